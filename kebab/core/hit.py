@@ -1,0 +1,104 @@
+"""Hits: the chunks that answer a query, with their evidence."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kebab.core.ids import ChunkId, DocId, Key
+
+
+class Confidence(StrEnum):
+    """How far a hit's score can be trusted to mean an answer."""
+
+    STRONG = "strong"
+    FAIR = "fair"
+    WEAK = "weak"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk as it stands in the library, with what a hit shows of its document."""
+
+    key: Key
+    chunk_id: ChunkId
+    doc_id: DocId
+    ordinal: int
+    text: str
+    start_line: int
+    end_line: int
+    heading_path: tuple[str, ...]
+    source: str
+    root: str
+    path: str
+    title: str
+    media: str
+    lang: str | None
+    tags: tuple[str, ...]
+    size: int
+    mtime_ns: int
+    indexed_at: float
+    chunker_version: str
+    embedding_version: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Why a chunk is a hit: its place and score in each channel and after fusion."""
+
+    lexical_rank: int | None = None
+    lexical_score: float | None = None
+    vector_rank: int | None = None
+    vector_score: float | None = None
+    fusion_score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """A window cut from a chunk's text; highlights are [start, end) code points of `text`."""
+
+    text: str
+    highlights: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One result of a search."""
+
+    rank: int
+    score: float
+    confidence: Confidence
+    chunk: StoredChunk
+    snippet: Snippet
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Degraded:
+    """A channel that could not answer, and what would bring it back."""
+
+    channel: str
+    reason: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What one stage of a search took in, gave out and cost."""
+
+    stage: str
+    duration_ms: float
+    candidates: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a search: hits in order, and what a caller must know about them."""
+
+    hits: tuple[Hit, ...]
+    has_more: bool
+    next_offset: int | None
+    truncated: bool
+    degraded: tuple[Degraded, ...]
+    revision: int
+    timing_ms: float
+    stages: tuple[Stage, ...] = ()

@@ -1,0 +1,294 @@
+"""The ports: what the pipelines need of the world, named for the need.
+
+Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.compose` names them.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from kebab.core.chunk import ChunkRow, KeyedScore, PendingChunk
+from kebab.core.document import ParsedDocument
+from kebab.core.hit import StoredChunk
+from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.query import Filters
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector: TypeAlias = NDArray[np.float32]
+    Matrix: TypeAlias = NDArray[np.float32]
+
+VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> float:
+        """Return seconds since the epoch."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never run backwards."""
+
+
+class Parser(Protocol):
+    """Turns the bytes of one medium into text with blocks."""
+
+    @property
+    def version(self) -> str:
+        """The label stored with what this parser made, e.g. `markdown-v1`."""
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are not what the media type promises.
+        """
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors."""
+
+    @property
+    def version(self) -> str:
+        """Provider, model, dimension and version, e.g. `fastembed-minilml6-384-v1`."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    @property
+    def window(self) -> int:
+        """The most tokens of content that one vector can see, special tokens left out."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text is, special tokens left out."""
+
+    def supports(self, text: str) -> bool:
+        """Return whether the model knows the script that most letters of the text belong to."""
+
+    def embed_query(self, text: str) -> "Vector":
+        """Return the unit vector of a question, shape (dimension,), float32."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], "Matrix"]]:
+        """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension)).
+
+        Batches come in the order that is cheapest to compute, each index exactly once. A text
+        longer than the window is embedded in windows whose vectors are averaged, so no tail is
+        invisible.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A registered root. `name` is what the filter `source` matches; `kind` says what it scans."""
+
+    name: str
+    root: str
+    kind: Literal["folder", "files", "stdin"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the library remembers of a document, enough to tell whether its file changed."""
+
+    doc_id: DocId
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    content_hash: str
+    recipe: str
+    """Digest of parser, chunker and settings; another recipe means the file is read again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStamp:
+    """What `stat` says of a file."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRow:
+    """A document ready to be stored, with all its chunks in order."""
+
+    doc_id: DocId
+    source: str
+    path: str
+    title: str
+    media: str
+    lang: str | None
+    tags: tuple[str, ...]
+    stamp: FileStamp
+    content_hash: str
+    recipe: str
+    parser_version: str
+    chunker_version: str
+    chunks: tuple[ChunkRow, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What storing a document changed, in chunks."""
+
+    kept: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+class LibraryWriter(Protocol):
+    """The truth, as the ingest pipeline writes it. Every method is one transaction."""
+
+    def add_source(self, source: Source) -> None:
+        """Register a root, or update its kind."""
+
+    def sources(self) -> list[Source]:
+        """Return the registered roots."""
+
+    def known(self, source: str) -> dict[str, Known]:
+        """Return every document of a source by its path."""
+
+    def doc_id_taken(self, doc_id: DocId) -> bool:
+        """Return whether a document holds this id."""
+
+    def put(self, document: DocumentRow) -> Written:
+        """Store a document and exactly its chunks; a chunk whose id stays keeps key and vector."""
+
+    def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
+        """Remember a new stamp of a file whose content did not change."""
+
+    def move(self, doc_id: DocId, source: str, path: str, stamp: FileStamp) -> None:
+        """Give a document another place; its id, chunks and vectors stay."""
+
+    def remove(self, doc_ids: Sequence[DocId]) -> int:
+        """Delete documents with all that is theirs; return how many chunks went."""
+
+    def pending(self, limit: int) -> list[PendingChunk]:
+        """Return up to `limit` chunks that lack a vector, by key."""
+
+    def pending_count(self) -> int:
+        """Return how many chunks lack a vector."""
+
+    def embedded_twins(self, embed_hashes: Collection[str]) -> dict[str, Key]:
+        """Return, by embed hash, a chunk whose vector is committed and can be copied."""
+
+    def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
+        """Stamp chunks, after their vectors are durable."""
+
+    def reset_vectors(self, states: Collection[VectorState]) -> int:
+        """Make chunks in these states pending again; return how many."""
+
+    def garbage(self) -> list[Key]:
+        """Return the keys of deleted chunks whose vectors may still be stored."""
+
+    def clear_garbage(self, keys: Collection[Key]) -> None:
+        """Forget garbage that the vector store no longer holds."""
+
+    def vector_keys(self) -> set[Key]:
+        """Return the keys of all chunks that are stamped as committed."""
+
+    def get_value(self, name: str) -> str | None:
+        """Return a stored value by name."""
+
+    def set_value(self, name: str, value: str | None) -> None:
+        """Store a value by name; None forgets it."""
+
+    def note_run(self, scope: str, started: float, finished: float, changed: int) -> None:
+        """Remember a run; `last_ingest_at` is the finish of the last run that changed anything."""
+
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the database and let the search index merge."""
+
+
+class LibraryReader(Protocol):
+    """The truth, as search sees it: one snapshot from the first call until `close`."""
+
+    def revision(self) -> int:
+        """Return the corpus revision of the snapshot."""
+
+    def get_value(self, name: str) -> str | None:
+        """Return a stored value by name."""
+
+    def chunk_count(self) -> int:
+        """Return how many chunks the snapshot holds."""
+
+    def lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+        """Return chunks that match an FTS5 expression under bm25; scores are positive.
+
+        Filters hold before the cut.
+        """
+
+    def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
+        """Return in how many chunks each term occurs."""
+
+    def allowed(self, filters: Filters) -> list[Key] | None:
+        """Return the keys that pass the filters in rising order; None when every chunk does."""
+
+    def existing(self, keys: Collection[Key]) -> set[Key]:
+        """Return which of these chunks the snapshot holds with a committed vector."""
+
+    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+        """Return the chunks in the order of their keys; unknown keys are left out."""
+
+    def close(self) -> None:
+        """End the snapshot."""
+
+
+class Vectors(Protocol):
+    """The vector index of one embedding version. Rows are unit vectors; search is exact."""
+
+    def nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        """Return the chunks of highest cosine, filtered before the cut.
+
+        Raises:
+            StoreCorrupt: The table cannot be read.
+        """
+
+    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        """Return the cosine of those of these chunks that have a vector."""
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        """Return the stored vectors of those of these chunks that have one."""
+
+    def count(self) -> int:
+        """Return how many rows the index holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRow:
+    """One row to append."""
+
+    key: Key
+    chunk_id: ChunkId
+    doc_id: DocId
+    vector: "Vector" = field(repr=False)
+
+
+class VectorWriter(Vectors, Protocol):
+    """The vector index under the writer lock."""
+
+    def append(self, rows: Sequence[VectorRow]) -> None:
+        """Add rows in one commit and return when they are durable."""
+
+    def delete(self, keys: Collection[Key]) -> None:
+        """Delete the rows of these chunks in one commit."""
+
+    def keys(self) -> list[Key]:
+        """Return the key of every row, repeated keys included."""
+
+    def clear(self) -> None:
+        """Delete every row."""
+
+    def maintain(self) -> None:
+        """Compact and drop old versions when it pays, and refresh what readers map."""
+
+
+EmbedderFactory: TypeAlias = Callable[[], Embedder | None]

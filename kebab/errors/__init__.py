@@ -1,0 +1,1 @@
+"""What can go wrong: one class for each error, below everything else."""

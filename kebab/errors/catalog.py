@@ -1,0 +1,612 @@
+"""Every error that kebab can report: one class is one row.
+
+The docstring is the long explanation that `kebab explain CODE` prints. A released row is frozen
+by `docs/wire-schema/v1/errors.lock.json`.
+"""
+
+from typing import Literal
+
+from kebab.errors.signal import (
+    Canonical,
+    Exit,
+    Kind,
+    Meaning,
+    Origin,
+    Retry,
+    Severity,
+    Signal,
+)
+
+
+class ConfigInvalid(
+    Signal,
+    meaning=Meaning(
+        code="config_invalid",
+        kind=Kind.SCHEMA,
+        canonical=Canonical.INVALID_INPUT,
+        domain="CONFIG.INVALID",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=400,
+        grpc="INVALID_ARGUMENT",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """The configuration cannot be used.
+
+    The file named by `--config` does not exist, is not TOML, or holds a key or a value that
+    kebab does not know. Nothing was read or written. Correct the file, or write a fresh one
+    with `kebab init --force`.
+    """
+
+    message = "configuration refused: {path}: {cause}"
+    hint = "kebab doctor"
+
+    path: str
+    cause: str
+
+
+class UsageInvalid(
+    Signal,
+    meaning=Meaning(
+        code="usage_invalid",
+        kind=Kind.SCHEMA,
+        canonical=Canonical.INVALID_INPUT,
+        domain="CLI.USAGE",
+        origin=Origin.SURFACE,
+        exit=Exit.ERROR,
+        http=400,
+        grpc="INVALID_ARGUMENT",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """The command line cannot be understood.
+
+    A flag is unknown, a value has the wrong form, or an argument is missing. `option` names
+    the culprit. `kebab COMMAND --help` lists what the command takes.
+    """
+
+    message = "{cause}"
+    hint = "kebab --help"
+
+    option: str
+    cause: str
+
+
+class InvalidInput(
+    Signal,
+    meaning=Meaning(
+        code="invalid_input",
+        kind=Kind.SCHEMA,
+        canonical=Canonical.INVALID_INPUT,
+        domain="SCHEMA.VALIDATION_FAILED",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=422,
+        grpc="INVALID_ARGUMENT",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """A request breaks its schema.
+
+    `field` is the JSON path of the first fault, for instance `$.limit`. Requests are closed:
+    an unknown field is a fault too. An empty query is refused here. The schemas are listed by
+    `kebab schema`.
+    """
+
+    message = "invalid `{field}`: {cause}"
+
+    field: str
+    cause: str
+
+
+class InvalidCursor(
+    Signal,
+    meaning=Meaning(
+        code="invalid_cursor",
+        kind=Kind.SCHEMA,
+        canonical=Canonical.INVALID_INPUT,
+        domain="SEARCH.CURSOR_INVALID",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=400,
+        grpc="INVALID_ARGUMENT",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """The cursor is not one of ours, or belongs to another query.
+
+    A cursor is opaque and bound to the query, its filters and this knowledge base. Pass back
+    `next_cursor` unchanged, with the same query and flags.
+    """
+
+    message = "cursor refused: {cause}"
+    hint = "repeat the search without `--cursor`"
+
+    cause: str
+
+
+class StaleCursor(
+    Signal,
+    meaning=Meaning(
+        code="stale_cursor",
+        kind=Kind.CONFLICT,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="SEARCH.CURSOR_STALE",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=409,
+        grpc="ABORTED",
+        retry=Retry.TRANSIENT,
+        severity=Severity.WARN,
+    ),
+):
+    """The index moved between two pages.
+
+    Pages of one search come from one state of the index. Start again from the first page.
+    """
+
+    message = (
+        "the index has changed since this cursor was issued: "
+        "revision {issued_revision}, now {current_revision}"
+    )
+    hint = "repeat the search without `--cursor`"
+
+    issued_revision: int
+    current_revision: int
+
+
+class NotIndexed(
+    Signal,
+    meaning=Meaning(
+        code="not_indexed",
+        kind=Kind.PRECONDITION,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="STORAGE.NOT_INDEXED",
+        origin=Origin.ADAPTER,
+        exit=Exit.UNUSABLE,
+        http=409,
+        grpc="FAILED_PRECONDITION",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """There is no database here that this build can read.
+
+    Nothing was ingested into this data directory yet (`found` is null), its schema waits for a
+    migration (`found` below `expected`; the next `kebab ingest` migrates it), or it was written
+    by a newer kebab (`found` above `expected`; upgrade kebab).
+    """
+
+    message = "no usable index in {data_dir}"
+    hint = "kebab ingest FOLDER"
+
+    data_dir: str
+    expected: int
+    found: int | None
+
+
+class ModelUnreachable(
+    Signal,
+    meaning=Meaning(
+        code="model_unreachable",
+        kind=Kind.NETWORK,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="LLM.UNREACHABLE",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=503,
+        grpc="UNAVAILABLE",
+        retry=Retry.TRANSIENT,
+    ),
+):
+    """The model server did not answer.
+
+    The connection was refused, the name did not resolve, connecting took too long, or the
+    connection was cut while the answer was streaming. Start the server, or correct
+    `models.llm.endpoint`.
+    """
+
+    message = "cannot reach the model server at {endpoint}: {cause}"
+    hint = "ollama serve"
+
+    endpoint: str
+    operation: str
+    cause: str
+
+
+class ModelNotPulled(
+    Signal,
+    meaning=Meaning(
+        code="model_not_pulled",
+        kind=Kind.LLM_ERROR,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="LLM.MODEL_MISSING",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=424,
+        grpc="FAILED_PRECONDITION",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """The server answers but does not have the model.
+
+    Pull it, or name another one in `models.llm.model`.
+    """
+
+    message = "Ollama model not pulled: {model}"
+    hint = "ollama pull {model}"
+
+    model: str
+    endpoint: str
+    operation: str
+
+
+class EmbeddingUnavailable(
+    Signal,
+    meaning=Meaning(
+        code="embedding_unavailable",
+        kind=Kind.PROVIDER,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="EMBEDDING.UNAVAILABLE",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=503,
+        grpc="UNAVAILABLE",
+        retry=Retry.TRANSIENT,
+    ),
+):
+    """The weights of the embedding model are not on this machine and no source gave them.
+
+    `tried` lists the sources in order. Words are still searched: `--mode lexical` needs no
+    model, and the next ingest with a network fills in the missing vectors.
+    """
+
+    message = "embedding weights cannot be had: {model}: {cause}"
+    hint = "kebab model pull {model}"
+
+    model: str
+    tried: list[str]
+    cause: str
+
+
+class EmbeddingMismatch(
+    Signal,
+    meaning=Meaning(
+        code="embedding_mismatch",
+        kind=Kind.CONFLICT,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="EMBEDDING.MISMATCH",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=409,
+        grpc="FAILED_PRECONDITION",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """Vectors of two models cannot be compared.
+
+    The configured embedding model is not the one that the index was built with. `kebab model
+    use NAME` changes the model of the knowledge base and embeds everything again.
+    """
+
+    message = "the index was built with {found}, the configured model is {expected}"
+    hint = "kebab model use auto"
+
+    expected: str
+    found: str
+
+
+class TimedOut(
+    Signal,
+    meaning=Meaning(
+        code="timeout",
+        kind=Kind.TIMEOUT,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="CORE.TIMEOUT",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=504,
+        grpc="DEADLINE_EXCEEDED",
+        retry=Retry.TRANSIENT,
+    ),
+):
+    """A deadline passed.
+
+    `operation` says which one. Deadlines are settings; 0 means none. A server that does not
+    even accept the connection is `model_unreachable` instead.
+    """
+
+    message = "{operation} took longer than {deadline_ms} ms"
+
+    operation: str
+    elapsed_ms: int
+    deadline_ms: int
+
+
+class IoError(
+    Signal,
+    meaning=Meaning(
+        code="io_error",
+        kind=Kind.STORAGE,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="STORAGE.IO",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=500,
+        grpc="INTERNAL",
+        retry=Retry.TRANSIENT,
+    ),
+):
+    """The file system refused.
+
+    A file or folder is missing, permission is denied, or the disk is full. `op` says what was
+    tried.
+    """
+
+    message = "cannot {op} {path}: {cause}"
+    hint = "kebab doctor"
+
+    path: str
+    op: Literal["read", "write", "create"]
+    cause: str
+
+
+class Locked(
+    Signal,
+    meaning=Meaning(
+        code="locked",
+        kind=Kind.CONFLICT,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="STORAGE.LOCKED",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=409,
+        grpc="ABORTED",
+        retry=Retry.TRANSIENT,
+        severity=Severity.WARN,
+    ),
+):
+    """Another writer is at work.
+
+    One process writes at a time; readers never wait. Repeat the command when the process
+    named by `holder_pid` has finished.
+    """
+
+    message = "another process is writing to this knowledge base: pid {holder_pid}"
+    hint = "try again when it has finished"
+
+    path: str
+    holder_pid: int | None
+
+
+class ReadOnly(
+    Signal,
+    meaning=Meaning(
+        code="read_only",
+        kind=Kind.POLICY_DENY,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="POLICY.READ_ONLY",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=403,
+        grpc="PERMISSION_DENIED",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """A write was asked for while writing is switched off."""
+
+    message = "refused under `--read-only`: {operation}"
+    hint = "repeat without `--read-only`"
+
+    operation: str
+
+
+class StoreCorrupt(
+    Signal,
+    meaning=Meaning(
+        code="store_corrupt",
+        kind=Kind.STORAGE,
+        canonical=Canonical.INVARIANT_BROKEN,
+        domain="STORAGE.CORRUPT",
+        origin=Origin.ADAPTER,
+        exit=Exit.UNUSABLE,
+        http=500,
+        grpc="DATA_LOSS",
+        retry=Retry.PERMANENT,
+        severity=Severity.CRITICAL,
+    ),
+):
+    """An integrity check failed.
+
+    The database or the vector table cannot be read as written. Your own files are untouched.
+    `kebab doctor` says what is damaged; `kebab reset` followed by `kebab ingest` builds
+    everything again.
+    """
+
+    message = "damaged store: {path}: {cause}"
+    hint = "kebab doctor"
+
+    path: str
+    cause: str
+
+
+class UnsupportedMedia(
+    Signal,
+    meaning=Meaning(
+        code="unsupported_media",
+        kind=Kind.SCHEMA,
+        canonical=Canonical.INVALID_INPUT,
+        domain="INGEST.UNSUPPORTED_MEDIA",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=415,
+        grpc="INVALID_ARGUMENT",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """A single file was named that no parser takes.
+
+    `kebab schema` lists the active parsers.
+    """
+
+    message = "no parser takes this file: {path}: {media}"
+
+    path: str
+    media: str
+
+
+class ParseFailed(
+    Signal,
+    meaning=Meaning(
+        code="parse_failed",
+        kind=Kind.SERIALIZATION,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="INGEST.PARSE_FAILED",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=422,
+        grpc="INVALID_ARGUMENT",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """A parser refused a file.
+
+    Within a folder such a file is an item of the report with its own error, and the run goes on.
+    """
+
+    message = "cannot parse {path}: {cause}"
+
+    path: str
+    parser: str
+    cause: str
+
+
+class TooLarge(
+    Signal,
+    meaning=Meaning(
+        code="too_large",
+        kind=Kind.QUOTA,
+        canonical=Canonical.INVALID_INPUT,
+        domain="LIMIT.TOO_LARGE",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=413,
+        grpc="RESOURCE_EXHAUSTED",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """A file, a request body or a batch is above its limit.
+
+    The limit for files is `ingest.max_file_bytes`.
+    """
+
+    message = "too large: {what}: {size} bytes, limit {limit}"
+
+    what: str
+    size: int
+    limit: int
+
+
+class DependencyMissing(
+    Signal,
+    meaning=Meaning(
+        code="dependency_missing",
+        kind=Kind.PRECONDITION,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="PACKAGE.DEPENDENCY_MISSING",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=501,
+        grpc="UNIMPLEMENTED",
+        retry=Retry.PERMANENT,
+    ),
+):
+    """An optional part or a program is not installed.
+
+    `install` is the command that brings it.
+    """
+
+    message = "not installed: {feature}"
+    hint = "{install}"
+
+    feature: str
+    install: str
+
+
+class ConfirmationRequired(
+    Signal,
+    meaning=Meaning(
+        code="confirmation_required",
+        kind=Kind.PRECONDITION,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="POLICY.CONFIRMATION_REQUIRED",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=428,
+        grpc="FAILED_PRECONDITION",
+        retry=Retry.PERMANENT,
+        severity=Severity.WARN,
+    ),
+):
+    """A destructive command was called without a terminal to ask at.
+
+    Repeat it with `--yes` when you mean it.
+    """
+
+    message = "`{operation}` needs a confirmation"
+    hint = "kebab {operation} --yes"
+
+    operation: str
+
+
+class Cancelled(
+    Signal,
+    meaning=Meaning(
+        code="cancelled",
+        kind=Kind.UNKNOWN,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="CORE.CANCELLED",
+        origin=Origin.CORE,
+        exit=Exit.INTERRUPTED,
+        http=499,
+        grpc="CANCELLED",
+        retry=Retry.TRANSIENT,
+        severity=Severity.INFO,
+    ),
+):
+    """The user interrupted before anything could be reported.
+
+    Work that was already committed is kept.
+    """
+
+    message = "interrupted: {operation}"
+
+    operation: str
+
+
+class Generic(
+    Signal,
+    meaning=Meaning(
+        code="generic",
+        kind=Kind.UNKNOWN,
+        canonical=Canonical.INTERNAL,
+        domain="UNKNOWN.INTERNAL",
+        origin=Origin.SURFACE,
+        exit=Exit.ERROR,
+        http=500,
+        grpc="INTERNAL",
+        retry=Retry.NONE,
+        severity=Severity.CRITICAL,
+        public=False,
+    ),
+):
+    """A fault that kebab does not know.
+
+    This is a bug. The log under the state directory holds the trace under the
+    `correlation_id`; `--verbose` adds the chain of causes to `details`.
+    """
+
+    message = "something unexpected went wrong"
+    hint = "kebab doctor"
+
+    chain: list[str] | None = None

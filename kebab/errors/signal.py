@@ -1,0 +1,156 @@
+"""The machinery of errors: a class statement is a catalogue row.
+
+A signal knows its public meaning and nothing of terminals or HTTP. Anything may raise one;
+only `kebab.app.classify` reads one.
+"""
+
+import re
+from dataclasses import dataclass, fields
+from enum import IntEnum, StrEnum
+from typing import Any, ClassVar, dataclass_transform
+
+
+class Exit(IntEnum):
+    """The exit statuses of the process."""
+
+    DONE = 0
+    NO = 1
+    ERROR = 2
+    UNUSABLE = 3
+    INTERRUPTED = 130
+    READER_GONE = 141
+
+
+class Kind(StrEnum):
+    """The family an error belongs to."""
+
+    AUTH = "auth"
+    QUOTA = "quota"
+    SCHEMA = "schema"
+    POLICY_DENY = "policy_deny"
+    SANDBOX = "sandbox"
+    PROVIDER = "provider"
+    STORAGE = "storage"
+    TIMEOUT = "timeout"
+    CONFLICT = "conflict"
+    NOT_FOUND = "not_found"
+    PRECONDITION = "precondition"
+    SERIALIZATION = "serialization"
+    NETWORK = "network"
+    RATE_LIMIT = "rate_limit"
+    QOS_BUDGET_EXCEEDED = "qos_budget_exceeded"
+    TOOL_ERROR = "tool_error"
+    LLM_ERROR = "llm_error"
+    A2A_ERROR = "a2a_error"
+    UNKNOWN = "unknown"
+
+
+class Retry(StrEnum):
+    """Whether the same call may succeed later."""
+
+    NONE = "none"
+    TRANSIENT = "transient"
+    PERMANENT = "permanent"
+
+
+class Severity(StrEnum):
+    """How bad it is for the person at the terminal."""
+
+    INFO = "info"
+    WARN = "warn"
+    ERROR = "error"
+    CRITICAL = "critical"
+
+
+class Canonical(StrEnum):
+    """The six canonical codes that every row maps to."""
+
+    INVALID_INPUT = "E_CORE_INVALID_INPUT"
+    STATE_VIOLATION = "E_CORE_STATE_VIOLATION"
+    INVARIANT_BROKEN = "E_CORE_INVARIANT_BROKEN"
+    CONTRACT_MISMATCH = "E_CONTRACT_MISMATCH"
+    ADAPTER_VALIDATION = "E_ADAPTER_VALIDATION"
+    INTERNAL = "E_INTERNAL_ERROR"
+
+
+class Origin(StrEnum):
+    """The layer that may raise a row."""
+
+    CORE = "core"
+    ADAPTER = "adapter"
+    SURFACE = "surface"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """Everything about a code that callers may rely on; frozen once released."""
+
+    code: str
+    kind: Kind
+    canonical: Canonical
+    domain: str
+    origin: Origin
+    exit: Exit
+    http: int
+    grpc: str
+    retry: Retry
+    severity: Severity = Severity.ERROR
+    public: bool = True
+    retired: bool = False
+
+
+_CATALOG: dict[str, type["Signal"]] = {}
+_PLACEHOLDER = re.compile(r"{(\w+)}")
+
+
+@dataclass_transform(kw_only_default=True)
+class Signal(Exception):  # noqa: N818 - a signal is named for what happened
+    """Base of all errors that kebab raises on purpose.
+
+    A subclass is declared as `class X(Signal, meaning=Meaning(...))` with typed details as
+    fields, a `message` and a `hint` template over these fields, and its docstring as the
+    long explanation.
+    """
+
+    meaning: ClassVar[Meaning]
+    message: ClassVar[str]
+    hint: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, *, meaning: Meaning) -> None:
+        """Register the row.
+
+        Raises:
+            TypeError: The code is taken, or a template names a field that does not exist.
+        """
+        super().__init_subclass__()
+        if meaning.code in _CATALOG:
+            raise TypeError(f"error code declared twice: {meaning.code}")
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+        cls.meaning = meaning
+        declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        used = set(_PLACEHOLDER.findall(cls.message + (cls.hint or "")))
+        if used - declared:
+            raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
+        _CATALOG[meaning.code] = cls
+
+    def details(self) -> dict[str, Any]:
+        """Return the typed details by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def text(self) -> str:
+        """Return the message with its details filled in."""
+        return self.message.format(**self.details())
+
+    def advice(self) -> str | None:
+        """Return the hint with its details filled in, or None."""
+        return self.hint.format(**self.details()) if self.hint else None
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def catalog() -> dict[str, type[Signal]]:
+    """Return every declared row by code, in order of declaration."""
+    import kebab.errors.catalog  # noqa: F401 - importing it declares the rows
+
+    return dict(_CATALOG)
