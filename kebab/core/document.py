@@ -42,9 +42,9 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedDocument:
-    """A file as text with its blocks.
+    r"""A file as text with its blocks.
 
-    `text` is the whole decoded file, NFC, with `\\n` line ends, so that its lines are the file's
+    `text` is the whole decoded file, NFC, with `\n` line ends, so that its lines are the file's
     lines. Blocks are in order, do not overlap, and leave out front matter.
     """
 

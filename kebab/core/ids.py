@@ -12,7 +12,7 @@ _ID_BYTES = 16
 
 
 def digest(*parts: str, size: int = _ID_BYTES) -> str:
-    """Return `size` bytes of BLAKE2b over the parts, in hex; no two part lists collide by joining."""
+    """Return `size` bytes of BLAKE2b over the parts, in hex; part lists never run together."""
     state = blake2b(digest_size=size)
     for part in parts:
         raw = part.encode("utf-8", "surrogatepass")

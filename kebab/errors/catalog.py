@@ -31,6 +31,8 @@ class ConfigInvalid(
         grpc="INVALID_ARGUMENT",
         retry=Retry.PERMANENT,
     ),
+    message="configuration refused: {path}: {cause}",
+    hint="kebab doctor",
 ):
     """The configuration cannot be used.
 
@@ -38,9 +40,6 @@ class ConfigInvalid(
     kebab does not know. Nothing was read or written. Correct the file, or write a fresh one
     with `kebab init --force`.
     """
-
-    message = "configuration refused: {path}: {cause}"
-    hint = "kebab doctor"
 
     path: str
     cause: str
@@ -59,15 +58,14 @@ class UsageInvalid(
         grpc="INVALID_ARGUMENT",
         retry=Retry.PERMANENT,
     ),
+    message="{cause}",
+    hint="kebab --help",
 ):
     """The command line cannot be understood.
 
     A flag is unknown, a value has the wrong form, or an argument is missing. `option` names
     the culprit. `kebab COMMAND --help` lists what the command takes.
     """
-
-    message = "{cause}"
-    hint = "kebab --help"
 
     option: str
     cause: str
@@ -86,6 +84,7 @@ class InvalidInput(
         grpc="INVALID_ARGUMENT",
         retry=Retry.PERMANENT,
     ),
+    message="invalid `{field}`: {cause}",
 ):
     """A request breaks its schema.
 
@@ -93,8 +92,6 @@ class InvalidInput(
     an unknown field is a fault too. An empty query is refused here. The schemas are listed by
     `kebab schema`.
     """
-
-    message = "invalid `{field}`: {cause}"
 
     field: str
     cause: str
@@ -113,15 +110,14 @@ class InvalidCursor(
         grpc="INVALID_ARGUMENT",
         retry=Retry.PERMANENT,
     ),
+    message="cursor refused: {cause}",
+    hint="repeat the search without `--cursor`",
 ):
     """The cursor is not one of ours, or belongs to another query.
 
     A cursor is opaque and bound to the query, its filters and this knowledge base. Pass back
     `next_cursor` unchanged, with the same query and flags.
     """
-
-    message = "cursor refused: {cause}"
-    hint = "repeat the search without `--cursor`"
 
     cause: str
 
@@ -140,17 +136,16 @@ class StaleCursor(
         retry=Retry.TRANSIENT,
         severity=Severity.WARN,
     ),
+    message=(
+        "the index has changed since this cursor was issued: "
+        "revision {issued_revision}, now {current_revision}"
+    ),
+    hint="repeat the search without `--cursor`",
 ):
     """The index moved between two pages.
 
     Pages of one search come from one state of the index. Start again from the first page.
     """
-
-    message = (
-        "the index has changed since this cursor was issued: "
-        "revision {issued_revision}, now {current_revision}"
-    )
-    hint = "repeat the search without `--cursor`"
 
     issued_revision: int
     current_revision: int
@@ -169,6 +164,8 @@ class NotIndexed(
         grpc="FAILED_PRECONDITION",
         retry=Retry.PERMANENT,
     ),
+    message="no usable index in {data_dir}",
+    hint="kebab ingest FOLDER",
 ):
     """There is no database here that this build can read.
 
@@ -176,9 +173,6 @@ class NotIndexed(
     migration (`found` below `expected`; the next `kebab ingest` migrates it), or it was written
     by a newer kebab (`found` above `expected`; upgrade kebab).
     """
-
-    message = "no usable index in {data_dir}"
-    hint = "kebab ingest FOLDER"
 
     data_dir: str
     expected: int
@@ -198,6 +192,8 @@ class ModelUnreachable(
         grpc="UNAVAILABLE",
         retry=Retry.TRANSIENT,
     ),
+    message="cannot reach the model server at {endpoint}: {cause}",
+    hint="ollama serve",
 ):
     """The model server did not answer.
 
@@ -205,9 +201,6 @@ class ModelUnreachable(
     connection was cut while the answer was streaming. Start the server, or correct
     `models.llm.endpoint`.
     """
-
-    message = "cannot reach the model server at {endpoint}: {cause}"
-    hint = "ollama serve"
 
     endpoint: str
     operation: str
@@ -227,14 +220,13 @@ class ModelNotPulled(
         grpc="FAILED_PRECONDITION",
         retry=Retry.PERMANENT,
     ),
+    message="Ollama model not pulled: {model}",
+    hint="ollama pull {model}",
 ):
     """The server answers but does not have the model.
 
     Pull it, or name another one in `models.llm.model`.
     """
-
-    message = "Ollama model not pulled: {model}"
-    hint = "ollama pull {model}"
 
     model: str
     endpoint: str
@@ -254,15 +246,14 @@ class EmbeddingUnavailable(
         grpc="UNAVAILABLE",
         retry=Retry.TRANSIENT,
     ),
+    message="embedding weights cannot be had: {model}: {cause}",
+    hint="kebab model pull {model}",
 ):
     """The weights of the embedding model are not on this machine and no source gave them.
 
     `tried` lists the sources in order. Words are still searched: `--mode lexical` needs no
     model, and the next ingest with a network fills in the missing vectors.
     """
-
-    message = "embedding weights cannot be had: {model}: {cause}"
-    hint = "kebab model pull {model}"
 
     model: str
     tried: list[str]
@@ -282,15 +273,14 @@ class EmbeddingMismatch(
         grpc="FAILED_PRECONDITION",
         retry=Retry.PERMANENT,
     ),
+    message="the index was built with {found}, the configured model is {expected}",
+    hint="kebab model use auto",
 ):
     """Vectors of two models cannot be compared.
 
     The configured embedding model is not the one that the index was built with. `kebab model
     use NAME` changes the model of the knowledge base and embeds everything again.
     """
-
-    message = "the index was built with {found}, the configured model is {expected}"
-    hint = "kebab model use auto"
 
     expected: str
     found: str
@@ -309,14 +299,13 @@ class TimedOut(
         grpc="DEADLINE_EXCEEDED",
         retry=Retry.TRANSIENT,
     ),
+    message="{operation} took longer than {deadline_ms} ms",
 ):
     """A deadline passed.
 
     `operation` says which one. Deadlines are settings; 0 means none. A server that does not
     even accept the connection is `model_unreachable` instead.
     """
-
-    message = "{operation} took longer than {deadline_ms} ms"
 
     operation: str
     elapsed_ms: int
@@ -336,15 +325,14 @@ class IoError(
         grpc="INTERNAL",
         retry=Retry.TRANSIENT,
     ),
+    message="cannot {op} {path}: {cause}",
+    hint="kebab doctor",
 ):
     """The file system refused.
 
     A file or folder is missing, permission is denied, or the disk is full. `op` says what was
     tried.
     """
-
-    message = "cannot {op} {path}: {cause}"
-    hint = "kebab doctor"
 
     path: str
     op: Literal["read", "write", "create"]
@@ -365,15 +353,14 @@ class Locked(
         retry=Retry.TRANSIENT,
         severity=Severity.WARN,
     ),
+    message="another process is writing to this knowledge base: pid {holder_pid}",
+    hint="try again when it has finished",
 ):
     """Another writer is at work.
 
     One process writes at a time; readers never wait. Repeat the command when the process
     named by `holder_pid` has finished.
     """
-
-    message = "another process is writing to this knowledge base: pid {holder_pid}"
-    hint = "try again when it has finished"
 
     path: str
     holder_pid: int | None
@@ -392,11 +379,10 @@ class ReadOnly(
         grpc="PERMISSION_DENIED",
         retry=Retry.PERMANENT,
     ),
+    message="refused under `--read-only`: {operation}",
+    hint="repeat without `--read-only`",
 ):
     """A write was asked for while writing is switched off."""
-
-    message = "refused under `--read-only`: {operation}"
-    hint = "repeat without `--read-only`"
 
     operation: str
 
@@ -415,6 +401,8 @@ class StoreCorrupt(
         retry=Retry.PERMANENT,
         severity=Severity.CRITICAL,
     ),
+    message="damaged store: {path}: {cause}",
+    hint="kebab doctor",
 ):
     """An integrity check failed.
 
@@ -422,9 +410,6 @@ class StoreCorrupt(
     `kebab doctor` says what is damaged; `kebab reset` followed by `kebab ingest` builds
     everything again.
     """
-
-    message = "damaged store: {path}: {cause}"
-    hint = "kebab doctor"
 
     path: str
     cause: str
@@ -443,13 +428,12 @@ class UnsupportedMedia(
         grpc="INVALID_ARGUMENT",
         retry=Retry.PERMANENT,
     ),
+    message="no parser takes this file: {path}: {media}",
 ):
     """A single file was named that no parser takes.
 
     `kebab schema` lists the active parsers.
     """
-
-    message = "no parser takes this file: {path}: {media}"
 
     path: str
     media: str
@@ -468,13 +452,12 @@ class ParseFailed(
         grpc="INVALID_ARGUMENT",
         retry=Retry.PERMANENT,
     ),
+    message="cannot parse {path}: {cause}",
 ):
     """A parser refused a file.
 
     Within a folder such a file is an item of the report with its own error, and the run goes on.
     """
-
-    message = "cannot parse {path}: {cause}"
 
     path: str
     parser: str
@@ -494,13 +477,12 @@ class TooLarge(
         grpc="RESOURCE_EXHAUSTED",
         retry=Retry.PERMANENT,
     ),
+    message="too large: {what}: {size} bytes, limit {limit}",
 ):
     """A file, a request body or a batch is above its limit.
 
     The limit for files is `ingest.max_file_bytes`.
     """
-
-    message = "too large: {what}: {size} bytes, limit {limit}"
 
     what: str
     size: int
@@ -520,14 +502,13 @@ class DependencyMissing(
         grpc="UNIMPLEMENTED",
         retry=Retry.PERMANENT,
     ),
+    message="not installed: {feature}",
+    hint="{install}",
 ):
     """An optional part or a program is not installed.
 
     `install` is the command that brings it.
     """
-
-    message = "not installed: {feature}"
-    hint = "{install}"
 
     feature: str
     install: str
@@ -547,14 +528,13 @@ class ConfirmationRequired(
         retry=Retry.PERMANENT,
         severity=Severity.WARN,
     ),
+    message="`{operation}` needs a confirmation",
+    hint="kebab {operation} --yes",
 ):
     """A destructive command was called without a terminal to ask at.
 
     Repeat it with `--yes` when you mean it.
     """
-
-    message = "`{operation}` needs a confirmation"
-    hint = "kebab {operation} --yes"
 
     operation: str
 
@@ -573,13 +553,12 @@ class Cancelled(
         retry=Retry.TRANSIENT,
         severity=Severity.INFO,
     ),
+    message="interrupted: {operation}",
 ):
     """The user interrupted before anything could be reported.
 
     Work that was already committed is kept.
     """
-
-    message = "interrupted: {operation}"
 
     operation: str
 
@@ -599,14 +578,13 @@ class Generic(
         severity=Severity.CRITICAL,
         public=False,
     ),
+    message="something unexpected went wrong",
+    hint="kebab doctor",
 ):
     """A fault that kebab does not know.
 
     This is a bug. The log under the state directory holds the trace under the
     `correlation_id`; `--verbose` adds the chain of causes to `details`.
     """
-
-    message = "something unexpected went wrong"
-    hint = "kebab doctor"
 
     chain: list[str] | None = None

@@ -107,16 +107,15 @@ _PLACEHOLDER = re.compile(r"{(\w+)}")
 class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     """Base of all errors that kebab raises on purpose.
 
-    A subclass is declared as `class X(Signal, meaning=Meaning(...))` with typed details as
-    fields, a `message` and a `hint` template over these fields, and its docstring as the
-    long explanation.
+    A subclass is declared as `class X(Signal, meaning=..., message=..., hint=...)`: two templates
+    over the typed details, which are its fields, and its docstring as the long explanation.
     """
 
     meaning: ClassVar[Meaning]
     message: ClassVar[str]
-    hint: ClassVar[str | None] = None
+    hint: ClassVar[str | None]
 
-    def __init_subclass__(cls, *, meaning: Meaning) -> None:
+    def __init_subclass__(cls, *, meaning: Meaning, message: str, hint: str | None = None) -> None:
         """Register the row.
 
         Raises:
@@ -126,9 +125,9 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         if meaning.code in _CATALOG:
             raise TypeError(f"error code declared twice: {meaning.code}")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
-        cls.meaning = meaning
+        cls.meaning, cls.message, cls.hint = meaning, message, hint
         declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        used = set(_PLACEHOLDER.findall(cls.message + (cls.hint or "")))
+        used = set(_PLACEHOLDER.findall(message + (hint or "")))
         if used - declared:
             raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
         _CATALOG[meaning.code] = cls
