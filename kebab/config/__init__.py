@@ -1,0 +1,1 @@
+"""Settings: declared once, read from a file, the environment and flags, in that order of rank."""

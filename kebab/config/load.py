@@ -1,0 +1,127 @@
+"""Reading settings: defaults, then the file, then `KEBAB_…` variables, then flags."""
+
+import difflib
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kebab.config.model import Settings
+from kebab.config.paths import default_config
+from kebab.errors.catalog import ConfigInvalid
+
+_PREFIX = "KEBAB_"
+_FOREIGN = frozenset({"KEBAB_CONFIG", "KEBAB_LANG", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"})
+"""Variables with our prefix that are not settings."""
+
+
+def load(
+    path: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Return the settings; `flags` are dotted keys whose None values are not set.
+
+    Raises:
+        ConfigInvalid: A named file does not exist, is not TOML, or holds what is not known.
+    """
+    environ = os.environ if environ is None else environ
+    named = path or (Path(environ["KEBAB_CONFIG"]) if environ.get("KEBAB_CONFIG") else None)
+    settings = _convert(_read(named), str(named or default_config()))
+    layered: dict[str, Any] = msgspec.to_builtins(settings)
+    for key, text, name in _from_environment(environ):
+        _set(layered, key, _literal(text, key))
+        _convert(layered, f"${name}")
+    for key, value in (flags or {}).items():
+        if value is not None:
+            _set(layered, key, value)
+    return _convert(layered, "command line")
+
+
+def setting_keys(form: type[Struct] = Settings, prefix: str = "") -> Iterator[str]:
+    """Yield every setting as a dotted key, in order of declaration."""
+    for field in msgspec.structs.fields(form):
+        key = f"{prefix}{field.encode_name}"
+        if isinstance(field.type, type) and issubclass(field.type, Struct):
+            yield from setting_keys(field.type, f"{key}.")
+        else:
+            yield key
+
+
+def variable(key: str) -> str:
+    """Return the environment variable that sets a dotted key."""
+    return _PREFIX + key.replace(".", "_").upper()
+
+
+def _read(named: Path | None) -> dict[str, Any]:
+    path = named or default_config()
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as fault:
+        if named is None:
+            return {}
+        raise ConfigInvalid(path=str(path), cause="no such file") from fault
+    except OSError as fault:
+        raise ConfigInvalid(path=str(path), cause=fault.strerror or str(fault)) from fault
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise ConfigInvalid(path=str(path), cause=f"not TOML: {fault}") from fault
+
+
+def _convert(values: dict[str, Any], origin: str) -> Settings:
+    try:
+        return msgspec.convert(values, Settings)
+    except msgspec.ValidationError as fault:
+        raise ConfigInvalid(path=origin, cause=_explained(str(fault))) from fault
+
+
+def _explained(fault: str) -> str:
+    """Return msgspec's words with the nearest known name after an unknown key."""
+    words, _, place = fault.partition(" - at `$")
+    where = place.rstrip("`").lstrip(".")
+    if not words.startswith("Object contains unknown field `"):
+        return f"`{where}`: {words}" if where else words
+    name = words.split("`")[1]
+    key = f"{where}.{name}" if where else name
+    near = difflib.get_close_matches(key, list(setting_keys()), n=1, cutoff=0.5)
+    return f"unknown key `{key}`" + (f", did you mean `{near[0]}`?" if near else "")
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    known = {variable(key): key for key in setting_keys()}
+    for name in sorted(environ):
+        if name in known:
+            yield known[name], environ[name], name
+        elif name.startswith(_PREFIX) and name not in _FOREIGN:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+            cause = "unknown variable" + (f", did you mean `{near[0]}`?" if near else "")
+            raise ConfigInvalid(path=f"${name}", cause=cause)
+
+
+def _literal(text: str, key: str) -> Any:
+    """Return a variable's value: JSON where it reads as JSON and the setting is no text."""
+    if isinstance(_default(key), str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {"yes": True, "on": True, "no": False, "off": False}.get(text.lower(), text)
+
+
+def _default(key: str) -> Any:
+    value: Any = Settings()
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def _set(values: dict[str, Any], key: str, value: Any) -> None:
+    *sections, name = key.split(".")
+    for section in sections:
+        values = values[section]
+    values[name] = value

@@ -1,0 +1,89 @@
+"""The settings as documents: the commented file that `init` writes, and the README's table."""
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kebab.config.load import variable
+from kebab.config.model import Settings
+
+_HEADER = """\
+# Settings of kebab. Every line shows a default: take the `#` away to change it.
+# A variable `KEBAB_…` in the environment outranks this file, and a flag outranks both.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """One setting as a reader sees it."""
+
+    key: str
+    default: Any
+    text: str
+
+
+def documented(form: type[Struct] = Settings, prefix: str = "") -> Iterator[Documented]:
+    """Yield every setting with its default and its documentation."""
+    texts = field_docstrings(form)
+    values = form()
+    for field in msgspec.structs.fields(form):
+        key = f"{prefix}{field.name}"
+        value = getattr(values, field.name)
+        if isinstance(value, Struct):
+            yield from documented(type(value), f"{key}.")
+        else:
+            yield Documented(key, value, texts[field.name])
+
+
+def toml(workspace: str = "") -> str:
+    """Return the commented settings file; a workspace, when given, is set."""
+    lines, section = [_HEADER], ""
+    for setting in documented():
+        head, _, name = setting.key.rpartition(".")
+        if head != section:
+            section = head
+            lines.append(f"\n[{section}]")
+        lines.append(f"# {setting.text}")
+        chosen = workspace and setting.key == "workspace"
+        value = json.dumps(workspace if chosen else setting.default, ensure_ascii=False)
+        lines.append(f"{'' if chosen else '# '}{name} = {value}")
+    return "\n".join(lines) + "\n"
+
+
+def table() -> str:
+    """Return the settings as a Markdown table."""
+    rows = ["| key | default | environment | what |", "|---|---|---|---|"]
+    for setting in documented():
+        default = json.dumps(setting.default)
+        name = variable(setting.key)
+        rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
+    return "\n".join(rows)
+
+
+def field_docstrings(form: type) -> dict[str, str]:
+    """Return the text below each field of a class, by field name, base classes included."""
+    found: dict[str, str] = {}
+    for ancestor in reversed(form.__mro__):
+        if ancestor.__module__.startswith("kebab."):
+            found |= _own_docstrings(ancestor)
+    return found
+
+
+def _own_docstrings(form: type) -> dict[str, str]:
+    body = ast.parse(inspect.cleandoc(inspect.getsource(form))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    pairs = zip(body.body, body.body[1:], strict=False)
+    return {
+        field.target.id: " ".join(str(text.value.value).split())
+        for field, text in pairs
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+    }

@@ -1,0 +1,50 @@
+"""Embedding models: what there is, and what a pull or a change did."""
+
+from msgspec import Struct
+
+from kebab.wire.record import Reply
+
+
+class ModelRow(Struct, frozen=True, kw_only=True):
+    """One embedding model of the registry."""
+
+    name: str
+    """Its name."""
+    embedding_version: str
+    """The label that the index stores."""
+    dimension: int
+    """The length of a vector."""
+    window: int
+    """The most tokens that one vector sees."""
+    languages: str
+    """What it knows."""
+    installed: bool
+    """Whether its weights are on this machine."""
+    active: bool
+    """Whether the knowledge base uses it."""
+    bytes: int | None
+    """The size of its weights; null when they are not here."""
+    sources: list[str]
+    """Where its weights can be had, in this order."""
+
+
+class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
+    """Every embedding model."""
+
+    models: list[ModelRow]
+    """The registry."""
+    configured: str
+    """What `models.embedding.model` says."""
+
+
+class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
+    """What `model pull` or `model use` did."""
+
+    model: ModelRow
+    """The model."""
+    fetched: bool
+    """Whether its weights were fetched now."""
+    embedded: int
+    """How many passages were embedded again."""
+    pending: int
+    """How many passages still wait for a vector."""
