@@ -1,7 +1,5 @@
 """The settings as documents: the commented file that `init` writes, and the README's table."""
 
-import ast
-import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from msgspec import Struct
 
 from kebab.config.load import variable
 from kebab.config.model import Settings
+from kebab.wire.docstrings import field_docstrings
 
 _HEADER = """\
 # Settings of kebab. Every line shows a default: take the `#` away to change it.
@@ -64,26 +63,3 @@ def table() -> str:
         name = variable(setting.key)
         rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
     return "\n".join(rows)
-
-
-def field_docstrings(form: type) -> dict[str, str]:
-    """Return the text below each field of a class, by field name, base classes included."""
-    found: dict[str, str] = {}
-    for ancestor in reversed(form.__mro__):
-        if ancestor.__module__.startswith("kebab."):
-            found |= _own_docstrings(ancestor)
-    return found
-
-
-def _own_docstrings(form: type) -> dict[str, str]:
-    body = ast.parse(inspect.cleandoc(inspect.getsource(form))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    pairs = zip(body.body, body.body[1:], strict=False)
-    return {
-        field.target.id: " ".join(str(text.value.value).split())
-        for field, text in pairs
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-    }

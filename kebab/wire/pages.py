@@ -1,0 +1,109 @@
+"""From the catalogue to its page, its rows on the wire, and the lock of released meanings."""
+
+import dataclasses
+import inspect
+import json
+from typing import Any
+
+from kebab.errors.signal import Signal, catalog
+from kebab.wire.error import DetailField, ErrorRow
+
+
+def rows() -> list[ErrorRow]:
+    """Return every row of the catalogue, by code."""
+    return [row(signal) for _, signal in sorted(catalog().items())]
+
+
+def row(signal: type[Signal]) -> ErrorRow:
+    """Return one row of the catalogue as a wire object."""
+    meaning = signal.meaning
+    return ErrorRow(
+        code=meaning.code,
+        kind=meaning.kind.value,
+        canonical=meaning.canonical.value,
+        domain=meaning.domain,
+        origin=meaning.origin.value,
+        exit_code=meaning.exit.value,
+        http_status=meaning.http,
+        grpc_status=meaning.grpc,
+        retry=meaning.retry.value,
+        severity=meaning.severity.value,
+        public=meaning.public,
+        retired=meaning.retired,
+        message=signal.message,
+        hint=signal.hint,
+        details=_details(signal),
+        explanation=inspect.cleandoc(signal.__doc__ or ""),
+    )
+
+
+def errors_page() -> str:
+    """Return `errors.md`."""
+    head = (
+        "# Errors\n\nGenerated from `kebab/errors/catalog.py`. Branch on `code` only, and treat"
+        " an unknown code or exit status as failure.\n\n"
+        "| code | kind | exit | http | grpc | retry | details |\n|---|---|---|---|---|---|---|\n"
+    )
+    return head + "".join(_line(one) for one in rows()) + "".join(_section(one) for one in rows())
+
+
+def lock() -> dict[str, dict[str, Any]]:
+    """Return what is frozen of each row: its meaning and the types of its details."""
+    return {
+        one.code: {
+            "canonical": one.canonical,
+            "details": {field.name: field.type for field in one.details},
+            "domain": one.domain,
+            "exit": one.exit_code,
+            "grpc": one.grpc_status,
+            "http": one.http_status,
+            "kind": one.kind,
+            "origin": one.origin,
+            "public": one.public,
+            "retired": one.retired,
+            "retry": one.retry,
+            "severity": one.severity,
+        }
+        for one in rows()
+    }
+
+
+def broken_promises(released: str) -> list[str]:
+    """Return in which ways the catalogue no longer keeps a released lock."""
+    now = lock()
+    return [
+        f"{code}: removed" if code not in now else f"{code}: its meaning changed"
+        for code, meaning in json.loads(released).items()
+        if now.get(code) != meaning
+    ]
+
+
+def _details(signal: type[Signal]) -> list[DetailField]:
+    fields = dataclasses.fields(signal)  # type: ignore[arg-type]
+    return [DetailField(name=one.name, type=_type_name(one.type)) for one in fields]
+
+
+def _type_name(form: Any) -> str:
+    return (
+        form.__name__
+        if isinstance(form, type) and not hasattr(form, "__args__")
+        else (str(form).replace("typing.", ""))
+    )
+
+
+def _line(one: ErrorRow) -> str:
+    names = ", ".join(f"`{field.name}`" for field in one.details) or "none"
+    return (
+        f"| [`{one.code}`](#{one.code}) | {one.kind} | {one.exit_code} | {one.http_status}"
+        f" | {one.grpc_status} | {one.retry} | {names} |\n"
+    )
+
+
+def _section(one: ErrorRow) -> str:
+    details = "".join(f"- `{field.name}`: `{field.type}`\n" for field in one.details)
+    return (
+        f"\n## {one.code}\n\n{one.explanation}\n\n"
+        f"- message: `{one.message}`\n- hint: {f'`{one.hint}`' if one.hint else 'none'}\n"
+        f"- canonical: `{one.canonical}`, domain: `{one.domain}`, origin: {one.origin},"
+        f" severity: {one.severity}\n" + (f"\nDetails:\n\n{details}" if details else "")
+    )

@@ -1,0 +1,102 @@
+"""From the declarations to JSON Schema 2020-12, fully typed."""
+
+import dataclasses
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kebab.errors.signal import Signal, catalog
+from kebab.wire.docstrings import field_docstrings
+from kebab.wire.record import Reply, every_form, name_of
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ENVELOPE = ["command", "timestamp", "exit_code", "output_format"]
+
+Schema = dict[str, Any]
+
+
+def documents() -> dict[str, Schema]:
+    """Return every schema by its name, `citation.v1` included."""
+    from kebab.wire.search import Citation
+
+    made = {str(name_of(form)): document(form) for form in every_form()}
+    made["citation.v1"] = _document("citation.v1", Citation, _parts(Citation))
+    return dict(sorted(made.items()))
+
+
+def document(form: type[Struct]) -> Schema:
+    """Return the schema of one wire object; a reply requires its envelope."""
+    schema = _document(str(name_of(form)), form, _parts(form))
+    if issubclass(form, Reply):
+        schema["required"] = _ENVELOPE
+    return schema
+
+
+def detail_schema(signal: type[Signal]) -> Schema:
+    """Return the schema of a code's details."""
+    fields = [(field.name, field.type) for field in dataclasses.fields(signal)]  # type: ignore[arg-type]
+    form = msgspec.defstruct(f"{signal.__name__}Details", fields, kw_only=True)
+    ((_, schema),) = msgspec.json.schema_components([form])[1].items()
+    return {**schema, "title": form.__name__}
+
+
+def _document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:
+    (root,), components = msgspec.json.schema_components([form], ref_template="#/$defs/{name}")
+    for part, schema in components.items():
+        _describe(schema, parts[part])
+    title = name if len(components) == 0 else components.get(_leaf(root), {}).get("description")
+    return {
+        "$schema": _DIALECT,
+        "$id": f"{name}.schema.json",
+        "title": name,
+        **({"description": title} if title else {}),
+        **root,
+        "$defs": dict(sorted(components.items())),
+    }
+
+
+def _leaf(root: Schema) -> str:
+    return str(root.get("$ref", "")).rpartition("/")[2]
+
+
+def _describe(schema: Schema, form: type[Struct]) -> None:
+    texts = field_docstrings(form)
+    for name, prop in schema["properties"].items():
+        if name in texts:
+            prop["description"] = texts[name]
+    tag = form.__struct_config__
+    if tag.tag_field and not tag.forbid_unknown_fields:
+        schema["required"] = sorted({*schema.get("required", []), tag.tag_field})
+    if name_of(form) == "error.v1":
+        schema["properties"]["code"]["enum"] = list(catalog())
+        schema["allOf"] = [_rule(code, signal) for code, signal in catalog().items()]
+
+
+def _rule(code: str, signal: type[Signal]) -> Schema:
+    return {
+        "if": {"properties": {"code": {"const": code}}, "required": ["code"]},
+        "then": {"properties": {"details": detail_schema(signal)}},
+    }
+
+
+def _parts(form: Any) -> dict[str, type[Struct]]:
+    """Return every struct that a form is made of, by its name."""
+    found: dict[str, type[Struct]] = {}
+    waiting = [msgspec.inspect.type_info(form)]
+    while waiting:
+        info = waiting.pop()
+        if isinstance(info, msgspec.inspect.StructType):
+            if info.cls.__name__ in found:
+                continue
+            found[info.cls.__name__] = info.cls
+            waiting += [field.type for field in info.fields]
+        else:
+            waiting += _inner(info)
+    return found
+
+
+def _inner(info: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
+    inner = [getattr(info, name, None) for name in ("type", "item_type", "value_type")]
+    several = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
+    return [one for one in (*inner, *several) if isinstance(one, msgspec.inspect.Type)]
