@@ -1,0 +1,1 @@
+"""The one place that speaks HTTP to Ollama, and its table of failures."""
