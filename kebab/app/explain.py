@@ -1,0 +1,21 @@
+"""Explaining error codes, offline."""
+
+import difflib
+
+from kebab.errors.signal import catalog
+from kebab.wire.error import ErrorCatalog
+from kebab.wire.library import LookupFault, NotFound
+from kebab.wire.pages import row, rows
+
+
+def catalogue(code: str | None = None) -> ErrorCatalog | NotFound:
+    """Return every row of the catalogue, or the one of a code."""
+    if code is None:
+        return ErrorCatalog(errors=rows())
+    if signal := catalog().get(code):
+        return ErrorCatalog(errors=[row(signal)])
+    near = difflib.get_close_matches(code, catalog(), n=3)
+    fault = LookupFault(
+        kind="not_found", message=f"no such code: {code}", retryable=False, candidates=near
+    )
+    return NotFound(name=code, found=False, error=fault)

@@ -1,0 +1,41 @@
+"""Places: citations for people's files, and whether a file is still what was indexed."""
+
+import os
+import unicodedata
+from typing import Literal
+
+from kebab.wire.search import Citation, LineCitation, LineSpan
+
+Freshness = Literal["fresh", "changed", "gone"]
+
+_RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
+
+
+def line_citation(path: str, start: int, end: int) -> Citation:
+    """Return the citation of lines `start` to `end` of a file."""
+    fragment = f"#L{start}" if start == end else f"#L{start}-L{end}"
+    return LineCitation(path=path, uri=quoted(path) + fragment, line=LineSpan(start=start, end=end))
+
+
+def quoted(path: str) -> str:
+    """Return a path as the path of an IRI: reserved, blank and invisible characters escaped."""
+    return "".join(one if _plain(one) else _escaped(one) for one in path)
+
+
+def freshness(root: str, path: str, size: int, mtime_ns: int) -> Freshness:
+    """Return how the file on disk compares with what was indexed, by size and time."""
+    try:
+        now = os.stat(os.path.join(root, path))  # noqa: PTH116, PTH118 - called for every hit
+    except OSError:
+        return "gone"
+    return "fresh" if (now.st_size, now.st_mtime_ns) == (size, mtime_ns) else "changed"
+
+
+def _plain(character: str) -> bool:
+    if character in _RESERVED:
+        return False
+    return " " < character < "\x7f" or unicodedata.category(character)[0] not in "CZ"
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))

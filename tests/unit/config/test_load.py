@@ -1,0 +1,99 @@
+from pathlib import Path
+
+import pytest
+
+from kebab.config import load as loading
+from kebab.config.load import load, setting_keys, variable
+from kebab.config.model import Settings
+from kebab.errors.catalog import ConfigInvalid
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "default_config", lambda: tmp_path / "absent.toml")
+
+
+def _written(tmp_path, text):
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    return path
+
+
+def test_without_any_word_the_defaults_hold():
+    assert load(environ={}) == Settings()
+
+
+def test_a_flag_outranks_the_environment_which_outranks_the_file(tmp_path):
+    path = _written(tmp_path, "[search]\nlimit = 1\nmode = 'lexical'\nsnippet_chars = 99\n")
+    environ = {"KEBAB_SEARCH_LIMIT": "2", "KEBAB_SEARCH_MODE": "vector"}
+
+    search = load(path, environ=environ, flags={"search.limit": 3, "search.mode": None}).search
+
+    assert (search.limit, search.mode, search.snippet_chars) == (3, "vector", 99)
+
+
+def test_a_named_file_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(ConfigInvalid, match="no such file"):
+        load(tmp_path / "nowhere.toml", environ={})
+    with pytest.raises(ConfigInvalid, match="no such file"):
+        load(environ={"KEBAB_CONFIG": str(tmp_path / "nowhere.toml")})
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("search.limt = 3", "unknown key `search.limt`, did you mean `search.limit`?"),
+        ("serach.limit = 3", "unknown key `serach`, did you mean `search"),
+        ("[search]\nlimit = 'x'", "`search.limit`: Expected `int`"),
+        ("[search]\nmode = 'psychic'", "`search.mode`: Invalid enum value"),
+        ("limit = ", "not TOML"),
+        ("[ingest]\nmax_file_bytes = -1", "`ingest.max_file_bytes`: Expected `int` >= 1"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_the_nearest_name(tmp_path, text, cause):
+    with pytest.raises(ConfigInvalid) as caught:
+        load(_written(tmp_path, text), environ={})
+
+    assert cause in caught.value.cause
+
+
+def test_a_folder_is_not_a_settings_file(tmp_path):
+    with pytest.raises(ConfigInvalid):
+        load(tmp_path, environ={})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("KEBAB_OFFLINE", "1", None),
+        ("KEBAB_OFFLINE", "true", True),
+        ("KEBAB_OFFLINE", "yes", True),
+        ("KEBAB_OFFLINE", "off", False),
+        ("KEBAB_DATA_DIR", "42", "42"),
+        ("KEBAB_INGEST_EXCLUDE", '["a", "b"]', ["a", "b"]),
+    ],
+)
+def test_variables_are_read_by_the_type_of_their_setting(name, text, value):
+    if value is None:
+        with pytest.raises(ConfigInvalid, match="Expected `bool`"):
+            load(environ={name: text})
+        return
+    settings = load(environ={name: text})
+    key = next(key for key in setting_keys() if variable(key) == name)
+    for part in key.split("."):
+        settings = getattr(settings, part)
+
+    assert settings == value
+
+
+def test_an_unknown_variable_of_ours_is_refused_and_a_foreign_one_ignored():
+    with pytest.raises(ConfigInvalid, match="did you mean `KEBAB_DATA_DIR`"):
+        load(environ={"KEBAB_DATADIR": "/x"})
+    assert load(environ={"OLLAMA_HOST": "x", "KEBAB_LANG": "ko"}) == Settings()
+
+
+def test_a_relative_path_is_read_from_where_the_command_runs(tmp_path, monkeypatch):
+    _written(tmp_path, "offline = true")
+    monkeypatch.chdir(tmp_path)
+
+    assert load(Path("config.toml"), environ={}).offline

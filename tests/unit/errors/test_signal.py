@@ -1,0 +1,42 @@
+import pytest
+
+from kebab.errors.catalog import IoError, StaleCursor
+from kebab.errors.signal import Canonical, Exit, Kind, Meaning, Origin, Retry, Signal, catalog
+
+
+def _meaning(code):
+    return Meaning(
+        code=code,
+        kind=Kind.UNKNOWN,
+        canonical=Canonical.INTERNAL,
+        domain="TEST.X",
+        origin=Origin.CORE,
+        exit=Exit.ERROR,
+        http=500,
+        grpc="INTERNAL",
+        retry=Retry.NONE,
+    )
+
+
+def test_templates_are_filled_with_the_details():
+    signal = IoError(path="/notes", op="read", cause="permission denied")
+
+    assert str(signal) == "cannot read /notes: permission denied"
+    assert signal.details() == {"path": "/notes", "op": "read", "cause": "permission denied"}
+
+
+def test_a_hint_may_name_details_and_may_be_absent():
+    assert StaleCursor(issued_revision=1, current_revision=2).advice() is not None
+    assert catalog()["cancelled"].hint is None
+
+
+def test_a_code_cannot_be_declared_twice():
+    with pytest.raises(TypeError, match="declared twice: io_error"):
+        type("Again", (Signal,), {}, meaning=_meaning("io_error"), message="x")
+
+
+def test_a_template_cannot_name_a_detail_that_is_not_declared():
+    with pytest.raises(TypeError, match="unknown details"):
+        type("Loose", (Signal,), {}, meaning=_meaning("loose_one"), message="{nothing}")
+
+    assert "loose_one" not in catalog()

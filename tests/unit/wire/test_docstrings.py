@@ -1,0 +1,21 @@
+from kebab.wire.docstrings import field_docstrings
+from kebab.wire.error import Warned
+from kebab.wire.record import every_form
+
+
+def test_text_below_a_field_is_its_documentation_inherited_fields_included():
+    texts = field_docstrings(Warned)
+
+    assert texts["message"] == "One sentence for a person."
+    assert "RFC 3339" in texts["timestamp"]
+
+
+def test_every_field_of_every_form_is_documented():
+    bare = [
+        f"{form.__name__}.{name}"
+        for form in every_form()
+        for name in form.__struct_fields__
+        if not field_docstrings(form).get(name)
+    ]
+
+    assert bare == []
