@@ -1,5 +1,8 @@
-from kebab.core.progress import Progress, ProgressKind, silent
+from typing import get_args
+
+from kebab.core.progress import ProgressKind
+from kebab.wire.ingest import EventKind
 
 
-def test_silence_takes_any_event():
-    assert silent(Progress(kind=ProgressKind.COMPLETED)) is None
+def test_every_kind_of_event_can_be_said_on_the_wire():
+    assert {kind.value for kind in ProgressKind} == set(get_args(EventKind))

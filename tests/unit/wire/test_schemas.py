@@ -64,4 +64,6 @@ def test_the_details_of_an_error_are_typed_by_its_code():
 def test_every_row_has_typed_details(code):
     schema = detail_schema(catalog()[code])
 
-    assert set(schema["properties"]) == {field.name for field in dataclasses.fields(catalog()[code])}  # type: ignore[arg-type]
+    assert set(schema["properties"]) == {
+        field.name for field in dataclasses.fields(catalog()[code])
+    }  # type: ignore[arg-type]
