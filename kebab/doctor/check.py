@@ -1,0 +1,124 @@
+"""A check, what it found, and the run of all of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kebab.core.ports import Clock
+from kebab.errors.signal import Signal
+
+_CIRCULAR = "kebab doctor"
+"""A hint that is no help to a person who just ran it."""
+
+
+class Status(StrEnum):
+    """How a thing is; only `fail` is unhealthy."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What looking at one thing told; `fix` is the command that mends it."""
+
+    status: Status
+    summary: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing to look at.
+
+    `mend` is the fix when looking fails in a way that names none. The step is skipped unless
+    every step named in `after` came out `ok`.
+    """
+
+    name: str
+    look: Callable[[], Finding]
+    mend: str
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    status: Status
+    summary: str
+    fix: str | None
+    duration_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """All checks in order; `ok` when none failed."""
+
+    ok: bool
+    checks: tuple[Check, ...]
+
+
+def well(summary: str) -> Finding:
+    """Return that all is as it should be."""
+    return Finding(Status.OK, summary)
+
+
+def worry(summary: str, fix: str) -> Finding:
+    """Return that something wants attention while the rest works."""
+    return Finding(Status.WARN, summary, fix)
+
+
+def failure(summary: str, fix: str) -> Finding:
+    """Return that something is broken."""
+    return Finding(Status.FAIL, summary, fix)
+
+
+def skipped(summary: str) -> Finding:
+    """Return that there was nothing to look at, or no way to."""
+    return Finding(Status.SKIP, summary)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def diagnose(steps: Sequence[Step], clock: Clock) -> Diagnosis:
+    """Return what all steps found; one that fails never keeps the others from being looked at."""
+    checks: list[Check] = []
+    for step in steps:
+        unmet = _unmet(step, checks)
+        started = clock.monotonic()
+        finding = skipped(f"needs `{unmet}`") if unmet else _look(step)
+        checks.append(
+            Check(
+                name=step.name,
+                status=finding.status,
+                summary=finding.summary,
+                fix=finding.fix,
+                duration_ms=(clock.monotonic() - started) * 1000,
+            )
+        )
+    return Diagnosis(
+        ok=all(check.status is not Status.FAIL for check in checks), checks=tuple(checks)
+    )
+
+
+def _unmet(step: Step, done: Sequence[Check]) -> str | None:
+    met = {check.name for check in done if check.status is Status.OK}
+    return next((name for name in step.after if name not in met), None)
+
+
+def _look(step: Step) -> Finding:
+    try:
+        return step.look()
+    except Signal as signal:
+        advice = signal.advice()
+        return failure(signal.text(), advice if advice and advice != _CIRCULAR else step.mend)
+    except OSError as fault:
+        place = f": {fault.filename}" if fault.filename else ""
+        return failure(f"{fault.strerror or fault}{place}", step.mend)

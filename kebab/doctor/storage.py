@@ -1,0 +1,101 @@
+"""Whether the stores are whole, and say the same."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kebab.core.ids import Key
+from kebab.doctor.check import Finding, counted, failure, skipped, well, worry
+
+REBUILD = "kebab reset"
+"""What a damaged store comes to: everything in it can be built again from the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The schema version this build wants, and the one that is there; None without a database."""
+
+    expected: int
+    found: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTerm:
+    """A word that stands in a stored passage, and whether the full-text index finds it there."""
+
+    term: str
+    found: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """What to ask about the stores; every callable may raise a signal instead of answering.
+
+    `integrity` returns the database's first complaint. `known_term` returns None when nothing is
+    indexed. `stored` gives the key of every vector row, repeated keys included, `stamped` the keys
+    that the database believes to have one, `garbage` those whose rows wait for deletion.
+    """
+
+    path: Path
+    schema: Callable[[], Schema]
+    integrity: Callable[[], str | None]
+    known_term: Callable[[], KnownTerm | None]
+    stored: Callable[[], Sequence[Key]]
+    stamped: Callable[[], Collection[Key]]
+    garbage: Callable[[], Collection[Key]]
+
+
+def database(storage: Storage) -> Finding:
+    """Look whether there is a database that this build can read."""
+    schema = storage.schema()
+    if schema.found is None:
+        return worry(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
+    if schema.found < schema.expected:
+        return failure(
+            f"schema {schema.found} waits for its migration to {schema.expected}", "kebab ingest"
+        )
+    if schema.found > schema.expected:
+        return failure(
+            f"written by a newer kebab, schema {schema.found}, this build reads {schema.expected}",
+            "pip install --upgrade kebab",
+        )
+    return well(f"schema {schema.found}: {storage.path}")
+
+
+def integrity(storage: Storage) -> Finding:
+    """Look whether SQLite finds its file whole."""
+    complaint = storage.integrity()
+    if complaint is not None:
+        return failure(f"the database is damaged: {complaint}", REBUILD)
+    return well("the database is whole")
+
+
+def full_text(storage: Storage) -> Finding:
+    """Look whether the full-text index finds a word that is there."""
+    known = storage.known_term()
+    if known is None:
+        return skipped("no passage to look for")
+    if not known.found:
+        return failure(
+            f"the full-text index misses a word that a passage holds: {known.term}",
+            "kebab ingest --force",
+        )
+    return well(f"the full-text index finds a known word: {known.term}")
+
+
+def vectors(storage: Storage) -> Finding:
+    """Look whether the vector table and the database agree, row by row."""
+    rows = Counter(storage.stored())
+    stamped = set(storage.stamped())
+    missing = len(stamped - rows.keys())
+    doubled = sum(1 for count in rows.values() if count > 1)
+    orphans = len(rows.keys() - stamped - set(storage.garbage()))
+    if missing:
+        lost = f"{counted(missing, 'vector')} of {len(stamped):,} lost"
+        return failure(lost, "kebab ingest --force")
+    if doubled:
+        return failure(f"{counted(doubled, 'vector')} stored more than once", "kebab ingest")
+    if orphans:
+        return worry(f"{counted(orphans, 'vector')} of no passage", "kebab ingest")
+    return well(f"{counted(len(stamped), 'vector')}, each with its passage")

@@ -1,0 +1,140 @@
+import os
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+from kebab.doctor import machine
+from kebab.doctor.check import Status, well
+from kebab.doctor.machine import SettingsFile
+from kebab.errors.catalog import ConfigInvalid
+
+MIB = 1 << 20
+
+
+def refusing(path):
+    def load():
+        raise ConfigInvalid(path=path, cause="unknown key `x`")
+
+    return load
+
+
+def test_a_settings_file_that_is_read_is_named(tmp_path):
+    file = tmp_path / "config.toml"
+    file.touch()
+
+    finding = machine.configuration(lambda: SettingsFile(path=file))
+
+    assert (finding.status, finding.summary) == (Status.OK, str(file))
+
+
+def test_settings_without_a_file_are_well(tmp_path):
+    finding = machine.configuration(lambda: SettingsFile(path=tmp_path / "config.toml"))
+
+    assert finding.status is Status.OK
+    assert finding.summary.startswith("defaults, there is no file")
+
+
+def test_odd_settings_are_a_worry(tmp_path):
+    odd = SettingsFile(path=tmp_path / "a b.toml", warnings=("port not understood: x", "second"))
+
+    finding = machine.configuration(lambda: odd)
+
+    assert finding.status is Status.WARN
+    assert "port not understood: x; second" in finding.summary
+    assert f"'{tmp_path / 'a b.toml'}'" in (finding.fix or "")
+
+
+@pytest.mark.parametrize(
+    ("origin", "fix"),
+    [
+        ("/etc/my kebab.toml", "kebab --config '/etc/my kebab.toml' init --force"),
+        ("$KEBAB_SEARCH_LIMIT", "unset KEBAB_SEARCH_LIMIT"),
+    ],
+)
+def test_refused_settings_fail_with_the_fix_for_their_place(origin, fix):
+    finding = machine.configuration(refusing(origin))
+
+    assert (finding.status, finding.fix) == (Status.FAIL, fix)
+    assert "unknown key `x`" in finding.summary
+
+
+def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
+    missing = tmp_path / "a" / "b"
+
+    finding = machine.directories({"data": tmp_path, "models": missing})
+
+    assert finding.status is Status.OK
+    assert str(missing) in finding.summary
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_way_of_a_folder_fails(tmp_path):
+    (tmp_path / "data").write_text("mine")
+
+    finding = machine.directories({"data": tmp_path / "data" / "kebab"})
+
+    assert finding.status is Status.FAIL
+    assert finding.fix == f"mv {tmp_path / 'data'} {tmp_path / 'data.old'}"
+
+
+def test_a_folder_that_cannot_be_written_fails(tmp_path, monkeypatch):
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: path != closed)
+
+    finding = machine.directories({"state": tmp_path, "data": closed / "kebab"})
+
+    assert (finding.status, finding.fix) == (Status.FAIL, f"chmod u+rwx {closed}")
+    assert "data folder" in finding.summary
+
+
+@pytest.mark.parametrize(
+    ("free", "status"),
+    [
+        (0, Status.FAIL),
+        (100 * MIB - 1, Status.FAIL),
+        (100 * MIB, Status.WARN),
+        (1024 * MIB - 1, Status.WARN),
+        (1024 * MIB, Status.OK),
+    ],
+)
+def test_free_space_has_two_limits(tmp_path, free, status):
+    finding = machine.disk(tmp_path / "not" / "yet", lambda ground: free)
+
+    assert finding.status is status
+    assert (finding.fix is None) == (status is Status.OK)
+    assert str(tmp_path) in finding.summary
+
+
+def test_free_space_is_asked_of_the_system(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2048 * MIB))
+
+    assert machine.disk(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"), [(16, Status.WARN), (255, Status.WARN), (256, Status.OK)]
+)
+def test_few_descriptors_are_a_worry(limit, status):
+    assert machine.descriptors(lambda: limit).status is status
+
+
+def test_the_limit_of_descriptors_is_asked_of_the_system():
+    assert machine.descriptors().summary.startswith("a process may open ")
+
+
+def test_a_writer_at_work_is_named_and_no_fault():
+    assert machine.writer(lambda: None).summary == "nobody is writing"
+    assert machine.writer(lambda: 42) == well("being written by process: 42")
+
+
+def test_the_log_is_named_before_and_after_it_exists(tmp_path):
+    path = tmp_path / "kebab.log"
+
+    before = machine.log(path)
+    path.write_text("12345")
+    after = machine.log(path)
+
+    assert before.summary == f"no fault was ever logged: {path}"
+    assert after.summary == f"5 bytes: {path}"

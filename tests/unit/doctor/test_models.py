@@ -1,0 +1,102 @@
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kebab.doctor import models
+from kebab.doctor.check import Status
+from kebab.doctor.models import EmbeddingVersions, Models, Weights
+from kebab.errors.catalog import ModelNotPulled, ModelUnreachable, TimedOut
+
+WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
+URL = "http://127.0.0.1:11434"
+SOUND = Models(
+    weights=lambda: WEIGHTS,
+    agreement=lambda: 0.9999,
+    versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
+    server=lambda: "0.32.15",
+    endpoint=URL,
+    llm="gemma3:4b",
+)
+
+
+def test_sound_models_are_well_all_through():
+    checks = (
+        models.embedding_files,
+        models.embedding_probe,
+        models.embedding_version,
+        models.ollama,
+    )
+
+    assert {check(SOUND).status for check in checks} == {Status.OK}
+
+
+@pytest.mark.parametrize(
+    ("weights", "status", "fix"),
+    [
+        (None, Status.WARN, "kebab model pull"),
+        (replace(WEIGHTS, missing=("model.onnx",)), Status.WARN, "kebab model pull minilm"),
+        (replace(WEIGHTS, damaged=("model.onnx",)), Status.FAIL, "kebab model pull minilm"),
+        (
+            replace(WEIGHTS, missing=("a",), damaged=("b",)),
+            Status.FAIL,
+            "kebab model pull minilm",
+        ),
+    ],
+)
+def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status, fix):
+    finding = models.embedding_files(replace(SOUND, weights=lambda: weights))
+
+    assert (finding.status, finding.fix) == (status, fix)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "status"),
+    [
+        (1.0, Status.OK),
+        (0.99, Status.OK),
+        (0.98, Status.FAIL),
+        (-1.0, Status.FAIL),
+        (math.nan, Status.FAIL),
+        (None, Status.SKIP),
+    ],
+)
+def test_the_probe_sentence_must_agree_with_its_known_vector(cosine, status):
+    assert models.embedding_probe(replace(SOUND, agreement=lambda: cosine)).status is status
+
+
+@pytest.mark.parametrize(
+    ("configured", "stored", "status"),
+    [
+        (None, None, Status.SKIP),
+        ("v1", None, Status.SKIP),
+        (None, "v1", Status.OK),
+        ("v1", "v1", Status.OK),
+        ("v2", "v1", Status.FAIL),
+    ],
+)
+def test_the_configured_model_must_be_the_one_of_the_index(configured, stored, status):
+    versions = EmbeddingVersions(configured=configured, stored=stored)
+
+    finding = models.embedding_version(replace(SOUND, versions=lambda: versions))
+
+    assert finding.status is status
+    assert (finding.fix == "kebab model use auto") == (status is Status.FAIL)
+
+
+@pytest.mark.parametrize(
+    ("signal", "fix"),
+    [
+        (ModelUnreachable(endpoint=URL, operation="doctor", cause="refused"), "ollama serve"),
+        (ModelNotPulled(model="tiny", endpoint=URL, operation="doctor"), "ollama pull tiny"),
+        (TimedOut(operation="doctor", elapsed_ms=2001, deadline_ms=2000), "ollama serve"),
+    ],
+)
+def test_a_language_model_that_cannot_answer_is_only_a_worry(signal, fix):
+    def server():
+        raise signal
+
+    finding = models.ollama(replace(SOUND, server=server))
+
+    assert (finding.status, finding.summary, finding.fix) == (Status.WARN, signal.text(), fix)

@@ -1,0 +1,85 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kebab.core.ids import Key
+from kebab.doctor import storage
+from kebab.doctor.check import Status
+from kebab.doctor.storage import KnownTerm, Schema, Storage
+
+SOUND = Storage(
+    path=Path("/data/kebab.sqlite"),
+    schema=lambda: Schema(3, 3),
+    integrity=lambda: None,
+    known_term=lambda: KnownTerm("kebab", found=True),
+    stored=lambda: [Key(1), Key(2)],
+    stamped=lambda: [Key(1), Key(2)],
+    garbage=list,
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "fix"),
+    [
+        (3, Status.OK, None),
+        (None, Status.WARN, "kebab ingest FOLDER"),
+        (2, Status.FAIL, "kebab ingest"),
+        (4, Status.FAIL, "pip install --upgrade kebab"),
+    ],
+)
+def test_the_schema_decides_what_can_be_read(found, status, fix):
+    finding = storage.database(replace(SOUND, schema=lambda: Schema(3, found)))
+
+    assert (finding.status, finding.fix) == (status, fix)
+
+
+def test_a_sound_base_is_well_all_through():
+    checks = (storage.database, storage.integrity, storage.full_text, storage.vectors)
+
+    assert {check(SOUND).status for check in checks} == {Status.OK}
+
+
+def test_a_complaint_of_the_database_fails_and_is_quoted():
+    finding = storage.integrity(replace(SOUND, integrity=lambda: "row 7 missing from index"))
+
+    assert (finding.status, finding.fix) == (Status.FAIL, "kebab reset")
+    assert "row 7 missing from index" in finding.summary
+
+
+def test_a_full_text_index_that_misses_a_known_word_fails():
+    finding = storage.full_text(replace(SOUND, known_term=lambda: KnownTerm("검색", found=False)))
+
+    assert (finding.status, finding.fix) == (Status.FAIL, "kebab ingest --force")
+    assert "검색" in finding.summary
+
+
+def test_without_a_passage_there_is_no_word_to_look_for():
+    assert storage.full_text(replace(SOUND, known_term=lambda: None)).status is Status.SKIP
+
+
+@pytest.mark.parametrize(
+    ("stored", "stamped", "garbage", "status", "summary"),
+    [
+        ([], [], [], Status.OK, "0 vectors, each with its passage"),
+        ([1], [1], [], Status.OK, "1 vector, each with its passage"),
+        ([1, 9], [1], [9], Status.OK, "1 vector, each with its passage"),
+        ([1, 9], [1], [], Status.WARN, "1 vector of no passage"),
+        ([1], [1, 2, 3], [], Status.FAIL, "2 vectors of 3 lost"),
+        ([], [1], [], Status.FAIL, "1 vector of 1 lost"),
+        ([1, 1, 2], [1, 2], [], Status.FAIL, "1 vector stored more than once"),
+        ([1, 1, 9], [1, 2], [], Status.FAIL, "1 vector of 2 lost"),
+    ],
+)
+def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, summary):
+    finding = storage.vectors(
+        replace(
+            SOUND,
+            stored=lambda: [Key(key) for key in stored],
+            stamped=lambda: [Key(key) for key in stamped],
+            garbage=lambda: [Key(key) for key in garbage],
+        )
+    )
+
+    assert (finding.status, finding.summary) == (status, summary)
+    assert (finding.fix is None) == (status is Status.OK)
