@@ -1,0 +1,1 @@
+"""The vector index: rebuilt from the truth whenever it is lost."""

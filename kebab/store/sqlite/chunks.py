@@ -1,0 +1,194 @@
+"""Chunks: how a document's new chunks replace its old ones, and how they are read back."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import apsw
+
+from kebab.core.chunk import ChunkRow
+from kebab.core.hit import StoredChunk
+from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ports import DocumentRow, Written
+from kebab.store.sqlite import fts, vectors
+from kebab.store.sqlite.values import as_json, strings
+
+Place: TypeAlias = tuple[int, int, int, int, int, str]
+"""Ordinal, offsets, lines and heading path."""
+
+
+class _Old(NamedTuple):
+    key: Key
+    embed_hash: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The document whose chunks are written, and the words of its title."""
+
+    doc: int
+    row: DocumentRow
+    retitled: bool
+
+
+def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> Written:
+    """Make a document's chunks exactly the given ones.
+
+    A chunk keeps its key and its vector while its id and what is embedded for it stay. When only
+    the latter changed (a new title), it gets a new key, so that no stale vector can answer for it.
+    """
+    old = _stored(database, target.doc)
+    rows = target.row.chunks
+    kept = [row for row in rows if _stays(old.get(row.chunk_id), row)]
+    stay = {row.chunk_id for row in kept}
+    gone = [entry.key for chunk_id, entry in old.items() if chunk_id not in stay]
+    added = [row for row in rows if row.chunk_id not in stay]
+    delete(database, gone)
+    _move(database, tokens, target, [(old[row.chunk_id], row) for row in kept])
+    _insert(database, tokens, target, added)
+    return Written(kept=len(kept), added=len(added), removed=len(gone))
+
+
+def _stays(old: _Old | None, row: ChunkRow) -> bool:
+    return old is not None and old.embed_hash == row.embed_hash
+
+
+def _stored(database: apsw.Connection, doc: int) -> dict[ChunkId, _Old]:
+    rows = database.execute(
+        "SELECT chunk_id, key, embed_hash, ordinal, start, end, start_line, end_line,"
+        " heading_path FROM chunks WHERE doc = ?",
+        (doc,),
+    )
+    return {
+        ChunkId(chunk_id): _Old(Key(key), embed_hash, (*place,))
+        for chunk_id, key, embed_hash, *place in rows
+    }
+
+
+def delete(database: apsw.Connection, keys: Collection[Key]) -> None:
+    """Delete chunks with their words and states; note the vectors they leave behind."""
+    if not keys:
+        return
+    vectors.discard(database, keys)
+    fts.delete(database, keys)
+    database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
+
+
+def _move(
+    database: apsw.Connection,
+    tokens: fts.Tokens,
+    target: Target,
+    kept: list[tuple[_Old, ChunkRow]],
+) -> None:
+    """Give kept chunks their new places, and new words where title or headings changed."""
+    moved = [(old, row) for old, row in kept if old.place != _place(row)]
+    database.executemany(
+        "UPDATE chunks SET ordinal = ?, start = ?, end = ?, start_line = ?, end_line = ?,"
+        " heading_path = ? WHERE key = ?",
+        ((*_place(row), old.key) for old, row in moved),
+    )
+    headed = [(old, row) for old, row in kept if target.retitled or old.place[5] != _place(row)[5]]
+    fts.delete(database, [old.key for old, _ in headed])
+    keyed = [(old.key, row) for old, row in headed]
+    fts.insert(database, _words(tokens, target.row.title, keyed))
+
+
+def _insert(
+    database: apsw.Connection, tokens: fts.Tokens, target: Target, rows: list[ChunkRow]
+) -> None:
+    first = _next_key(database)
+    keyed = [(Key(first + index), row) for index, row in enumerate(rows)]
+    database.executemany(
+        "INSERT INTO chunks (key, chunk_id, doc, ordinal, start, end, start_line, end_line,"
+        " heading_path, text, text_hash, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((*(key, row.chunk_id, target.doc), *_place(row), *_content(row)) for key, row in keyed),
+    )
+    fts.insert(database, _words(tokens, target.row.title, keyed))
+    vectors.insert(database, (key for key, _ in keyed))
+
+
+def _next_key(database: apsw.Connection) -> int:
+    row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
+    return 1 if row is None else int(row[0]) + 1
+
+
+def _place(row: ChunkRow) -> Place:
+    chunk = row.chunk
+    lines = (chunk.start_line, chunk.end_line)
+    return (chunk.ordinal, chunk.start, chunk.end, *lines, as_json(chunk.heading_path))
+
+
+def _content(row: ChunkRow) -> tuple[str, str, str]:
+    return row.chunk.text, row.text_hash, row.embed_hash
+
+
+def _words(
+    tokens: fts.Tokens, title: str, keyed: list[tuple[Key, ChunkRow]]
+) -> list[tuple[Key, str, str, str]]:
+    head = " ".join(tokens(title))
+    return [
+        (
+            key,
+            head,
+            " ".join(word for part in row.chunk.heading_path for word in tokens(part)),
+            " ".join(tokens(row.chunk.text)),
+        )
+        for key, row in keyed
+    ]
+
+
+_STORED = """
+    SELECT c.key, c.chunk_id, d.doc_id, c.ordinal, c.text, c.start_line, c.end_line,
+        c.heading_path, s.name, s.root, d.path, d.title, d.media, d.lang,
+        (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
+        d.size, d.mtime_ns, d.indexed_at, d.chunker_version,
+        CASE v.state WHEN 'committed' THEN v.version END
+    FROM chunks c
+    JOIN documents d ON d.doc = c.doc
+    JOIN sources s ON s.source = d.source
+    JOIN vectors v ON v.key = c.key
+"""
+_BY_KEY = " WHERE c.key IN (SELECT value FROM json_each(?))"
+_BY_DOCUMENT = " WHERE d.doc_id = ? ORDER BY c.ordinal"
+
+
+def read(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredChunk]:
+    """Return chunks in the order of their keys; unknown keys are left out."""
+    rows = database.execute(_STORED + _BY_KEY, (as_json(keys),))
+    found = {chunk.key: chunk for chunk in _chunks(rows)}
+    return [found[key] for key in keys if key in found]
+
+
+def read_document(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:
+    """Return the chunks of a document in order."""
+    rows = database.execute(_STORED + _BY_DOCUMENT, (doc_id,))
+    return _chunks(rows)
+
+
+def _chunks(rows: apsw.Cursor) -> list[StoredChunk]:
+    return [
+        StoredChunk(
+            key=Key(row[0]),
+            chunk_id=ChunkId(row[1]),
+            doc_id=DocId(row[2]),
+            ordinal=row[3],
+            text=row[4],
+            start_line=row[5],
+            end_line=row[6],
+            heading_path=strings(row[7]),
+            source=row[8],
+            root=row[9],
+            path=row[10],
+            title=row[11],
+            media=row[12],
+            lang=row[13],
+            tags=strings(row[14]),
+            size=row[15],
+            mtime_ns=row[16],
+            indexed_at=row[17],
+            chunker_version=row[18],
+            embedding_version=row[19],
+        )
+        for row in rows
+    ]

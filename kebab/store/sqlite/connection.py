@@ -1,0 +1,118 @@
+"""Connections to the database: how it is opened for reading and for writing."""
+
+from array import array
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import apsw
+
+from kebab.errors.catalog import IoError, NotIndexed
+from kebab.store.sqlite import migrate
+from kebab.store.sqlite.failures import translated
+from kebab.store.sqlite.filters import lower_text
+from kebab.store.sqlite.glob import matches
+
+FILE_NAME = "kebab.sqlite"
+_BUSY_MS = 5_000
+_WRITER_CACHE_KIB = 65_536
+
+
+def database_path(data_dir: Path) -> Path:
+    """Return where the database of a data directory lies."""
+    return data_dir / FILE_NAME
+
+
+def open_reader(data_dir: Path) -> apsw.Connection:
+    """Open an indexed database for reading, and create nothing.
+
+    Raises:
+        NotIndexed: There is none, or its schema is not the one of this build.
+        IoError: The file system refused.
+        StoreCorrupt: The file is not a database.
+    """
+    path = database_path(data_dir)
+    if not path.exists():
+        raise NotIndexed(data_dir=str(data_dir), expected=migrate.expected(), found=None)
+    with translated(str(path), "read"):
+        database = _readable(path)
+        _teach(database)
+        try:
+            migrate.require(database, data_dir)
+        except (NotIndexed, apsw.Error):
+            database.close()
+            raise
+    return database
+
+
+def _readable(path: Path) -> apsw.Connection:
+    try:
+        return _probed(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
+    except apsw.CantOpenError:
+        # A folder that cannot be written has no room for SQLite's shared memory. The database
+        # file alone is the whole truth only when no log waits beside it.
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return _probed(apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags))
+
+
+def _probed(database: apsw.Connection) -> apsw.Connection:
+    try:
+        database.set_busy_timeout(_BUSY_MS)
+        migrate.found(database)
+    except apsw.Error:
+        database.close()
+        raise
+    return database
+
+
+def _teach(database: apsw.Connection) -> None:
+    """Register the functions that filters use."""
+    functions: list[tuple[str, Any, int]] = [
+        ("path_matches", matches, 2),
+        ("lower_text", lower_text, 1),
+    ]
+    for name, function, arity in functions:
+        database.create_scalar_function(name, function, arity, deterministic=True)
+
+
+def open_writer(data_dir: Path) -> apsw.Connection:
+    """Open the database for writing; create or migrate it when needed.
+
+    Raises:
+        NotIndexed: It was written by a newer build.
+        IoError: The file system refused.
+        Locked: Another connection holds it.
+        StoreCorrupt: The file is not a database.
+    """
+    path = database_path(data_dir)
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise IoError(path=str(data_dir), op="create", cause=str(error)) from error
+    with translated(str(path), "write"):
+        database = apsw.Connection(str(path))
+        try:
+            database.set_busy_timeout(_BUSY_MS)
+            _configure(database)
+            migrate.upgrade(database, data_dir)
+        except (NotIndexed, apsw.Error):
+            database.close()
+            raise
+    return database
+
+
+def _configure(database: apsw.Connection) -> None:
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = NORMAL")
+    database.execute("PRAGMA foreign_keys = ON")
+    database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
+    keep_log(database)
+
+
+def keep_log(database: apsw.Connection) -> None:
+    """Leave the log files in place on closing, so that no later reader has to create them."""
+    flag = array("i", [1])
+    database.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, flag.buffer_info()[0])

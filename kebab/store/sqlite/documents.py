@@ -1,0 +1,173 @@
+"""Documents and what they share: sources, files' contents, tags."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import apsw
+
+from kebab.core.ids import DocId, Key
+from kebab.core.ports import DocumentRow, FileStamp, Known, Source
+from kebab.store.sqlite import fts, vectors
+from kebab.store.sqlite.values import as_json, clamped, signed, unsigned
+
+
+def add_source(database: apsw.Connection, source: Source) -> None:
+    """Register a root, or update it."""
+    database.execute(
+        "INSERT INTO sources (name, root, kind) VALUES (?, ?, ?) ON CONFLICT (name)"
+        " DO UPDATE SET root = excluded.root, kind = excluded.kind",
+        (source.name, source.root, source.kind),
+    )
+
+
+def sources(database: apsw.Connection) -> list[Source]:
+    """Return the registered roots in the order in which they came."""
+    rows = database.execute("SELECT name, root, kind FROM sources ORDER BY source")
+    return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
+
+
+def known(database: apsw.Connection, source: str) -> dict[str, Known]:
+    """Return every document of a source by its path."""
+    rows = database.execute(
+        "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe"
+        " FROM documents d JOIN assets a ON a.asset = d.asset"
+        " JOIN sources s ON s.source = d.source WHERE s.name = ?",
+        (source,),
+    )
+    return {
+        path: Known(
+            doc_id=DocId(doc_id),
+            path=path,
+            size=size,
+            mtime_ns=mtime_ns,
+            inode=unsigned(inode),
+            content_hash=content_hash,
+            recipe=recipe,
+        )
+        for doc_id, path, size, mtime_ns, inode, content_hash, recipe in rows
+    }
+
+
+def taken(database: apsw.Connection, doc_id: DocId) -> bool:
+    """Return whether a document holds this id."""
+    row = database.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
+    return row is not None
+
+
+class Saved(NamedTuple):
+    """The row of a stored document, and whether its title is another than before."""
+
+    doc: int
+    retitled: bool
+
+
+def save(database: apsw.Connection, row: DocumentRow, now: float) -> Saved:
+    """Store what a document is, without its chunks."""
+    before = database.execute(
+        "SELECT title, asset FROM documents WHERE doc_id = ?", (row.doc_id,)
+    ).fetchone()
+    asset = _asset(database, row)
+    doc = _upsert(database, row, asset, now)
+    _tag(database, doc, row.tags)
+    if before is not None and before[1] != asset:
+        _drop_assets(database, [before[1]])
+    return Saved(doc, before is not None and before[0] != row.title)
+
+
+def _asset(database: apsw.Connection, row: DocumentRow) -> int:
+    return int(
+        database.execute(
+            "INSERT INTO assets (content_hash, size) VALUES (?, ?)"
+            " ON CONFLICT (content_hash) DO UPDATE SET size = excluded.size RETURNING asset",
+            (row.content_hash, clamped(row.stamp.size)),
+        ).get
+    )
+
+
+def _upsert(database: apsw.Connection, row: DocumentRow, asset: int, now: float) -> int:
+    values = (
+        *(row.doc_id, row.source, row.path, asset, row.title, row.media, row.lang),
+        *_stamp(row.stamp),
+        *(row.recipe, row.parser_version, row.chunker_version, now, as_json(row.warnings)),
+    )
+    return int(
+        database.execute(
+            "INSERT INTO documents (doc_id, source, path, asset, title, media, lang, size,"
+            " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings)"
+            " VALUES (?, (SELECT source FROM sources WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+            " ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
+            " path = excluded.path, asset = excluded.asset, title = excluded.title,"
+            " media = excluded.media, lang = excluded.lang, size = excluded.size,"
+            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, recipe = excluded.recipe,"
+            " parser_version = excluded.parser_version,"
+            " chunker_version = excluded.chunker_version, indexed_at = excluded.indexed_at,"
+            " warnings = excluded.warnings RETURNING doc",
+            values,
+        ).get
+    )
+
+
+def _stamp(stamp: FileStamp) -> tuple[int, int, int]:
+    return clamped(stamp.size), clamped(stamp.mtime_ns), signed(stamp.inode)
+
+
+def _tag(database: apsw.Connection, doc: int, tags: Sequence[str]) -> None:
+    database.execute("DELETE FROM document_tags WHERE doc = ?", (doc,))
+    database.executemany(
+        "INSERT OR IGNORE INTO document_tags (doc, tag) VALUES (?, ?)", ((doc, tag) for tag in tags)
+    )
+
+
+def touch(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
+    """Remember a new stamp of a file."""
+    database.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
+        (*_stamp(stamp), doc_id),
+    )
+
+
+def move(database: apsw.Connection, doc_id: DocId, source: str, path: str) -> None:
+    """Give a document another place."""
+    database.execute(
+        "UPDATE documents SET source = (SELECT source FROM sources WHERE name = ?), path = ?"
+        " WHERE doc_id = ?",
+        (source, path, doc_id),
+    )
+
+
+def occupant(database: apsw.Connection, source: str, path: str) -> DocId | None:
+    """Return which document stands at a place."""
+    row = database.execute(
+        "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
+        " WHERE s.name = ? AND d.path = ?",
+        (source, path),
+    ).fetchone()
+    return None if row is None else DocId(row[0])
+
+
+def remove(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
+    """Delete documents with all that is theirs; return how many chunks went."""
+    ids = (as_json(doc_ids),)
+    assets = database.execute(
+        "SELECT DISTINCT asset FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids
+    ).fetchall()
+    rows = database.execute(
+        "SELECT c.key FROM documents d JOIN chunks c ON c.doc = d.doc"
+        " WHERE d.doc_id IN (SELECT value FROM json_each(?))",
+        ids,
+    )
+    keys = [Key(key) for (key,) in rows]
+    vectors.discard(database, keys)
+    fts.delete(database, keys)
+    database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
+    _drop_assets(database, [int(asset) for (asset,) in assets])
+    return len(keys)
+
+
+def _drop_assets(database: apsw.Connection, assets: Collection[int]) -> None:
+    """Forget contents that no document has any more."""
+    database.execute(
+        "DELETE FROM assets WHERE asset IN (SELECT value FROM json_each(?))"
+        " AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.asset = assets.asset)",
+        (as_json(assets),),
+    )

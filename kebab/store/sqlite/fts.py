@@ -1,0 +1,75 @@
+"""The word index: rows of tokens in FTS5, keyed by chunk."""
+
+from collections.abc import Callable, Collection, Iterable
+from string import ascii_lowercase, ascii_uppercase
+from typing import TypeAlias
+
+import apsw
+
+from kebab.core.chunk import KeyedScore
+from kebab.core.ids import Key
+from kebab.core.query import Filters
+from kebab.store.sqlite import filters as sql_filters
+from kebab.store.sqlite.values import as_json
+
+Tokens: TypeAlias = Callable[[str], list[str]]
+Weights: TypeAlias = tuple[float, float, float]
+"""What a word in the title, in a heading and in the body is worth to bm25."""
+
+EVEN: Weights = (1.0, 1.0, 1.0)
+_FOLD = str.maketrans(ascii_uppercase, ascii_lowercase)
+_MERGE_PAGES = 500
+_MERGE_STEPS = 64
+
+
+def insert(database: apsw.Connection, rows: Iterable[tuple[Key, str, str, str]]) -> None:
+    """Index chunks: key, then the tokens of title, headings and body joined by blanks."""
+    database.executemany(
+        "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)", rows
+    )
+
+
+def delete(database: apsw.Connection, keys: Collection[Key]) -> None:
+    """Take chunks out of the index."""
+    database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", ((key,) for key in keys))
+
+
+def search(
+    database: apsw.Connection, match: str, filters: Filters, weights: Weights, limit: int
+) -> list[KeyedScore]:
+    """Return the best chunks under bm25, ties by key; filters hold before the cut."""
+    allowed = ""
+    values: list[str | int] = []
+    if filters.active:
+        keys, values = sql_filters.chunk_keys(filters)
+        # The plus keeps SQLite from running the whole match once for every allowed key.
+        allowed = f"AND +rowid IN ({keys})"
+    sql = (
+        "SELECT rowid, -bm25(chunks_fts, ?, ?, ?) AS score FROM chunks_fts"  # noqa: S608 - values are bound
+        f" WHERE chunks_fts MATCH ? {allowed} ORDER BY score DESC, rowid LIMIT ?"
+    )
+    return [
+        (Key(key), score) for key, score in database.execute(sql, (*weights, match, *values, limit))
+    ]
+
+
+def frequency(database: apsw.Connection, terms: Collection[str]) -> dict[str, int]:
+    """Return in how many chunks each term occurs; terms that occur nowhere get 0."""
+    folded = {term: term.translate(_FOLD) for term in terms}
+    rows = database.execute(
+        "SELECT term, doc FROM chunks_terms WHERE term IN (SELECT value FROM json_each(?))",
+        (as_json(set(folded.values())),),
+    )
+    counts = {str(term): int(count) for term, count in rows}
+    return {term: counts.get(key, 0) for term, key in folded.items()}
+
+
+def merge(database: apsw.Connection) -> None:
+    """Let the index merge its segments, in bounded steps, until it has nothing left to merge."""
+    for _ in range(_MERGE_STEPS):
+        before = database.total_changes()
+        database.execute(
+            "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)", (_MERGE_PAGES,)
+        )
+        if database.total_changes() - before < 2:  # noqa: PLR2004 - the command itself counts as one
+            return

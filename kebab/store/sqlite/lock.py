@@ -1,0 +1,97 @@
+"""The writer lock: one process writes to a data directory at a time."""
+
+import os
+import time
+from pathlib import Path
+from typing import Self
+
+from kebab.errors.catalog import IoError, Locked
+
+FILE_NAME = "writer.lock"
+_GLANCE_SECONDS = 0.05
+
+
+class WriterLock:
+    """Held from construction until `close`; the system frees it when the process dies.
+
+    The file stays: removing it would let two processes lock two files of one name.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        """Take the lock at once.
+
+        Raises:
+            Locked: Another writer holds it.
+            IoError: The lock file cannot be made.
+        """
+        self._path = data_dir / FILE_NAME
+        try:
+            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise IoError(path=str(self._path), op="create", cause=str(error)) from error
+        try:
+            self._take()
+        except (Locked, IoError):
+            os.close(self._file)
+            raise
+
+    def _take(self) -> None:
+        try:
+            if not _locked(self._file):
+                raise Locked(path=str(self._path), holder_pid=_pid(self._file))
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        except OSError as error:
+            raise IoError(path=str(self._path), op="write", cause=str(error)) from error
+
+    def close(self) -> None:
+        """Free the lock; a second call does nothing."""
+        if self._file >= 0:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _locked(file: int) -> bool:
+    """Try to lock the file; a holder without a pid is only looking, so try once more."""
+    import fcntl
+
+    for pause in (_GLANCE_SECONDS, 0.0):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if _pid(file) is not None:
+                return False
+            time.sleep(pause)
+        else:
+            return True
+    return False
+
+
+def _pid(file: int) -> int | None:
+    text = os.pread(file, 32, 0).decode("ascii", "replace").strip()
+    return int(text) if text.isdecimal() else None
+
+
+def holder(data_dir: Path) -> int | None:
+    """Return the pid of the writer at work, or None; creates nothing."""
+    import fcntl
+
+    try:
+        file = os.open(data_dir / FILE_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _pid(file)
+    finally:
+        os.close(file)
+    return None

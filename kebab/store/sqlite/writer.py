@@ -1,0 +1,190 @@
+"""The truth as the ingest pipeline writes it."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Self
+
+from kebab.core.chunk import PendingChunk
+from kebab.core.ids import DocId, Key
+from kebab.core.ports import DocumentRow, FileStamp, Known, Source, VectorState, Written
+from kebab.store.sqlite import chunks, documents, fts, state, vectors
+from kebab.store.sqlite.connection import database_path, open_writer
+from kebab.store.sqlite.failures import translated
+from kebab.store.sqlite.lock import WriterLock
+from kebab.store.sqlite.transaction import Transactions
+
+
+class SqliteWriter:
+    """A `LibraryWriter` that holds the writer lock of its data directory until `close`."""
+
+    def __init__(
+        self, data_dir: Path, tokens: fts.Tokens, now: Callable[[], float] = time.time
+    ) -> None:
+        """Take the lock, then open and migrate the database.
+
+        `tokens` cuts text into the words under which chunks are found.
+
+        Raises:
+            Locked: Another writer is at work.
+            NotIndexed: The database comes from a newer build.
+            IoError: The file system refused.
+            StoreCorrupt: The file is not a database.
+        """
+        self._lock = WriterLock(data_dir)
+        try:
+            self._database = open_writer(data_dir)
+        except BaseException:
+            self._lock.close()
+            raise
+        self._path = str(database_path(data_dir))
+        self._tokens = tokens
+        self._now = now
+        self._transactions = Transactions(self._database, self._path)
+
+    def close(self) -> None:
+        """Close the database and free the lock."""
+        try:
+            self._database.close()
+        finally:
+            self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Let the calls within share commits (every 256 or every second); each stays atomic."""
+        return self._transactions.batch()
+
+    def add_source(self, source: Source) -> None:
+        """Register a root, or update its kind."""
+        with self._transactions.unit():
+            documents.add_source(self._database, source)
+
+    def sources(self) -> list[Source]:
+        """Return the registered roots."""
+        with self._reading():
+            return documents.sources(self._database)
+
+    def known(self, source: str) -> dict[str, Known]:
+        """Return every document of a source by its path."""
+        with self._reading():
+            return documents.known(self._database, source)
+
+    def doc_id_taken(self, doc_id: DocId) -> bool:
+        """Return whether a document holds this id."""
+        with self._reading():
+            return documents.taken(self._database, doc_id)
+
+    def put(self, document: DocumentRow) -> Written:
+        """Store a document and exactly its chunks; another document at its place goes."""
+        with self._transactions.unit():
+            evicted = self._evict(document.doc_id, document.source, document.path)
+            saved = documents.save(self._database, document, self._now())
+            target = chunks.Target(doc=saved.doc, row=document, retitled=saved.retitled)
+            written = chunks.replace(self._database, self._tokens, target)
+            self._transactions.changed()
+        removed = written.removed + evicted
+        return Written(kept=written.kept, added=written.added, removed=removed)
+
+    def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
+        """Remember a new stamp of a file whose content did not change."""
+        with self._transactions.unit():
+            documents.touch(self._database, doc_id, stamp)
+            self._transactions.changed()
+
+    def move(self, doc_id: DocId, source: str, path: str, stamp: FileStamp) -> None:
+        """Give a document another place; another document at that place goes."""
+        with self._transactions.unit():
+            self._evict(doc_id, source, path)
+            documents.move(self._database, doc_id, source, path)
+            documents.touch(self._database, doc_id, stamp)
+            self._transactions.changed()
+
+    def _evict(self, doc_id: DocId, source: str, path: str) -> int:
+        other = documents.occupant(self._database, source, path)
+        if other is None or other == doc_id:
+            return 0
+        return documents.remove(self._database, [other])
+
+    def remove(self, doc_ids: Sequence[DocId]) -> int:
+        """Delete documents with all that is theirs; return how many chunks went."""
+        if not doc_ids:
+            return 0
+        with self._transactions.unit():
+            gone = documents.remove(self._database, doc_ids)
+            self._transactions.changed()
+        return gone
+
+    def pending(self, limit: int) -> list[PendingChunk]:
+        """Return up to `limit` chunks that lack a vector, by key."""
+        with self._reading():
+            return vectors.pending(self._database, limit)
+
+    def pending_count(self) -> int:
+        """Return how many chunks lack a vector."""
+        with self._reading():
+            return vectors.count(self._database, "pending")
+
+    def embedded_twins(self, embed_hashes: Collection[str]) -> dict[str, Key]:
+        """Return, by embed hash, a chunk whose vector is committed and can be copied."""
+        with self._reading():
+            return vectors.twins(self._database, embed_hashes)
+
+    def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
+        """Stamp chunks, after their vectors are durable."""
+        with self._transactions.unit():
+            if vectors.mark(self._database, keys, state, version):
+                self._transactions.changed()
+
+    def reset_vectors(self, states: Collection[VectorState]) -> int:
+        """Make chunks in these states pending again; return how many."""
+        with self._transactions.unit():
+            count = vectors.reset(self._database, states)
+            if count:
+                self._transactions.changed()
+        return count
+
+    def garbage(self) -> list[Key]:
+        """Return the keys of deleted chunks whose vectors may still be stored."""
+        with self._reading():
+            return vectors.garbage(self._database)
+
+    def clear_garbage(self, keys: Collection[Key]) -> None:
+        """Forget garbage that the vector store no longer holds."""
+        with self._transactions.unit():
+            vectors.clear_garbage(self._database, keys)
+
+    def vector_keys(self) -> set[Key]:
+        """Return the keys of all chunks that are stamped as committed."""
+        with self._reading():
+            return vectors.committed(self._database)
+
+    def get_value(self, name: str) -> str | None:
+        """Return a stored value by name."""
+        with self._reading():
+            return state.get_value(self._database, name)
+
+    def set_value(self, name: str, value: str | None) -> None:
+        """Store a value by name; None forgets it."""
+        with self._transactions.unit():
+            state.set_value(self._database, name, value)
+
+    def note_run(self, scope: str, started: float, finished: float, changed: int) -> None:
+        """Remember a run; `last_ingest_at` is the finish of the last run that changed anything."""
+        with self._transactions.unit():
+            state.note_run(self._database, scope, started, finished, changed)
+
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the database and let the search index merge."""
+        with self._transactions.unit():
+            fts.merge(self._database)
+        with translated(self._path, "write"):
+            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return translated(self._path, "read")
