@@ -1,0 +1,70 @@
+"""Blocks from line numbers: what the parsers share in placing them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kebab.core.document import Block, BlockKind
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Lines [first, last) of a body, 0-based, that are one thing."""
+
+    kind: BlockKind
+    first: int
+    last: int
+    level: int = 0
+    label: str = ""
+
+
+def place(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ...]:
+    """Return the spans as blocks of `text`, whose body starts at offset `body`.
+
+    Outer blank lines are cut off, and lines that no span claims become paragraphs, so every line
+    with text belongs to some block.
+    """
+    lines = text[body:].split("\n")
+    offsets = [body]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line) + 1)
+    blocks = []
+    for span in _complete(lines, spans):
+        last = span.last - 1
+        end = offsets[last] + len(lines[last].rstrip())
+        blocks.append(Block(span.kind, offsets[span.first], end, span.level, span.label))
+    return tuple(blocks)
+
+
+def shift(spans: Iterable[Span], lines: int) -> Iterator[Span]:
+    """Yield the spans of a body before which `lines` more lines are searched."""
+    for span in spans:
+        yield replace(span, first=span.first + lines, last=span.last + lines) if lines else span
+
+
+def paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
+    """Yield the runs of lines with text between two line numbers."""
+    start = None
+    for number in range(first, last):
+        if lines[number].strip():
+            start = number if start is None else start
+        elif start is not None:
+            yield Span(BlockKind.PARAGRAPH, start, number)
+            start = None
+    if start is not None:
+        yield Span(BlockKind.PARAGRAPH, start, last)
+
+
+def _complete(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the spans without outer blank lines, and the gaps between them as paragraphs."""
+    done = 0
+    for span in spans:
+        first, last = max(span.first, done), span.last
+        yield from paragraphs(lines, done, first)
+        done = max(done, last)
+        while first < last and not lines[first].strip():
+            first += 1
+        while first < last and not lines[last - 1].strip():
+            last -= 1
+        if first < last:
+            yield replace(span, first=first, last=last)
+    yield from paragraphs(lines, done, len(lines))

@@ -1,0 +1,117 @@
+"""Which legacy encoding a text that is not UTF-8 was saved in.
+
+The multi-byte codecs accept almost any bytes, so a strict decode proves little. What tells them
+apart is where the characters of real text lie: each national standard keeps its everyday
+characters in one part of its table. Everything else is left to charset-normalizer, on a sample,
+because its time grows with the text.
+"""
+
+import re
+from collections.abc import Callable
+
+_SAMPLE = 32_768
+_SLOW_SAMPLE = 4_096
+_TINY_EVIDENCE = 8
+_PLAUSIBLE = 0.9
+_HIGH = bytes(range(0x80, 0x100))
+_LETTERS = re.compile(r"[^\W\d_\x00-\x7f]")
+_KANA = re.compile("[\u3041-\u30fa]")
+_HALF_KANA = re.compile("[\uff66-\uff9d]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_WESTERN = re.compile(
+    "(?<=[A-Za-z])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e]"
+    "|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e](?=[A-Za-z])"
+    "|[\u2018\u2019\u201c\u201d\u201e\u2013\u2014\u2026\u2022\u20ac\u2122"
+    "\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b6\u00b7\u00ba\u00bb\u00d7]"
+    "|[\u00b2\u00b3\u00b5\u00b9\u00bc-\u00be](?![a-z])|(?<![A-Za-z])[\u00a1\u00bf](?=\\w)"
+)
+
+
+def legacy(data: bytes) -> str | None:
+    """Return the codec that makes plausible text of the bytes, or None when nothing does."""
+    sample = _sample(data)
+    for codec, plausible in _MULTI_BYTE:
+        text = sample.decode(codec, "replace")
+        if _broken(text, whole=len(sample) == len(data)) <= len(text) // 500 and plausible(text):
+            return codec
+    if _western(sample):
+        return "cp1252"
+    if len(sample) - len(sample.translate(None, _HIGH)) < _TINY_EVIDENCE:
+        return None
+    return _ask_library(sample[:_SLOW_SAMPLE])
+
+
+def _sample(data: bytes) -> bytes:
+    """Return a bounded stretch that starts at the line of the first byte that is not ASCII."""
+    if len(data) <= _SAMPLE:
+        return data
+    high = re.search(rb"[\x80-\xff]", data)
+    start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
+    return data[start : start + _SAMPLE]
+
+
+def _broken(text: str, *, whole: bool) -> int:
+    """Count characters that could not be decoded; a cut sample may end inside one."""
+    return text.count("\ufffd") - (0 if whole or text[-1:] != "\ufffd" else 1)
+
+
+def _western(sample: bytes) -> bool:
+    """Return whether accents stand beside letters and the rest is everyday punctuation."""
+    text = sample.decode("cp1252", "replace")
+    strange = len(text) - len(text.encode("ascii", "ignore"))
+    return len(_WESTERN.findall(text)) >= _PLAUSIBLE * strange
+
+
+def _everyday(text: str, codec: str, first: int, last: int) -> int:
+    """Count characters whose lead byte lies in `first..last` and whose trail byte is high."""
+    raw = text.encode(codec, "ignore")
+    pairs = zip(raw[0::2], raw[1::2], strict=False)
+    return sum(first <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
+
+
+def _korean(text: str) -> bool:
+    """Return whether the letters are syllables of KS X 1001, rows B0 to C8."""
+    hangul = "".join(_HANGUL.findall(text))
+    return _rich(_everyday(hangul, "cp949", 0xB0, 0xC8), text, 0.75)
+
+
+def _japanese(text: str) -> bool:
+    """Return whether the letters hold the kana that no Japanese sentence goes without."""
+    return _rich(len(_KANA.findall(text)), text, 0.2) and not _rich(
+        len(_HALF_KANA.findall(text)), text, 0.2
+    )
+
+
+def _simplified(text: str) -> bool:
+    """Return whether the letters are of the first, frequent level of GB 2312."""
+    han = "".join(_HAN.findall(text))
+    return _rich(_everyday(han, "gb2312", 0xB0, 0xD7), text, 0.75)
+
+
+def _traditional(text: str) -> bool:
+    """Return whether the letters are of the first, frequent level of Big5."""
+    raw = "".join(_HAN.findall(text)).encode("big5", "ignore")
+    return _rich(sum(0xA4 <= lead <= 0xC6 for lead in raw[0::2]), text, 0.8)  # noqa: PLR2004 - rows of level 1
+
+
+def _rich(count: int, text: str, share: float) -> bool:
+    """Return whether `count` is at least this share of the letters beyond ASCII, and not 0."""
+    return count > 0 and count >= share * len(_LETTERS.findall(text))
+
+
+_MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("cp949", _korean),
+    ("euc_jp", _japanese),
+    ("cp932", _japanese),
+    ("gb18030", _simplified),
+    ("big5", _traditional),
+)
+
+
+def _ask_library(sample: bytes) -> str | None:
+    """Return the best match of charset-normalizer."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample).best()
+    return None if best is None else best.encoding

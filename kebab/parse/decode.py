@@ -1,0 +1,141 @@
+r"""From bytes to text: the encodings people have, NFC, and `\n` for every line end.
+
+Lines of the text are the lines of the file, whatever ended them, so a line number found in the
+text can be cited.
+"""
+
+import codecs
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.charset import legacy
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\b\t\n\v\f\r\x1b"))
+_CONTROL_SHARE = 0.05
+_FEW_CONTROLS = 8
+_PRINTABLE_SHARE = 0.95
+_NUL_SHARE = 0.02
+_VALID_PER_BROKEN = 4
+_CESU_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
+_MARK_RUN = re.compile(r"([^\w\s\x00-\x7f]{128,})")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+REPLACEMENT = "\ufffd"
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A file's text, the codec that read it, and what was lost on the way."""
+
+    text: str
+    encoding: str
+    warnings: tuple[str, ...] = ()
+
+
+def decode(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
+    """Return the text of a file; `path` and `parser` only name the culprit.
+
+    Raises:
+        ParseFailed: The bytes are not text.
+    """
+    encoding, body = _encoding(data)
+    if encoding is None:
+        raise ParseFailed(path=path, parser=parser, cause="binary data, not text")
+    raw = body.decode(encoding, "replace")
+    return Decoded(_normalise(raw), encoding, _losses(raw, body, encoding))
+
+
+def clean(text: str) -> str:
+    """Return text that came as a string, such as a file's name, in NFC and without surrogates."""
+    return _normalise(text)
+
+
+def _encoding(data: bytes) -> tuple[str | None, bytes]:
+    """Return the codec and the bytes it applies to; no codec for binary data."""
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return encoding, data[len(bom) :]
+    if b"\0" in data:
+        wide = _wide(data)
+        if wide:
+            return wide, data
+    if _binary(data):
+        return None, data
+    return _narrow(data)
+
+
+def _wide(data: bytes) -> str | None:
+    """Return the UTF-16 codec whose zero bytes stand where those of plain text would."""
+    units = len(data) // 2
+    even, odd = data[0::2].count(0), data[1::2].count(0)
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    most, least = max(even, odd), min(even, odd)
+    if most < _NUL_SHARE * units or least * 10 > most:
+        return None
+    text = data[:65_536].decode(encoding, "replace")
+    good = sum(char.isprintable() or char in "\t\r\n\f" for char in text)
+    return encoding if good >= _PRINTABLE_SHARE * len(text) else None
+
+
+def _binary(data: bytes) -> bool:
+    """Return whether too many bytes are control characters; zeros at the end are padding."""
+    body = data.rstrip(b"\0")
+    controls = len(body) - len(body.translate(None, _CONTROLS))
+    padding_only = not body and len(data) >= _FEW_CONTROLS
+    return padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body))
+
+
+def _narrow(data: bytes) -> tuple[str, bytes]:
+    """Choose between UTF-8, also when slightly broken, and a legacy codec."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as failure:
+        if failure.reason == "unexpected end of data":
+            return "utf-8", data
+    else:
+        return "utf-8", data
+    joined, pairs = _CESU_PAIR.subn(_join_pair, data)
+    if pairs:
+        return "utf-8", joined
+    text = data.decode(errors="replace")
+    broken = text.count(REPLACEMENT)
+    valid = len(text) - len(text.encode("ascii", "ignore")) - broken
+    if valid >= _VALID_PER_BROKEN * broken:
+        return "utf-8", data
+    encoding = legacy(data)
+    return encoding or "utf-8", data
+
+
+def _join_pair(found: re.Match[bytes]) -> bytes:
+    """Return the UTF-8 of one character that was written as two surrogates."""
+    pair = found[0].decode("utf-8", "surrogatepass")
+    return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
+
+
+def _losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
+    """Return a warning for bytes that the codec could not read."""
+    lost = raw.count(REPLACEMENT)
+    if lost:
+        lost -= body.count(REPLACEMENT.encode(encoding, "ignore") or REPLACEMENT.encode())
+    return (f"characters that are not {encoding} were replaced: {lost}",) if lost > 0 else ()
+
+
+def _normalise(text: str) -> str:
+    r"""Return NFC text with `\n` line ends and nothing that a store or terminal cannot hold."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", REPLACEMENT)
+    if lines.isascii():
+        return lines
+    # The time of normalisation grows with the square of a run of combining marks, so runs that
+    # no script has are left as they are.
+    parts = _MARK_RUN.split(_SURROGATES.sub(REPLACEMENT, lines))
+    return "".join(
+        part if odd % 2 else unicodedata.normalize("NFC", part) for odd, part in enumerate(parts)
+    )

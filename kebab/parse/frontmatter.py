@@ -1,0 +1,162 @@
+"""Front matter: the block of YAML, TOML or JSON that a note may open with.
+
+Front matter is read as strings only: no tag is run, no alias is followed, no date is parsed, and
+nothing below a list of the top level is built, so hostile or broken blocks cost no more than
+their size. What does not parse to a mapping is not front matter and stays part of the body.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kebab.core.document import Metadata
+
+Fields: TypeAlias = Mapping[str, Any]
+
+_MOST = 4 * 1024 * 1024
+_MOST_TOML = 256 * 1024
+_MOST_TAGS = 256
+_OPENING = re.compile(r"(---|\+\+\+)[ \t]*\n(?=[^\n]*\S)")
+_CLOSING = {
+    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
+    "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
+}
+_KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
+_TITLE_LINE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
+_KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
+_MOST_KEY_WORDS = 4
+_LANG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What the front matter says, and where the document goes on.
+
+    The body starts at the offset `body`. The text that is searched starts at `searched`, which is
+    earlier when the front matter could not be read, so that nothing of it is lost.
+    """
+
+    metadata: Metadata
+    body: int
+    searched: int
+    warnings: tuple[str, ...] = ()
+
+
+_NONE = FrontMatter(Metadata(), 0, 0)
+
+
+def read(text: str) -> FrontMatter:
+    """Return the front matter of a document; without one the body starts at 0."""
+    if text.startswith("{"):
+        return _read_json(text)
+    opening = _OPENING.match(text)
+    if opening is None:
+        return _empty(text)
+    fence = opening[1]
+    closing = _CLOSING[fence].search(text, opening.end(), opening.end() + _MOST)
+    inner = text[opening.end() : closing.start()] if closing else text[opening.end() :][:200]
+    looks_meant = _KEY_LINE.match(inner) is not None
+    if closing is None:
+        return _refused("front matter is not closed", meant=looks_meant)
+    body = min(closing.end() + 1, len(text))
+    fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
+    if fields is not None:
+        return FrontMatter(_metadata(fields), body, body)
+    return _salvaged(inner, body, problem) if looks_meant else _NONE
+
+
+def _empty(text: str) -> FrontMatter:
+    """Return the body of a document whose front matter holds nothing."""
+    found = re.match(r"(---|\+\+\+)[ \t]*\n\1[ \t]*(?:\n|\Z)", text)
+    return FrontMatter(Metadata(), found.end(), found.end()) if found else _NONE
+
+
+def _refused(problem: str, *, meant: bool) -> FrontMatter:
+    """Return the whole text as body, with a warning when front matter was clearly meant."""
+    return FrontMatter(Metadata(), 0, 0, (f"{problem}, read as text",)) if meant else _NONE
+
+
+def _salvaged(inner: str, body: int, problem: str) -> FrontMatter:
+    """Return the title of front matter that is damaged, mostly by a bare colon in that title."""
+    found = _TITLE_LINE.search(inner)
+    title = found[1].strip().strip("\"'") if found else None
+    warning = f"{problem}, read as text"
+    return FrontMatter(Metadata(title=title or None), body, 0, (warning,))
+
+
+def _read_yaml(inner: str) -> tuple[Fields | None, str]:
+    """Return the fields of a YAML block, or None and what is wrong with it."""
+    from kebab.parse.yaml_fields import BadYaml, top_level
+
+    try:
+        fields = top_level(inner)
+    except BadYaml as failure:
+        where = f" at line {failure.line + 1}" if failure.line else ""
+        return None, f"front matter is not valid YAML{where}"
+    if fields is None or not all(map(_is_key, fields)):
+        return None, "front matter is not a mapping"
+    return fields, ""
+
+
+def _is_key(key: str) -> bool:
+    """Tell a key from prose with a colon that happens to stand between two rules."""
+    return _KEY.match(key) is not None and len(key.split()) <= _MOST_KEY_WORDS
+
+
+def _read_toml(inner: str) -> tuple[Fields | None, str]:
+    """Return the fields of a TOML block, or None and what is wrong with it."""
+    if len(inner) > _MOST_TOML:
+        return None, "front matter is too long for TOML"
+    try:
+        return tomllib.loads(inner), ""
+    except (ValueError, RecursionError):
+        return None, "front matter is not valid TOML"
+
+
+def _read_json(text: str) -> FrontMatter:
+    """Return JSON front matter: one object that ends with its line."""
+    try:
+        fields, end = json.JSONDecoder().raw_decode(text[:_MOST])
+    except (ValueError, RecursionError):
+        return _refused(
+            "front matter is not valid JSON", meant=re.match(r'\{\s*"\w+"\s*:', text) is not None
+        )
+    rest = re.compile(r"[ \t]*(?:\n|\Z)").match(text, end)
+    return FrontMatter(_metadata(fields), rest.end(), rest.end()) if rest else _NONE
+
+
+def _metadata(fields: Fields) -> Metadata:
+    """Return what is known of the fields, whatever their case."""
+    lower = {str(name).strip().lower(): value for name, value in fields.items()}
+    return Metadata(
+        title=_title(lower.get("title")),
+        tags=_tags(lower.get("tags", lower.get("tag", lower.get("keywords")))),
+        lang=_lang(lower.get("lang") or lower.get("language")),
+    )
+
+
+def _title(value: Any) -> str | None:
+    """Return a title; lists, tables and flags are none."""
+    if value is None or isinstance(value, bool | list | dict):
+        return None
+    return " ".join(str(value).split()) or None
+
+
+def _tags(value: Any) -> tuple[str, ...]:
+    """Return tags without `#`, each once, from a list or a comma or space separated string."""
+    if isinstance(value, str):
+        value = value.split("," if "," in value else None)
+    if not isinstance(value, list):
+        return ()
+    scalars = (tag for tag in value if not isinstance(tag, list | dict | bool))
+    tags = (" ".join(str(tag).split()).lstrip("#").strip("/ ") for tag in scalars)
+    return tuple(dict.fromkeys(tag for tag in tags if tag))[:_MOST_TAGS]
+
+
+def _lang(value: Any) -> str | None:
+    """Return the primary subtag of a language tag, lower case."""
+    found = _LANG.match(value.strip()) if isinstance(value, str) else None
+    return found[1].lower() if found else None

@@ -1,0 +1,90 @@
+"""The top level of a YAML mapping, as strings and lists of strings.
+
+Apart from the other formats because it is imported late: only here are PyYAML and the handlers of
+python-frontmatter known.
+"""
+
+from typing import TypeAlias
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+Value: TypeAlias = str | list[str] | None
+
+_DEEPEST = 1000  # the time of libyaml grows with the square of the depth
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+
+
+class BadYaml(Exception):  # noqa: N818 - it never leaves this package
+    """The text is not YAML; `line` is 1-based, 0 when unknown."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+def top_level(text: str) -> dict[str, Value] | None:
+    """Return the fields of a mapping; None when the text is valid but something else.
+
+    Raises:
+        BadYaml: The text is not YAML, or is nested beyond reason.
+    """
+    try:
+        fields: dict[str, Value] | None = YAMLHandler().load(text, Loader=TopLevelLoader)
+    except yaml.YAMLError as failure:
+        mark = getattr(failure, "problem_mark", None)
+        raise BadYaml(mark.line + 1 if mark else 0) from failure
+    return fields
+
+
+class TopLevelLoader(yaml.CBaseLoader):
+    """Walks the events of the parser instead of building what they stand for.
+
+    So no tag is run, no alias is followed, and depth costs no stack.
+    """
+
+    def get_single_data(self) -> dict[str, Value] | None:
+        """Return the mapping, or None when the document is something else."""
+        for _ in ("stream", "document"):
+            self.get_event()
+        if not isinstance(self.get_event(), yaml.MappingStartEvent):
+            return None
+        fields: dict[str, Value] = {}
+        while not isinstance(key := self.get_event(), yaml.MappingEndEvent):
+            name, value = self._value(key), self._value(self.get_event())
+            if isinstance(name, str):
+                fields[name] = value
+        while self.check_event():  # damage behind the mapping shows only when it is read
+            self.get_event()
+        return fields
+
+    def _value(self, event: yaml.Event | None) -> Value:
+        """Return a scalar or a list of scalars; skip everything else."""
+        if isinstance(event, yaml.ScalarEvent):
+            plain_null = event.style is None and event.value in _NULLS
+            return None if plain_null else str(event.value)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._items()
+        if isinstance(event, yaml.MappingStartEvent):
+            self._skip()
+        return None
+
+    def _items(self) -> list[str]:
+        """Return the scalars of a sequence."""
+        items = []
+        while not isinstance(event := self.get_event(), yaml.SequenceEndEvent):
+            if isinstance(event, yaml.ScalarEvent):
+                items.append(str(event.value))
+            elif isinstance(event, yaml.CollectionStartEvent):
+                self._skip()
+        return items
+
+    def _skip(self) -> None:
+        """Read to the end of the collection that has just begun."""
+        depth = 1
+        while depth:
+            event = self.get_event()
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise yaml.YAMLError
