@@ -1,7 +1,7 @@
 """Documents and what they share: sources, files' contents, tags."""
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -160,14 +160,14 @@ def remove(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
     vectors.discard(database, keys)
     fts.delete(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
-    _drop_assets(database, [int(asset) for (asset,) in assets])
+    _drop_assets(database, [asset for (asset,) in assets])
     return len(keys)
 
 
-def _drop_assets(database: apsw.Connection, assets: Collection[int]) -> None:
+def _drop_assets(database: apsw.Connection, assets: Collection[Any]) -> None:
     """Forget contents that no document has any more."""
     database.execute(
         "DELETE FROM assets WHERE asset IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.asset = assets.asset)",
-        (as_json(assets),),
+        (as_json(int(asset) for asset in assets),),
     )

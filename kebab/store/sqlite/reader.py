@@ -29,7 +29,7 @@ class SqliteReader:
             IoError: The file system refused.
             StoreCorrupt: The file is not a database.
         """
-        self._path = str(database_path(data_dir))
+        self.path = str(database_path(data_dir))
         self._weights = weights
         self._database = open_reader(data_dir)
         self._database.execute("BEGIN")
@@ -101,4 +101,4 @@ class SqliteReader:
             return chunks.read(self._database, keys)
 
     def _reading(self) -> AbstractContextManager[None]:
-        return translated(self._path, "read")
+        return translated(self.path, "read")

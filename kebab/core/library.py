@@ -1,0 +1,105 @@
+"""The library as people look through it: summaries, details and counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from kebab.core.hit import StoredChunk
+from kebab.core.ids import ChunkId, DocId
+
+DocumentOrder: TypeAlias = Literal["path", "title", "modified", "indexed", "size"]
+"""What a list of documents is sorted by; the last three put the newest or largest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentSummary:
+    """A document in a list. `mtime_ns` is the file's when it was read, `indexed_at` in seconds."""
+
+    doc_id: DocId
+    source: str
+    root: str
+    path: str
+    title: str
+    media: str
+    lang: str | None
+    tags: tuple[str, ...]
+    size: int
+    mtime_ns: int
+    indexed_at: float
+    chunks: int
+    pending: int
+    unsupported: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPage:
+    """A part of a list, and how many documents the whole list has."""
+
+    documents: tuple[DocumentSummary, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentDetail:
+    """A document with its chunks in order."""
+
+    summary: DocumentSummary
+    content_hash: str
+    recipe: str
+    parser_version: str
+    chunker_version: str
+    chunks: tuple[StoredChunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkDetail:
+    """A chunk with its place in its document; offsets are code points, [start, end)."""
+
+    chunk: StoredChunk
+    start: int
+    end: int
+    text_hash: str
+    embed_hash: str
+    vector_state: Literal["pending", "committed", "unsupported"]
+    previous: ChunkId | None
+    following: ChunkId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """What a reference could mean, when it could mean more than one thing."""
+
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceCounts:
+    """A registered root and what came from it."""
+
+    name: str
+    root: str
+    kind: Literal["folder", "files", "stdin"]
+    documents: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryCounts:
+    """How much the library holds. `last_change` is in seconds since the epoch.
+
+    `media` and `lang` count documents; documents of unknown language stand under the empty string.
+    """
+
+    documents: int
+    chunks: int
+    assets: int
+    pending: int
+    committed: int
+    unsupported: int
+    garbage: int
+    warnings: int
+    last_change: float | None
+    media: Mapping[str, int]
+    lang: Mapping[str, int]
+    sources: tuple[SourceCounts, ...]

@@ -1,0 +1,239 @@
+"""The library as people look through it: lists, details, references, counts."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.library import (
+    Ambiguous,
+    ChunkDetail,
+    DocumentDetail,
+    DocumentOrder,
+    DocumentPage,
+    DocumentSummary,
+    LibraryCounts,
+    SourceCounts,
+)
+from kebab.core.query import Filters
+from kebab.store.sqlite import chunks, state
+from kebab.store.sqlite import filters as sql_filters
+from kebab.store.sqlite.failures import translated
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.values import strings
+
+_SUMMARY = """
+    SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
+        (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
+        d.size, d.mtime_ns, d.indexed_at, d.warnings,
+        (SELECT count(*) FROM chunks c WHERE c.doc = d.doc),
+        (SELECT count(*) FROM chunks c JOIN vectors v ON v.key = c.key
+            WHERE c.doc = d.doc AND v.state = 'pending'),
+        (SELECT count(*) FROM chunks c JOIN vectors v ON v.key = c.key
+            WHERE c.doc = d.doc AND v.state = 'unsupported'),
+        a.content_hash, d.recipe, d.parser_version, d.chunker_version
+    FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
+"""
+_ORDER: dict[DocumentOrder, str] = {
+    "path": "s.name, d.path",
+    "title": "d.title, s.name, d.path",
+    "modified": "d.mtime_ns DESC, d.doc",
+    "indexed": "d.indexed_at DESC, d.doc",
+    "size": "d.size DESC, d.doc",
+}
+_CANDIDATES = 20
+
+
+class Catalogue:
+    """Looks things up in the snapshot of a reader, which the caller closes."""
+
+    def __init__(self, reader: SqliteReader) -> None:
+        self._database = reader.connection
+        self._path = reader.path
+
+    def documents(
+        self,
+        filters: Filters,
+        order: DocumentOrder = "path",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> DocumentPage:
+        """Return a part of the list of documents that pass the filters."""
+        where, values = sql_filters.condition(filters)
+        with self._reading():
+            total = self._database.execute(
+                f"SELECT count(*) FROM documents d WHERE {where}",  # noqa: S608 - values are bound
+                values,
+            ).get
+            rows = self._database.execute(
+                f"{_SUMMARY} WHERE {where} ORDER BY {_ORDER[order]} LIMIT ? OFFSET ?",
+                [*values, limit, offset],
+            )
+            found = tuple(_summary(row) for row in rows)
+        return DocumentPage(documents=found, total=total)
+
+    def resolve_document(self, reference: str) -> DocId | Ambiguous | None:
+        """Return the document meant by an id, a path, or the start of an id.
+
+        A path is that within the source, or the absolute one.
+        """
+        exact = "SELECT doc_id FROM documents WHERE doc_id = ? ORDER BY doc_id LIMIT ?"
+        paths = (
+            "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
+            " WHERE ?1 IN (d.path, rtrim(s.root, '/') || '/' || d.path) ORDER BY d.doc_id LIMIT ?2"
+        )
+        starts = (
+            "SELECT doc_id FROM documents WHERE doc_id >= ?1 AND doc_id < ?1 || 'g'"
+            " ORDER BY doc_id LIMIT ?2"
+        )
+        found = self._first([(exact, reference.lower()), (paths, reference)], starts, reference)
+        return DocId(found) if isinstance(found, str) else found
+
+    def resolve_chunk(self, reference: str) -> ChunkId | Ambiguous | None:
+        """Return the chunk meant by an id or the start of one."""
+        exact = "SELECT chunk_id FROM chunks WHERE chunk_id = ? LIMIT ?"
+        starts = (
+            "SELECT chunk_id FROM chunks WHERE chunk_id >= ?1 AND chunk_id < ?1 || 'g'"
+            " ORDER BY chunk_id LIMIT ?2"
+        )
+        found = self._first([(exact, reference.lower())], starts, reference)
+        return ChunkId(found) if isinstance(found, str) else found
+
+    def _first(
+        self, questions: list[tuple[str, str]], starts: str, reference: str
+    ) -> str | Ambiguous | None:
+        """Return the answer of the first question that has any."""
+        if _is_hex(reference):
+            questions = [*questions, (starts, reference.lower())]
+        with self._reading():
+            for sql, value in questions:
+                rows = self._database.execute(sql, (value, _CANDIDATES)).fetchall()
+                if len(rows) == 1:
+                    return str(rows[0][0])
+                if rows:
+                    return Ambiguous(tuple(str(found) for (found,) in rows))
+        return None
+
+    def document(self, doc_id: DocId) -> DocumentDetail | None:
+        """Return a document with its chunks."""
+        with self._reading():
+            row = self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
+            if row is None:
+                return None
+            return DocumentDetail(
+                summary=_summary(row),
+                content_hash=str(row[15]),
+                recipe=str(row[16]),
+                parser_version=str(row[17]),
+                chunker_version=str(row[18]),
+                chunks=tuple(chunks.read_document(self._database, doc_id)),
+            )
+
+    def chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
+        """Return a chunk with its place in its document."""
+        with self._reading():
+            row = self._database.execute(
+                "SELECT c.key, c.start, c.end, c.text_hash, c.embed_hash, v.state,"
+                " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
+                " ORDER BY p.ordinal DESC LIMIT 1),"
+                " (SELECT n.chunk_id FROM chunks n WHERE n.doc = c.doc AND n.ordinal > c.ordinal"
+                " ORDER BY n.ordinal LIMIT 1)"
+                " FROM chunks c JOIN vectors v ON v.key = c.key WHERE c.chunk_id = ?",
+                (chunk_id,),
+            ).fetchone()
+            if row is None:
+                return None
+            key, start, end, text_hash, embed_hash, vector_state, previous, following = row
+            return ChunkDetail(
+                chunk=chunks.read(self._database, [Key(key)])[0],
+                start=start,
+                end=end,
+                text_hash=text_hash,
+                embed_hash=embed_hash,
+                vector_state=vector_state,
+                previous=previous,
+                following=following,
+            )
+
+    def counts(self) -> LibraryCounts:
+        """Return how much the library holds."""
+        with self._reading():
+            states = self._breakdown("SELECT state, count(*) FROM vectors GROUP BY state")
+            media = self._breakdown("SELECT media, count(*) FROM documents GROUP BY 1 ORDER BY 1")
+            lang = self._breakdown(
+                "SELECT coalesce(lang, ''), count(*) FROM documents GROUP BY 1 ORDER BY 1"
+            )
+            return LibraryCounts(
+                documents=sum(media.values()),
+                chunks=sum(states.values()),
+                assets=self._number("SELECT count(*) FROM assets"),
+                pending=states.get("pending", 0),
+                committed=states.get("committed", 0),
+                unsupported=states.get("unsupported", 0),
+                garbage=self._number("SELECT count(*) FROM vector_garbage"),
+                warnings=self._number("SELECT count(*) FROM documents WHERE warnings <> '[]'"),
+                last_change=state.last_change(self._database),
+                media=media,
+                lang=lang,
+                sources=tuple(self._sources()),
+            )
+
+    def _breakdown(self, sql: str) -> dict[str, int]:
+        return {str(name): int(count) for name, count in self._database.execute(sql)}
+
+    def _number(self, sql: str) -> int:
+        return int(self._database.execute(sql).get)
+
+    def _sources(self) -> Iterator[SourceCounts]:
+        rows = self._database.execute(
+            "SELECT s.name, s.root, s.kind,"
+            " (SELECT count(*) FROM documents d WHERE d.source = s.source),"
+            " (SELECT count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
+            " WHERE d.source = s.source) FROM sources s ORDER BY s.source"
+        )
+        for name, root, kind, documents, count in rows:
+            yield SourceCounts(name=name, root=root, kind=kind, documents=documents, chunks=count)
+
+    def damage(self) -> list[str]:
+        """Return what is wrong with the database, one sentence each; empty when all is well."""
+        with self._reading():
+            found = [str(text) for (text,) in self._database.execute("PRAGMA integrity_check(10)")]
+            orphans = self._database.execute("PRAGMA foreign_key_check").fetchall()
+            words = self._number("SELECT count(*) FROM chunks_fts")
+            states = self._number("SELECT count(*) FROM vectors")
+            stored = self._number("SELECT count(*) FROM chunks")
+        faults = [text for text in found if text != "ok"]
+        if orphans:
+            faults.append(f"rows without an owner: {len(orphans)}")
+        if not words == states == stored:
+            faults.append(f"chunks: {stored}, in the word index: {words}, with a state: {states}")
+        return faults
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return translated(self._path, "read")
+
+
+def _is_hex(text: str) -> bool:
+    return text != "" and all(sign in "0123456789abcdef" for sign in text.lower())
+
+
+def _summary(row: tuple[Any, ...]) -> DocumentSummary:
+    doc_id, source, root, path, title, media, lang, tags, size, mtime_ns, indexed_at, *rest = row
+    warnings, count, pending, unsupported, *_ = rest
+    return DocumentSummary(
+        doc_id=doc_id,
+        source=source,
+        root=root,
+        path=path,
+        title=title,
+        media=media,
+        lang=lang,
+        tags=strings(tags),
+        size=size,
+        mtime_ns=mtime_ns,
+        indexed_at=indexed_at,
+        chunks=count,
+        pending=pending,
+        unsupported=unsupported,
+        warnings=strings(warnings),
+    )
