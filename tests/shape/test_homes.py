@@ -1,0 +1,108 @@
+"""Each third-party library has one home; an import anywhere else, or of another library, fails."""
+
+import ast
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.shape.tree import Module, modules
+
+HOMES = {
+    "apsw": ("kebab.store.sqlite",),
+    "charset_normalizer": ("kebab.parse.charset",),
+    "click": ("kebab.cli",),
+    "fastembed": ("kebab.embed",),
+    "frontmatter": ("kebab.parse",),
+    "httpx": ("kebab.ollama",),
+    "huggingface_hub": ("kebab.embed",),
+    "lancedb": ("kebab.store.lance",),
+    "markdown_it": ("kebab.parse",),
+    # Wire objects and settings are its structs, and `app` fills them.
+    "msgspec": ("kebab.app", "kebab.config", "kebab.wire"),
+    # Vectors are its arrays wherever they are made, kept or compared.
+    "numpy": ("kebab.embed", "kebab.store.lance"),
+    "onnx": ("kebab.embed",),
+    "onnxruntime": ("kebab.embed",),
+    "pathspec": ("kebab.source.ignore",),
+    "platformdirs": ("kebab.config.paths",),
+    "py_rust_stemmers": ("kebab.search.stems",),
+    "pyarrow": ("kebab.store.lance",),
+    "rich": ("kebab.cli.render",),
+    "tokenizers": ("kebab.embed",),
+    "yaml": ("kebab.parse",),
+}
+
+
+def foreign_imports(module: Module) -> Iterator[str]:
+    """Yield each third-party library that running the module can import.
+
+    Imports for the type checker alone bind nothing and may stand anywhere.
+    """
+    pending: list[ast.AST] = [module.syntax]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            pending.extend(node.orelse)
+            continue
+        pending.extend(ast.iter_child_nodes(node))
+        for name in imported(node):
+            library = name.partition(".")[0]
+            if library != "kebab" and library not in sys.stdlib_module_names:
+                yield library
+
+
+def imported(node: ast.AST) -> list[str]:
+    """Return the modules that a node imports, by statement or by name."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.level == 0:
+        return [str(node.module)]
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        called = ast.unparse(node.func)
+        if called in {"import_module", "importlib.import_module", "__import__"}:
+            return [str(node.args[0].value)]
+    return []
+
+
+def at_home(library: str, module: str) -> bool:
+    """Return whether a library may be imported in a module."""
+    return any(within(home, module) for home in HOMES.get(library, ()))
+
+
+def within(home: str, module: str) -> bool:
+    """Return whether a module is a home or stands below it."""
+    return module == home or module.startswith(f"{home}.")
+
+
+USED = {module.name: set(foreign_imports(module)) for module in modules("kebab")}
+
+
+@pytest.mark.parametrize("module", USED)
+def test_libraries_are_imported_at_home_only(module):
+    assert not [library for library in USED[module] if not at_home(library, module)]
+
+
+@pytest.mark.parametrize("library", HOMES)
+def test_every_home_is_lived_in(library):
+    users = [module for module, libraries in USED.items() if library in libraries]
+
+    assert not [home for home in HOMES[library] if not any(within(home, user) for user in users)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["import lance.dataset", "from lance import x", "importlib.import_module('lance.x')"],
+)
+def test_an_import_is_seen_in_every_form(line, tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text(f"def f():\n    {line}\n")
+
+    assert list(foreign_imports(Module(path))) == ["lance"]
+
+
+def test_imports_for_the_type_checker_bind_nothing(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text("if TYPE_CHECKING:\n    import numpy\nelse:\n    import lance\n")
+
+    assert list(foreign_imports(Module(path))) == ["lance"]

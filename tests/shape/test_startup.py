@@ -1,0 +1,126 @@
+"""What people wait for most often loads nothing heavy."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.shape.tree import ROOT
+
+HEAVY = {
+    "charset_normalizer",
+    "fastembed",
+    "frontmatter",
+    "httpx",
+    "huggingface_hub",
+    "lance",
+    "lancedb",
+    "markdown_it",
+    "mcp",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "pyarrow",
+    "pydantic",
+    "rich",
+    "tokenizers",
+    "yaml",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def environment(home):
+    """The environment of a person whose only files lie in `home`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KEBAB_")}
+    places = ("CONFIG", "DATA", "CACHE", "STATE")
+    return {
+        **kept,
+        **{f"XDG_{place}_HOME": str(home / place.lower()) for place in places},
+        "HOME": str(home),
+        "PYTHONPATH": str(ROOT),
+        "KEBAB_OFFLINE": "true",
+    }
+
+
+@pytest.fixture(scope="module")
+def indexed(home, environment):
+    notes = home / "notes"
+    notes.mkdir()
+    (notes / "bread.md").write_text("# Bread\n\nSourdough needs time.\n", encoding="utf-8")
+    done = kebab(environment, "ingest", str(notes))
+    assert done.returncode == 0, done.stderr
+    return environment
+
+
+def kebab(environment, *arguments, prelude=""):
+    program = f"{prelude}\nfrom kebab.cli.main import run\nrun()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def loaded(environment, folder, *arguments):
+    """Return the exit status of a command and the top-level packages that it imported.
+
+    They are told by way of a file, since the command owns both channels.
+    """
+    record = folder / "modules.txt"
+    prelude = f"""
+import atexit, pathlib, sys
+atexit.register(lambda: pathlib.Path({str(record)!r}).write_text("\\n".join(sys.modules)))
+"""
+    done = kebab(environment, *arguments, prelude=prelude)
+    return done.returncode, {name.partition(".")[0] for name in record.read_text().split()}
+
+
+@pytest.mark.parametrize(
+    ("status", "arguments"),
+    [
+        (0, ["--help"]),
+        (0, ["--version"]),
+        (0, ["search", "--help"]),
+        (0, ["ingest", "--help"]),
+        (0, ["explain", "timeout"]),
+        (2, ["search", "--no-such-flag"]),
+        (3, ["search", "bread", "--json"]),
+        (0, ["schema", "--json"]),
+    ],
+    ids=str,
+)
+def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, arguments):
+    environment = {**environment, "XDG_DATA_HOME": str(tmp_path)}
+
+    found, packages = loaded(environment, tmp_path, *arguments)
+
+    assert found == status
+    assert "kebab" in packages
+    assert not packages & HEAVY
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search", "sourdough", "--mode", "lexical"],
+        ["search", "sourdough", "--mode", "lexical", "--json"],
+        ["list", "--json"],
+        ["schema", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
+    status, packages = loaded(indexed, tmp_path, *arguments)
+
+    assert status == 0
+    assert "apsw" in packages
+    assert not packages & HEAVY

@@ -1,0 +1,44 @@
+"""The tree that the shape tests look at."""
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One source file."""
+
+    path: Path
+
+    @cached_property
+    def name(self) -> str:
+        """Its dotted name, without `__init__`."""
+        parts = self.path.relative_to(ROOT).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    @cached_property
+    def text(self) -> str:
+        """Its source."""
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def lines(self) -> int:
+        """How many lines it has."""
+        return len(self.text.splitlines())
+
+    @cached_property
+    def syntax(self) -> ast.Module:
+        """Its syntax tree."""
+        return ast.parse(self.text)
+
+    def __str__(self) -> str:
+        return str(self.path.relative_to(ROOT))
+
+
+def modules(folder: str) -> list[Module]:
+    """Return every source file below a folder of the checkout."""
+    return [Module(path) for path in sorted((ROOT / folder).rglob("*.py"))]
