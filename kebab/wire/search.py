@@ -194,6 +194,8 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The document."""
     doc_path: str
     """Its path below its source, exactly as on disk."""
+    file: str | None = None
+    """Where its file lies, absolute; null for text from standard input."""
     source: str
     """The name of its source."""
     title: str
