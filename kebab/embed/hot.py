@@ -1,0 +1,105 @@
+"""The embedder of the hot path: onnxruntime and tokenizers alone, imported when first used.
+
+A conformance suite holds its vectors equal to those of fastembed, which takes several times as
+long to import.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from kebab.embed import scripts
+from kebab.embed.session import Session, default_threads, unit
+from kebab.embed.tokens import Tokens
+from kebab.errors.signal import Signal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kebab.core.ports import Matrix, Vector
+    from kebab.embed.models import EmbeddingModel
+
+_SLICE = 32  # texts that are told as done together: below a second of work
+
+
+class OnnxEmbedder:
+    """Embeds with an installed model directory; implements `kebab.core.ports.Embedder`."""
+
+    def __init__(
+        self,
+        directory: "Path",
+        model: "EmbeddingModel",
+        *,
+        threads: int | None = None,
+        deadline_ms: int = 0,
+    ) -> None:
+        """Take a directory that `obtain` returned; nothing is read before the first call.
+
+        `threads` texts run side by side (by default one for each core, at most 4);
+        `deadline_ms` bounds every slice of texts, and 0 means no bound.
+        """
+        self._model = model
+        self._tokens = Tokens(directory, model)
+        self._session = Session(directory, model, threads or default_threads(), deadline_ms)
+
+    @property
+    def version(self) -> str:
+        """Provider, model, dimension and version."""
+        return self._model.version
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self._model.dimension
+
+    @property
+    def window(self) -> int:
+        """The most tokens of content that one vector can see, special tokens left out."""
+        return self._model.window
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text is, special tokens left out, without the model."""
+        return self._tokens.count(texts)
+
+    def supports(self, text: str) -> bool:
+        """Return whether the model knows the script that most letters of the text belong to."""
+        return scripts.known(text, self._model.scripts)
+
+    def warm(self) -> threading.Thread:
+        """Load tokenizer and model in the background; a failure is raised by the first use."""
+        thread = threading.Thread(target=self._load, name="warm")
+        thread.start()
+        return thread
+
+    def _load(self) -> None:
+        """Load everything, and leave a failure to the call that needs it."""
+        with suppress(Signal):
+            self._tokens.count([])
+            self._session.load()
+
+    def embed_query(self, text: str) -> "Vector":
+        """Return the unit vector of a question, shape (dimension,), float32."""
+        return self._embed([text], self._model.query_prefix)[0]
+
+    def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
+        """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension))."""
+        import numpy as np
+
+        for start in range(0, len(texts), _SLICE):
+            part = texts[start : start + _SLICE]
+            vectors = self._embed(part, self._model.passage_prefix)
+            yield list(range(start, start + len(part))), np.stack(vectors)
+
+    def _embed(self, texts: Sequence[str], prefix: str) -> "list[Vector]":
+        """Return the vector of each text; windows of a long one are averaged by their tokens."""
+        windows = self._tokens.windows(texts, prefix)
+        vectors = iter(self._session.run([window for cuts in windows for window in cuts]))
+        return [_merged([(next(vectors), len(cut)) for cut in cuts]) for cuts in windows]
+
+
+def _merged(windows: "list[tuple[Vector, int]]") -> "Vector":
+    """Return the mean of the windows' vectors, weighted by their tokens, as a unit vector."""
+    if len(windows) == 1:
+        return windows[0][0]
+    return unit(sum(vector * weight for vector, weight in windows))

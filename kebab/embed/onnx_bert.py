@@ -1,0 +1,176 @@
+"""Builds the ONNX graph of a BERT encoder from its weights, as sentence-transformers name them.
+
+Written out here because exporting it any other way needs torch.
+Source of the architecture: Devlin et al., 2018, https://arxiv.org/abs/1810.04805.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+OPSET = 20
+IR_VERSION = 9  # the oldest that opset 20 may come with, so that older runtimes load it too
+_MASKED = -10_000.0  # added to the score of a padded position; far below any real score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The sizes that the names of the weights do not tell."""
+
+    layers: int = 6
+    heads: int = 12
+    hidden: int = 384
+    epsilon: float = 1e-12
+
+
+@dataclass(slots=True)
+class _Graph:
+    """Nodes and constants as they are added, and a name for each value."""
+
+    nodes: list[Any] = field(default_factory=list)
+    constants: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, operator: str, name: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        self.nodes.append(helper.make_node(operator, list(inputs), [name], name, **attributes))
+        return name
+
+    def constant(self, name: str, value: "NDArray[np.generic]") -> str:
+        """Add a constant and return its name."""
+        self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
+        return name
+
+
+class _Encoder:
+    """The layers of the encoder, added to a graph one after the other."""
+
+    def __init__(self, weights: "Mapping[str, NDArray[np.generic]]", shape: Shape) -> None:
+        self._weights = weights
+        self._shape = shape
+        self.graph = _Graph()
+
+    def _weight(self, name: str) -> str:
+        """Add a weight under its own name."""
+        return self.graph.constant(name, self._weights[name].astype(np.float32))
+
+    def _table(self, name: str, ids: str) -> str:
+        """Look ids up in an embedding table."""
+        return self.graph.add("Gather", f"{name}.rows", self._weight(f"{name}.weight"), ids)
+
+    def _linear(self, name: str, value: str) -> str:
+        """Multiply by a weight matrix, stored as (out, in), and add its bias."""
+        matrix = self._weights[f"{name}.weight"].astype(np.float32).T
+        weight = self.graph.constant(f"{name}.weight", matrix)
+        product = self.graph.add("MatMul", f"{name}.product", value, weight)
+        return self.graph.add("Add", f"{name}.sum", product, self._weight(f"{name}.bias"))
+
+    def _norm(self, name: str, value: str) -> str:
+        """Normalise a layer's output."""
+        scale, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
+        epsilon = self._shape.epsilon
+        return self.graph.add(
+            "LayerNormalization", f"{name}.norm", value, scale, bias, axis=-1, epsilon=epsilon
+        )
+
+    def _split(self, name: str, value: str, order: list[int]) -> str:
+        """Split the hidden axis into heads and order the axes."""
+        heads, hidden = self._shape.heads, self._shape.hidden
+        sizes = self.graph.constant("heads", np.array([0, 0, heads, hidden // heads], np.int64))
+        split = self.graph.add("Reshape", f"{name}.split", value, sizes)
+        return self.graph.add("Transpose", f"{name}.heads", split, perm=order)
+
+    def embeddings(self) -> str:
+        """Sum the embeddings of word, position and segment."""
+        add = self.graph.add
+        words = self._table("embeddings.word_embeddings", "input_ids")
+        segments = self._table("embeddings.token_type_embeddings", "token_type_ids")
+        both = add("Add", "embeddings.word_segment", words, segments)
+        summed = add("Add", "embeddings.sum", both, self._positions())
+        return self._norm("embeddings.LayerNorm", summed)
+
+    def _positions(self) -> str:
+        """Slice the table of positions to the length of the batch."""
+        table = self._weight("embeddings.position_embeddings.weight")
+        first = self.graph.constant("first", np.array([0], np.int64))
+        length = self.graph.add("Shape", "length", "input_ids", start=1, end=2)
+        return self.graph.add("Slice", "embeddings.positions", table, first, length, first)
+
+    def mask(self) -> str:
+        """Turn the attention mask into what is added to scores: zero, or far below."""
+        add = self.graph.add
+        axes = self.graph.constant("mask_axes", np.array([1, 2], np.int64))
+        wide = add("Unsqueeze", "mask.wide", "attention_mask", axes)
+        real = add("Cast", "mask.real", wide, to=TensorProto.FLOAT)
+        one = self.graph.constant("mask_one", np.array(1.0, np.float32))
+        far = self.graph.constant("mask_far", np.array(_MASKED, np.float32))
+        return add("Mul", "mask.added", add("Sub", "mask.padded", one, real), far)
+
+    def _attention(self, prefix: str, value: str, mask: str) -> str:
+        """Add one layer's self-attention."""
+        add, name = self.graph.add, f"{prefix}.attention"
+        query = self._linear(f"{name}.self.query", value)
+        key = self._linear(f"{name}.self.key", value)
+        content = self._linear(f"{name}.self.value", value)
+        query = self._split(f"{name}.self.query", query, [0, 2, 1, 3])
+        key = self._split(f"{name}.self.key", key, [0, 2, 3, 1])
+        content = self._split(f"{name}.self.value", content, [0, 2, 1, 3])
+        root = np.sqrt(self._shape.hidden / self._shape.heads)
+        scale = self.graph.constant("scale", np.array(root, np.float32))
+        scores = add("Div", f"{name}.scaled", add("MatMul", f"{name}.scores", query, key), scale)
+        shares = add(
+            "Softmax", f"{name}.shares", add("Add", f"{name}.masked", scores, mask), axis=-1
+        )
+        mixed = add("MatMul", f"{name}.mixed", shares, content)
+        joined = add("Transpose", f"{name}.joined", mixed, perm=[0, 2, 1, 3])
+        sizes = self.graph.constant("flat", np.array([0, 0, self._shape.hidden], np.int64))
+        dense = self._linear(f"{name}.output.dense", add("Reshape", f"{name}.flat", joined, sizes))
+        return self._norm(f"{name}.output.LayerNorm", add("Add", f"{name}.residual", dense, value))
+
+    def layer(self, index: int, value: str, mask: str) -> str:
+        """Add one layer: attention, then the feed-forward part."""
+        prefix = f"encoder.layer.{index}"
+        attended = self._attention(prefix, value, mask)
+        wide = self._linear(f"{prefix}.intermediate.dense", attended)
+        active = self.graph.add("Gelu", f"{prefix}.gelu", wide)
+        narrow = self._linear(f"{prefix}.output.dense", active)
+        summed = self.graph.add("Add", f"{prefix}.residual", narrow, attended)
+        return self._norm(f"{prefix}.output.LayerNorm", summed)
+
+
+def build(weights: "Mapping[str, NDArray[np.generic]]", shape: Shape) -> Any:
+    """Return the checked `onnx.ModelProto` of the encoder.
+
+    Inputs `input_ids`, `attention_mask` and `token_type_ids` are int64 of shape (batch, length);
+    the output `last_hidden_state` is float32 of shape (batch, length, hidden).
+
+    Raises:
+        KeyError: A weight is missing.
+    """
+    encoder = _Encoder(weights, shape)
+    mask, value = encoder.mask(), encoder.embeddings()
+    for index in range(shape.layers):
+        value = encoder.layer(index, value, mask)
+    encoder.graph.add("Identity", "last_hidden_state", value)
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
+        for name in names
+    ]
+    output = helper.make_tensor_value_info(
+        "last_hidden_state", TensorProto.FLOAT, ["batch", "length", shape.hidden]
+    )
+    graph = helper.make_graph(
+        encoder.graph.nodes, "bert", inputs, [output], list(encoder.graph.constants.values())
+    )
+    opsets = [helper.make_opsetid("", OPSET)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+    onnx.checker.check_model(model)
+    return model

@@ -1,0 +1,17 @@
+"""What all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kebab.embed.models import MINILM
+from kebab.embed.obtain import obtain
+
+
+@pytest.fixture(scope="session")
+def minilm_dir() -> Path:
+    """A ready directory with the real MiniLM weights, fetched once and kept between runs."""
+    kept = os.environ.get("KEBAB_TEST_MODELS_DIR")
+    models_dir = Path(kept) if kept else Path.home() / ".cache" / "kebab-tests" / "models"
+    return obtain(MINILM, models_dir, patient=True)

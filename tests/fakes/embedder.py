@@ -1,0 +1,68 @@
+"""A twin of the embedder without a model: words are hashed into a unit vector."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from kebab.core.ports import Matrix, Vector
+
+_WORD = re.compile(r"\w+")
+
+
+class HashingEmbedder:
+    """Texts that share words get near vectors; the same text always gets the same one."""
+
+    def __init__(
+        self,
+        *,
+        version: str = "hashing-words-384-v1",
+        dimension: int = 384,
+        window: int = 254,
+        supports: Callable[[str], bool] = lambda text: True,
+        batch: int = 32,
+    ) -> None:
+        self._version = version
+        self._dimension = dimension
+        self._window = window
+        self._supports = supports
+        self._batch = batch
+        self.embedded: list[str] = []
+        """Every text that was embedded, in order."""
+
+    @property
+    def version(self) -> str:
+        return self._version
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    @property
+    def window(self) -> int:
+        return self._window
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(_WORD.findall(text)) for text in texts]
+
+    def supports(self, text: str) -> bool:
+        return self._supports(text)
+
+    def embed_query(self, text: str) -> Vector:
+        self.embedded.append(text)
+        return self._vector(text)
+
+    def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Matrix]]:
+        for start in range(0, len(texts), self._batch):
+            part = list(texts[start : start + self._batch])
+            self.embedded.extend(part)
+            indexes = list(range(start, start + len(part)))
+            yield indexes, np.stack([self._vector(text) for text in part])
+
+    def _vector(self, text: str) -> Vector:
+        total = np.zeros(self._dimension, dtype=np.float64)
+        for word in _WORD.findall(text.lower()) or [""]:
+            seed = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
+            total += np.random.default_rng(seed).standard_normal(self._dimension)
+        return (total / np.linalg.norm(total)).astype(np.float32)
