@@ -10,6 +10,8 @@ from kebab.doctor.check import Finding, counted, failure, skipped, well, worry
 
 REBUILD = "kebab reset"
 """What a damaged store comes to: everything in it can be built again from the files."""
+_REWRITE = "kebab ingest --force"
+_QUOTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,14 @@ class KnownTerm:
 class Storage:
     """What to ask about the stores; every callable may raise a signal instead of answering.
 
-    `integrity` returns the database's first complaint. `known_term` returns None when nothing is
+    `integrity` returns what is wrong with the database, a sentence each. `known_term` returns None when nothing is
     indexed. `stored` gives the key of every vector row, repeated keys included, `stamped` the keys
     that the database believes to have one, `garbage` those whose rows wait for deletion.
     """
 
     path: Path
     schema: Callable[[], Schema]
-    integrity: Callable[[], str | None]
+    integrity: Callable[[], Sequence[str]]
     known_term: Callable[[], KnownTerm | None]
     stored: Callable[[], Sequence[Key]]
     stamped: Callable[[], Collection[Key]]
@@ -65,9 +67,8 @@ def database(storage: Storage) -> Finding:
 
 def integrity(storage: Storage) -> Finding:
     """Look whether SQLite finds its file whole."""
-    complaint = storage.integrity()
-    if complaint is not None:
-        return failure(f"the database is damaged: {complaint}", REBUILD)
+    if complaints := storage.integrity():
+        return failure(f"the database is damaged: {'; '.join(complaints[:_QUOTED])}", REBUILD)
     return well("the database is whole")
 
 
@@ -79,7 +80,7 @@ def full_text(storage: Storage) -> Finding:
     if not known.found:
         return failure(
             f"the full-text index misses a word that a passage holds: {known.term}",
-            "kebab ingest --force",
+            _REWRITE,
         )
     return well(f"the full-text index finds a known word: {known.term}")
 
@@ -92,10 +93,9 @@ def vectors(storage: Storage) -> Finding:
     doubled = sum(1 for count in rows.values() if count > 1)
     orphans = len(rows.keys() - stamped - set(storage.garbage()))
     if missing:
-        lost = f"{counted(missing, 'vector')} of {len(stamped):,} lost"
-        return failure(lost, "kebab ingest --force")
+        return failure(f"{counted(missing, 'vector')} of {len(stamped):,} lost", _REWRITE)
     if doubled:
-        return failure(f"{counted(doubled, 'vector')} stored more than once", "kebab ingest")
+        return failure(f"{counted(doubled, 'vector')} stored more than once", _REWRITE)
     if orphans:
-        return worry(f"{counted(orphans, 'vector')} of no passage", "kebab ingest")
+        return worry(f"{counted(orphans, 'vector')} of no passage", _REWRITE)
     return well(f"{counted(len(stamped), 'vector')}, each with its passage")

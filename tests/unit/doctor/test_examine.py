@@ -8,7 +8,7 @@ from kebab.core.ids import Key
 from kebab.doctor.corpus import Corpus, Indexed
 from kebab.doctor.examine import Subject, examine
 from kebab.doctor.machine import Machine, SettingsFile
-from kebab.doctor.models import EmbeddingVersions, Models, Weights
+from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
 from kebab.doctor.storage import KnownTerm, Schema, Storage
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, StoreCorrupt
 
@@ -49,7 +49,7 @@ def sound(tmp_path):
         storage=Storage(
             path=tmp_path / "kebab.sqlite",
             schema=lambda: Schema(1, 1),
-            integrity=lambda: None,
+            integrity=list,
             known_term=lambda: KnownTerm("word", found=True),
             stored=lambda: [Key(1)],
             stamped=lambda: [Key(1)],
@@ -60,7 +60,7 @@ def sound(tmp_path):
         ),
         models=Models(
             weights=lambda: Weights(model="m", folder=Path("/models/m")),
-            agreement=lambda: 1.0,
+            agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
             versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
             server=lambda: "0.32.15",
             endpoint="http://127.0.0.1:11434",
@@ -107,7 +107,7 @@ def test_a_damaged_base_is_an_illness_with_its_cure(sound):
 
 
 def test_nothing_is_asked_of_a_database_that_failed_its_integrity_check(sound):
-    torn = replace(sound, storage=replace(sound.storage, integrity=lambda: "torn page"))
+    torn = replace(sound, storage=replace(sound.storage, integrity=lambda: ["torn page"]))
 
     assert named(torn, "skip") == STORED - {"integrity"}
 

@@ -11,7 +11,7 @@ from kebab.doctor.storage import KnownTerm, Schema, Storage
 SOUND = Storage(
     path=Path("/data/kebab.sqlite"),
     schema=lambda: Schema(3, 3),
-    integrity=lambda: None,
+    integrity=list,
     known_term=lambda: KnownTerm("kebab", found=True),
     stored=lambda: [Key(1), Key(2)],
     stamped=lambda: [Key(1), Key(2)],
@@ -41,10 +41,12 @@ def test_a_sound_base_is_well_all_through():
 
 
 def test_a_complaint_of_the_database_fails_and_is_quoted():
-    finding = storage.integrity(replace(SOUND, integrity=lambda: "row 7 missing from index"))
+    complaints = ["row 7 missing from index", "torn page", "rows without an owner: 2", "more"]
+
+    finding = storage.integrity(replace(SOUND, integrity=lambda: complaints))
 
     assert (finding.status, finding.fix) == (Status.FAIL, "kebab reset")
-    assert "row 7 missing from index" in finding.summary
+    assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
 
 
 def test_a_full_text_index_that_misses_a_known_word_fails():
