@@ -7,22 +7,30 @@ from pathlib import Path
 from kebab.doctor.check import Finding, failure, skipped, well, worry
 from kebab.errors.signal import Signal
 
-AGREEMENT = 0.99
-"""The least cosine of the probe sentence with its known vector.
-
-Integer arithmetic differs a little between processors; another pooling, another prefix or
-another model is far below.
-"""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """The files of the embedding model, checked against their SHA-256."""
+    """The files of the embedding model, checked against their SHA-256.
+
+    `folder` is None when they are not on this machine.
+    """
 
     model: str
-    folder: Path
-    missing: tuple[str, ...] = ()
-    damaged: tuple[str, ...] = ()
+    folder: Path | None
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """The cosine that the model gives to a pair of sentences, and the one it is known for.
+
+    The tolerance covers what arithmetic differs between processors; another pooling, another
+    prefix or another model is far outside.
+    """
+
+    cosine: float
+    expected: float
+    tolerance: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +48,13 @@ class EmbeddingVersions:
 class Models:
     """What to ask about the models.
 
-    `weights` returns None when no model was chosen yet. `agreement` returns the cosine of a probe
-    sentence with its known vector, None when none is known. `server` returns the version of the
+    `weights` returns None when no model was chosen yet, `agreement` when the model is known for
+    nothing. `server` returns the version of the
     server at `endpoint`, or raises the signal that says why it cannot answer with `llm`.
     """
 
     weights: Callable[[], Weights | None]
-    agreement: Callable[[], float | None]
+    agreement: Callable[[], Agreement | None]
     versions: Callable[[], EmbeddingVersions]
     server: Callable[[], str]
     endpoint: str
@@ -59,23 +67,22 @@ def embedding_files(models: Models) -> Finding:
     if weights is None:
         return worry("no embedding model yet, words only are searched", "kebab model pull")
     fetch = f"kebab model pull {weights.model}"
-    if weights.damaged:
-        return failure(f"damaged weights: {weights.folder / weights.damaged[0]}", fetch)
-    if weights.missing:
-        return worry(
-            f"weights not on this machine, words only are searched: {weights.model}", fetch
-        )
+    if weights.folder is None:
+        return worry(f"weights not here, words only are searched: {weights.model}", fetch)
+    if weights.faults:
+        return failure(f"damaged weights in {weights.folder}: {'; '.join(weights.faults)}", fetch)
     return well(f"{weights.model}: {weights.folder}")
 
 
 def embedding_probe(models: Models) -> Finding:
-    """Look whether the model still gives the vector it gave when it was chosen."""
-    cosine = models.agreement()
-    if cosine is None:
-        return skipped("no known vector to compare with")
-    summary = f"cosine of a probe sentence with its known vector: {cosine:.4f}"
-    # A vector that is not a number agrees with nothing, so the test is for agreement.
-    return well(summary) if cosine >= AGREEMENT else failure(summary, "kebab model pull")
+    """Look whether the model gives the vectors it is known for."""
+    known = models.agreement()
+    if known is None:
+        return skipped("no known vectors to compare with")
+    summary = f"cosine of two known sentences {known.cosine:.4f}, expected: {known.expected:.4f}"
+    # What is not a number agrees with nothing, so the test is for agreement.
+    agrees = abs(known.cosine - known.expected) <= known.tolerance
+    return well(summary) if agrees else failure(summary, "kebab model pull")
 
 
 def embedding_version(models: Models) -> Finding:

@@ -34,9 +34,10 @@ class KnownTerm:
 class Storage:
     """What to ask about the stores; every callable may raise a signal instead of answering.
 
-    `integrity` returns what is wrong with the database, a sentence each. `known_term` returns None when nothing is
-    indexed. `stored` gives the key of every vector row, repeated keys included, `stamped` the keys
-    that the database believes to have one, `garbage` those whose rows wait for deletion.
+    `integrity` returns what is wrong with the database, a sentence each. `known_term` returns None
+    when nothing is indexed. `stored` gives the key of every vector row, repeated keys included,
+    `stamped` the keys that the database believes to have one, `garbage` those whose rows wait for
+    deletion.
     """
 
     path: Path

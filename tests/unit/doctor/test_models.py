@@ -6,14 +6,14 @@ import pytest
 
 from kebab.doctor import models
 from kebab.doctor.check import Status
-from kebab.doctor.models import EmbeddingVersions, Models, Weights
+from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
 from kebab.errors.catalog import ModelNotPulled, ModelUnreachable, TimedOut
 
 WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
 SOUND = Models(
     weights=lambda: WEIGHTS,
-    agreement=lambda: 0.9999,
+    agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
     versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
     server=lambda: "0.32.15",
     endpoint=URL,
@@ -36,13 +36,8 @@ def test_sound_models_are_well_all_through():
     ("weights", "status", "fix"),
     [
         (None, Status.WARN, "kebab model pull"),
-        (replace(WEIGHTS, missing=("model.onnx",)), Status.WARN, "kebab model pull minilm"),
-        (replace(WEIGHTS, damaged=("model.onnx",)), Status.FAIL, "kebab model pull minilm"),
-        (
-            replace(WEIGHTS, missing=("a",), damaged=("b",)),
-            Status.FAIL,
-            "kebab model pull minilm",
-        ),
+        (replace(WEIGHTS, folder=None), Status.WARN, "kebab model pull minilm"),
+        (replace(WEIGHTS, faults=("changed: a", "b")), Status.FAIL, "kebab model pull minilm"),
     ],
 )
 def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status, fix):
@@ -54,16 +49,22 @@ def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status,
 @pytest.mark.parametrize(
     ("cosine", "status"),
     [
-        (1.0, Status.OK),
-        (0.99, Status.OK),
-        (0.98, Status.FAIL),
-        (-1.0, Status.FAIL),
+        (0.7553, Status.OK),
+        (0.74, Status.OK),
+        (0.77, Status.OK),
+        (0.73, Status.FAIL),
+        (0.78, Status.FAIL),
         (math.nan, Status.FAIL),
-        (None, Status.SKIP),
     ],
 )
-def test_the_probe_sentence_must_agree_with_its_known_vector(cosine, status):
-    assert models.embedding_probe(replace(SOUND, agreement=lambda: cosine)).status is status
+def test_known_sentences_must_agree_as_they_are_known_to(cosine, status):
+    known = Agreement(cosine=cosine, expected=0.7553, tolerance=0.02)
+
+    assert models.embedding_probe(replace(SOUND, agreement=lambda: known)).status is status
+
+
+def test_a_model_known_for_nothing_is_not_probed():
+    assert models.embedding_probe(replace(SOUND, agreement=lambda: None)).status is Status.SKIP
 
 
 @pytest.mark.parametrize(
