@@ -45,13 +45,15 @@ class Scan:
 
     `unreadable` holds the paths that could not be looked at, folders with a slash at their end:
     of what lies there nothing is known, so nothing there may count as deleted. `seen` counts the
-    entries that are not hidden, whether they can be documents or not.
+    entries that are not hidden, whether they can be documents or not; `largest` is the size of the
+    largest file above the limit.
     """
 
     entries: list[FileEntry] = field(default_factory=list)
     skips: Skips = field(default_factory=Skips)
     unreadable: list[str] = field(default_factory=list)
     seen: int = 0
+    largest: int = 0
 
 
 class _Folder(NamedTuple):
@@ -116,7 +118,7 @@ class _Walk:
                 self._failed(failure, folder.path)
             return True
         if self._links:
-            links, self._links = sorted(self._links, reverse=True), []
+            links, self._links = sorted(self._links, key=attrgetter("path")), []
             for link in links:
                 self._link(link)
             return True
@@ -168,6 +170,7 @@ class _Walk:
         limit = self._rules.max_file_bytes
         if limit and stat.st_size > limit:
             self.found.skips.add("too_large", path)
+            self.found.largest = max(self.found.largest, stat.st_size)
             return
         entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
         self.found.entries.append(entry)

@@ -1,0 +1,126 @@
+import pytest
+
+from kebab.source.ignore import IgnoreRules, refusal_from_root
+
+DEFAULT = IgnoreRules()
+
+
+@pytest.fixture
+def tree(tmp_path):
+    def write(files):
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return str(tmp_path)
+
+    return write
+
+
+def reason(root, path, rules=DEFAULT, *, folder=False):
+    return refusal_from_root(root, rules, path, folder=folder)
+
+
+def test_without_ignore_files_only_the_defaults_speak(tree):
+    root = tree({})
+
+    assert reason(root, "notes/a.md") is None
+    assert reason(root, ".hidden.md") == "hidden"
+    assert reason(root, "node_modules/x/README.md") == "excluded"
+    assert reason(root, "node_modules.md") is None
+
+
+def test_what_a_gitignore_names_is_ignored(tree):
+    root = tree({".gitignore": "ignored/\n*.secret.md\n"})
+
+    assert reason(root, "ignored/x.md") == "ignored"
+    assert reason(root, "deep/a.secret.md") == "ignored"
+    assert reason(root, "note.md") is None
+
+
+def test_the_nearest_file_decides(tree):
+    root = tree({".gitignore": "*.txt\n", "keep/.gitignore": "!*.txt\n"})
+
+    assert reason(root, "a.txt") == "ignored"
+    assert reason(root, "keep/a.txt") is None
+
+
+def test_patterns_are_about_the_folder_that_holds_them(tree):
+    root = tree({"sub/.gitignore": "/only.md\n"})
+
+    assert reason(root, "sub/only.md") == "ignored"
+    assert reason(root, "only.md") is None
+    assert reason(root, "sub/deep/only.md") is None
+
+
+def test_an_ignored_folder_cannot_be_reopened_from_inside(tree):
+    root = tree({".gitignore": "out/\n", "out/.gitignore": "!a.md\n"})
+
+    assert reason(root, "out/a.md") == "ignored"
+
+
+def test_kebabignore_goes_before_gitignore_of_the_same_folder(tree):
+    root = tree({".gitignore": "drafts/\n", ".kebabignore": "!drafts/\nprivate.md\n"})
+
+    assert reason(root, "drafts/a.md") is None
+    assert reason(root, "private.md") == "ignored"
+
+
+def test_kebabignore_takes_a_built_in_exclude_and_a_hidden_file_back(tree):
+    root = tree({".kebabignore": "!node_modules/\n!.github/\n!.notes.md\n"})
+
+    assert reason(root, "node_modules/x.md") is None
+    assert reason(root, ".github/x.md") is None
+    assert reason(root, ".notes.md") is None
+
+
+def test_gitignore_does_not_take_a_built_in_exclude_back(tree):
+    root = tree({".gitignore": "!node_modules/\n!.hidden.md\n"})
+
+    assert reason(root, "node_modules/x.md") == "excluded"
+    assert reason(root, ".hidden.md") == "hidden"
+
+
+def test_settings_add_excludes_and_take_built_in_ones_back(tree):
+    rules = IgnoreRules(exclude=("*.log", "!venv"))
+    root = tree({})
+
+    assert reason(root, "a.log", rules) == "excluded"
+    assert reason(root, "venv/a.md", rules) is None
+
+
+def test_an_ignore_file_overrules_the_settings(tree):
+    root = tree({".kebabignore": "!a.log\n"})
+
+    assert reason(root, "a.log", IgnoreRules(exclude=("*.log",))) is None
+
+
+def test_gitignore_hidden_files_and_built_in_excludes_can_be_switched_off(tree):
+    root = tree({".gitignore": "a.md\n"})
+
+    assert reason(root, "a.md", IgnoreRules(use_gitignore=False)) is None
+    assert reason(root, ".b.md", IgnoreRules(hidden=True)) is None
+    assert reason(root, "venv/b.md", IgnoreRules(built_in=False)) is None
+
+
+@pytest.mark.parametrize("broken", ["!", "[z-a]", "\\", "[[:alpha:]]x", "# comment", "   "])
+def test_a_broken_line_spoils_neither_its_neighbours_nor_the_terminal(tree, broken):
+    root = tree({".gitignore": f"{broken}\na.md\n"})
+
+    assert reason(root, "a.md") == "ignored"
+    assert reason(root, "b.md") is None
+
+
+def test_an_ignore_file_may_begin_with_a_byte_order_mark_and_hold_any_bytes(tmp_path):
+    tmp_path.joinpath(".gitignore").write_bytes(b"\xef\xbb\xbfa.md\r\n\xff\xfe*.x\nb.md\n")
+
+    assert reason(str(tmp_path), "a.md") == "ignored"
+    assert reason(str(tmp_path), "b.md") == "ignored"
+
+
+def test_names_with_backslashes_brackets_and_line_breaks_are_matched_as_they_are(tree):
+    root = tree({".gitignore": "back*\n\\[a-z].md\n"})
+
+    assert reason(root, "back\\slash.md") == "ignored"
+    assert reason(root, "[a-z].md") == "ignored"
+    assert reason(root, "new\nline.md") is None
