@@ -1,6 +1,7 @@
 """The model hub as a source: a child process that downloads with the hub's own client."""
 
 import os
+from urllib.parse import urlsplit
 
 from kebab.embed.child import own_module
 from kebab.embed.models import EmbeddingModel
@@ -22,12 +23,13 @@ def endpoint() -> str:
 
 def offer(model: EmbeddingModel) -> Offer:
     """Return how the hub gives this model."""
+    host = urlsplit(endpoint()).hostname or endpoint()  # an address may carry a password
     files = (model.hub.model_file, "tokenizer.json")
     return Offer(
         model=model,
         kind="hub",
-        label=f"model hub {endpoint()}",
-        source=f"{endpoint()}/{model.hub.repo}",
+        label=f"model hub {host}",
+        source=f"model hub {host}: {model.hub.repo}",
         arguments=(*own_module("kebab.embed.hub_download"), model.hub.repo, *files),
         environment={**_ENVIRONMENT, "HF_ENDPOINT": endpoint()},
         life=r"^answered (?P<size>\d+)",

@@ -30,7 +30,8 @@ _FATAL = 4  # the severity below which onnxruntime stays silent; failures are ra
 
 def default_threads() -> int:
     """Return how many texts run side by side unless told otherwise."""
-    return min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    return min(len(allowed) or os.cpu_count() or 1, _MOST_THREADS)
 
 
 class Session:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kebab.core.ports import Matrix, Vector
+if TYPE_CHECKING:
+    from kebab.core.ports import Matrix, Vector
 
 _WORD = re.compile(r"\w+")
 
@@ -49,18 +51,18 @@ class HashingEmbedder:
     def supports(self, text: str) -> bool:
         return self._supports(text)
 
-    def embed_query(self, text: str) -> Vector:
+    def embed_query(self, text: str) -> "Vector":
         self.embedded.append(text)
         return self._vector(text)
 
-    def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Matrix]]:
+    def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
         for start in range(0, len(texts), self._batch):
             part = list(texts[start : start + self._batch])
             self.embedded.extend(part)
             indexes = list(range(start, start + len(part)))
             yield indexes, np.stack([self._vector(text) for text in part])
 
-    def _vector(self, text: str) -> Vector:
+    def _vector(self, text: str) -> "Vector":
         total = np.zeros(self._dimension, dtype=np.float64)
         for word in _WORD.findall(text.lower()) or [""]:
             seed = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())

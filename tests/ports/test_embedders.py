@@ -1,0 +1,105 @@
+"""The conformance suite of the port `Embedder`: the fake and every adapter run it."""
+
+import random
+
+import numpy as np
+import pytest
+
+from kebab.embed.hot import OnnxEmbedder
+from kebab.embed.models import E5_SMALL, MINILM
+from tests.fakes import tiny_model
+from tests.fakes.embedder import HashingEmbedder
+
+CHANCE = random.Random(3)
+TEXTS = [
+    "a man is eating food",
+    "",
+    "the cat sleeps on the mat .",
+    *(" ".join(CHANCE.choices(tiny_model.WORDS[4:], k=size)) for size in (1, 3, 9, 40, 90, 200)),
+    "unknown wörter und \ud800 loose surrogates",
+]
+
+
+@pytest.fixture(scope="module")
+def models_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module", params=["hashing", "onnx-plain", "onnx-prefixed"])
+def embedder(request, models_dir):
+    if request.param == "hashing":
+        return HashingEmbedder()
+    model = MINILM if request.param == "onnx-plain" else E5_SMALL
+    return OnnxEmbedder(tiny_model.install(model, models_dir), model, threads=2)
+
+
+def vectors(embedder, texts):
+    found = np.full((len(texts), embedder.dimension), np.nan, np.float32)
+    for indexes, matrix in embedder.embed_passages(texts):
+        assert matrix.shape == (len(indexes), embedder.dimension)
+        assert np.isnan(found[indexes]).all(), "an index came twice"
+        found[indexes] = matrix
+    return found
+
+
+def test_the_version_names_the_dimension(embedder):
+    assert f"-{embedder.dimension}-" in embedder.version
+
+
+def test_every_text_gets_one_unit_vector(embedder):
+    found = vectors(embedder, TEXTS)
+
+    assert np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-5)
+
+
+def test_vectors_are_float32(embedder):
+    assert embedder.embed_query("a man").dtype == np.float32
+    assert all(matrix.dtype == np.float32 for _, matrix in embedder.embed_passages(["a man"]))
+
+
+def test_a_query_is_one_unit_vector(embedder):
+    found = embedder.embed_query("a man is eating food")
+
+    assert found.shape == (embedder.dimension,)
+    assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_no_text_yields_nothing(embedder):
+    assert list(embedder.embed_passages([])) == []
+    assert embedder.count_tokens([]) == []
+
+
+def test_a_vector_depends_on_its_text_alone(embedder):
+    together = vectors(embedder, TEXTS)
+    reversed_ = vectors(embedder, TEXTS[::-1])[::-1]
+    alone = np.vstack([vectors(embedder, [text]) for text in TEXTS])
+
+    assert np.array_equal(together, reversed_)
+    assert np.array_equal(together, alone)
+
+
+def test_more_than_one_batch_loses_no_text(embedder):
+    many = [f"{TEXTS[number % len(TEXTS)]} {number}" for number in range(70)]
+
+    assert not np.isnan(vectors(embedder, many)).any()
+
+
+def test_different_texts_get_different_vectors(embedder):
+    first, second = vectors(embedder, ["blue sky", "dog runs in the park"])
+
+    assert first @ second < 0.999
+
+
+def test_the_tail_of_a_long_text_is_seen(embedder):
+    start = "the cat sleeps on the mat " * (embedder.window // 3)
+    first, second = vectors(embedder, [start + "red apple " * 200, start + "blue sky " * 200])
+
+    assert first @ second < 0.9999
+
+
+def test_tokens_are_counted_without_special_ones(embedder):
+    assert embedder.count_tokens(["", "cat", "the cat sleeps"]) == [0, 1, 3]
+
+
+def test_counting_goes_beyond_the_window(embedder):
+    assert embedder.count_tokens(["cat " * 2000]) == [2000]
