@@ -1,0 +1,154 @@
+"""The way from a document to its chunks.
+
+Sections by heading, blocks measured in one batch, over-long ones cut, neighbours packed, and
+everything counted once more as it will be embedded.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kebab.chunk.budget import Budget, Context, Slice, contexts, fit
+from kebab.chunk.cut import Range, cutters, trim
+from kebab.chunk.headings import Section, sections, shared
+from kebab.chunk.paragraphs import Piece, pack
+from kebab.core.chunk import Chunk
+from kebab.core.document import Block, BlockKind, ParsedDocument
+
+
+@dataclass(slots=True)
+class _Part:
+    """A block, or a part of one, that is still to be measured against its room."""
+
+    block: Block
+    where: Range
+    room: int
+    depth: int = 0
+    size: int = 0
+
+
+def split(document: ParsedDocument, budget: Budget) -> list[Chunk]:
+    """Return the chunks of a document, in order and without overlap.
+
+    Every character of a block that is not blank is in exactly one chunk. The title must leave
+    room in the limit, as the titles that parsers give do.
+    """
+    text, title = document.text, document.title
+    parts_of = list(sections(text, document.blocks))
+    context = contexts(title, [path for part in parts_of for path in part.paths], budget)
+    pieces = _measure(text, parts_of, context, budget)
+    slices = [piece for section in parts_of for piece in _slices(text, section, context, pieces)]
+    return list(_chunks(text, fit(text, title, slices, budget)))
+
+
+def _measure(
+    text: str,
+    parts_of: Sequence[Section],
+    context: dict[tuple[str, ...], Context],
+    budget: Budget,
+) -> dict[Block, list[Piece]]:
+    """Return the pieces of every block, each small enough for its chunk.
+
+    All blocks of the document are counted together, then all parts of those that were too long,
+    and so on, so the tokenizer sees few and large batches.
+    """
+    parts = [
+        _Part(block, Range(block.start, block.end), context[path].room)
+        for section in parts_of
+        for block, path in zip(section.blocks, section.paths, strict=True)
+    ]
+    _count(text, parts, budget)
+    _leave_room(parts)
+    while any(_too_long(part) for part in parts):
+        parts = [smaller for part in parts for smaller in _cut(text, part)]
+        _count(text, [part for part in parts if not part.size], budget)
+    found: dict[Block, list[Piece]] = {part.block: [] for part in parts}
+    for part in parts:
+        glued = part.block.kind is BlockKind.HEADING
+        found[part.block].append(Piece(part.where, part.size, glued))
+    return found
+
+
+def _count(text: str, parts: Sequence[_Part], budget: Budget) -> None:
+    """Fill in the sizes of parts; no part is without one afterwards."""
+    sizes = budget.sizes([text[part.where.start : part.where.end] for part in parts])
+    for part, size in zip(parts, sizes, strict=True):
+        part.size = max(size, 1)
+
+
+def _leave_room(parts: Sequence[_Part]) -> None:
+    """Make the block behind headings leave room for them, half of its own at most."""
+    taken = 0
+    for part in parts:
+        if part.block.kind is BlockKind.HEADING:
+            taken += part.size
+        else:
+            part.room = max(part.room - taken, -(-part.room // 2))
+            taken = 0
+
+
+def _too_long(part: _Part) -> bool:
+    """Return whether a part must and can be cut."""
+    return part.size > part.room and part.where.end - part.where.start > 1
+
+
+def _cut(text: str, part: _Part) -> list[_Part]:
+    """Return the parts of what is too long by the next way to cut it."""
+    if not _too_long(part):
+        return [part]
+    ways = cutters(part.block.kind)
+    way = ways[min(part.depth, len(ways) - 1)]
+    ranges = way(text, part.where, part.room)
+    size = part.size if len(ranges) == 1 else 0
+    return [_Part(part.block, where, part.room, part.depth + 1, size) for where in ranges]
+
+
+def _slices(
+    text: str,
+    section: Section,
+    context: dict[tuple[str, ...], Context],
+    pieces: dict[Block, list[Piece]],
+) -> Iterator[Slice]:
+    """Yield the chunks of a section as slices."""
+    room = min(context[path].room for path in section.paths)
+    at = 0
+    for where in pack((pieces[block] for block in section.blocks), room):
+        while section.blocks[at].end <= where.start:
+            at += 1
+        path = context[_path(section, at, where.end)].path
+        trimmed = trim(text, where)
+        if trimmed is not None:
+            yield Slice(trimmed.start, trimmed.end, path)
+
+
+def _path(section: Section, first: int, end: int) -> tuple[str, ...]:
+    """Return the path of the text below the headings of a slice, else what these share."""
+    paths = []
+    for at in range(first, len(section.blocks)):
+        if section.blocks[at].start >= end:
+            break
+        if section.blocks[at].kind is not BlockKind.HEADING:
+            return section.paths[at]
+        paths.append(section.paths[at])
+    return shared(paths)
+
+
+def _chunks(text: str, slices: Sequence[Slice]) -> Iterator[Chunk]:
+    """Yield the slices with their text and lines."""
+    line, at, ordinal = 1, 0, 0
+    for piece in slices:
+        where = trim(text, Range(piece.start, piece.end))
+        if where is None:
+            continue
+        line += text.count("\n", at, where.start)
+        at = where.start
+        body = text[where.start : where.end]
+        yield Chunk(
+            ordinal=ordinal,
+            text=body,
+            start=where.start,
+            end=where.end,
+            start_line=line,
+            end_line=line + body.count("\n"),
+            heading_path=piece.path,
+        )
+        ordinal += 1
