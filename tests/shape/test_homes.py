@@ -1,12 +1,15 @@
 """Each third-party library has one home; an import anywhere else, or of another library, fails."""
 
 import ast
+import re
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 
 import pytest
 
-from tests.shape.tree import Module, modules
+from tests.shape.tree import ROOT, Module, modules
 
 HOMES = {
     "apsw": ("kebab.store.sqlite",),
@@ -16,10 +19,11 @@ HOMES = {
     "frontmatter": ("kebab.parse",),
     "httpx": ("kebab.ollama",),
     "huggingface_hub": ("kebab.embed",),
+    "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
     "markdown_it": ("kebab.parse",),
-    # Wire objects and settings are its structs, and `app` fills them.
-    "msgspec": ("kebab.app", "kebab.config", "kebab.wire"),
+    # Wire objects and settings are its structs: `app` fills them, a surface takes them apart.
+    "msgspec": ("kebab.app", "kebab.cli", "kebab.config", "kebab.wire"),
     # Vectors are its arrays wherever they are made, kept or compared.
     "numpy": ("kebab.embed", "kebab.store.lance"),
     "onnx": ("kebab.embed",),
@@ -31,6 +35,12 @@ HOMES = {
     "rich": ("kebab.cli.render",),
     "tokenizers": ("kebab.embed",),
     "yaml": ("kebab.parse",),
+}
+RUN_AS_A_PROGRAM = {"pip"}
+COME_WITH_ANOTHER = {
+    "huggingface_hub": "fastembed",
+    "lance_namespace": "lancedb",
+    "yaml": "frontmatter",
 }
 
 
@@ -88,6 +98,21 @@ def test_every_home_is_lived_in(library):
     users = [module for module, libraries in USED.items() if library in libraries]
 
     assert not [home for home in HOMES[library] if not any(within(home, user) for user in users)]
+
+
+def test_dependencies_and_imports_are_the_same_libraries():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[><=~! ]", line)[0] for line in project["dependencies"]}
+    distributions = packages_distributions()
+
+    imported = {
+        distribution.lower().replace("_", "-")
+        for library in set(HOMES) - set(COME_WITH_ANOTHER)
+        for distribution in distributions[library]
+    }
+
+    assert imported | RUN_AS_A_PROGRAM == declared
+    assert set(COME_WITH_ANOTHER.values()) <= set(HOMES)
 
 
 @pytest.mark.parametrize(
