@@ -143,7 +143,7 @@ _STORED = """
         c.heading_path, s.name, s.root, d.path, d.title, d.media, d.lang,
         (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
         d.size, d.mtime_ns, d.indexed_at, d.chunker_version,
-        CASE v.state WHEN 'committed' THEN v.version END
+        CASE v.state WHEN 'committed' THEN v.version END, v.state
     FROM chunks c
     JOIN documents d ON d.doc = c.doc
     JOIN sources s ON s.source = d.source
@@ -189,6 +189,7 @@ def _chunks(rows: apsw.Cursor) -> list[StoredChunk]:
             indexed_at=row[17],
             chunker_version=row[18],
             embedding_version=row[19],
+            vector_state=row[20],
         )
         for row in rows
     ]

@@ -1,0 +1,76 @@
+"""What each exception of LanceDB and Arrow means to kebab: the one table that translates them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Literal, TypeAlias
+
+from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+from kebab.errors.signal import Signal
+
+Op: TypeAlias = Literal["read", "write", "create"]
+Build: TypeAlias = Callable[[str, Op, str], Signal]
+
+# The engine reports most faults as one class and names the kind only in its text.
+_TAKEN = ("commit conflict", "Too many concurrent writers")
+_REFUSED = ("Permission denied", "No space left", "Read-only file system", "Too many open files")
+
+
+def _engine(path: str, op: Op, cause: str) -> Signal:
+    if any(mark in cause for mark in _TAKEN):
+        return Locked(path=path, holder_pid=None)
+    if any(mark in cause for mark in _REFUSED):
+        return IoError(path=path, op=op, cause=cause)
+    return StoreCorrupt(path=path, cause=cause)
+
+
+def _io(path: str, op: Op, cause: str) -> Signal:
+    return IoError(path=path, op=op, cause=cause)
+
+
+@cache
+def table() -> Mapping[type[Exception], Build | None]:
+    """Return what each class means; None marks those that only a fault in kebab can raise.
+
+    A class that is not listed means what its nearest listed ancestor means. The table is built on
+    demand, because naming Arrow's classes imports it.
+    """
+    from lance_namespace.errors import LanceNamespaceError
+    from pyarrow import lib
+
+    return {
+        OSError: _io,
+        RuntimeError: _engine,
+        ValueError: _engine,
+        KeyError: _engine,
+        LanceNamespaceError: _engine,
+        lib.ArrowException: _engine,
+        lib.ArrowTypeError: None,
+        lib.ArrowIndexError: None,
+        lib.ArrowMemoryError: None,
+    }
+
+
+def translate(error: Exception, path: str, op: Op) -> Signal | None:
+    """Return the signal that an exception means, or None when it is a fault of our own."""
+    known = table()
+    build = next(known[ancestor] for ancestor in type(error).__mro__ if ancestor in known)
+    return build(path, op, str(error).partition("\n")[0]) if build else None
+
+
+@contextmanager
+def translated(path: str, op: Op) -> Iterator[None]:
+    """Raise what LanceDB reports within as signals.
+
+    Raises:
+        IoError: The file system refused.
+        Locked: Another process is writing to the table.
+        StoreCorrupt: The table cannot be read.
+    """
+    try:
+        yield
+    except tuple(table()) as error:
+        signal = translate(error, path, op)
+        if signal is None:
+            raise
+        raise signal from error

@@ -1,0 +1,63 @@
+"""Where the vector index lies, and by what a state of it is told, without importing LanceDB."""
+
+import re
+from hashlib import blake2b
+from pathlib import Path
+
+from kebab.core.ids import digest
+
+_FOLDER = "lance"
+_STAMP_BYTES = 16
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_NEWEST_FIRST_DIGITS = 20
+_HIGHEST = 2**64 - 1
+
+
+def folder(data_dir: Path) -> Path:
+    """Return where the tables of a data directory lie; LanceDB takes relative paths for URLs."""
+    return data_dir.resolve() / _FOLDER
+
+
+def table_name(version: str) -> str:
+    """Return the name of the table of an embedding version, fit for a file name."""
+    safe = _UNSAFE.sub("-", version)
+    return safe if safe == version else f"{safe}-{digest(version, size=4)}"
+
+
+def table_path(data_dir: Path, version: str) -> Path:
+    """Return the folder of a table."""
+    return folder(data_dir) / f"{table_name(version)}.lance"
+
+
+def sidecar_path(data_dir: Path, version: str) -> Path:
+    """Return the file that readers map instead of opening the table."""
+    return folder(data_dir) / f"{table_name(version)}.f32"
+
+
+def manifests(table: Path) -> list[Path]:
+    """Return the manifests of a table, the latest first."""
+    try:
+        found = [path for path in (table / "_versions").iterdir() if _is_manifest(path)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(found, key=_number, reverse=True)
+
+
+def _is_manifest(path: Path) -> bool:
+    return path.suffix == ".manifest" and path.stem.isdecimal()
+
+
+def _number(path: Path) -> int:
+    """Return a table version; names of 20 digits count down, so that a listing starts newest."""
+    number = int(path.stem)
+    return _HIGHEST - number if len(path.stem) == _NEWEST_FIRST_DIGITS else number
+
+
+def stamp(table: Path) -> bytes | None:
+    """Return a digest that changes with every commit to a table; None when there is no table."""
+    for manifest in manifests(table):
+        try:
+            return blake2b(manifest.read_bytes(), digest_size=_STAMP_BYTES).digest()
+        except FileNotFoundError:
+            continue  # dropped by the writer since the listing; an older one will not match
+    return None

@@ -1,0 +1,179 @@
+"""The sidecar: all vectors of a table in one file that readers map into memory.
+
+It is derived, and it may be lost at any time. Its header names the state of the table that it
+equals, and is written last, so that a torn or outdated file is never taken for a current one.
+"""
+
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Keys: TypeAlias = NDArray[np.int64]
+    Matrix: TypeAlias = NDArray[np.float32]
+    Batch: TypeAlias = tuple[Keys, Matrix]
+    Records: TypeAlias = NDArray[np.void]
+
+DEAD = -1
+"""The key of a row that was deleted in place."""
+
+_MAGIC = b"kebabvec"
+_LAYOUT = 1
+_FIELDS = struct.Struct("<8sIIQ16s")
+_CHECKSUM = struct.Struct("<I")
+_HEADER_BYTES = 64
+
+
+class Header(NamedTuple):
+    """How many rows stand in the file, and which state of the table they equal."""
+
+    dimension: int
+    rows: int
+    stamp: bytes
+
+    def pack(self) -> bytes:
+        """Return the header's bytes."""
+        fields = _FIELDS.pack(_MAGIC, _LAYOUT, self.dimension, self.rows, self.stamp)
+        return (fields + _CHECKSUM.pack(zlib.crc32(fields))).ljust(_HEADER_BYTES, b"\0")
+
+    @staticmethod
+    def unpack(raw: bytes) -> "Header | None":
+        """Return the header that bytes hold, or None when they hold none."""
+        if len(raw) != _HEADER_BYTES:
+            return None
+        (checksum,) = _CHECKSUM.unpack_from(raw, _FIELDS.size)
+        magic, layout, dimension, rows, stamp = _FIELDS.unpack_from(raw)
+        known = (magic, layout) == (_MAGIC, _LAYOUT)
+        intact = checksum == zlib.crc32(raw[: _FIELDS.size])
+        return Header(dimension, rows, stamp) if known and intact else None
+
+
+class Sidecar:
+    """The file of one table; every method leaves it equal to some state of the table."""
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self._path = path
+        self._dimension = dimension
+
+    def header(self) -> Header | None:
+        """Return the header of an intact file of this dimension."""
+        try:
+            with self._path.open("rb") as file:
+                header = Header.unpack(file.read(_HEADER_BYTES))
+                size = os.fstat(file.fileno()).st_size
+        except OSError:
+            return None
+        if header is None or header.dimension != self._dimension:
+            return None
+        return header if size >= self._end(header.rows) else None
+
+    def map(self, stamp: bytes) -> "Batch | None":
+        """Return the keys and the mapped vectors if the file equals this state of the table."""
+        header = self.header()
+        if header is None or header.stamp != stamp:
+            return None
+        records = self._records(header.rows, writable=False)
+        return records["key"].copy(), records["vector"]
+
+    def create(self, stamp: bytes, batches: "Iterable[Batch]") -> None:
+        """Write the whole file beside the old one, then take its place.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with draft.open("wb") as file:
+                file.write(bytes(_HEADER_BYTES))
+                rows = 0
+                for keys, matrix in batches:
+                    file.write(self._pack(keys, matrix))
+                    rows += len(keys)
+                file.seek(0)
+                file.write(Header(self._dimension, rows, stamp).pack())
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self._path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def extend(self, before: bytes, after: bytes, batch: "Batch") -> None:
+        """Follow the table from one state to the next by adding rows, if the file is at the first.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        header = self.header()
+        if header is None or header.stamp != before:
+            return
+        keys, matrix = batch
+        with self._path.open("r+b") as file:
+            file.seek(self._end(header.rows))
+            file.write(self._pack(keys, matrix))
+            file.flush()
+            os.fsync(file.fileno())
+            _finish(file.fileno(), Header(self._dimension, header.rows + len(keys), after))
+
+    def bury(self, before: bytes, after: bytes, keys: "Keys | None") -> None:
+        """Follow the table by deleting rows in place; None deletes all of them.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        import numpy as np
+
+        header = self.header()
+        if header is None or header.stamp != before:
+            return
+        records = self._records(header.rows, writable=True)
+        gone = slice(None) if keys is None else np.isin(records["key"], keys)
+        records["key"][gone] = DEAD
+        self.restamp(before, after)
+
+    def restamp(self, before: bytes, after: bytes) -> None:
+        """Follow the table through a commit that left its rows as they were.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        header = self.header()
+        if header is None or header.stamp != before:
+            return
+        with self._path.open("r+b") as file:
+            _finish(file.fileno(), header._replace(stamp=after))
+
+    def _end(self, rows: int) -> int:
+        return _HEADER_BYTES + rows * self._dtype().itemsize
+
+    def _dtype(self) -> "np.dtype[np.void]":
+        import numpy as np
+
+        return np.dtype([("key", "<i8"), ("vector", "<f4", (self._dimension,))])
+
+    def _records(self, rows: int, *, writable: bool) -> "Records":
+        import numpy as np
+
+        if rows == 0:
+            return np.empty(0, self._dtype())
+        mode: Literal["r", "r+"] = "r+" if writable else "r"
+        return np.memmap(self._path, self._dtype(), mode, _HEADER_BYTES, (rows,))
+
+    def _pack(self, keys: "Keys", matrix: "Matrix") -> bytes:
+        import numpy as np
+
+        records = np.empty(len(keys), self._dtype())
+        records["key"] = keys
+        records["vector"] = matrix
+        return records.tobytes()
+
+
+def _finish(file: int, header: Header) -> None:
+    os.pwrite(file, header.pack(), 0)

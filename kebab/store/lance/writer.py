@@ -1,0 +1,140 @@
+"""The vector index under the writer lock: the table first, then the sidecar that follows it."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kebab.core.chunk import KeyedScore
+from kebab.core.ids import Key
+from kebab.core.ports import VectorRow
+from kebab.store.lance import layout
+from kebab.store.lance.nearest import MappedVectors
+from kebab.store.lance.rebuild import rebuild
+from kebab.store.lance.sidecar import DEAD, Sidecar
+from kebab.store.lance.table import LanceTable
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Vector
+
+_MOST_DEAD = 0.25
+
+
+class LanceVectors:
+    """A `VectorWriter`; the caller holds the writer lock of the data directory."""
+
+    def __init__(self, data_dir: Path, version: str, dimension: int = 384) -> None:
+        self._table = LanceTable(data_dir, version, dimension)
+        self._sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
+        self._reader = MappedVectors(data_dir, version, dimension)
+        self._rebuild = partial(rebuild, data_dir, version, dimension)
+
+    def nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        """Return the chunks of highest cosine, filtered before the cut."""
+        return self._reader.nearest(query, limit, allowed)
+
+    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        """Return the cosine of those of these chunks that have a vector."""
+        return self._reader.cosines(query, keys)
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        """Return the stored vectors of those of these chunks that have one."""
+        return self._reader.get(keys)
+
+    def count(self) -> int:
+        """Return how many chunks have a vector."""
+        return self._reader.count()
+
+    def append(self, rows: Sequence[VectorRow]) -> None:
+        """Add rows in one commit and return when they are durable.
+
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
+        import numpy as np
+
+        if not rows:
+            return
+        keys = np.array([row.key for row in rows], np.int64)
+        matrix = np.array([row.vector for row in rows], np.float32)
+        before = layout.stamp(self._table.path)
+        self._table.append(rows)
+        if before is None:
+            self._follow(None, lambda _, after: self._sidecar.create(after, [(keys, matrix)]))
+        else:
+            self._follow(before, lambda old, new: self._sidecar.extend(old, new, (keys, matrix)))
+
+    def delete(self, keys: Collection[Key]) -> None:
+        """Delete the rows of these chunks.
+
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
+        import numpy as np
+
+        before = layout.stamp(self._table.path)
+        if not keys or before is None:
+            return
+        self._table.delete(keys)
+        gone = np.fromiter(keys, np.int64, len(keys))
+        self._follow(before, lambda old, new: self._sidecar.bury(old, new, gone))
+
+    def clear(self) -> None:
+        """Delete every row.
+
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
+        before = layout.stamp(self._table.path)
+        if before is None:
+            return
+        self._table.delete(None)
+        self._follow(before, lambda old, new: self._sidecar.bury(old, new, None))
+
+    def keys(self) -> list[Key]:
+        """Return the key of every row, repeated keys included."""
+        stamp = layout.stamp(self._table.path)
+        if stamp is None:
+            return []
+        mapped = self._sidecar.map(stamp)
+        if mapped is None:
+            return [Key(key) for keys, _ in self._table.batches() for key in keys.tolist()]
+        keys = mapped[0]
+        return [Key(key) for key in keys[keys != DEAD].tolist()]
+
+    def maintain(self) -> None:
+        """Compact and drop old versions when it pays, and refresh what readers map.
+
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
+        before = layout.stamp(self._table.path)
+        if before is None:
+            return
+        # Whoever wrote nothing in this run has nothing to tidy, and need not import LanceDB.
+        if self._table.opened and self._table.tidy():
+            self._follow(before, self._sidecar.restamp)
+        if not self._current():
+            self._rebuild()
+
+    def _follow(self, before: bytes | None, step: Callable[[bytes, bytes], None]) -> None:
+        """Let the sidecar follow a commit; when that fails it is merely out of date."""
+        after = layout.stamp(self._table.path)
+        if after is not None:
+            with suppress(OSError):
+                step(before or b"", after)
+
+    def _current(self) -> bool:
+        stamp = layout.stamp(self._table.path)
+        mapped = self._sidecar.map(stamp) if stamp else None
+        if mapped is None:
+            return False
+        keys = mapped[0]
+        return int((keys == DEAD).sum()) <= len(keys) * _MOST_DEAD
