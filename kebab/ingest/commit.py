@@ -1,0 +1,115 @@
+"""One document after another into the library, each whole or not at all."""
+
+from kebab.core.cancel import Cancel
+from kebab.core.ids import DocId, doc_id
+from kebab.core.ports import Clock, FileStamp, Known, LibraryWriter
+from kebab.core.progress import ProgressKind
+from kebab.errors.catalog import IoError, ParseFailed, TimedOut, UnsupportedMedia
+from kebab.errors.signal import Signal
+from kebab.ingest.moves import Gone, Work
+from kebab.ingest.outcome import IngestItem, ItemKind, SlowFile
+from kebab.ingest.prepare import Content, Press, read
+from kebab.ingest.pulse import Pulse
+
+REMOVAL_BATCH = 256
+"""How many documents are deleted in one transaction."""
+
+
+class Committer:
+    """Writes to the library and remembers what came of each file."""
+
+    def __init__(self, library: LibraryWriter, pulse: Pulse, clock: Clock) -> None:
+        self.items: list[IngestItem] = []
+        self.durations: list[SlowFile] = []
+        self.vanished: list[Gone] = []
+        self._library = library
+        self._pulse = pulse
+        self._clock = clock
+
+    def store(self, work: list[Work], press: Press, cancel: Cancel) -> None:
+        """Store every file of the work, until cancelled."""
+        for number, one in enumerate(work, start=1):
+            if cancel.requested:
+                return
+            count, path = (number, len(work)), one.entry.path
+            self._pulse.say(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
+            started = self._clock.monotonic()
+            self._one(one, press)
+            took = (self._clock.monotonic() - started) * 1000
+            self.durations.append(SlowFile(path, took))
+            self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
+
+    def touch(self, touched: list[tuple[Known, FileStamp]]) -> None:
+        """Remember the new stamps of files whose content did not change."""
+        for known, stamp in touched:
+            self._library.touch(known.doc_id, stamp)
+            self._pulse.beat("scan")
+
+    def remove(self, gone: list[Gone]) -> None:
+        """Delete the documents whose files are gone."""
+        unique = {one.known.doc_id: one for one in gone}
+        ids = list(unique)
+        for first in range(0, len(ids), REMOVAL_BATCH):
+            self._library.remove(ids[first : first + REMOVAL_BATCH])
+            self._pulse.beat("remove")
+        self.items += [removed(one) for one in unique.values()]
+
+    def _one(self, work: Work, press: Press) -> None:
+        """Store one file; a fault of its own becomes its item, a vanished file is no item."""
+        try:
+            content = read(work.entry.absolute)
+        except (FileNotFoundError, NotADirectoryError):
+            if work.known is not None:
+                self.vanished.append(Gone(source=work.source, known=work.known))
+        except OSError as failure:
+            cause = failure.strerror or str(failure)
+            self._refuse(work, IoError(path=work.entry.absolute, op="read", cause=cause))
+        else:
+            try:
+                self._put(work, press, content)
+            except (ParseFailed, TimedOut, UnsupportedMedia) as fault:
+                self._refuse(work, fault)
+
+    def _put(self, work: Work, press: Press, content: Content) -> None:
+        doc = work.known.doc_id if work.known else self._new_id(work)
+        row = press.row(work.source, work.entry, doc, content)
+        written = self._library.put(row)
+        self.items.append(
+            IngestItem(
+                kind=work.kind,
+                doc_path=row.path,
+                source=row.source,
+                doc_id=doc,
+                chunk_count=len(row.chunks),
+                reused=written.kept,
+                warnings=row.warnings,
+            )
+        )
+
+    def _refuse(self, work: Work, error: Signal) -> None:
+        item = IngestItem(
+            kind=ItemKind.ERROR,
+            doc_path=work.entry.path,
+            source=work.source.name,
+            doc_id=work.known.doc_id if work.known else None,
+            error=error,
+        )
+        self.items.append(item)
+
+    def _new_id(self, work: Work) -> DocId:
+        occurrence = 0
+        while True:
+            doc = doc_id(work.source.name, work.entry.path, occurrence)
+            if not self._library.doc_id_taken(doc):
+                return doc
+            occurrence += 1
+
+
+def removed(gone: Gone) -> IngestItem:
+    """Return what the report says of a document whose file is gone."""
+    return IngestItem(
+        kind=ItemKind.REMOVED,
+        doc_path=gone.known.path,
+        source=gone.source.name,
+        doc_id=gone.known.doc_id,
+    )

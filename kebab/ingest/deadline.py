@@ -1,0 +1,64 @@
+"""A deadline for work that cannot look at the clock itself, such as a parser in a regex."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from kebab.errors.catalog import TimedOut
+
+
+class _Passed(BaseException):
+    """The alarm rang; not an `Exception`, so that nothing between swallows it."""
+
+
+@contextmanager
+def deadline(seconds: float, operation: str) -> Iterator[None]:
+    """Raise `TimedOut` when the body takes longer; 0 means no limit.
+
+    On the main thread an alarm interrupts the body. On another thread no alarm can be had, so
+    the body ends by itself and is refused then.
+    """
+    started = time.monotonic()
+    try:
+        with _alarm(seconds):
+            yield
+    except _Passed:
+        raise _timed_out(started, seconds, operation) from None
+    if seconds and time.monotonic() - started > seconds:
+        raise _timed_out(started, seconds, operation)
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    if not seconds or not _can_ring():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def _can_ring() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def _ring(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise _Passed
+
+
+def _timed_out(started: float, seconds: float, operation: str) -> TimedOut:
+    return TimedOut(
+        operation=operation,
+        elapsed_ms=round((time.monotonic() - started) * 1000),
+        deadline_ms=round(seconds * 1000),
+    )

@@ -1,0 +1,32 @@
+"""The vector index made to agree with the library, whatever interrupted an earlier run."""
+
+from collections import Counter
+from collections.abc import Collection
+
+from kebab.core.ids import Key
+from kebab.core.ports import LibraryWriter, VectorWriter
+
+DIRTY = "vectors_dirty"
+"""The stored value that is set while vectors may be ahead of the library."""
+
+
+def reconcile(library: LibraryWriter, vectors: VectorWriter, version: str) -> bool:
+    """Delete every row that the library does not vouch for; return whether there was any.
+
+    A chunk whose row is missing or stored twice waits for its vector again.
+    """
+    stored = Counter(vectors.keys())
+    vouched = library.vector_keys()
+    doubtful = {key for key in vouched if stored[key] != 1}
+    if doubtful:
+        library.mark_vectors(doubtful, "pending", version)
+    stray = {key for key in stored if key not in vouched or key in doubtful}
+    if stray:
+        vectors.delete(stray)
+    _forget(library, library.garbage())
+    return bool(stray)
+
+
+def _forget(library: LibraryWriter, keys: Collection[Key]) -> None:
+    if keys:
+        library.clear_garbage(keys)

@@ -1,0 +1,169 @@
+"""A whole run: scan, compare, store, remove, embed, report."""
+
+from kebab.core.cancel import Cancel
+from kebab.core.ids import digest
+from kebab.core.ports import Embedder, LibraryWriter, Source
+from kebab.core.progress import ProgressKind, Report, silent
+from kebab.ingest.commit import Committer
+from kebab.ingest.outcome import IngestOutcome, ItemKind
+from kebab.ingest.plan import Comparison, Plan, compare
+from kebab.ingest.prepare import Press, recipes
+from kebab.ingest.pulse import Pulse
+from kebab.ingest.request import IngestPorts, IngestRequest
+from kebab.ingest.scopes import Knowledge, Nothing, choose
+from kebab.ingest.survey import Survey, keep_memory
+from kebab.ingest.surveying import Surveys, only_file, survey_all
+from kebab.ingest.tell import Told, tell
+from kebab.ingest.vectors import Around, VectorSide
+
+
+def run(
+    request: IngestRequest,
+    ports: IngestPorts,
+    report: Report = silent,
+    cancel: Cancel | None = None,
+) -> IngestOutcome:
+    """Bring the library and its vectors up to date with the files, and return what happened.
+
+    Raises:
+        EmbeddingMismatch: The vectors come from another model than the embedder's.
+        IoError: A path does not exist, or a root is suddenly empty or missing.
+        ParseFailed: The only file named is refused by its parser.
+        TooLarge: The only file named is above the size limit.
+        UnsupportedMedia: No parser takes the only file named.
+        UsageInvalid: There is nothing to scan.
+    """
+    pulse = Pulse(report, ports.clock)
+    pulse.say(ProgressKind.SCAN_STARTED)
+    ended = ProgressKind.ABORTED
+    try:
+        outcome = _Run(request, ports, pulse, cancel or Cancel()).work()
+        if not outcome.cancelled:
+            ended = ProgressKind.COMPLETED
+    finally:
+        pulse.say(ended)
+    return outcome
+
+
+class _Run:
+    """One run at work."""
+
+    def __init__(
+        self, request: IngestRequest, ports: IngestPorts, pulse: Pulse, cancel: Cancel
+    ) -> None:
+        self._request = request
+        self._ports = ports
+        self._pulse = pulse
+        self._cancel = cancel
+        self._knowledge: Knowledge = ports.library or Nothing()
+        self._recipes = recipes(ports.parsers, request.chunker)
+        self._started = ports.clock.now()
+
+    def work(self) -> IngestOutcome:
+        """Do everything; return what came of it."""
+        told = self._plan()
+        library = self._ports.library
+        if self._cancel.requested or self._request.dry_run or library is None:
+            return tell(told, self._pulse.elapsed_ms)
+        side = VectorSide(library, self._ports.vectors, self._around())
+        embedder = self._embedder(told.plan, library, side)
+        self._register(told.surveys, library)
+        committer = Committer(library, self._pulse, self._ports.clock)
+        self._store(told.plan, committer, side)
+        if not self._cancel.requested:
+            side.follow(embedder)
+        told.settle(committer, side)
+        self._finish(told, library)
+        if only_file(self._request, told.surveys.scopes):
+            _raise_its_error(told)
+        return tell(told, self._pulse.elapsed_ms)
+
+    def _plan(self) -> Told:
+        scopes = choose(self._request, self._knowledge)
+        surveys = survey_all(
+            scopes, self._request, self._knowledge, lambda: self._pulse.beat("scan")
+        )
+        total = sum(len(survey.found.entries) for survey in surveys.looked)
+        self._pulse.say(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
+        how = Comparison(
+            recipes=self._recipes,
+            since={survey.scope.source.name: self._since(survey) for survey in surveys.looked},
+            force=self._request.force,
+            tick=self._tick,
+        )
+        plan = compare(surveys.looked, how)
+        return Told(
+            request=self._request, surveys=surveys, plan=plan, cancelled=self._cancel.requested
+        )
+
+    def _tick(self) -> bool:
+        self._pulse.beat("compare")
+        return self._cancel.requested
+
+    def _since(self, survey: Survey) -> int:
+        return int(self._knowledge.get_value(_since_name(survey.scope.source)) or 0)
+
+    def _embedder(self, plan: Plan, library: LibraryWriter, side: VectorSide) -> Embedder | None:
+        """Ask for the model when there is something for it to do."""
+        if not plan.work and not library.pending_count():
+            return None
+        self._pulse.say(ProgressKind.HEARTBEAT, phase="model")
+        embedder = self._ports.embedder()
+        if embedder is not None:
+            side.adopt(embedder, rebuild=self._request.rebuild)
+        return embedder
+
+    def _register(self, surveys: Surveys, library: LibraryWriter) -> None:
+        registered = library.sources()
+        for survey in surveys.looked:
+            if survey.scope.source not in registered:
+                library.add_source(survey.scope.source)
+            keep_memory(library, survey)
+
+    def _store(self, plan: Plan, committer: Committer, side: VectorSide) -> None:
+        with self._ports.batch():
+            committer.touch(plan.touched)
+            if plan.work:
+                committer.store(plan.work, self._press(), self._cancel)
+        gone = plan.gone + committer.vanished
+        if gone and not self._cancel.requested:
+            side.copy_twins()
+            with self._ports.batch():
+                committer.remove(gone)
+
+    def _press(self) -> Press:
+        return Press(
+            parsers=self._ports.parsers,
+            budget=self._ports.budget(),
+            chunker=self._request.chunker,
+            recipes=self._recipes,
+            deadline_s=self._request.deadline_s,
+        )
+
+    def _around(self) -> Around:
+        return Around(pulse=self._pulse, clock=self._ports.clock, cancel=self._cancel)
+
+    def _finish(self, told: Told, library: LibraryWriter) -> None:
+        """Remember the run; one that was interrupted says nothing about what it did not reach."""
+        told.cancelled = self._cancel.requested
+        if not told.cancelled:
+            for survey in told.surveys.looked:
+                if survey.scope.whole:
+                    since = str(int(self._started * 1_000_000_000))
+                    library.set_value(_since_name(survey.scope.source), since)
+        changed = sum(item.kind is not ItemKind.ERROR for item in told.items)
+        finished = self._ports.clock.now()
+        library.note_run(" ".join(told.scope), self._started, finished, changed)
+        if changed or told.embedding.embedded or told.embedding.reused:
+            library.checkpoint()
+
+
+def _raise_its_error(told: Told) -> None:
+    """Raise the fault of the only file that was named; there is no run to go on with."""
+    for item in told.items:
+        if item.error is not None:
+            raise item.error
+
+
+def _since_name(source: Source) -> str:
+    return f"scanned:{digest(source.name)}"

@@ -1,0 +1,104 @@
+"""Text that is no file of the person's own: kept as a Markdown file so that it can be cited."""
+
+import json
+import os
+import re
+import tempfile
+import unicodedata
+from pathlib import Path
+
+from kebab.core.cancel import Cancel
+from kebab.core.ids import digest
+from kebab.core.ports import Source
+from kebab.core.progress import Report, silent
+from kebab.errors.catalog import IoError
+from kebab.ingest.outcome import IngestOutcome
+from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
+from kebab.ingest.run import run
+from kebab.ingest.scopes import STDIN
+
+_FENCED = re.compile(
+    r"\A(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<block>(?:.*\n)*?)(?P=fence)[ \t]*(?:\r?\n|\Z)"
+)
+_OURS = re.compile(r"^(?:title|source_uri)[ \t]*[:=].*\n", re.MULTILINE)
+_NOT_A_WORD = re.compile(r"[\W_]+")
+_SLUG_BYTES = 80
+
+
+def ingest_text(
+    note: TextNote,
+    request: IngestRequest,
+    ports: IngestPorts,
+    report: Report = silent,
+    cancel: Cancel | None = None,
+) -> IngestOutcome:
+    """Store a text as a document; the same title and URI again replace its content.
+
+    A dry run looks at nothing but the stored file and writes nothing.
+
+    Raises:
+        IoError: The text cannot be written.
+    """
+    path = Path(note.folder, file_name(note))
+    if request.dry_run or ports.library is None:
+        return IngestOutcome(scope=(str(path),), dry_run=True, scanned=1)
+    _write(path, compose(note))
+    source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
+    ports.library.add_source(source)
+    named = IngestRequest(
+        paths=(str(path),),
+        force=request.force,
+        rebuild=request.rebuild,
+        chunker=request.chunker,
+        deadline_s=request.deadline_s,
+    )
+    return run(named, ports, report, cancel)
+
+
+def file_name(note: TextNote) -> str:
+    """Return the name under which a text is kept, from its title and URI alone."""
+    words = _NOT_A_WORD.sub("-", unicodedata.normalize("NFC", note.title)).strip("-").lower()
+    slug = words.encode("utf-8", "replace")[:_SLUG_BYTES].decode("utf-8", "ignore").strip("-")
+    return f"{slug or 'text'}-{digest('stdin', note.title, note.source_uri or '', size=6)}.md"
+
+
+def compose(note: TextNote) -> str:
+    """Return the file: title and URI within the front matter, then the text."""
+    fenced = _FENCED.match(note.text)
+    fence = fenced["fence"] if fenced else "---"
+    sign = " = " if fence == "+++" else ": "
+    own = _OURS.sub("", fenced["block"]) if fenced else ""
+    body = note.text[fenced.end() :] if fenced else f"\n{note.text}"
+    lines = [f"title{sign}{_quoted(note.title)}\n"]
+    if note.source_uri:
+        lines.append(f"source_uri{sign}{_quoted(note.source_uri)}\n")
+    return f"{fence}\n{''.join(lines)}{own}{fence}\n{body}"
+
+
+def _quoted(value: str) -> str:
+    """Return a string that YAML and TOML both read as it is."""
+    plain = "".join(one for one in value if unicodedata.category(one) not in {"Cc", "Cs"})
+    return json.dumps(" ".join(plain.split()), ensure_ascii=False)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file so that it is whole, or not there, whatever happens."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).replace(path)
+        _sync_folder(path.parent)
+    except OSError as failure:
+        cause = failure.strerror or str(failure)
+        raise IoError(path=str(path), op="write", cause=cause) from failure
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,184 @@
+"""The scan of one scope beside what the library knows of it."""
+
+import json
+import os
+import stat as modes
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kebab.core.ids import digest
+from kebab.core.ports import Known, LibraryWriter, Source
+from kebab.errors.catalog import IoError
+from kebab.ingest.request import IngestRequest
+from kebab.ingest.scopes import Knowledge, Scope, is_below
+from kebab.source.ignore import refusal_from_root
+from kebab.source.media import media_of, suffix_of
+from kebab.source.walk import FileEntry, Scan, ScanRules, scan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """One scope as it is on disk and in the library.
+
+    `known` holds the scope's documents only. `overruled` are files that stay documents although
+    ignore rules name them, because the caller once named them.
+    """
+
+    scope: Scope
+    found: Scan
+    known: dict[str, Known]
+    overruled: frozenset[str] = field(default_factory=frozenset)
+
+
+class Surveyor:
+    """Looks at scopes one by one."""
+
+    def __init__(
+        self, request: IngestRequest, knowledge: Knowledge, tick: Callable[[], None]
+    ) -> None:
+        self._request = request
+        self._knowledge = knowledge
+        self._tick = tick
+
+    def look(self, scope: Scope, sources: Iterable[Source]) -> Survey:
+        """Return what is there; `sources` are all roots, also those about to be registered.
+
+        Raises:
+            IoError: The root cannot be read, or is suddenly empty.
+        """
+        known = self._knowledge.known(scope.source.name)
+        inside = {path: one for path, one in known.items() if scope.holds(path)}
+        overruled = remembered(self._knowledge, scope.source)
+        if scope.files is None:
+            found = self._folder(scope, sources, inside)
+            self._named_before(scope, found, overruled)
+        else:
+            found = self._files(scope, scope.files)
+            overruled |= self._against_the_rules(scope)
+            self._refuse_vanished(scope, found, inside)
+        return Survey(scope=scope, found=found, known=inside, overruled=frozenset(overruled))
+
+    def _folder(self, scope: Scope, sources: Iterable[Source], known: dict[str, Known]) -> Scan:
+        root = scope.source.root
+        claimed = claims(scope.source, sources, self._knowledge)
+        claimed.update(dict.fromkeys(self._request.private, "excluded"))
+        try:
+            found = scan(
+                root, self._rules(scope), below=scope.below, claimed=claimed, tick=self._tick
+            )
+        except OSError as failure:
+            if self._request.force and known and not Path(root).exists():
+                return Scan()
+            cause = failure.strerror or str(failure)
+            raise IoError(path=scope.place, op="read", cause=cause) from failure
+        if scope.whole and not found.seen and known and not self._request.force:
+            raise _vanished(root, len(known))
+        return found
+
+    def _files(self, scope: Scope, paths: Iterable[str]) -> Scan:
+        found = Scan()
+        for path in paths:
+            _stat_into(found, scope.source.root, path, self._request.rules.max_file_bytes)
+        return found
+
+    def _refuse_vanished(self, scope: Scope, found: Scan, known: dict[str, Known]) -> None:
+        gone = known and not found.entries and not found.unreadable and not found.skips.total
+        if gone and not self._request.force and _is_empty(scope.source.root):
+            raise _vanished(scope.source.root, len(known))
+
+    def _named_before(self, scope: Scope, found: Scan, overruled: Iterable[str]) -> None:
+        seen = {entry.path for entry in found.entries}
+        for path in overruled:
+            if path not in seen and scope.holds(path):
+                _stat_into(found, scope.source.root, path, self._request.rules.max_file_bytes)
+
+    def _against_the_rules(self, scope: Scope) -> set[str]:
+        if not scope.named or scope.files is None:
+            return set()
+        root, rules = scope.source.root, self._request.rules.ignore
+        return {
+            path
+            for path in scope.files
+            if refusal_from_root(root, rules, path, folder=False) is not None
+        }
+
+    def _rules(self, scope: Scope) -> ScanRules:
+        return ScanRules() if scope.source.kind == "stdin" else self._request.rules
+
+
+def claims(source: Source, others: Iterable[Source], knowledge: Knowledge) -> dict[str, str]:
+    """Return by absolute path what lies below a source's root but belongs to another source."""
+    claimed: dict[str, str] = {}
+    for other in others:
+        if not is_below(other.root, source.root):
+            continue
+        if other.kind == "files":
+            for path in knowledge.known(other.name):
+                claimed[os.path.join(other.root, path)] = "other_source"  # noqa: PTH118 - a plain string
+        else:
+            claimed[other.root] = "other_source"
+    return claimed
+
+
+def remembered(knowledge: Knowledge, source: Source) -> set[str]:
+    """Return the files of a source that were named although ignore rules leave them out."""
+    stored = knowledge.get_value(_memory_name(source))
+    return set(json.loads(stored)) if stored else set()
+
+
+def keep_memory(library: LibraryWriter, survey: Survey) -> None:
+    """Store which files of a source were named although ignore rules leave them out."""
+    source, found = survey.scope.source, survey.found
+    before, now = remembered(library, source), set(survey.overruled)
+    if survey.scope.whole:
+        now &= {entry.path for entry in found.entries} | set(found.unreadable)
+    if now != before:
+        library.set_value(_memory_name(source), json.dumps(sorted(now)) if now else None)
+
+
+def _memory_name(source: Source) -> str:
+    return f"named_files:{digest(source.name)}"
+
+
+def _stat_into(found: Scan, root: str, path: str, limit: int) -> None:
+    """Add one file that was asked for by its name, or the reason why it cannot be a document."""
+    absolute = os.path.join(root, path)  # noqa: PTH118 - a plain string
+    found.seen += 1
+    try:
+        stat = Path(absolute).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        found.seen -= 1
+        return
+    except OSError:
+        found.unreadable.append(path)
+        found.skips.add("unreadable", path)
+        return
+    media = media_of(path)
+    if not modes.S_ISREG(stat.st_mode):
+        found.skips.add("special_file", path)
+    elif media is None:
+        found.skips.add("unsupported", path)
+        found.skips.by_extension[suffix_of(path.rpartition("/")[2])] += 1
+    elif limit and stat.st_size > limit:
+        found.skips.add("too_large", path)
+        found.largest = max(found.largest, stat.st_size)
+    else:
+        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
+        found.entries.append(entry)
+
+
+def _is_empty(root: str) -> bool:
+    try:
+        names: Sequence[str] = os.listdir(root)  # noqa: PTH208 - only whether there is any name
+    except OSError:
+        return True
+    return not names
+
+
+def _vanished(root: str, count: int) -> IoError:
+    cause = (
+        f"the folder is empty or missing, but {count} documents are known in it; "
+        "`--force` removes them"
+    )
+    return IoError(path=root, op="read", cause=cause)

@@ -1,0 +1,93 @@
+"""The report of a run, gathered from what each step did."""
+
+from dataclasses import dataclass, field
+
+from kebab.ingest.commit import Committer, removed
+from kebab.ingest.moves import Work
+from kebab.ingest.outcome import (
+    EmbeddingOutcome,
+    IngestItem,
+    IngestOutcome,
+    SlowFile,
+    slowest,
+)
+from kebab.ingest.plan import Plan
+from kebab.ingest.request import IngestRequest
+from kebab.ingest.surveying import Surveys
+from kebab.ingest.vectors import VectorSide
+from kebab.source.skips import Skips
+
+
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """What is known of a run so far."""
+
+    request: IngestRequest
+    surveys: Surveys
+    plan: Plan
+    cancelled: bool
+    items: list[IngestItem] = field(default_factory=list)
+    durations: list[SlowFile] = field(default_factory=list)
+    embedding: EmbeddingOutcome = field(default_factory=EmbeddingOutcome)
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The places that the run looked at."""
+        return tuple(scope.place for scope in self.surveys.scopes)
+
+    def settle(self, committer: Committer, side: VectorSide) -> None:
+        """Take in what was stored, and share out the vectors among the items."""
+        self.items = committer.items
+        self.durations = committer.durations
+        version = side.version
+        for item in self.items:
+            if version is None:
+                item.reused = 0
+            if item.doc_id is not None:
+                item.embedded = side.tally.embedded[item.doc_id]
+                item.reused += side.tally.copied[item.doc_id]
+        kept = sum(item.reused for item in self.items)
+        elsewhere = sum(side.tally.copied.values())
+        elsewhere -= sum(side.tally.copied[i.doc_id] for i in self.items if i.doc_id is not None)
+        self.embedding = EmbeddingOutcome(
+            version=version,
+            embedded=sum(side.tally.embedded.values()),
+            reused=kept + elsewhere,
+            pending=side.pending,
+        )
+
+
+def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
+    """Return the report."""
+    skips = Skips()
+    for survey in told.surveys.looked:
+        skips.merge(survey.found.skips)
+    items = _planned(told) if told.request.dry_run else told.items
+    return IngestOutcome(
+        scope=told.scope,
+        dry_run=told.request.dry_run,
+        scanned=told.plan.files + skips.total + len(told.surveys.refused),
+        unchanged=told.plan.unchanged,
+        skipped=skips.total,
+        cancelled=told.cancelled,
+        duration_ms=elapsed_ms,
+        skipped_by_reason=dict(sorted(skips.by_reason.items())),
+        skipped_by_extension=dict(sorted(skips.by_extension.items())),
+        skip_examples=skips.examples,
+        items=told.surveys.refused + items,
+        embedding=told.embedding,
+        slowest=slowest(told.durations),
+    )
+
+
+def _planned(told: Told) -> list[IngestItem]:
+    return [_intended(one) for one in told.plan.work] + [removed(one) for one in told.plan.gone]
+
+
+def _intended(work: Work) -> IngestItem:
+    return IngestItem(
+        kind=work.kind,
+        doc_path=work.entry.path,
+        source=work.source.name,
+        doc_id=work.known.doc_id if work.known else None,
+    )

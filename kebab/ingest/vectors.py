@@ -1,0 +1,105 @@
+"""The second half of a run: the vector index follows what became of the library."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kebab.core.cancel import Cancel
+from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
+from kebab.errors.catalog import EmbeddingMismatch
+from kebab.ingest.embedding import Filler, Stores, Tally
+from kebab.ingest.pulse import Pulse
+from kebab.ingest.reconcile import DIRTY, reconcile
+
+VERSION = "embedding_version"
+"""The stored value that names the model of the knowledge base's vectors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What work with vectors needs around it."""
+
+    pulse: Pulse
+    clock: Clock
+    cancel: Cancel
+
+
+class VectorSide:
+    """Opens the index when there is a reason to, and leaves it agreeing with the library."""
+
+    def __init__(
+        self, library: LibraryWriter, opener: Callable[[str], VectorWriter], around: Around
+    ) -> None:
+        self.tally = Tally()
+        self._library = library
+        self._opener = opener
+        self._around = around
+        self._filler: Filler | None = None
+        self._vectors: VectorWriter | None = None
+
+    @property
+    def version(self) -> str | None:
+        """The embedding version of the knowledge base, None before its first vectors."""
+        return self._library.get_value(VERSION)
+
+    @property
+    def pending(self) -> int:
+        """How many chunks wait for a vector."""
+        return self._library.pending_count()
+
+    def adopt(self, embedder: Embedder, *, rebuild: bool) -> None:
+        """Take the model for this knowledge base.
+
+        Raises:
+            EmbeddingMismatch: The vectors come from another model, and no rebuild was asked for.
+        """
+        found = self.version
+        if found == embedder.version:
+            return
+        if found is not None:
+            if not rebuild:
+                raise EmbeddingMismatch(expected=embedder.version, found=found)
+            self._library.reset_vectors(("committed", "unsupported"))
+            self._library.set_value(VERSION, embedder.version)
+            self._opener(found).clear()
+        self._library.set_value(VERSION, embedder.version)
+
+    def copy_twins(self) -> None:
+        """Save the vectors of documents that are about to be removed for those like them."""
+        if self.version is not None and self._library.pending_count():
+            self._open().copy_twins()
+
+    def follow(self, embedder: Embedder | None) -> None:
+        """Embed what is pending, and delete the vectors of what is gone."""
+        pending = self._library.pending_count() if embedder is not None else 0
+        if self.version is None:
+            self._library.clear_garbage(self._library.garbage())
+        elif pending or self._library.garbage() or self._library.get_value(DIRTY):
+            filler = self._open()
+            if embedder is not None:
+                filler.fill(embedder)
+            self._close()
+
+    def _open(self) -> Filler:
+        """Open the index once and make it agree with the library first."""
+        if self._filler is None:
+            version = self.version
+            assert version is not None, "vectors are opened after a model was adopted"
+            self._around.pulse.beat("vectors")
+            self._vectors = self._opener(version)
+            self._library.set_value(DIRTY, "1")
+            reconcile(self._library, self._vectors, version)
+            stores = Stores(library=self._library, vectors=self._vectors, version=version)
+            around = self._around
+            self._filler = Filler(stores, around.pulse, around.clock, around.cancel)
+            self.tally = self._filler.tally
+        return self._filler
+
+    def _close(self) -> None:
+        """Delete garbage that came up since the index was opened, and compact."""
+        assert self._vectors is not None, "the index was opened"
+        garbage = self._library.garbage()
+        if garbage:
+            self._vectors.delete(garbage)
+            self._library.clear_garbage(garbage)
+        self._vectors.maintain()
+        self._library.set_value(DIRTY, None)
