@@ -18,6 +18,11 @@ class Places:
     state: Path
 
     @property
+    def texts(self) -> Path:
+        """The texts that came from standard input, one file each."""
+        return self.data / "stdin"
+
+    @property
     def log(self) -> Path:
         """The log of faults."""
         return self.state / "kebab.log"

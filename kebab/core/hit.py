@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
+
+VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
+"""Whether a chunk has a vector, waits for one, or is in a script that its model does not know."""
 
 
 class Confidence(StrEnum):
@@ -38,6 +42,7 @@ class StoredChunk:
     indexed_at: float
     chunker_version: str
     embedding_version: str | None
+    vector_state: VectorState = "pending"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

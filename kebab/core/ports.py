@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from kebab.core.chunk import ChunkRow, KeyedScore, PendingChunk
 from kebab.core.document import ParsedDocument
-from kebab.core.hit import StoredChunk
+from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.query import Filters
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Vector: TypeAlias = NDArray[np.float32]
     Matrix: TypeAlias = NDArray[np.float32]
-
-VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
 
 
 class Clock(Protocol):

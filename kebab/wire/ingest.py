@@ -30,6 +30,8 @@ class IngestItem(Struct, frozen=True, kw_only=True):
     """The document; null when there is none."""
     doc_path: str
     """Its path below its source."""
+    source: str
+    """The name of its source."""
     chunk_count: int
     """How many passages it has now."""
     embedded: int
