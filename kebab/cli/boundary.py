@@ -1,0 +1,98 @@
+"""The outermost edge: whatever goes wrong becomes one `error.v1` and an exit status.
+
+This holds the only broad `except` of the command line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from kebab.cli.options import expects_json
+from kebab.errors.catalog import UsageInvalid
+from kebab.errors.signal import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kebab.app.classify import Fault
+    from kebab.cli.session import Session
+
+
+def guarded(session: Session, work: Callable[[], int]) -> int:
+    """Do the work; return its exit status, or that of the fault that ended it."""
+    try:
+        return work()
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except BaseException as fault:  # noqa: BLE001 - the edge of the process
+        return _last_word(session, fault)
+
+
+def _last_word(session: Session, fault: BaseException) -> int:
+    """Report a fault; a reader that goes away meanwhile is quietly accepted."""
+    try:
+        return report(session, fault)
+    except BrokenPipeError:
+        return Exit.READER_GONE
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except Exception:  # noqa: BLE001 - stderr itself cannot be written; the status still tells
+        return Exit.ERROR
+
+
+def report(session: Session, fault: BaseException) -> int:
+    """Print a fault on stderr, as the caller reads it, and return its exit status."""
+    seen = classified(session, fault)
+    if seen.quiet:
+        return seen.exit
+    session.on_fault(seen)
+    if session.flags.machine:
+        session.aside(seen.reply, seen.exit)
+    else:
+        from kebab.cli.render.fault import draw
+        from kebab.cli.render.page import page
+
+        sheet = page(session.channels.err, session.flags.color)
+        session.channels.err.write("\n".join(draw(seen.reply, sheet)) + "\n")
+    return seen.exit
+
+
+def classified(session: Session, fault: BaseException) -> Fault:
+    """Return what a caller sees of an exception; click's own are usage errors."""
+    import msgspec
+
+    from kebab.app.classify import classify
+
+    if isinstance(fault, click.Abort):
+        fault = KeyboardInterrupt()
+    if not isinstance(fault, click.ClickException):
+        return classify(fault, operation=session.command, verbose=session.flags.verbose)
+    session.flags.machine = expects_json(session.arguments)
+    context = fault.ctx if isinstance(fault, click.UsageError) else None
+    if context is not None:
+        session.command = context.command_path.partition(" ")[2] or context.command_path
+    seen = classify(usage(fault), operation=session.command, verbose=session.flags.verbose)
+    if context is None:
+        return seen
+    hint = f"{context.command_path} --help"
+    return replace(seen, reply=msgspec.structs.replace(seen.reply, hint=hint))
+
+
+def usage(fault: click.ClickException) -> UsageInvalid:
+    """Return the signal for a command line that click refused."""
+    cause = fault.format_message().removesuffix(".")
+    return UsageInvalid(option=_culprit(fault), cause=cause[:1].lower() + cause[1:])
+
+
+def _culprit(fault: click.ClickException) -> str:
+    """Return the flag or argument that a usage error is about, empty when it is about none."""
+    name = getattr(fault, "option_name", None)
+    param = getattr(fault, "param", None)
+    if isinstance(name, str):
+        return name
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return param.human_readable_name if isinstance(param, click.Parameter) else ""

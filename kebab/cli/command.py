@@ -1,0 +1,108 @@
+"""What a command of ours is to click: shared flags, examples, statuses, help on our channel."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from kebab.cli.options import GlobalOption, global_options
+from kebab.cli.statuses import statuses
+from kebab.errors.signal import Exit
+
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Described(click.Command):
+    """A command whose help ends with examples and exit statuses, both declared with it."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        examples: Sequence[str] = (),
+        exits: Sequence[Exit] = (),
+        **attrs: Any,
+    ) -> None:
+        attrs["params"] = [*(attrs.get("params") or []), *global_options()]
+        attrs.setdefault("context_settings", _SETTINGS)
+        super().__init__(name, **attrs)
+        self.examples = tuple(examples)
+        self.exits = statuses(*exits)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; from here on the session knows its name."""
+        ctx.obj.command = ctx.command_path.partition(" ")[2] or ctx.command_path
+        return super().invoke(ctx)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the help flag, writing to our own channel."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = _show_help
+        return option
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own flags, then those of every command."""
+        own: list[tuple[str, str]] = []
+        shared: list[tuple[str, str]] = []
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record:
+                (shared if isinstance(param, GlobalOption) else own).append(record)
+        for title, records in (("Options", own), ("Global options", shared)):
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples and the exit statuses."""
+        del ctx
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+        with formatter.section("Exit status"):
+            formatter.write_dl([(str(status), meaning) for status, meaning in self.exits])
+
+
+class Command(Described):
+    """A command that does something."""
+
+
+class Group(Described, click.Group):
+    """A command with subcommands."""
+
+    def __init__(self, name: str | None = None, **attrs: Any) -> None:
+        super().__init__(name, no_args_is_help=False, **attrs)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the subcommands, then the flags."""
+        self.format_commands(ctx, formatter)
+        super().format_options(ctx, formatter)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the subcommand that the arguments name.
+
+        Raises:
+            UsageError: There is none; the nearest name is suggested.
+        """
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            raise click.UsageError(_unknown(name, self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"no such command `{name}`" + (f", did you mean `{near[0]}`?" if near else "")
+
+
+def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
+    del param
+    if value and not ctx.resilient_parsing:
+        ctx.obj.channels.out.write(ctx.get_help() + "\n")
+        ctx.exit()

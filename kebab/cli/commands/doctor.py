@@ -1,0 +1,25 @@
+"""`kebab doctor`."""
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.render.health import draw
+from kebab.cli.session import Session
+from kebab.errors.signal import Exit
+
+
+@click.command(
+    "doctor",
+    cls=Command,
+    exits=(Exit.UNUSABLE,),
+    examples=("kebab doctor", "kebab doctor --json | jq '.checks[] | select(.status == \"fail\")'"),
+)
+@click.pass_obj
+def command(session: Session, /) -> Exit:
+    """Check everything and say how to mend it.
+
+    Nothing is changed. Each failure comes with the command that mends it.
+    """
+    with session.kebab() as kebab:
+        reply = kebab.doctor()
+    return session.answer(reply, draw, Exit.DONE if reply.ok else Exit.UNUSABLE)

@@ -1,0 +1,86 @@
+"""`kebab fetch chunk|doc|span`."""
+
+from typing import Any
+
+import click
+
+from kebab.app.requests import FetchOptions
+from kebab.cli.command import Command, Group
+from kebab.cli.render.lines import draw
+from kebab.cli.session import Session
+from kebab.errors.signal import Exit
+from kebab.wire.library import FetchResult, NotFound
+
+_EXITS = (Exit.NO, Exit.UNUSABLE)
+_max_chars = click.option(
+    "--max-chars", type=click.IntRange(1), metavar="N", help="The most characters."
+)
+_context = click.option(
+    "--context", type=click.IntRange(0), default=0, metavar="N", help="Lines around, on both sides."
+)
+
+
+@click.group("fetch", cls=Group, exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",))
+def command() -> None:
+    """Print original lines of a file.
+
+    In a pipe nothing but the lines is printed, exactly as they stand in the file.
+    """
+
+
+@command.command(
+    "chunk", cls=Command, exits=_EXITS, examples=("kebab fetch chunk 3f2a91 --context 5",)
+)
+@click.argument("name", metavar="ID")
+@_context
+@_max_chars
+@click.pass_obj
+def chunk(session: Session, /, name: str, context: int, max_chars: int | None) -> Exit:
+    """Print the lines of a passage.
+
+    ID is the id of a passage, or a unique beginning of one.
+    """
+    options = FetchOptions(name=name, context=context, max_chars=max_chars)
+    with session.kebab() as kebab:
+        reply = kebab.fetch_chunk(options)
+    return _answer(session, reply)
+
+
+@command.command("doc", cls=Command, exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
+@click.argument("name")
+@_max_chars
+@click.pass_obj
+def doc(session: Session, /, name: str, max_chars: int | None) -> Exit:
+    """Print a whole document.
+
+    NAME is an id, a unique beginning of one, or a path.
+    """
+    with session.kebab() as kebab:
+        reply = kebab.fetch_doc(FetchOptions(name=name, max_chars=max_chars))
+    return _answer(session, reply)
+
+
+@command.command(
+    "span", cls=Command, exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",)
+)
+@click.argument("name")
+@click.argument("start", type=click.IntRange(1))
+@click.argument("end", type=click.IntRange(1), required=False)
+@_context
+@_max_chars
+@click.pass_obj
+def span(session: Session, /, name: str, start: int, **flags: Any) -> Exit:
+    """Print lines START to END of a document.
+
+    NAME is an id, a unique beginning of one, or a path. Without END it is one line.
+    """
+    options = FetchOptions(name=name, start=start, **flags)
+    with session.kebab() as kebab:
+        reply = kebab.fetch_span(options)
+    return _answer(session, reply)
+
+
+def _answer(session: Session, /, reply: FetchResult | NotFound) -> Exit:
+    if isinstance(reply, NotFound):
+        return session.missing(reply)
+    return session.answer(reply, draw)

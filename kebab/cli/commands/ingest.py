@@ -1,0 +1,85 @@
+"""`kebab ingest`."""
+
+import sys
+from functools import partial
+from typing import Any
+
+import click
+
+from kebab.app.facade import Kebab
+from kebab.app.requests import IngestOptions, TextOptions
+from kebab.cli.command import Command
+from kebab.cli.options import frame_option
+from kebab.cli.render.report import draw
+from kebab.cli.session import Session
+from kebab.cli.work import working
+from kebab.core.cancel import Cancel
+from kebab.core.progress import Report
+from kebab.errors.signal import Exit
+from kebab.wire.ingest import IngestReport
+
+
+@click.command(
+    "ingest",
+    cls=Command,
+    examples=(
+        "kebab ingest ~/notes",
+        "kebab ingest",
+        "kebab ingest --dry-run ~/notes",
+        'pbpaste | kebab ingest --stdin --title "Call with Ada"',
+    ),
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]…")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read one document from stdin.")
+@click.option("--title", metavar="TITLE", help="The title of the document from stdin.")
+@click.option("--source-uri", metavar="URI", help="Where the document from stdin comes from.")
+@click.option("--force", is_flag=True, help="Read every file again, changed or not.")
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@frame_option("--stream", help="Send events as NDJSON on stdout, the last with the report.")
+@click.pass_obj
+def command(session: Session, /, paths: tuple[str, ...], **flags: Any) -> Exit:
+    """Read files into the knowledge base.
+
+    PATH is a folder or a file; without one, the workspace or every folder read before is looked
+    at again. Only what changed is read. A file that cannot be read is reported and never ends the
+    run, nor does it change the exit status. Ctrl-C stops after the current document and keeps
+    what was done; a second one leaves at once.
+    """
+    stream = flags.pop("stream")
+    _check(paths, flags)
+    settings = session.settings()
+    with working(session, stream=stream) as (shown, cancel):
+        with session.kebab(settings) as kebab:
+            reply = _ingested(kebab, paths, flags, shown, cancel)
+        status = Exit.INTERRUPTED if reply.cancelled else Exit.DONE
+        shown.finish(status, reply if stream else None, cancelled=reply.cancelled)
+    if stream:
+        return status
+    return session.answer(reply, partial(draw, verbose=session.flags.verbose), status)
+
+
+def _check(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
+    """Refuse flags that do not go together, rather than ignore one."""
+    context = click.get_current_context()
+    if flags["from_stdin"]:
+        if paths or flags["force"]:
+            raise click.UsageError("`--stdin` takes neither PATH nor `--force`", context)
+        if not flags["title"]:
+            raise click.UsageError("`--stdin` needs `--title TITLE`", context)
+    elif flags["title"] or flags["source_uri"]:
+        raise click.UsageError("`--title` and `--source-uri` go with `--stdin`", context)
+
+
+def _ingested(
+    kebab: Kebab, paths: tuple[str, ...], flags: dict[str, Any], report: Report, cancel: Cancel
+) -> IngestReport:
+    if not flags["from_stdin"]:
+        options = IngestOptions(paths=paths, force=flags["force"], dry_run=flags["dry_run"])
+        return kebab.ingest(options, report, cancel)
+    text = TextOptions(
+        text=sys.stdin.buffer.read() if sys.stdin else b"",
+        title=flags["title"],
+        source_uri=flags["source_uri"],
+        dry_run=flags["dry_run"],
+    )
+    return kebab.ingest_text(text, report, cancel)

@@ -1,0 +1,49 @@
+"""`kebab init`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.render.setup import draw
+from kebab.cli.session import Session
+from kebab.config.load import load
+from kebab.config.model import Settings
+from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.signal import Exit
+
+
+@click.command(
+    "init",
+    cls=Command,
+    examples=("kebab init --workspace ~/notes", "kebab init --config ./kebab.toml"),
+)
+@click.option("--workspace", metavar="DIR", help="The folder that a bare `kebab ingest` reads.")
+@click.option("--force", is_flag=True, help="Write the file anew when it is already there.")
+@click.pass_obj
+def command(session: Session, *, workspace: str | None, force: bool) -> Exit:
+    """Write a commented settings file.
+
+    It goes where `--config` or `KEBAB_CONFIG` says, in a folder that exists, else into the
+    platform's settings folder. Every line shows a default, so an untouched file changes nothing.
+    """
+    settings = _settings(session, force=force)
+    with session.kebab(settings) as kebab:
+        reply = kebab.init(workspace=workspace, force=force)
+    return session.answer(reply, draw)
+
+
+def _settings(session: Session, *, force: bool) -> Settings:
+    """Return the settings that hold without the file, when it is about to be written.
+
+    Raises:
+        ConfigInvalid: The file is there, stays, and cannot be used; or its folder is missing.
+    """
+    path = session.config_path()
+    if path.exists() and not force:
+        return session.settings()
+    if session.named_config() and not path.parent.is_dir():
+        raise ConfigInvalid(path=str(path), cause="no such folder")
+    environ = {name: value for name, value in os.environ.items() if name != "KEBAB_CONFIG"}
+    return load(Path(os.devnull), environ=environ, flags={"data_dir": session.flags.data_dir})

@@ -1,0 +1,54 @@
+"""`kebab list`."""
+
+import time
+from functools import partial
+from typing import Any
+
+import click
+
+from kebab.app.moment import parsed
+from kebab.app.requests import ListOptions
+from kebab.cli.command import Command
+from kebab.cli.filters import filter_options
+from kebab.cli.render.documents import draw
+from kebab.cli.session import Session
+from kebab.core.query import Filters
+from kebab.errors.signal import Exit
+
+
+@click.command(
+    "list",
+    cls=Command,
+    exits=(Exit.UNUSABLE,),
+    examples=(
+        "kebab list",
+        "kebab list --tag ops --path 'runbooks/**' --since 2025-01-01",
+        "kebab list --json | jq -r '.documents[].doc_path'",
+    ),
+)
+@filter_options
+@click.option("-n", "--limit", type=click.IntRange(1), default=100, help="The most documents.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="How many to pass over.")
+@click.pass_obj
+def command(session: Session, /, limit: int, offset: int, **flags: Any) -> Exit:
+    """List the documents.
+
+    They come by source and path. In a pipe, fields are separated by tabs: id, source, path, title,
+    passages, time of change, freshness.
+    """
+    options = ListOptions(filters=filters(flags), limit=limit, offset=offset)
+    with session.kebab() as kebab:
+        reply = kebab.list_documents(options)
+    again = session.again("--offset", str(offset + limit))
+    return session.answer(reply, partial(draw, again=again))
+
+
+def filters(flags: dict[str, Any]) -> Filters:
+    """Return the filters that flags ask for.
+
+    Raises:
+        InvalidInput: `--since` or `--until` is no date.
+    """
+    now = time.time()
+    moments = {name: parsed(flags[name], name, now) for name in ("since", "until") if flags[name]}
+    return Filters(**{**flags, "since": None, "until": None, **moments})

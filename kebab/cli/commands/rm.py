@@ -1,0 +1,30 @@
+"""`kebab rm`."""
+
+import click
+
+from kebab.cli.command import Command
+from kebab.cli.render.removal import draw_removed
+from kebab.cli.session import Session
+from kebab.errors.signal import Exit
+from kebab.wire.library import NotFound
+
+
+@click.command(
+    "rm",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=("kebab rm notes/draft.md", "kebab rm 3f2a91 77b0c4"),
+)
+@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+@click.pass_obj
+def command(session: Session, /, names: tuple[str, ...]) -> Exit:
+    """Take documents out of the index; files stay.
+
+    NAME is an id, a unique beginning of one, or a path. When one name is not found, nothing is
+    taken out. A file that is still there comes back with the next ingest.
+    """
+    with session.kebab() as kebab:
+        reply = kebab.remove(names)
+    if isinstance(reply, NotFound):
+        return session.missing(reply)
+    return session.answer(reply, draw_removed)

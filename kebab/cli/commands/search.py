@@ -1,0 +1,119 @@
+"""`kebab search`."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import click
+import msgspec
+
+from kebab.cli.command import Command
+from kebab.cli.filters import filter_options
+from kebab.cli.frames import Frames
+from kebab.cli.options import frame_option
+from kebab.cli.render.hits import draw
+from kebab.cli.session import Session
+from kebab.config.model import Settings
+from kebab.errors.signal import Exit
+from kebab.wire.record import refused
+from kebab.wire.search import MAX_LIMIT, SearchRequest
+
+
+@click.command(
+    "search",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=(
+        'kebab search "how do I restore a backup"',
+        "kebab search snapshot --tag ops --since 30d --limit 5",
+        "kebab search --mode lexical '\"exact phrase\"' -- -draft",
+        'printf \'"backup"\\n{"query": "restore", "limit": 3}\\n\' | kebab search --bulk',
+    ),
+)
+@click.argument("query", nargs=-1, metavar="QUERY…")
+@click.option(
+    "--mode", type=click.Choice(["hybrid", "lexical", "vector"]), help="Which channels answer."
+)
+@click.option("-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="The most hits on a page.")
+@click.option("--cursor", metavar="CURSOR", help="The page after the one that gave this cursor.")
+@filter_options
+@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option(
+    "--snippet-chars", type=click.IntRange(20, 10_000), help="The most characters of a snippet."
+)
+@click.option(
+    "--max-tokens", type=click.IntRange(1), help="A bound on all hits together, never exceeded."
+)
+@click.option("--trace", is_flag=True, help="Report what each stage did.")
+@frame_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
+@frame_option("--stream", help="Send the page as NDJSON frames.")
+@click.pass_obj
+def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
+    """Find passages by words and by meaning.
+
+    Words are joined, and any of them may match; `"a phrase"` must occur as it stands, and after
+    `--` a word like `-draft` leaves passages out. All filters must hold.
+    """
+    bulk, stream = flags.pop("bulk"), flags.pop("stream")
+    if bulk and (query or stream):
+        raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
+    frames = Frames(session) if stream else None
+    settings = session.settings()
+    if bulk:
+        return _bulk(session, settings, asked(settings, flags))
+    request = made({"query": " ".join(query), **asked(settings, flags)})
+    with session.kebab(settings) as kebab:
+        reply = kebab.search(request)
+    status = Exit.DONE if reply.hits else Exit.NO
+    if frames:
+        return frames.finish(reply, status)
+    again = session.again("--cursor", reply.next_cursor or "")
+    return session.answer(reply, partial(draw, again=again), status)
+
+
+def asked(settings: Settings, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a request that flags and settings give."""
+    given = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in flags.items()
+        if value not in (None, (), False)
+    }
+    return {**msgspec.to_builtins(settings.search), **given}
+
+
+def made(fields: dict[str, Any]) -> SearchRequest:
+    """Return a request.
+
+    Raises:
+        InvalidInput: The fields break its schema.
+    """
+    try:
+        return msgspec.convert(fields, SearchRequest)
+    except msgspec.ValidationError as fault:
+        raise refused(fault) from fault
+
+
+def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:
+    """Yield each line with the flags' values where it says nothing itself.
+
+    A line that is neither a JSON string nor an object is left alone, to be refused by itself.
+    """
+    for line in lines:
+        try:
+            said = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            said = None
+        if isinstance(said, str):
+            said = {"query": said}
+        yield msgspec.json.encode({**defaults, **said}) if isinstance(said, dict) else line
+
+
+def _bulk(session: Session, /, settings: Settings, defaults: dict[str, Any]) -> Exit:
+    source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
+    found = False
+    with session.kebab(settings) as kebab:
+        for item in kebab.bulk(completed(source, defaults)):
+            session.line(item, None)
+            found = found or bool(item.response and item.response.hits)
+    return Exit.DONE if found else Exit.NO

@@ -1,0 +1,55 @@
+"""Ctrl-C and SIGTERM: once asks the work to stop, twice leaves at once."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from kebab.core.cancel import Cancel
+
+
+class Interrupts:
+    """Counts interruptions. Work that can stop cleanly says so; other work is cut off."""
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        self._leave = leave
+        self._count = 0
+        self._cancel: Cancel | None = None
+        self._notice: Callable[[], None] = _say_nothing
+
+    def install(self) -> None:
+        """Take over SIGINT and SIGTERM for the rest of the process."""
+        signal.signal(signal.SIGINT, self._handle)
+        signal.signal(signal.SIGTERM, self._handle)
+
+    @contextmanager
+    def cancelling(self, notice: Callable[[], None]) -> Iterator[Cancel]:
+        """Yield a flag that the first interruption sets, after which `notice` is called."""
+        self._cancel, self._notice = Cancel(), notice
+        try:
+            yield self._cancel
+        finally:
+            self._cancel, self._notice = None, _say_nothing
+
+    def interrupt(self) -> None:
+        """Count one interruption.
+
+        Raises:
+            KeyboardInterrupt: It is the first, and the work under way cannot stop by itself.
+        """
+        self._count += 1
+        if self._count > 1:
+            self._leave()
+        elif self._cancel is None:
+            raise KeyboardInterrupt
+        else:
+            self._cancel.request()
+            self._notice()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self.interrupt()
+
+
+def _say_nothing() -> None:
+    """Take no notice."""

@@ -1,0 +1,67 @@
+"""The console entry point."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from kebab import __version__
+
+if TYPE_CHECKING:
+    from kebab.cli.channels import Channels
+    from kebab.cli.session import Session
+
+_COMPLETION = "_KEBAB_COMPLETE"
+
+
+def run() -> NoReturn:
+    """Run kebab with the arguments of this process, and exit."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        os.write(1, f"kebab {__version__}\n".encode())
+        sys.exit(0)
+    if _COMPLETION in os.environ:
+        sys.exit(_complete(os.environ[_COMPLETION]))
+    from kebab.cli.channels import take_over
+
+    status = main(arguments, take_over(), signals=True)
+    sys.exit(status)
+
+
+def main(arguments: Sequence[str], channels: "Channels", *, signals: bool = False) -> int:
+    """Run one command line on these channels; return the exit status."""
+    from kebab.cli.boundary import guarded
+    from kebab.cli.interrupt import Interrupts
+    from kebab.cli.session import Session
+
+    def leave() -> None:
+        session.on_leave()
+        guarded(session, _interrupted)
+        os._exit(130)
+
+    interrupts = Interrupts(leave)
+    session = Session(channels, interrupts, tuple(arguments))
+    if signals:
+        interrupts.install()
+    return guarded(session, lambda: _dispatch(session))
+
+
+def _dispatch(session: "Session") -> int:
+    from kebab.cli.root import root
+
+    width = min(session.channels.out.columns, 100)
+    arguments = list(session.arguments) or ["--help"]
+    with root.make_context("kebab", arguments, obj=session, terminal_width=width) as context:
+        return int(root.invoke(context))
+
+
+def _interrupted() -> int:
+    raise KeyboardInterrupt
+
+
+def _complete(instruction: str) -> int:
+    from click.shell_completion import shell_complete
+
+    from kebab.cli.root import root
+
+    return shell_complete(root, {}, "kebab", _COMPLETION, instruction)

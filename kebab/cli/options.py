@@ -1,0 +1,117 @@
+"""The flags that every command takes, before or after its name, and what help shows of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import click
+from click.core import ParameterSource
+
+ColorChoice = Literal["auto", "always", "never"]
+
+_FRAMES = ("--json", "--stream", "--bulk")
+
+
+@dataclass(slots=True)
+class Flags:
+    """What the shared flags said; `machine` means that both channels speak JSON."""
+
+    machine: bool = False
+    config: str | None = None
+    data_dir: str | None = None
+    read_only: bool = False
+    verbose: bool = False
+    color: ColorChoice = "auto"
+
+
+def expects_json(arguments: Sequence[str]) -> bool:
+    """Return whether a caller wants JSON, as far as it shows before the flags are understood.
+
+    It only decides how a command line that cannot be understood is answered.
+    """
+    wanted = False
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        name, _, value = argument.partition("=")
+        if name == "--output-format":
+            wanted = (value or "".join(arguments[place + 1 : place + 2])) == "json"
+        wanted = wanted or argument in _FRAMES
+    return wanted
+
+
+class GlobalOption(click.Option):
+    """A flag of every command; its value goes into the session's flags."""
+
+    def __init__(self, *names: str, keep: Callable[[Flags, Any], None], **attrs: Any) -> None:
+        self._keep = keep
+        super().__init__(names, expose_value=False, is_eager=True, callback=self._store, **attrs)
+
+    def _store(self, ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        given = ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+        if given and ctx.obj is not None:
+            self._keep(ctx.obj.flags, value)
+        return value
+
+
+def frame_option(*names: str, **attrs: Any) -> Callable[[Any], Any]:
+    """Return a flag after which stdout carries NDJSON, and stderr too."""
+
+    def note(ctx: click.Context, param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click calls it
+        del param
+        if value and ctx.obj is not None:
+            ctx.obj.flags.machine = True
+        return value
+
+    return click.option(*names, is_flag=True, callback=note, **attrs)
+
+
+def global_options() -> list[click.Parameter]:
+    """Return the shared flags; each command gets its own."""
+    return [
+        GlobalOption("--json", keep=_json, is_flag=True, help="Print one JSON object."),
+        GlobalOption(
+            "--output-format",
+            keep=_output_format,
+            type=click.Choice(["text", "json"]),
+            help="The same, by name.",
+        ),
+        GlobalOption("--config", keep=_config, metavar="PATH", help="Read this settings file."),
+        GlobalOption("--data-dir", keep=_data_dir, metavar="DIR", help="Use this knowledge base."),
+        GlobalOption("--read-only", keep=_read_only, is_flag=True, help="Refuse every write."),
+        GlobalOption(
+            "--color",
+            keep=_color,
+            type=click.Choice(["auto", "always", "never"]),
+            help="When to use colour; `auto` heeds `NO_COLOR` and `FORCE_COLOR`.",
+        ),
+        GlobalOption("--verbose", keep=_verbose, is_flag=True, help="Say more, also of errors."),
+    ]
+
+
+def _json(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
+    flags.machine = value
+
+
+def _output_format(flags: Flags, value: str) -> None:
+    flags.machine = value == "json"
+
+
+def _config(flags: Flags, value: str) -> None:
+    flags.config = value
+
+
+def _data_dir(flags: Flags, value: str) -> None:
+    flags.data_dir = value
+
+
+def _read_only(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
+    flags.read_only = value
+
+
+def _color(flags: Flags, value: ColorChoice) -> None:
+    flags.color = value
+
+
+def _verbose(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
+    flags.verbose = value

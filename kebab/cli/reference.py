@@ -1,0 +1,104 @@
+"""The reference of the command line, made from the commands themselves."""
+
+from collections.abc import Iterator
+
+import click
+
+from kebab.cli.command import Described
+from kebab.cli.lazy import COMMANDS
+from kebab.cli.options import GlobalOption, global_options
+from kebab.cli.root import root
+from kebab.cli.statuses import MEANINGS
+
+
+def commands_table() -> str:
+    """Return the commands as a Markdown table."""
+    rows = ["| command | what |", "|---|---|"]
+    rows += [f"| `kebab {name}` | {entry.summary} |" for name, entry in COMMANDS.items()]
+    return "\n".join(rows)
+
+
+def reference_page() -> str:
+    """Return `cli.md`."""
+    return "\n".join(
+        [
+            "# Command line",
+            "",
+            "Generated from `kebab/cli/`. Flags of every command go before or after its name.",
+            "",
+            *_statuses(),
+            *_shared(),
+            *(line for path, command in commands() for line in _section(path, command)),
+        ]
+    )
+
+
+def commands() -> Iterator[tuple[str, Described]]:
+    """Yield every command that does something, with the words that call it."""
+    context = click.Context(root, info_name="kebab")
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        assert isinstance(command, Described)
+        if isinstance(command, click.Group):
+            for below, inner in command.commands.items():
+                assert isinstance(inner, Described)
+                yield f"{name} {below}", inner
+        else:
+            yield name, command
+
+
+def _statuses() -> list[str]:
+    rows = [f"| {status.value} | {meaning} |" for status, meaning in MEANINGS.items()]
+    return [
+        "## Exit status",
+        "",
+        "| status | meaning |",
+        "|---|---|",
+        *rows,
+        "",
+        "Treat an unknown exit status as failure.",
+        "",
+    ]
+
+
+def _shared() -> list[str]:
+    return ["## Global flags", "", *_flags(global_options()), ""]
+
+
+def _section(path: str, command: Described) -> list[str]:
+    context = click.Context(command, info_name=f"kebab {path}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    own = [one for one in command.params if not isinstance(one, GlobalOption)]
+    options = [one for one in own if isinstance(one, click.Option)]
+    statuses = ", ".join(f"{status}" for status, _ in command.exits)
+    return [
+        f"## kebab {path}",
+        "",
+        f"`kebab {path} {usage}`",
+        "",
+        (command.help or "").strip(),
+        "",
+        *([*_flags(options), ""] if options else []),
+        "```sh",
+        *command.examples,
+        "```",
+        "",
+        f"Exit status: {statuses}.",
+        "",
+    ]
+
+
+def _flags(options: list[click.Parameter] | list[click.Option]) -> list[str]:
+    rows = ["| flag | what |", "|---|---|"]
+    for option in options:
+        assert isinstance(option, click.Option)
+        names, text = _record(option)
+        rows.append(f"| `{names}` | {text} |")
+    return rows
+
+
+def _record(option: click.Option) -> tuple[str, str]:
+    """Return an option as help shows it, safe for a Markdown table."""
+    record = option.get_help_record(click.Context(root))
+    assert record is not None
+    return record[0].replace("|", "\\|"), record[1].replace("|", "\\|")

@@ -1,0 +1,1 @@
+"""Text for people, drawn from the very objects that `--json` prints."""

@@ -1,0 +1,20 @@
+"""An error, for a person."""
+
+from collections.abc import Iterator
+
+from kebab.cli.render.clean import clean
+from kebab.cli.render.page import Page
+from kebab.wire.error import ErrorReply
+
+
+def draw(reply: ErrorReply, page: Page) -> Iterator[str]:
+    """Yield what happened, what may mend it, and the code to look up."""
+    yield f"{page.bad('error:')} {clean(reply.message)}"
+    if reply.hint:
+        yield f"{page.good('hint:')} {clean(reply.hint)}"
+    yield page.faint(f"code: {reply.code}")
+    chain: object = reply.details.get("chain")
+    if isinstance(chain, list):
+        yield from (page.faint(f"  caused by: {clean(str(one))}") for one in chain)
+    if reply.code == "generic":
+        yield page.faint(f"log: {reply.correlation_id}")

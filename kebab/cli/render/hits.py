@@ -1,0 +1,109 @@
+"""A page of hits."""
+
+from collections.abc import Iterator
+
+from kebab.cli.render.clean import clean
+from kebab.cli.render.measure import cells, fitted, wrapped
+from kebab.cli.render.page import Page
+from kebab.cli.render.place import file_uri, spot
+from kebab.wire.search import DegradedChannel, SearchHit, SearchResponse, TraceStage
+
+_INDENT = "    "
+
+
+def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
+    """Yield the hits, then what a reader must know of them; `again` asks for the next page."""
+    for hit in reply.hits:
+        yield from _hit(hit, page)
+        yield ""
+    if not reply.hits:
+        yield from _nothing(reply, page)
+    yield from _footer(reply, page, again)
+
+
+def _hit(hit: SearchHit, page: Page) -> Iterator[str]:
+    uri = file_uri(hit.file)
+    where = page.link(page.place(spot(hit.citation)), uri)
+    note = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}[hit.freshness]
+    yield f"{page.strong(f'{hit.rank:>2}')}  {_score(hit, page)}  {where}{page.odd(note)}"
+    if context := _context(hit):
+        yield _INDENT + page.faint(fitted(context, page.width - 4) if page.width else context)
+    yield from _snippet(hit, page)
+
+
+def _score(hit: SearchHit, page: Page) -> str:
+    paint = {"strong": page.good, "fair": page.odd, "weak": page.faint}[hit.confidence]
+    return paint(f"{hit.score:.2f} {hit.confidence:<6}")
+
+
+def _context(hit: SearchHit) -> str:
+    """Return title and headings on one line; a title that opens the headings is said once."""
+    path = hit.heading_path[1:] if hit.heading_path[:1] == [hit.title] else hit.heading_path
+    return " > ".join(clean(one) for one in (hit.title, *path) if one)
+
+
+def _snippet(hit: SearchHit, page: Page) -> Iterator[str]:
+    text = clean(hit.snippet)
+    marks = [
+        any(start <= place < end for start, end in hit.highlights) for place in range(len(text))
+    ]
+    text, marks = _squeezed(text, marks)
+    lines = wrapped(text, max(20, page.width - 4)) if page.width else [(0, len(text))]
+    for start, end in lines:
+        yield _INDENT + _marked(text[start:end], marks[start:end], page)
+
+
+def _squeezed(text: str, marks: list[bool]) -> tuple[str, list[bool]]:
+    """Return text and marks with each run of blanks as one space, and none at the ends."""
+    kept = [
+        place
+        for place, character in enumerate(text)
+        if character != " " or (place + 1 < len(text) and text[place + 1] != " ")
+    ]
+    if kept and text[kept[0]] == " ":
+        kept = kept[1:]
+    return "".join(text[place] for place in kept), [marks[place] for place in kept]
+
+
+def _marked(text: str, marks: list[bool], page: Page) -> str:
+    if not page.color:
+        return text
+    parts, start = [], 0
+    for end in range(1, len(text) + 1):
+        if end == len(text) or marks[end] != marks[start]:
+            piece = text[start:end]
+            parts.append(page.match(piece) if marks[start] else piece)
+            start = end
+    return "".join(parts)
+
+
+def _nothing(reply: SearchResponse, page: Page) -> Iterator[str]:
+    yield f"no results for: {clean(reply.query)}"
+    yield page.faint("try fewer or other words, or drop a filter")
+    if reply.mode != "hybrid":
+        yield page.faint("try both channels: --mode hybrid")
+    yield page.faint("see what is indexed: kebab list")
+    yield page.faint("read more files: kebab ingest FOLDER")
+
+
+def _footer(reply: SearchResponse, page: Page, again: str) -> Iterator[str]:
+    for one in reply.degraded:
+        yield from _degraded(one, page)
+    if reply.truncated:
+        yield page.faint("shortened to fit --max-tokens")
+    if reply.has_more and reply.next_cursor:
+        yield page.faint("more: ") + page.faint(again or f"--cursor {reply.next_cursor}")
+    yield from _trace(reply.trace or [], page)
+
+
+def _degraded(one: DegradedChannel, page: Page) -> Iterator[str]:
+    yield f"{page.odd('note:')} no {clean(one.channel)} search: {clean(one.reason)}"
+    if one.hint:
+        yield f"{page.good('hint:')} {clean(one.hint)}"
+
+
+def _trace(stages: list[TraceStage], page: Page) -> Iterator[str]:
+    width = max((cells(one.stage) for one in stages), default=0)
+    for one in stages:
+        line = f"{one.stage:<{width}}  {one.duration_ms:8.2f} ms  {one.candidates:6}  {one.note}"
+        yield page.faint(clean(line).rstrip())

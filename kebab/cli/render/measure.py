@@ -1,0 +1,73 @@
+"""How wide text is on a terminal: wide letters take two cells, combining marks none."""
+
+import unicodedata
+
+_ELLIPSIS = "…"
+
+
+def cells(text: str) -> int:
+    """Return how many cells a line of text takes."""
+    return len(text) if text.isascii() else sum(map(cell_width, text))
+
+
+def cell_width(character: str) -> int:
+    """Return how many cells one code point takes."""
+    if character < "\u0300":
+        return 1
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def fitted(text: str, width: int) -> str:
+    """Return text of at most `width` cells; an ellipsis stands for what was cut off."""
+    if cells(text) <= width:
+        return text
+    kept, used = [], 1
+    for character in text:
+        used += cell_width(character)
+        if used > width:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + _ELLIPSIS
+
+
+def fitted_left(text: str, width: int) -> str:
+    """Return text of at most `width` cells, cut at its beginning: the end of a path tells most."""
+    if cells(text) <= width:
+        return text
+    kept: list[str] = []
+    used = 1
+    for character in reversed(text):
+        used += cell_width(character)
+        if used > width:
+            break
+        kept.append(character)
+    return _ELLIPSIS + "".join(reversed(kept))
+
+
+def padded(text: str, width: int) -> str:
+    """Return text filled up with spaces to `width` cells."""
+    return text + " " * (width - cells(text))
+
+
+def wrapped(text: str, width: int) -> list[tuple[int, int]]:
+    """Return the [start, end) of each line when text is broken to `width` cells.
+
+    Lines break at spaces, and beside a wide letter, since scripts with those use no spaces.
+    """
+    lines: list[tuple[int, int]] = []
+    start = used = 0
+    seam = 0
+    for place, character in enumerate(text):
+        if character == " " or cell_width(character) == 2:  # noqa: PLR2004 - two cells
+            seam = place
+        used += cell_width(character)
+        if used > width and place > start:
+            end = seam if seam > start else place
+            lines.append((start, end))
+            start = end + (text[end] == " ")
+            used = cells(text[start : place + 1])
+            seam = start
+    lines.append((start, len(text)))
+    return [(first, last) for first, last in lines if last > first]

@@ -1,0 +1,42 @@
+"""Embedding models, and what a pull or a change did."""
+
+from collections.abc import Iterator
+
+from kebab.cli.render.page import Page
+from kebab.cli.render.sheet import labelled, plural, sized
+from kebab.wire.model import ModelList, ModelReport, ModelRow
+
+
+def draw_list(reply: ModelList, page: Page) -> Iterator[str]:
+    """Yield every model, the active one marked."""
+    for one in reply.models:
+        mark = page.good("●") if one.active else "○"
+        yield f"{mark} {page.strong(one.name)}"
+        yield from labelled(_rows(one), page, "    ")
+    yield ""
+    yield f"configured: {reply.configured}"
+    if not any(one.installed for one in reply.models):
+        yield page.faint("fetch one: kebab model pull NAME")
+
+
+def draw_report(reply: ModelReport, page: Page) -> Iterator[str]:
+    """Yield what happened to the model and to the vectors."""
+    state = "fetched" if reply.fetched else "already here"
+    yield f"{page.strong(reply.model.name)}  {page.good(state)}"
+    yield from labelled(_rows(reply.model), page, "    ")
+    if reply.embedded:
+        yield f"{plural(reply.embedded, 'passage')} embedded again"
+    if reply.pending:
+        yield f"{page.odd('note:')} {plural(reply.pending, 'passage')} still without a vector"
+        yield f"{page.good('hint:')} kebab ingest"
+
+
+def _rows(one: ModelRow) -> list[tuple[str, str]]:
+    weights = f"installed, {sized(one.bytes or 0)}" if one.installed else "not on this machine"
+    return [
+        ("languages", one.languages),
+        ("vectors", f"{one.dimension} dimensions, {one.window} tokens each"),
+        ("version", one.embedding_version),
+        ("weights", weights),
+        ("sources", ", ".join(one.sources)),
+    ]

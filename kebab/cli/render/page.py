@@ -1,0 +1,94 @@
+"""The sheet that text is drawn on: how wide it is, and whether it takes colour and links."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import click
+
+from kebab.cli.channels import Channel
+from kebab.cli.options import ColorChoice
+from kebab.cli.render.measure import wrapped
+
+_LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
+_WIDEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A sheet. Without a terminal `width` is None: lines are never broken, cut or decorated."""
+
+    width: int | None = None
+    color: bool = False
+    links: bool = False
+
+    @property
+    def terminal(self) -> bool:
+        """Whether a person is looking."""
+        return self.width is not None
+
+    def strong(self, text: str) -> str:
+        """Return text that catches the eye first."""
+        return self.paint(text, bold=True)
+
+    def faint(self, text: str) -> str:
+        """Return text that is there when one looks for it."""
+        return self.paint(text, dim=True)
+
+    def match(self, text: str) -> str:
+        """Return text that a query matched."""
+        return self.paint(text, fg="yellow", bold=True)
+
+    def good(self, text: str) -> str:
+        """Return text that says all is well."""
+        return self.paint(text, fg="green")
+
+    def odd(self, text: str) -> str:
+        """Return text that asks for a look."""
+        return self.paint(text, fg="yellow")
+
+    def bad(self, text: str) -> str:
+        """Return text that says something is wrong."""
+        return self.paint(text, fg="red", bold=True)
+
+    def place(self, text: str) -> str:
+        """Return the name of a place."""
+        return self.paint(text, fg="cyan")
+
+    def paint(
+        self, text: str, *, fg: str | None = None, bold: bool = False, dim: bool = False
+    ) -> str:
+        """Return text in a style, where the sheet takes colour."""
+        if not self.color or not text:
+            return text
+        return click.style(text, fg=fg, bold=bold or None, dim=dim or None)
+
+    def link(self, text: str, uri: str | None) -> str:
+        """Return text that opens `uri` when it is clicked, where the terminal knows links."""
+        return _LINK.format(uri=uri, text=text) if self.links and uri else text
+
+    def paragraph(self, text: str, indent: str = "") -> list[str]:
+        """Return text as lines that fit."""
+        if self.width is None:
+            return [indent + text]
+        spans = wrapped(text, max(20, self.width - len(indent)))
+        return [indent + text[start:end] for start, end in spans]
+
+
+def page(channel: Channel, choice: ColorChoice) -> Page:
+    """Return the sheet of a channel."""
+    terminal = channel.terminal and os.environ.get("TERM") != "dumb"
+    return Page(
+        width=min(channel.columns, _WIDEST) if channel.terminal else None,
+        color=colored(choice, os.environ, terminal=terminal),
+        links=terminal and choice != "never",
+    )
+
+
+def colored(choice: ColorChoice, environ: Mapping[str, str], *, terminal: bool) -> bool:
+    """Return whether to use colour: the flag decides, then `NO_COLOR`, then `FORCE_COLOR`."""
+    if choice != "auto":
+        return choice == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    return terminal or environ.get("FORCE_COLOR", "0") not in ("", "0")

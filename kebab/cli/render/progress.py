@@ -1,0 +1,195 @@
+"""Progress on stderr: a live bar for a person, a line now and then for a log.
+
+This is the one home of rich; it is imported when a bar is about to be shown.
+"""
+
+import io
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+from kebab.cli.channels import Channel
+from kebab.cli.render.clean import clean
+from kebab.cli.render.measure import fitted_left
+from kebab.cli.render.page import Page
+from kebab.cli.render.sheet import sized
+from kebab.core.progress import Progress, ProgressKind
+
+_SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
+_EVERY_S = 2.0
+_STOPPING = "stopping after the current document; Ctrl-C again leaves at once"
+_LABELS = {
+    ProgressKind.SCAN_STARTED: "scanning",
+    ProgressKind.SCAN_COMPLETED: "scanned",
+    ProgressKind.ASSET_STARTED: "reading",
+    ProgressKind.ASSET_FINISHED: "reading",
+    ProgressKind.MODEL_FETCH: "fetching model",
+    ProgressKind.EMBED_BATCH: "embedding",
+    ProgressKind.HEARTBEAT: "working",
+}
+
+
+class Lines:
+    """Progress as plain lines, at most one every two seconds unless something new begins."""
+
+    def __init__(self, channel: Channel, clock: Callable[[], float] = time.monotonic) -> None:
+        self._channel = channel
+        self._clock = clock
+        self._label = ""
+        self._message = ""
+        self._last = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave; there is nothing to tidy."""
+
+    def __call__(self, event: Progress) -> None:
+        """Take an event."""
+        label = _LABELS.get(event.kind)
+        if label is None:
+            return
+        news = label != self._label or (event.message and event.message != self._message)
+        if news or self._clock() - self._last >= _EVERY_S:
+            self._label, self._message, self._last = label, event.message or "", self._clock()
+            self._channel.write(line(event) + "\n")
+
+    def stopping(self) -> None:
+        """Say that the work ends soon."""
+        self._channel.write(_STOPPING + "\n")
+
+    def leave(self) -> None:
+        """Leave the terminal as it was."""
+
+    def finish(self, *_: object, **__: object) -> None:
+        """Take the end; the summary says the rest."""
+
+
+class Bar:
+    """Progress as a live bar with the current file below it."""
+
+    def __init__(self, channel: Channel, page: Page) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._channel = channel
+        self._width = page.width or 80
+        self._path = "starting"
+        self._tasks: dict[str, Any] = {}
+        stream = io.TextIOWrapper(
+            io.FileIO(channel.descriptor, "w", closefd=False), "utf-8", errors="replace"
+        )
+        console = Console(
+            file=stream, force_terminal=True, width=self._width, no_color=not page.color
+        )
+        self._progress = _columns(console)
+        self._live = Live(
+            console=console,
+            get_renderable=self._drawn,
+            transient=True,
+            refresh_per_second=8,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start(refresh=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bar away."""
+        self._live.stop()
+
+    def __call__(self, event: Progress) -> None:
+        """Take an event."""
+        label = _LABELS.get(event.kind)
+        if label is None:
+            return
+        if text := event.path or event.message:
+            self._path = clean(text)
+        if event.done is not None or event.total is not None or label not in self._tasks:
+            self._advance(label, event)
+
+    def stopping(self) -> None:
+        """Say that the work ends soon."""
+        self._path = _STOPPING
+
+    def leave(self) -> None:
+        """Leave the terminal as it was."""
+        self._channel.write(_SHOW_CURSOR)
+
+    def finish(self, *_: object, **__: object) -> None:
+        """Take the end; the summary says the rest."""
+
+    def _advance(self, label: str, event: Progress) -> None:
+        if label in ("scanned", "working"):
+            return
+        for task in set(self._tasks) - {label}:
+            self._progress.stop_task(self._tasks[task])
+        if label not in self._tasks:
+            self._tasks[label] = self._progress.add_task(label, total=None, count="")
+        self._progress.update(
+            self._tasks[label], completed=event.done or 0, total=event.total, count=counted(event)
+        )
+
+    def _drawn(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        path = fitted_left(self._path, self._width - 2)
+        return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
+
+
+def line(event: Progress) -> str:
+    """Return an event as one plain line."""
+    parts = (
+        _LABELS[event.kind],
+        counted(event),
+        clean(event.path or ""),
+        clean(event.message or ""),
+    )
+    return " ".join(part for part in parts if part)
+
+
+def counted(event: Progress) -> str:
+    """Return how far an event says the work is, empty when it does not."""
+    if event.done is None:
+        return ""
+    if event.unit == "bytes":
+        return sized(event.done) + (f" of {sized(event.total)}" if event.total else "")
+    unit = {"chunks": "passages", None: ""}.get(event.unit, event.unit)
+    whole = f"/{event.total}" if event.total is not None else ""
+    return f"{event.done}{whole} {unit}".rstrip()
+
+
+def _columns(console: Any) -> Any:
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<14}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[count]}"),
+        _rate_column(),
+        TimeRemainingColumn(compact=True),
+        console=console,
+    )
+
+
+def _rate_column() -> Any:
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """How fast a task goes."""
+
+        def render(self, task: Task) -> Text:
+            """Return the speed, empty while it is not known."""
+            speed = task.speed or task.finished_speed
+            if not speed:
+                return Text("")
+            fetching = task.description == "fetching model"
+            return Text(f"{sized(int(speed))}/s" if fetching else f"{speed:.0f}/s", style="dim")
+
+    return Rate()

@@ -1,0 +1,23 @@
+"""What `init` made."""
+
+from collections.abc import Iterator
+
+from kebab.cli.render.clean import clean
+from kebab.cli.render.page import Page
+from kebab.cli.render.sheet import labelled
+from kebab.wire.health import InitReport
+
+
+def draw(reply: InitReport, page: Page) -> Iterator[str]:
+    """Yield where everything lies and what to do next."""
+    state = page.good("written") if reply.written else "already there; `--force` writes it anew"
+    yield from labelled(
+        [
+            ("settings", f"{page.place(clean(reply.config_path))}  {state}"),
+            ("data", clean(reply.data_dir)),
+            ("workspace", clean(reply.workspace or "")),
+        ],
+        page,
+    )
+    yield ""
+    yield page.faint("next: kebab ingest" + ("" if reply.workspace else " FOLDER"))
