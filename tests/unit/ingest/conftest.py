@@ -1,0 +1,107 @@
+"""A desk to ingest from: a folder of files, a library, an index and a model."""
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kebab.chunk.budget import Budget
+from kebab.core.cancel import Cancel
+from kebab.ingest.request import IngestPorts, IngestRequest
+from kebab.ingest.run import run
+from kebab.parse.markdown import MarkdownParser
+from kebab.parse.text import TextParser
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.library import MemoryLibrary
+from tests.fakes.vectors import MemoryVectors
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Parser
+
+
+class SystemClock:
+    """The time, moved on by hand where a test needs it."""
+
+    def __init__(self):
+        self.ahead = 0.0
+
+    def now(self):
+        return time.time() + self.ahead
+
+    def monotonic(self):
+        return time.monotonic() + self.ahead
+
+
+class Desk:
+    """Everything that a run needs, and shorthands to look at what came of it."""
+
+    def __init__(self, folder):
+        self.root = folder / "notes"
+        self.root.mkdir()
+        self.library = MemoryLibrary()
+        self.tables = {}
+        self.embedder = HashingEmbedder()
+        self.parsers: dict[str, Parser] = {
+            "text/markdown": MarkdownParser(),
+            "text/plain": TextParser(),
+        }
+        self.clock = SystemClock()
+        self.events = []
+        self.models_loaded = 0
+        self.tables_opened = 0
+
+    def ports(self, library=None):
+        return IngestPorts(
+            library=library or self.library,
+            vectors=self._open,
+            embedder=self._load,
+            parsers=self.parsers,
+            budget=Budget,
+            clock=self.clock,
+            batch=self.library.batch,
+        )
+
+    def _open(self, version):
+        self.tables_opened += 1
+        return self.tables.setdefault(version, MemoryVectors())
+
+    def _load(self):
+        self.models_loaded += 1
+        return self.embedder
+
+    def ingest(self, *paths, cancel=None, **options):
+        """Run over paths below the root, the root itself without any, and check the books."""
+        named = tuple(str(self.root / path) for path in paths) or (str(self.root),)
+        return self.run(IngestRequest(paths=named, **options), cancel)
+
+    def again(self, **options):
+        """Run over every registered source, long enough after the last run."""
+        self.clock.ahead += 10
+        return self.run(IngestRequest(**options))
+
+    def run(self, request, cancel=None):
+        outcome = run(request, self.ports(), self.events.append, cancel or Cancel())
+        self.check()
+        return outcome
+
+    def check(self):
+        """Assert that index and library tell the same, each row once."""
+        for version, table in self.tables.items():
+            if version == self.library.get_value("embedding_version"):
+                assert sorted(table.keys()) == sorted(self.library.vector_keys())
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def ids(self, root=None):
+        """Return the documents' ids by path."""
+        known = self.library.known(str(root or self.root))
+        return {path: one.doc_id for path, one in known.items()}
+
+
+@pytest.fixture
+def desk(tmp_path):
+    return Desk(tmp_path)

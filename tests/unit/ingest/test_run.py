@@ -1,0 +1,769 @@
+import os
+from collections import Counter
+
+import pytest
+
+from kebab.core.cancel import Cancel
+from kebab.core.document import ParsedDocument
+from kebab.core.progress import ProgressKind
+from kebab.errors.catalog import (
+    EmbeddingMismatch,
+    IoError,
+    ParseFailed,
+    TooLarge,
+    UnsupportedMedia,
+    UsageInvalid,
+)
+from kebab.ingest.outcome import ItemKind
+from kebab.ingest.request import IngestPorts, IngestRequest
+from kebab.ingest.run import run
+from kebab.source.ignore import IgnoreRules
+from kebab.source.walk import ScanRules
+from tests.fakes.embedder import HashingEmbedder
+
+TERMINAL = {ProgressKind.COMPLETED, ProgressKind.ABORTED}
+
+
+def counts(outcome):
+    names = ("new", "updated", "moved", "unchanged", "removed", "errors")
+    return {name: getattr(outcome, name) for name in names if getattr(outcome, name)}
+
+
+def kinds(desk):
+    return [event.kind for event in desk.events]
+
+
+def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
+    desk.write("a.md", "# One\n\nfirst words\n")
+    desk.write("sub/b.txt", "second words\n")
+    desk.write("c.png", "")
+
+    outcome = desk.ingest()
+
+    assert counts(outcome) == {"new": 2}
+    assert (outcome.scanned, outcome.skipped) == (3, 1)
+    assert outcome.skipped_by_extension == {".png": 1}
+    assert outcome.scope == (str(desk.root),)
+    assert sorted(desk.ids()) == ["a.md", "sub/b.txt"]
+    assert outcome.embedding.version == desk.embedder.version
+    assert outcome.embedding.embedded == desk.library.chunk_count() == 2
+    assert outcome.embedding.pending == 0
+    assert [item.embedded for item in outcome.items] == [1, 1]
+    assert {file.doc_path for file in outcome.slowest} == {"a.md", "sub/b.txt"}
+
+
+def test_a_run_without_changes_loads_nothing_and_opens_nothing(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+
+    outcome = desk.again()
+    opened, loaded = desk.tables_opened, desk.models_loaded
+    outcome = desk.again()
+
+    assert counts(outcome) == {"unchanged": 1}
+    assert not outcome.items
+    assert (desk.tables_opened, desk.models_loaded) == (opened, loaded) == (1, 1)
+
+
+def test_an_edit_keeps_the_id_and_the_vectors_of_what_stayed(desk):
+    desk.write("a.md", "# A\n\nalpha\n\n# B\n\nbeta\n")
+    desk.ingest()
+    before = desk.ids()
+    desk.write("a.md", "# A\n\nalpha\n\n# B\n\nbeta and more\n")
+    del desk.embedder.embedded[:]
+
+    outcome = desk.again()
+
+    assert counts(outcome) == {"updated": 1}
+    assert desk.ids() == before
+    assert (outcome.items[0].reused, outcome.items[0].embedded) == (1, 1)
+    assert len(desk.embedder.embedded) == 1
+
+
+def test_a_file_with_a_new_stamp_and_old_content_is_unchanged(desk):
+    path = desk.write("a.md", "text")
+    desk.ingest()
+    os.utime(path, ns=(1, 1))
+
+    assert counts(desk.again()) == {"unchanged": 1}
+    assert desk.library.known(str(desk.root))["a.md"].mtime_ns == 1
+
+
+def test_an_edit_that_hides_behind_the_same_stamp_is_seen_when_it_came_right_after(desk):
+    path = desk.write("a.md", "one")
+    stat = path.stat()
+    desk.ingest()
+    desk.write("a.md", "two")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    assert counts(desk.again()) == {"updated": 1}
+
+
+def test_a_renamed_file_keeps_its_id_and_its_vectors(desk):
+    desk.write("a.md", "# Title\n\ntext\n")
+    desk.ingest()
+    before = desk.ids()["a.md"]
+    (desk.root / "a.md").rename(desk.root / "b.md")
+    del desk.embedder.embedded[:]
+
+    outcome = desk.again()
+
+    assert counts(outcome) == {"moved": 1}
+    assert desk.ids() == {"b.md": before}
+    assert desk.embedder.embedded == []
+    assert outcome.items[0].reused == 1
+
+
+def test_a_rename_in_case_only_is_a_move(desk):
+    desk.write("case.md", "text")
+    desk.ingest()
+    before = desk.ids()["case.md"]
+    (desk.root / "case.md").rename(desk.root / "Case.md")
+
+    assert counts(desk.again()) == {"moved": 1}
+    assert desk.ids() == {"Case.md": before}
+
+
+def test_a_title_taken_from_the_file_name_follows_a_move(desk):
+    desk.write("old name.md", "text without heading")
+    desk.ingest()
+    (desk.root / "old name.md").rename(desk.root / "new name.md")
+
+    desk.again()
+
+    (chunk,) = desk.library.chunks(list(desk.library.vector_keys()))
+    assert chunk.title == "new name"
+
+
+def test_a_renamed_folder_moves_every_document(desk):
+    for name in ("old/a.md", "old/b.md", "old/deep/c.md"):
+        desk.write(name, f"text of {name}")
+    desk.ingest()
+    before = desk.ids()
+    (desk.root / "old").rename(desk.root / "new")
+
+    assert counts(desk.again()) == {"moved": 3}
+    assert desk.ids() == {path.replace("old", "new", 1): doc for path, doc in before.items()}
+
+
+def test_a_move_between_two_sources_keeps_the_id(desk, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    desk.write("a.md", "text that moves")
+    desk.write("stay.md", "text that stays")
+    (other / "b.md").write_text("text of the other", encoding="utf-8")
+    desk.run(IngestRequest(paths=(str(desk.root), str(other))))
+    before = desk.ids()["a.md"]
+    (desk.root / "a.md").rename(other / "a.md")
+
+    assert counts(desk.again()) == {"moved": 1, "unchanged": 2}
+    assert desk.ids(other)["a.md"] == before
+
+
+def test_a_file_edited_and_renamed_is_new_and_its_old_document_goes(desk):
+    desk.write("a.md", "# T\n\nalpha\n\n# U\n\nbeta\n")
+    desk.ingest()
+    del desk.embedder.embedded[:]
+    (desk.root / "a.md").unlink()
+    desk.write("b.md", "# T\n\nalpha\n\n# U\n\ngamma\n")
+
+    outcome = desk.again()
+
+    assert counts(outcome) == {"new": 1, "removed": 1}
+    assert len(desk.embedder.embedded) == 1, "the vector of what stayed is copied"
+
+
+def test_two_files_that_swap_names_keep_their_places(desk):
+    desk.write("a.md", "content of a")
+    desk.write("b.md", "content of b, longer")
+    desk.ingest()
+    before = desk.ids()
+    (desk.root / "a.md").rename(desk.root / "x")
+    (desk.root / "b.md").rename(desk.root / "a.md")
+    (desk.root / "x").rename(desk.root / "b.md")
+
+    assert counts(desk.again()) == {"updated": 2}
+    assert desk.ids() == before
+    assert counts(desk.again()) == {"unchanged": 2}
+
+
+def test_twins_share_a_vector_and_never_flip_flop(desk):
+    desk.write("a.md", "# Same\n\ntext")
+    desk.write("b.md", "# Same\n\ntext")
+
+    outcome = desk.ingest()
+
+    assert counts(outcome) == {"new": 2}
+    assert len(desk.embedder.embedded) == 1
+    assert (outcome.embedding.embedded, outcome.embedding.reused) == (1, 1)
+    assert counts(desk.again()) == {"unchanged": 2}
+
+
+def test_a_new_twin_leaves_the_old_document_alone(desk):
+    desk.write("a.md", "# Same\n\ntext")
+    desk.ingest()
+    before = desk.ids()["a.md"]
+    desk.write("b.md", "# Same\n\ntext")
+
+    assert counts(desk.again()) == {"new": 1, "unchanged": 1}
+    assert desk.ids()["a.md"] == before != desk.ids()["b.md"]
+
+
+def test_only_one_of_two_copies_takes_over_a_document_that_went(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    before = desk.ids()["a.md"]
+    desk.write("b.md", "text")
+    desk.write("c.md", "text")
+    (desk.root / "a.md").unlink()
+
+    assert counts(desk.again()) == {"moved": 1, "new": 1}
+    assert list(desk.ids().values()).count(before) == 1
+
+
+def test_a_file_that_takes_the_place_of_a_moved_one_gets_an_id_of_its_own(desk):
+    desk.write("a.md", "first text")
+    desk.ingest()
+    (desk.root / "a.md").rename(desk.root / "b.md")
+    desk.again()
+    desk.write("a.md", "second text")
+
+    assert counts(desk.again()) == {"new": 1, "unchanged": 1}
+    assert len(set(desk.ids().values())) == 2
+
+
+def test_a_deleted_file_takes_its_document_and_its_vectors_along(desk):
+    desk.write("a.md", "one")
+    desk.write("b.md", "two")
+    desk.ingest()
+    (desk.root / "a.md").unlink()
+
+    outcome = desk.again()
+
+    assert counts(outcome) == {"removed": 1, "unchanged": 1}
+    assert outcome.items[0].doc_path == "a.md"
+    assert desk.library.garbage() == []
+    assert len(desk.tables[desk.embedder.version].keys()) == 1
+
+
+def test_a_file_deleted_and_written_again_gets_its_old_id(desk):
+    desk.write("a.md", "one")
+    desk.write("b.md", "two")
+    desk.ingest()
+    before = desk.ids()["a.md"]
+    (desk.root / "a.md").unlink()
+    desk.again()
+    desk.write("a.md", "three")
+    desk.again()
+
+    assert desk.ids()["a.md"] == before
+
+
+def test_a_file_that_becomes_ignored_goes(desk):
+    desk.write("a.md", "one")
+    desk.write("b.md", "two")
+    desk.ingest()
+    desk.write(".gitignore", "a.md\n")
+
+    assert counts(desk.again()) == {"removed": 1, "unchanged": 1}
+
+
+def test_a_root_that_is_suddenly_empty_deletes_nothing(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    (desk.root / "a.md").unlink()
+
+    with pytest.raises(IoError, match="1 documents are known"):
+        desk.again()
+
+    assert list(desk.ids()) == ["a.md"]
+    assert counts(desk.again(force=True)) == {"removed": 1}
+
+
+def test_a_root_that_is_suddenly_missing_deletes_nothing(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    (desk.root / "a.md").unlink()
+    desk.root.rmdir()
+
+    with pytest.raises(IoError):
+        desk.again()
+
+    assert list(desk.ids()) == ["a.md"]
+    assert counts(desk.again(force=True)) == {"removed": 1}
+
+
+def test_one_missing_root_does_not_spoil_the_others(desk, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.md").write_text("two", encoding="utf-8")
+    desk.write("a.md", "one")
+    desk.run(IngestRequest(paths=(str(desk.root), str(other))))
+    (other / "b.md").unlink()
+    other.rmdir()
+
+    outcome = desk.again()
+
+    assert counts(outcome) == {"unchanged": 1, "errors": 1}
+    assert isinstance(outcome.items[0].error, IoError)
+    assert list(desk.ids(other)) == ["b.md"]
+
+
+def test_what_lies_in_a_folder_that_cannot_be_listed_is_kept(desk, monkeypatch):
+    desk.write("a.md", "one")
+    desk.write("locked/b.md", "two")
+    desk.ingest()
+    listing = os.scandir
+
+    def refuse(path):
+        if path.endswith("locked"):
+            raise PermissionError(13, "Permission denied")
+        return listing(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+
+    outcome = desk.again()
+
+    assert counts(outcome) == {"unchanged": 1}
+    assert outcome.skipped_by_reason == {"unreadable": 1}
+    assert sorted(desk.ids()) == ["a.md", "locked/b.md"]
+
+
+def test_a_folder_within_a_source_narrows_the_run(desk):
+    desk.write("a.md", "one")
+    desk.write("sub/b.md", "two")
+    desk.ingest()
+    (desk.root / "a.md").unlink()
+    desk.write("sub/b.md", "two, changed")
+
+    assert counts(desk.ingest("sub")) == {"updated": 1}
+    assert [source.root for source in desk.library.sources()] == [str(desk.root)]
+    assert sorted(desk.ids()) == ["a.md", "sub/b.md"]
+
+
+def test_a_source_within_the_root_is_left_to_itself(desk):
+    desk.write("sub/b.md", "two")
+    desk.ingest("sub")
+    inner = desk.ids(desk.root / "sub")
+    desk.write("a.md", "one")
+
+    outcome = desk.ingest()
+
+    assert counts(outcome) == {"new": 1}
+    assert outcome.skipped_by_reason == {"other_source": 1}
+    assert desk.ids(desk.root / "sub") == inner
+    assert counts(desk.again()) == {"unchanged": 2}
+
+
+def test_a_folder_that_its_source_ignores_becomes_a_source_of_its_own(desk):
+    desk.write("a.md", "one")
+    desk.write("node_modules/x/README.md", "two")
+    desk.ingest()
+
+    assert counts(desk.ingest("node_modules/x")) == {"new": 1}
+    assert counts(desk.again()) == {"unchanged": 2}
+
+
+def test_only_the_named_file_of_an_unknown_folder_belongs_to_the_library(desk):
+    desk.write("a.md", "one")
+    desk.write("b.md", "two")
+
+    assert counts(desk.ingest("a.md")) == {"new": 1}
+    assert [source.kind for source in desk.library.sources()] == ["files"]
+    assert counts(desk.again()) == {"unchanged": 1}
+    assert counts(desk.ingest("b.md")) == {"new": 1}
+    assert sorted(desk.ids()) == ["a.md", "b.md"]
+
+
+def test_a_folder_takes_over_the_files_that_were_named_in_it(desk):
+    desk.write("a.md", "one")
+    desk.write("b.md", "two")
+    desk.ingest("a.md")
+    before = desk.ids()["a.md"]
+
+    assert counts(desk.ingest()) == {"new": 1, "unchanged": 1}
+    assert [source.kind for source in desk.library.sources()] == ["folder"]
+    assert desk.ids()["a.md"] == before
+
+
+def test_files_named_below_a_folder_stay_their_own_source(desk):
+    desk.write("sub/a.md", "one")
+    desk.write("sub/b.md", "two")
+    desk.ingest("sub/a.md")
+
+    outcome = desk.ingest()
+
+    assert counts(outcome) == {"new": 1}
+    assert list(desk.ids()) == ["sub/b.md"]
+    assert counts(desk.again()) == {"unchanged": 2}
+
+
+def test_a_named_file_of_a_source_is_a_document_of_that_source(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    desk.write("sub/b.md", "two")
+
+    assert counts(desk.ingest("sub/b.md")) == {"new": 1}
+    assert sorted(desk.ids()) == ["a.md", "sub/b.md"]
+
+
+def test_a_file_named_against_the_ignore_rules_stays(desk):
+    desk.write("a.md", "one")
+    desk.write(".hidden.md", "two")
+    desk.ingest()
+
+    assert counts(desk.ingest(".hidden.md")) == {"new": 1}
+    assert counts(desk.again()) == {"unchanged": 2}
+    (desk.root / ".hidden.md").unlink()
+    assert counts(desk.again()) == {"removed": 1, "unchanged": 1}
+    desk.write(".hidden.md", "three")
+    assert counts(desk.again()) == {"unchanged": 1}
+
+
+def test_the_same_file_named_twice_and_with_its_folder_is_read_once(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    desk.write("b.md", "two")
+
+    assert counts(desk.ingest("b.md", "b.md", "")) == {"new": 1, "unchanged": 1}
+
+
+def test_without_a_path_the_workspace_is_read(desk):
+    desk.write("a.md", "one")
+
+    assert counts(desk.again(workspace=str(desk.root))) == {"new": 1}
+
+
+def test_without_anything_to_read_the_caller_is_told_what_to_name(desk):
+    with pytest.raises(UsageInvalid, match="name a folder or a file"):
+        desk.again()
+
+
+def test_a_path_that_does_not_exist_is_an_error(desk):
+    with pytest.raises(IoError) as caught:
+        desk.ingest("missing.md")
+
+    assert caught.value.op == "read"
+    assert desk.library.sources() == []
+
+
+def test_the_only_named_file_without_a_parser_is_an_error(desk):
+    desk.write("photo.png", "")
+
+    with pytest.raises(UnsupportedMedia) as caught:
+        desk.ingest("photo.png")
+
+    assert caught.value.media == ".png"
+
+
+def test_the_only_named_file_above_the_limit_is_an_error(desk):
+    desk.write("a.md", "x" * 100)
+
+    with pytest.raises(TooLarge) as caught:
+        desk.ingest("a.md", rules=ScanRules(max_file_bytes=50))
+
+    assert (caught.value.size, caught.value.limit) == (100, 50)
+
+
+def test_several_named_files_leave_out_those_without_a_parser(desk):
+    desk.write("a.md", "one")
+    desk.write("photo.png", "")
+
+    outcome = desk.ingest("a.md", "photo.png")
+
+    assert counts(outcome) == {"new": 1}
+    assert outcome.skipped_by_reason == {"unsupported": 1}
+
+
+class Refusing:
+    version = "refusing-v1"
+
+    def parse(self, data, path):
+        if b"bad" in data:
+            raise ParseFailed(path=path, parser=self.version, cause="it is bad")
+        return ParsedDocument(text="", title=path, blocks=())
+
+
+def test_one_bad_file_is_an_item_and_the_run_goes_on(desk):
+    desk.parsers["text/markdown"] = Refusing()
+    desk.write("a.md", "good")
+    desk.write("b.md", "bad")
+    desk.write("c.md", "good")
+
+    outcome = desk.ingest()
+
+    assert counts(outcome) == {"new": 2, "errors": 1}
+    (item,) = (item for item in outcome.items if item.kind is ItemKind.ERROR)
+    assert item.doc_path == "b.md"
+    assert isinstance(item.error, ParseFailed)
+    assert counts(desk.again()) == {"unchanged": 2, "errors": 1}
+
+
+def test_a_document_whose_new_content_is_refused_stays_as_it_was(desk):
+    desk.parsers["text/markdown"] = Refusing()
+    desk.write("a.md", "good")
+    desk.ingest()
+    before = desk.ids()
+    desk.write("a.md", "bad now")
+
+    assert counts(desk.again()) == {"errors": 1}
+    assert desk.ids() == before
+
+
+def test_the_only_named_file_that_is_refused_is_an_error(desk):
+    desk.parsers["text/markdown"] = Refusing()
+    desk.write("a.md", "bad")
+
+    with pytest.raises(ParseFailed):
+        desk.ingest("a.md")
+
+    assert kinds(desk)[-1] is ProgressKind.ABORTED
+
+
+def test_the_numbers_of_a_report_add_up(desk):
+    desk.parsers["text/plain"] = Refusing()
+    desk.write("gone.md", "one")
+    desk.write("kept.md", "two")
+    desk.ingest()
+    (desk.root / "gone.md").unlink()
+    desk.write("new.md", "three")
+    desk.write("bad.txt", "bad")
+    desk.write("photo.png", "")
+
+    outcome = desk.again()
+
+    parts = ("new", "updated", "moved", "unchanged", "errors", "skipped")
+    assert outcome.scanned == sum(getattr(outcome, part) for part in parts) == 4
+    assert outcome.removed == 1
+
+
+def test_force_reads_everything_again_and_keeps_ids_and_vectors(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    before = desk.ids()
+    del desk.embedder.embedded[:]
+
+    assert counts(desk.again(force=True)) == {"updated": 1}
+    assert desk.ids() == before
+    assert desk.embedder.embedded == []
+
+
+def test_another_chunker_reads_everything_again(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+
+    assert counts(desk.again(chunker="heading-100-v1")) == {"updated": 1}
+    assert counts(desk.again(chunker="heading-100-v1")) == {"unchanged": 1}
+
+
+def test_another_version_of_a_parser_reads_its_files_again(desk):
+    desk.write("a.md", "one")
+    desk.write("b.txt", "two")
+    desk.ingest()
+    desk.parsers["text/markdown"] = Refusing()
+
+    assert counts(desk.again()) == {"updated": 1, "unchanged": 1}
+
+
+def test_a_dry_run_tells_everything_and_writes_nothing(desk):
+    desk.write("a.md", "one")
+    desk.write("b.md", "two")
+    desk.ingest()
+    before = desk.ids()
+    revision = desk.library.revision()
+    (desk.root / "a.md").unlink()
+    desk.write("b.md", "two, changed")
+    desk.write("c.md", "three")
+
+    outcome = desk.again(dry_run=True)
+
+    assert counts(outcome) == {"new": 1, "updated": 1, "removed": 1}
+    assert outcome.dry_run
+    assert (desk.ids(), desk.library.revision()) == (before, revision)
+    assert desk.models_loaded == 1
+
+
+def test_a_dry_run_needs_no_library(desk):
+    desk.write("a.md", "one")
+    ports = desk.ports()
+    ports = IngestPorts(
+        library=None,
+        vectors=ports.vectors,
+        embedder=ports.embedder,
+        parsers=ports.parsers,
+        budget=ports.budget,
+        clock=ports.clock,
+    )
+
+    outcome = run(IngestRequest(paths=(str(desk.root),), dry_run=True), ports)
+
+    assert counts(outcome) == {"new": 1}
+
+
+def test_without_a_model_chunks_wait_and_the_next_run_fills_them_in(desk):
+    model, desk.embedder = desk.embedder, None
+    desk.write("a.md", "one")
+
+    outcome = desk.ingest()
+    assert (outcome.embedding.version, outcome.embedding.pending) == (None, 1)
+    assert desk.tables_opened == 0
+
+    desk.embedder = model
+    outcome = desk.again()
+    assert counts(outcome) == {"unchanged": 1}
+    assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
+
+
+def test_another_model_is_refused_before_anything_is_written(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    desk.embedder = HashingEmbedder(version="another-v1")
+    desk.write("b.md", "two")
+
+    with pytest.raises(EmbeddingMismatch) as caught:
+        desk.again()
+
+    assert caught.value.found == "hashing-words-384-v1"
+    assert caught.value.expected == "another-v1"
+    assert list(desk.ids()) == ["a.md"]
+    assert kinds(desk)[-1] is ProgressKind.ABORTED
+
+
+def test_a_rebuild_embeds_everything_with_another_model(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    desk.embedder = HashingEmbedder(version="another-v1")
+    desk.write("b.md", "two")
+
+    outcome = desk.again(rebuild=True)
+
+    assert outcome.embedding.version == "another-v1"
+    assert outcome.embedding.embedded == 2
+    assert desk.tables["hashing-words-384-v1"].keys() == []
+
+
+def test_cancelled_after_a_document_everything_done_is_kept(desk):
+    for number in range(5):
+        desk.write(f"{number}.md", f"text {number}")
+    cancel = Cancel()
+
+    def stop(event):
+        desk.events.append(event)
+        if event.kind is ProgressKind.ASSET_FINISHED and event.done == 2:
+            cancel.request()
+
+    request = IngestRequest(paths=(str(desk.root),))
+    outcome = run(request, desk.ports(), stop, cancel)
+
+    assert outcome.cancelled
+    assert counts(outcome) == {"new": 2}
+    assert outcome.embedding.pending == 2
+    assert Counter(kinds(desk))[ProgressKind.ABORTED] == 1
+    assert counts(desk.again()) == {"new": 3, "unchanged": 2}
+    assert desk.library.pending_count() == 0
+
+
+def test_cancelled_between_batches_the_vectors_done_are_kept(desk):
+    desk.embedder = HashingEmbedder(batch=2)
+    for number in range(6):
+        desk.write(f"{number}.md", f"text {number}")
+    cancel = Cancel()
+
+    def stop(event):
+        if event.kind is ProgressKind.EMBED_BATCH:
+            cancel.request()
+
+    outcome = run(IngestRequest(paths=(str(desk.root),)), desk.ports(), stop, cancel)
+    desk.check()
+
+    assert outcome.cancelled
+    assert (outcome.embedding.embedded, outcome.embedding.pending) == (2, 4)
+
+
+def test_cancelled_before_the_work_nothing_is_written(desk):
+    desk.write("a.md", "one")
+    cancel = Cancel()
+    cancel.request()
+
+    outcome = desk.ingest(cancel=cancel)
+
+    assert outcome.cancelled
+    assert desk.library.sources() == []
+
+
+def test_the_scan_is_announced_first_and_one_event_ends_the_run(desk):
+    desk.write("a.md", "one")
+
+    desk.ingest()
+
+    said = kinds(desk)
+    assert said[0] is ProgressKind.SCAN_STARTED
+    assert said[-1] is ProgressKind.COMPLETED
+    assert sum(kind in TERMINAL for kind in said) == 1
+    assert ProgressKind.ASSET_STARTED in said
+    assert ProgressKind.EMBED_BATCH in said
+
+
+def test_unchanged_files_are_not_worth_an_event(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    del desk.events[:]
+
+    desk.again()
+
+    said = [ProgressKind.SCAN_STARTED, ProgressKind.SCAN_COMPLETED, ProgressKind.COMPLETED]
+    assert kinds(desk) == said
+
+
+def test_a_file_that_vanishes_after_the_scan_is_gone(desk):
+    desk.write("a.md", "one")
+    desk.write("b.md", "two")
+    desk.ingest()
+    desk.write("a.md", "one, changed")
+
+    def vanish(event):
+        if event.kind is ProgressKind.ASSET_STARTED:
+            (desk.root / "a.md").unlink()
+
+    outcome = run(IngestRequest(paths=(str(desk.root),)), desk.ports(), vanish)
+
+    assert counts(outcome) == {"removed": 1, "unchanged": 1}
+    assert list(desk.ids()) == ["b.md"]
+
+
+def test_a_name_that_is_not_utf8_does_not_stop_the_run(desk):
+    desk.write("a.md", "one")
+    (desk.root / "latin-\udce9.md").write_bytes(b"two")
+
+    outcome = desk.ingest()
+
+    assert counts(outcome) == {"new": 1}
+    assert outcome.skip_examples == {"undecodable_name": ["latin-\\xe9.md"]}
+
+
+def test_private_folders_are_never_read(desk):
+    desk.write("a.md", "one")
+    desk.write("data/b.md", "two")
+
+    outcome = desk.ingest(private=(str(desk.root / "data"),))
+
+    assert counts(outcome) == {"new": 1}
+    assert outcome.skipped_by_reason == {"excluded": 1}
+
+
+def test_a_folder_scanned_without_the_rules_finds_what_they_hid(desk):
+    desk.write("a.md", "one")
+    desk.write(".b.md", "two")
+    desk.ingest()
+
+    rules = ScanRules(ignore=IgnoreRules(hidden=True))
+    assert counts(desk.again(rules=rules)) == {"new": 1, "unchanged": 1}
+
+
+def test_a_run_is_remembered_with_how_much_it_changed(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    desk.again()
+
+    assert [changed for *_, changed in desk.library.runs] == [1, 0]
+    assert desk.library.checkpoints == 1
