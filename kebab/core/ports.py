@@ -225,6 +225,9 @@ class LibraryReader(Protocol):
     def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
 
+    def pending_count(self) -> int:
+        """Return how many chunks of the snapshot lack a vector."""
+
     def allowed(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
 
@@ -236,6 +239,16 @@ class LibraryReader(Protocol):
 
     def close(self) -> None:
         """End the snapshot."""
+
+
+class AnswerCache(Protocol):
+    """Remembers small answers by namespace, question and revision; it may forget any of them."""
+
+    def get(self, namespace: str, question: str, revision: int) -> bytes | None:
+        """Return what is remembered, or None."""
+
+    def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
+        """Remember an answer if that can be done at once; never fail."""
 
 
 class Vectors(Protocol):

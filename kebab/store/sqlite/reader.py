@@ -81,6 +81,11 @@ class SqliteReader:
         with self._reading():
             return fts.frequency(self._database, terms)
 
+    def pending_count(self) -> int:
+        """Return how many chunks of the snapshot lack a vector."""
+        with self._reading():
+            return vectors.count(self._database, "pending")
+
     def allowed(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
         if not filters.active:

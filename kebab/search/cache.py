@@ -1,0 +1,40 @@
+"""Remembered query vectors: paging and repeated questions load no model."""
+
+from typing import TYPE_CHECKING
+
+from kebab.core.ports import AnswerCache, Embedder
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Vector
+
+_FLOAT_BYTES = 4
+_ANY_REVISION = 0
+"""The vector of a question does not depend on the index."""
+
+
+class QueryVectors:
+    """Embeds questions, each once as long as the cache remembers."""
+
+    def __init__(self, cache: AnswerCache | None) -> None:
+        self._cache = cache
+
+    def embed(self, embedder: Embedder, text: str) -> tuple["Vector", bool]:
+        """Return the unit vector of a question, and whether it was remembered."""
+        namespace = f"query_vector:{embedder.version}"
+        if self._cache and (raw := self._cache.get(namespace, text, _ANY_REVISION)):
+            found = _vector(raw, embedder.dimension)
+            if found is not None:
+                return found, True
+        vector = embedder.embed_query(text)
+        if self._cache:
+            self._cache.put(namespace, text, _ANY_REVISION, vector.astype("<f4").tobytes())
+        return vector, False
+
+
+def _vector(raw: bytes, dimension: int) -> "Vector | None":
+    """Return stored bytes as a vector; None when they are not one of this dimension."""
+    import numpy as np
+
+    if len(raw) != dimension * _FLOAT_BYTES:
+        return None
+    return np.frombuffer(raw, dtype="<f4").astype(np.float32)

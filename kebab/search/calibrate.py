@@ -1,0 +1,54 @@
+"""Calibration: what a score means, the same in every query.
+
+A score is the logistic of the evidence, so it keeps the order. Slope and middle were fitted per
+method on SQuAD 2 with MiniLM (fp32): first hits of 1,000 answerable questions, right or wrong, of
+500 questions on the same articles that nothing answers, and of 30 questions on other matters
+(weighted fivefold), as the probability that the first hit is right. Measured there, hybrid: of
+off-topic questions none is `strong` and 3 % are `fair`; of the unanswerable ones 6 % are `strong`;
+of the right first hits 94 % are at least `fair`.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kebab.core.hit import Confidence
+
+STRONG = 0.75
+FAIR = 0.3
+
+
+class Method(StrEnum):
+    """Which evidence a score stands on."""
+
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    slope: float
+    middle: float
+
+
+_CURVES = {
+    Method.HYBRID: _Curve(7.6, 0.423),
+    Method.LEXICAL: _Curve(6.8, 0.379),
+    Method.VECTOR: _Curve(6.2, 0.616),
+}
+_STEEPEST = 60.0
+
+
+def score(evidence: float, method: Method) -> float:
+    """Return the calibrated score of fused evidence, between 0 and 1, rising with it."""
+    curve = _CURVES[method]
+    bend = curve.slope * (curve.middle - evidence)
+    return 1 / (1 + math.exp(min(bend, _STEEPEST)))
+
+
+def confidence(value: float) -> Confidence:
+    """Return how far a calibrated score can be trusted to mean an answer."""
+    if value >= STRONG:
+        return Confidence.STRONG
+    return Confidence.FAIR if value >= FAIR else Confidence.WEAK

@@ -1,0 +1,85 @@
+"""The search engine: a query in, a page out."""
+
+import time
+from collections.abc import Callable
+
+from kebab.core.hit import Degraded, Page
+from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
+from kebab.core.query import Mode, Query
+from kebab.errors.catalog import InvalidInput
+from kebab.search.cache import QueryVectors
+from kebab.search.page import Selection, select
+from kebab.search.rank import Ranker
+from kebab.search.stages import Stages
+from kebab.search.vector import Channel
+
+
+class SearchEngine:
+    """Searches one snapshot of the library.
+
+    Args:
+        library: The snapshot.
+        vectors: Gives the vector index, or None when there is none. Called only when needed.
+        embedder: Gives the model, or None when it is not on this machine. Called only when needed.
+        cache: Remembers the vectors of questions.
+        clock: Returns seconds that never run backwards.
+    """
+
+    def __init__(
+        self,
+        library: LibraryReader,
+        vectors: Callable[[], Vectors | None],
+        embedder: Callable[[], Embedder | None],
+        *,
+        cache: AnswerCache | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._library = library
+        self._clock = clock
+        channel = Channel(
+            library=library, vectors=vectors, embedder=embedder, memory=QueryVectors(cache)
+        )
+        self._ranker = Ranker(library, channel)
+
+    def search(self, query: Query) -> Page:
+        """Return one page of hits.
+
+        Raises:
+            InvalidInput: The query is empty.
+            EmbeddingUnavailable: Mode `vector`, and there is no model to ask with.
+            StoreCorrupt: Mode `vector`, and the vectors cannot be read.
+            TimedOut: Mode `vector`, and the model took too long.
+        """
+        if not query.text.strip():
+            raise InvalidInput(field="$.query", cause="it is empty")
+        stages = Stages(self._clock)
+        ranking = self._ranker.rank(query, stages)
+        selection = select(ranking, query, self._library.chunks)
+        stages.note("page", len(selection.hits))
+        return Page(
+            hits=selection.hits,
+            has_more=selection.more,
+            next_offset=_next(query, selection),
+            truncated=selection.truncated,
+            degraded=(*ranking.degraded, *self._waiting(query, ranking.degraded)),
+            revision=self._library.revision(),
+            timing_ms=stages.elapsed_ms(),
+            stages=stages.all() if query.trace else (),
+        )
+
+    def _waiting(self, query: Query, degraded: tuple[Degraded, ...]) -> tuple[Degraded, ...]:
+        """Return a note on chunks that the vectors do not cover yet."""
+        if query.mode is Mode.LEXICAL or any(one.channel == "vector" for one in degraded):
+            return ()
+        count = self._library.pending_count()
+        if not count:
+            return ()
+        reason = f"passages that still wait for their vector: {count}"
+        return (Degraded(channel="vector", reason=reason, hint="kebab ingest"),)
+
+
+def _next(query: Query, selection: Selection) -> int | None:
+    """Return where the next page begins; None at the end, and when not one hit fits the budget."""
+    if not selection.more or not selection.hits:
+        return None
+    return query.offset + len(selection.hits)

@@ -1,0 +1,129 @@
+"""The channel of meaning: the nearest vectors, filtered before the cut."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kebab.core.chunk import KeyedScore
+from kebab.core.hit import Degraded
+from kebab.core.ids import Key
+from kebab.core.ports import Embedder, LibraryReader, Vectors
+from kebab.core.query import Mode
+from kebab.errors.catalog import EmbeddingUnavailable, StoreCorrupt, TimedOut
+from kebab.errors.signal import Signal
+from kebab.search import lexical
+from kebab.search.cache import QueryVectors
+from kebab.search.parse import Question
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Vector
+
+_SPARE = 32
+_LOST: tuple[type[Signal], ...] = (EmbeddingUnavailable, StoreCorrupt, TimedOut)
+"""What takes the channel away without ending a hybrid search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which chunks may answer: `allowed` in rising order (None: all), without the excluded."""
+
+    allowed: Sequence[Key] | None = None
+    excluded: frozenset[Key] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearness:
+    """What the channel found: the nearest chunks in order, and every cosine that is known."""
+
+    near: Sequence[KeyedScore]
+    cosines: dict[Key, float]
+    version: str
+    remembered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """The channel of one knowledge base; its parts are built when they are first needed."""
+
+    library: LibraryReader
+    vectors: Callable[[], Vectors | None]
+    embedder: Callable[[], Embedder | None]
+    memory: QueryVectors
+
+    def ask(
+        self, question: Question, candidates: Collection[Key], limit: int, mode: Mode
+    ) -> Nearness | Degraded:
+        """Return the nearest chunks, with the cosines of the candidates; or why there are none.
+
+        Raises:
+            EmbeddingUnavailable: Vectors were demanded, and there is no model to ask with.
+            StoreCorrupt: Vectors were demanded and cannot be read.
+            TimedOut: Vectors were demanded, and the model took too long.
+        """
+        try:
+            return self._ask(question, candidates, limit)
+        except _LOST as signal:
+            if mode is Mode.VECTOR:
+                raise
+            return _degraded(signal.text(), signal.advice())
+
+    def _ask(
+        self, question: Question, candidates: Collection[Key], limit: int
+    ) -> Nearness | Degraded:
+        embedder = self.embedder()
+        if embedder is None:
+            raise EmbeddingUnavailable(
+                model="auto", tried=[], cause="no embedding model is on this machine"
+            )
+        if not embedder.supports(question.plain):
+            return _degraded(f"{embedder.version} does not know the script of this query")
+        vectors = self.vectors()
+        if vectors is None or not vectors.count():
+            return _degraded("no passage has a vector yet", "kebab ingest")
+        query, remembered = self.memory.embed(embedder, question.plain)
+        near = nearest(self.library, vectors, query, limit, scope(self.library, question))
+        return Nearness(
+            near=near,
+            cosines=_cosines(vectors, query, near, candidates),
+            version=embedder.version,
+            remembered=remembered,
+        )
+
+
+def scope(library: LibraryReader, question: Question) -> Scope:
+    """Return which chunks pass the filters and hold every required phrase but nothing excluded."""
+    held = lexical.held(library, question)
+    allowed = library.allowed(question.filters) if held is None else held
+    return Scope(allowed, frozenset(lexical.left_out(library, question)))
+
+
+def nearest(
+    library: LibraryReader, vectors: Vectors, query: "Vector", limit: int, within: Scope
+) -> list[KeyedScore]:
+    """Return the nearest chunks of a scope that the snapshot holds.
+
+    A row that the snapshot does not hold (a chunk deleted or written by another process) or that
+    the query excludes takes no place: the search is widened until the list is full or the index
+    has no more.
+    """
+    wanted = limit + _SPARE
+    while True:
+        near = vectors.nearest(query, wanted, within.allowed)
+        live = library.existing([key for key, _ in near]) - within.excluded
+        found = [(key, cosine) for key, cosine in near if key in live]
+        if len(found) >= limit or len(near) < wanted:
+            return found[:limit]
+        wanted *= 2
+
+
+def _cosines(
+    vectors: Vectors, query: "Vector", near: Sequence[KeyedScore], candidates: Collection[Key]
+) -> dict[Key, float]:
+    """Return the cosine of every chunk that is near or a candidate, if it has a vector."""
+    known = dict(near)
+    missing = [key for key in candidates if key not in known]
+    return {**known, **(vectors.cosines(query, missing) if missing else {})}
+
+
+def _degraded(reason: str, hint: str | None = None) -> Degraded:
+    return Degraded(channel="vector", reason=reason, hint=hint)
