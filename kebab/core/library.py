@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from kebab.core.hit import StoredChunk
+from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.ids import ChunkId, DocId
 
 DocumentOrder: TypeAlias = Literal["path", "title", "modified", "indexed", "size"]
@@ -61,7 +61,7 @@ class ChunkDetail:
     end: int
     text_hash: str
     embed_hash: str
-    vector_state: Literal["pending", "committed", "unsupported"]
+    vector_state: VectorState
     previous: ChunkId | None
     following: ChunkId | None
 

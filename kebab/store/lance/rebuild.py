@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.store.lance import layout
+from kebab.store.lance.engine import LanceTable
 from kebab.store.lance.sidecar import Sidecar
-from kebab.store.lance.table import LanceTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

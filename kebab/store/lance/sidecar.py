@@ -122,8 +122,8 @@ class Sidecar:
             os.fsync(file.fileno())
             _finish(file.fileno(), Header(self._dimension, header.rows + len(keys), after))
 
-    def bury(self, before: bytes, after: bytes, keys: "Keys | None") -> None:
-        """Follow the table by deleting rows in place; None deletes all of them.
+    def bury(self, before: bytes, after: bytes, keys: "Keys") -> None:
+        """Follow the table by deleting rows in place.
 
         Raises:
             OSError: The file cannot be written.
@@ -134,8 +134,7 @@ class Sidecar:
         if header is None or header.stamp != before:
             return
         records = self._records(header.rows, writable=True)
-        gone = slice(None) if keys is None else np.isin(records["key"], keys)
-        records["key"][gone] = DEAD
+        records["key"][np.isin(records["key"], keys)] = DEAD
         self.restamp(before, after)
 
     def restamp(self, before: bytes, after: bytes) -> None:
@@ -149,6 +148,14 @@ class Sidecar:
             return
         with self._path.open("r+b") as file:
             _finish(file.fileno(), header._replace(stamp=after))
+
+    def remove(self) -> None:
+        """Delete the file.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        self._path.unlink(missing_ok=True)
 
     def _end(self, rows: int) -> int:
         return _HEADER_BYTES + rows * self._dtype().itemsize

@@ -1,135 +1,138 @@
-"""The Lance table: the one place that imports LanceDB."""
+"""The vector index under the writer lock: the table first, then the sidecar that follows it."""
 
-import os
-import warnings
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import timedelta
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.ports import VectorRow
 from kebab.store.lance import layout
-from kebab.store.lance.failures import Op, translated
-from kebab.store.lance.sync import Fresh
+from kebab.store.lance.engine import LanceTable
+from kebab.store.lance.nearest import MappedVectors
+from kebab.store.lance.rebuild import rebuild
+from kebab.store.lance.sidecar import DEAD, Sidecar
 
 if TYPE_CHECKING:
-    from kebab.store.lance.sidecar import Batch
+    from kebab.core.ports import Vector
 
-RETENTION = timedelta(hours=1)
-"""How long a dropped state stays readable; longer than any reader needs to copy it."""
-
-_BATCH_ROWS = 4_096
-_KEYS_PER_DELETE = 10_000
-_MOST_FRAGMENTS = 8
-_MOST_VERSIONS = 32
-_MOST_DELETED = 0.2
-_THREADS = "2"
+_MOST_DEAD = 0.25
 
 
-class LanceTable:
-    """One table of keys and vectors; opened on first use, made on first append."""
+class LanceVectors:
+    """A `VectorWriter`; the caller holds the writer lock of the data directory."""
 
-    def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
-        self.path = layout.table_path(data_dir, version)
-        self._name = layout.table_name(version)
-        self._dimension = dimension
-        self._table: Any = None
+    def __init__(self, data_dir: Path, version: str, dimension: int = 384) -> None:
+        self._table = LanceTable(data_dir, version, dimension)
+        self._sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
+        self._reader = MappedVectors(data_dir, version, dimension)
+        self._rebuild = partial(rebuild, data_dir, version, dimension)
 
-    @property
-    def opened(self) -> bool:
-        """Whether LanceDB was needed so far."""
-        return self._table is not None
+    def nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        """Return the chunks of highest cosine, filtered before the cut."""
+        return self._reader.nearest(query, limit, allowed)
 
-    def exists(self) -> bool:
-        """Return whether the table has any state."""
-        return bool(layout.manifests(self.path))
+    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        """Return the cosine of those of these chunks that have a vector."""
+        return self._reader.cosines(query, keys)
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        """Return the stored vectors of those of these chunks that have one."""
+        return self._reader.get(keys)
+
+    def count(self) -> int:
+        """Return how many chunks have a vector."""
+        return self._reader.count()
 
     def append(self, rows: Sequence[VectorRow]) -> None:
-        """Add rows in one commit and wait until the disk has them."""
-        with self._at_work("write"), Fresh(self.path):
-            data = self._arrow(rows)
-            if self._table is None and not self.exists():
-                self._table = self._database().create_table(self._name, data)
-            else:
-                self._open().add(data)
+        """Add rows in one commit and return when they are durable.
 
-    def delete(self, keys: Collection[Key] | None) -> None:
-        """Delete the rows of these keys, or all rows."""
-        with self._at_work("write"), Fresh(self.path):
-            if keys is None:
-                self._open().delete("true")
-                return
-            ordered = sorted(keys)
-            for start in range(0, len(ordered), _KEYS_PER_DELETE):
-                part = ordered[start : start + _KEYS_PER_DELETE]
-                self._open().delete(f"key IN ({','.join(map(str, part))})")
-
-    def batches(self) -> "Iterator[Batch]":
-        """Yield the keys and vectors of all rows."""
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
         import numpy as np
 
-        with self._at_work("read"):
-            table = self._open()
-            query = table.search().select(["key", "vector"]).limit(max(1, table.count_rows()))
-            for batch in query.to_batches(_BATCH_ROWS):
-                vectors = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-                keys = batch.column("key").to_numpy(zero_copy_only=False)
-                yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
+        if not rows:
+            return
+        keys = np.array([row.key for row in rows], np.int64)
+        matrix = np.array([row.vector for row in rows], np.float32)
+        before = layout.stamp(self._table.path)
+        self._table.append(rows)
+        if before is None:
+            self._follow(None, lambda _, after: self._sidecar.create(after, [(keys, matrix)]))
+        else:
+            self._follow(before, lambda old, new: self._sidecar.extend(old, new, (keys, matrix)))
 
-    def tidy(self) -> bool:
-        """Compact and drop old states when it pays; return whether anything was done."""
-        with self._at_work("write"):
-            if not self._worn():
-                return False
-            with Fresh(self.path):
-                self._open().optimize(cleanup_older_than=RETENTION)
-        return True
+    def delete(self, keys: Collection[Key]) -> None:
+        """Delete the rows of these chunks.
 
-    def _worn(self) -> bool:
-        stats = self._open().stats()
-        fragments = stats["fragment_stats"]
-        held = fragments["num_fragments"] * fragments["lengths"]["mean"]
-        return bool(
-            fragments["num_fragments"] > _MOST_FRAGMENTS
-            or len(layout.manifests(self.path)) > _MOST_VERSIONS
-            or held - stats["num_rows"] > held * _MOST_DELETED
-        )
-
-    def _open(self) -> Any:
-        if self._table is None:
-            self._table = self._database().open_table(self._name)
-        return self._table
-
-    def _database(self) -> Any:
-        return _lancedb().connect(str(self.path.parent))
-
-    def _arrow(self, rows: Sequence[VectorRow]) -> Any:
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
         import numpy as np
-        import pyarrow as pa
 
-        vectors = np.concatenate([row.vector for row in rows], dtype=np.float32)
-        columns = {
-            "key": pa.array([row.key for row in rows], pa.int64()),
-            "chunk_id": pa.array([row.chunk_id for row in rows], pa.string()),
-            "doc_id": pa.array([row.doc_id for row in rows], pa.string()),
-            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), self._dimension),
-        }
-        return pa.table(columns)
+        before = layout.stamp(self._table.path)
+        if not keys or before is None:
+            return
+        self._table.delete(keys)
+        gone = np.fromiter(keys, np.int64, len(keys))
+        self._follow(before, lambda old, new: self._sidecar.bury(old, new, gone))
 
-    @contextmanager
-    def _at_work(self, op: Op) -> Iterator[None]:
-        with warnings.catch_warnings(), translated(str(self.path), op):
-            warnings.simplefilter("ignore")
-            yield
+    def clear(self) -> None:
+        """Delete every row, and the files that held them.
 
+        Raises:
+            IoError: The file system refused.
+        """
+        if self._table.exists():
+            self._table.drop()
+        with suppress(OSError):
+            self._sidecar.remove()
 
-def _lancedb() -> Any:
-    """Import LanceDB, silent and with few threads; it reads both settings only once."""
-    os.environ.setdefault("LANCE_LOG", "error")
-    os.environ.setdefault("LANCE_CPU_THREADS", _THREADS)
-    os.environ.setdefault("LANCE_IO_THREADS", _THREADS)
-    import lancedb
+    def keys(self) -> list[Key]:
+        """Return the key of every row, repeated keys included."""
+        stamp = layout.stamp(self._table.path)
+        if stamp is None:
+            return []
+        mapped = self._sidecar.map(stamp)
+        if mapped is None:
+            return [Key(key) for keys, _ in self._table.batches() for key in keys.tolist()]
+        keys = mapped[0]
+        return [Key(key) for key in keys[keys != DEAD].tolist()]
 
-    return lancedb
+    def maintain(self) -> None:
+        """Compact and drop old versions when it pays, and refresh what readers map.
+
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
+        before = layout.stamp(self._table.path)
+        if before is None:
+            return
+        # Whoever wrote nothing in this run has nothing to tidy, and need not import LanceDB.
+        if self._table.opened and self._table.tidy():
+            self._follow(before, self._sidecar.restamp)
+        if not self._current():
+            self._rebuild()
+
+    def _follow(self, before: bytes | None, step: Callable[[bytes, bytes], None]) -> None:
+        """Let the sidecar follow a commit; when that fails it is merely out of date."""
+        after = layout.stamp(self._table.path)
+        if after is not None:
+            with suppress(OSError):
+                step(before or b"", after)
+
+    def _current(self) -> bool:
+        stamp = layout.stamp(self._table.path)
+        mapped = self._sidecar.map(stamp) if stamp else None
+        if mapped is None:
+            return False
+        keys = mapped[0]
+        return int((keys == DEAD).sum()) <= len(keys) * _MOST_DEAD

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 import apsw
 
 from kebab.core.chunk import PendingChunk
+from kebab.core.hit import VectorState
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.ports import VectorState
 from kebab.store.sqlite.values import as_json, strings
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Self
 
 from kebab.core.chunk import PendingChunk
+from kebab.core.hit import VectorState
 from kebab.core.ids import DocId, Key
-from kebab.core.ports import DocumentRow, FileStamp, Known, Source, VectorState, Written
+from kebab.core.ports import DocumentRow, FileStamp, Known, Source, Written
 from kebab.store.sqlite import chunks, documents, fts, state, vectors
 from kebab.store.sqlite.connection import database_path, open_writer
 from kebab.store.sqlite.failures import translated

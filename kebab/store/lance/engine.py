@@ -1,0 +1,145 @@
+"""The Lance table: the one place that imports LanceDB."""
+
+import os
+import shutil
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kebab.core.ids import Key
+from kebab.core.ports import VectorRow
+from kebab.errors.catalog import IoError
+from kebab.store.lance import layout
+from kebab.store.lance.failures import Op, translated
+from kebab.store.lance.sync import Fresh
+
+if TYPE_CHECKING:
+    from kebab.store.lance.sidecar import Batch
+
+RETENTION = timedelta(hours=1)
+"""How long a dropped state stays readable; longer than any reader needs to copy it."""
+
+_BATCH_ROWS = 4_096
+_KEYS_PER_DELETE = 10_000
+_MOST_FRAGMENTS = 8
+_MOST_VERSIONS = 32
+_MOST_DELETED = 0.2
+_THREADS = "2"
+
+
+class LanceTable:
+    """One table of keys and vectors; opened on first use, made on first append."""
+
+    def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
+        self.path = layout.table_path(data_dir, version)
+        self._name = layout.table_name(version)
+        self._dimension = dimension
+        self._table: Any = None
+
+    @property
+    def opened(self) -> bool:
+        """Whether LanceDB was needed so far."""
+        return self._table is not None
+
+    def exists(self) -> bool:
+        """Return whether the table has any state."""
+        return bool(layout.manifests(self.path))
+
+    def append(self, rows: Sequence[VectorRow]) -> None:
+        """Add rows in one commit and wait until the disk has them."""
+        with self._at_work("write"), Fresh(self.path):
+            data = self._arrow(rows)
+            if self._table is None and not self.exists():
+                self._table = self._database().create_table(self._name, data)
+            else:
+                self._open().add(data)
+
+    def delete(self, keys: Collection[Key]) -> None:
+        """Delete the rows of these keys."""
+        with self._at_work("write"), Fresh(self.path):
+            ordered = sorted(keys)
+            for start in range(0, len(ordered), _KEYS_PER_DELETE):
+                part = ordered[start : start + _KEYS_PER_DELETE]
+                self._open().delete(f"key IN ({','.join(map(str, part))})")
+
+    def drop(self) -> None:
+        """Delete the table with all its files."""
+        gone = self.path.with_suffix(".gone")
+        try:
+            # Renamed first: a table of which half is deleted would look damaged.
+            self.path.rename(gone)
+            shutil.rmtree(gone)
+        except OSError as error:
+            raise IoError(path=str(self.path), op="write", cause=str(error)) from error
+        self._table = None
+
+    def batches(self) -> "Iterator[Batch]":
+        """Yield the keys and vectors of all rows."""
+        import numpy as np
+
+        with self._at_work("read"):
+            table = self._open()
+            query = table.search().select(["key", "vector"]).limit(max(1, table.count_rows()))
+            for batch in query.to_batches(_BATCH_ROWS):
+                vectors = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+                keys = batch.column("key").to_numpy(zero_copy_only=False)
+                yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
+
+    def tidy(self) -> bool:
+        """Compact and drop old states when it pays; return whether anything was done."""
+        with self._at_work("write"):
+            if not self._worn():
+                return False
+            with Fresh(self.path):
+                self._open().optimize(cleanup_older_than=RETENTION)
+        return True
+
+    def _worn(self) -> bool:
+        stats = self._open().stats()
+        fragments = stats["fragment_stats"]
+        held = fragments["num_fragments"] * fragments["lengths"]["mean"]
+        return bool(
+            fragments["num_fragments"] > _MOST_FRAGMENTS
+            or len(layout.manifests(self.path)) > _MOST_VERSIONS
+            or held - stats["num_rows"] > held * _MOST_DELETED
+        )
+
+    def _open(self) -> Any:
+        if self._table is None:
+            self._table = self._database().open_table(self._name)
+        return self._table
+
+    def _database(self) -> Any:
+        return _lancedb().connect(str(self.path.parent))
+
+    def _arrow(self, rows: Sequence[VectorRow]) -> Any:
+        import numpy as np
+        import pyarrow as pa
+
+        vectors = np.concatenate([row.vector for row in rows], dtype=np.float32)
+        columns = {
+            "key": pa.array([row.key for row in rows], pa.int64()),
+            "chunk_id": pa.array([row.chunk_id for row in rows], pa.string()),
+            "doc_id": pa.array([row.doc_id for row in rows], pa.string()),
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), self._dimension),
+        }
+        return pa.table(columns)
+
+    @contextmanager
+    def _at_work(self, op: Op) -> Iterator[None]:
+        with warnings.catch_warnings(), translated(str(self.path), op):
+            warnings.simplefilter("ignore")
+            yield
+
+
+def _lancedb() -> Any:
+    """Import LanceDB, silent and with few threads; it reads both settings only once."""
+    os.environ.setdefault("LANCE_LOG", "error")
+    os.environ.setdefault("LANCE_CPU_THREADS", _THREADS)
+    os.environ.setdefault("LANCE_IO_THREADS", _THREADS)
+    import lancedb
+
+    return lancedb

@@ -1,0 +1,293 @@
+"""A library in memory, for tests of what stands above the stores.
+
+It serves as writer and as reader at once. Its word search understands terms in quotes joined by
+`OR` or `AND`, optionally `{column column} :` before a term, and counts how often terms occur.
+"""
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from kebab.core.chunk import ChunkRow, KeyedScore, PendingChunk
+from kebab.core.hit import StoredChunk, VectorState
+from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ports import DocumentRow, FileStamp, Known, Source, Written
+from kebab.core.query import Filters
+from tests.fakes.passing import passes
+
+_TERM = re.compile(r'"((?:[^"]|"")*)"')
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A stored chunk with its document."""
+
+    key: Key
+    document: DocumentRow
+    row: ChunkRow
+    indexed_at: float
+    state: VectorState = "pending"
+    version: str | None = None
+
+
+@dataclass
+class MemoryLibrary:
+    """A `LibraryWriter` and `LibraryReader`; `runs` and `checkpoints` show what was asked."""
+
+    tokens: Callable[[str], list[str]] = field(default=lambda text: text.lower().split())
+    now: Callable[[], float] = time.time
+    weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    runs: list[tuple[str, float, float, int]] = field(default_factory=list)
+    checkpoints: int = 0
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._sources: dict[str, Source] = {}
+        self._documents: dict[DocId, DocumentRow] = {}
+        self._entries: dict[ChunkId, _Entry] = {}
+        self._garbage: set[Key] = set()
+        self._values: dict[str, str] = {}
+        self._revision = 0
+        self._last_key = 0
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        yield
+
+    def add_source(self, source: Source) -> None:
+        self._sources[source.name] = source
+
+    def sources(self) -> list[Source]:
+        return list(self._sources.values())
+
+    def known(self, source: str) -> dict[str, Known]:
+        return {
+            row.path: Known(
+                doc_id=row.doc_id,
+                path=row.path,
+                size=row.stamp.size,
+                mtime_ns=row.stamp.mtime_ns,
+                inode=row.stamp.inode,
+                content_hash=row.content_hash,
+                recipe=row.recipe,
+            )
+            for row in self._documents.values()
+            if row.source == source
+        }
+
+    def doc_id_taken(self, doc_id: DocId) -> bool:
+        return doc_id in self._documents
+
+    def put(self, document: DocumentRow) -> Written:
+        evicted = self._evict(document.doc_id, document.source, document.path)
+        now = self.now()
+        old = {id_: entry for id_, entry in self._entries.items() if _of(entry, document.doc_id)}
+        new = {row.chunk_id: row for row in document.chunks}
+        kept = {
+            id_
+            for id_, row in new.items()
+            if id_ in old and old[id_].row.embed_hash == row.embed_hash
+        }
+        self._drop([id_ for id_ in old if id_ not in kept])
+        for id_, row in new.items():
+            if id_ in kept:
+                entry = self._entries[id_]
+                entry.row, entry.document, entry.indexed_at = row, document, now
+            else:
+                self._last_key += 1
+                self._entries[id_] = _Entry(Key(self._last_key), document, row, now)
+        self._documents[document.doc_id] = document
+        self._revision += 1
+        removed = len(old) - len(kept) + evicted
+        return Written(kept=len(kept), added=len(new) - len(kept), removed=removed)
+
+    def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
+        self._change(doc_id, replace(self._documents[doc_id], stamp=stamp))
+
+    def move(self, doc_id: DocId, source: str, path: str, stamp: FileStamp) -> None:
+        self._evict(doc_id, source, path)
+        row = self._documents[doc_id]
+        self._change(doc_id, replace(row, source=source, path=path, stamp=stamp))
+
+    def remove(self, doc_ids: Sequence[DocId]) -> int:
+        if not doc_ids:
+            return 0
+        gone = [id_ for id_, entry in self._entries.items() if entry.document.doc_id in doc_ids]
+        self._drop(gone)
+        for doc_id in doc_ids:
+            self._documents.pop(doc_id, None)
+        self._revision += 1
+        return len(gone)
+
+    def pending(self, limit: int) -> list[PendingChunk]:
+        waiting = [entry for entry in self._ordered() if entry.state == "pending"]
+        return [
+            PendingChunk(
+                key=entry.key,
+                chunk_id=entry.row.chunk_id,
+                doc_id=entry.document.doc_id,
+                title=entry.document.title,
+                heading_path=entry.row.chunk.heading_path,
+                text=entry.row.chunk.text,
+                embed_hash=entry.row.embed_hash,
+            )
+            for entry in waiting[:limit]
+        ]
+
+    def pending_count(self) -> int:
+        return sum(entry.state == "pending" for entry in self._entries.values())
+
+    def embedded_twins(self, embed_hashes: Collection[str]) -> dict[str, Key]:
+        found: dict[str, Key] = {}
+        for entry in self._ordered():
+            if entry.state == "committed" and entry.row.embed_hash in embed_hashes:
+                found.setdefault(entry.row.embed_hash, entry.key)
+        return found
+
+    def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
+        changed = False
+        for entry in self._entries.values():
+            if entry.key in keys and (entry.state, entry.version) != (state, version):
+                entry.state, entry.version = state, version
+                changed = True
+        self._revision += changed
+
+    def reset_vectors(self, states: Collection[VectorState]) -> int:
+        found = [
+            entry
+            for entry in self._entries.values()
+            if entry.state in states and entry.state != "pending"
+        ]
+        for entry in found:
+            entry.state, entry.version = "pending", None
+        self._revision += bool(found)
+        return len(found)
+
+    def garbage(self) -> list[Key]:
+        return sorted(self._garbage)
+
+    def clear_garbage(self, keys: Collection[Key]) -> None:
+        self._garbage -= set(keys)
+
+    def vector_keys(self) -> set[Key]:
+        return {entry.key for entry in self._entries.values() if entry.state == "committed"}
+
+    def get_value(self, name: str) -> str | None:
+        return self._values.get(name)
+
+    def set_value(self, name: str, value: str | None) -> None:
+        if value is None:
+            self._values.pop(name, None)
+        else:
+            self._values[name] = value
+
+    def note_run(self, scope: str, started: float, finished: float, changed: int) -> None:
+        self.runs.append((scope, started, finished, changed))
+
+    def checkpoint(self) -> None:
+        self.checkpoints += 1
+
+    def revision(self) -> int:
+        return self._revision
+
+    def chunk_count(self) -> int:
+        return len(self._entries)
+
+    def lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+        terms = [term.replace('""', '"') for term in _TERM.findall(match)]
+        need = all if " AND " in match else any
+        scored = []
+        for entry in self._ordered():
+            counts = [self._weight(entry, term) for term in terms]
+            if counts and need(counts) and passes(entry.document, filters):
+                scored.append((entry.key, sum(counts)))
+        return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
+        return {
+            term: sum(
+                any(term in words for words in self._words(entry)) for entry in self._ordered()
+            )
+            for term in terms
+        }
+
+    def allowed(self, filters: Filters) -> list[Key] | None:
+        if not filters.active:
+            return None
+        return [entry.key for entry in self._ordered() if passes(entry.document, filters)]
+
+    def existing(self, keys: Collection[Key]) -> set[Key]:
+        return self.vector_keys() & set(keys)
+
+    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+        found = {entry.key: entry for entry in self._entries.values()}
+        return [self._stored(found[key]) for key in keys if key in found]
+
+    def close(self) -> None:
+        self.closed = True
+
+    def _ordered(self) -> list[_Entry]:
+        return sorted(self._entries.values(), key=lambda entry: entry.key)
+
+    def _words(self, entry: _Entry) -> tuple[list[str], list[str], list[str]]:
+        headings = [word for part in entry.row.chunk.heading_path for word in self.tokens(part)]
+        return self.tokens(entry.document.title), headings, self.tokens(entry.row.chunk.text)
+
+    def _weight(self, entry: _Entry, term: str) -> float:
+        words = self._words(entry)
+        return sum(
+            weight * column.count(term) for weight, column in zip(self.weights, words, strict=True)
+        )
+
+    def _evict(self, doc_id: DocId, source: str, path: str) -> int:
+        others = [
+            row.doc_id
+            for row in self._documents.values()
+            if (row.source, row.path) == (source, path) and row.doc_id != doc_id
+        ]
+        return self.remove(others)
+
+    def _change(self, doc_id: DocId, row: DocumentRow) -> None:
+        self._documents[doc_id] = row
+        for entry in self._entries.values():
+            if _of(entry, doc_id):
+                entry.document = row
+        self._revision += 1
+
+    def _drop(self, chunk_ids: Collection[ChunkId]) -> None:
+        for chunk_id in chunk_ids:
+            entry = self._entries.pop(chunk_id)
+            if entry.state == "committed":
+                self._garbage.add(entry.key)
+
+    def _stored(self, entry: _Entry) -> StoredChunk:
+        document, chunk = entry.document, entry.row.chunk
+        return StoredChunk(
+            key=entry.key,
+            chunk_id=entry.row.chunk_id,
+            doc_id=document.doc_id,
+            ordinal=chunk.ordinal,
+            text=chunk.text,
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            heading_path=chunk.heading_path,
+            source=document.source,
+            root=self._sources[document.source].root,
+            path=document.path,
+            title=document.title,
+            media=document.media,
+            lang=document.lang,
+            tags=tuple(sorted(set(document.tags))),
+            size=document.stamp.size,
+            mtime_ns=document.stamp.mtime_ns,
+            indexed_at=entry.indexed_at,
+            chunker_version=document.chunker_version,
+            embedding_version=entry.version if entry.state == "committed" else None,
+            vector_state=entry.state,
+        )
+
+
+def _of(entry: _Entry, doc_id: DocId) -> bool:
+    return entry.document.doc_id == doc_id

@@ -1,0 +1,50 @@
+"""Filters, decided document by document: what the stores' SQL must agree with."""
+
+import re
+
+from kebab.core.ports import DocumentRow
+from kebab.core.query import Filters
+
+
+def passes(row: DocumentRow, filters: Filters) -> bool:
+    """Return whether a document passes every filter that is set."""
+    return all(
+        (
+            not filters.tag or bool(_folded(filters.tag) & _folded(row.tags)),
+            not filters.lang or (row.lang or "").casefold() in _folded(filters.lang),
+            not filters.media or bool(_folded(filters.media) & _names(row.media)),
+            filters.path_glob is None or _glob(filters.path_glob, row.path),
+            not filters.source or row.source in filters.source,
+            filters.doc_id is None or row.doc_id == filters.doc_id,
+            filters.since is None or row.stamp.mtime_ns >= filters.since * 1e9,
+            filters.until is None or row.stamp.mtime_ns < filters.until * 1e9,
+        )
+    )
+
+
+def _folded(values: tuple[str, ...]) -> set[str]:
+    return {value.casefold() for value in values}
+
+
+def _names(media: str) -> set[str]:
+    short = media.casefold().partition("/")[2]
+    return {media.casefold(), short, short.removeprefix("x-")}
+
+
+def _glob(pattern: str, path: str) -> bool:
+    """Match a pattern of plain signs, `*`, `?`, `[...]` and `**` through one regular expression."""
+    wide = pattern + "**" if pattern.endswith("/") else pattern
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]]+\])", wide)
+    return (
+        re.fullmatch("".join(_REGEX.get(part) or _plain(part) for part in parts), path) is not None
+    )
+
+
+def _plain(part: str) -> str:
+    if not part.startswith("["):
+        return re.escape(part)
+    inner = part[1:-1].replace("[", r"\[")
+    return f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+
+
+_REGEX = {"**/": "(?:[^/]+/)*", "**": ".+", "*": "[^/]*", "?": "[^/]"}

@@ -1,0 +1,65 @@
+"""A vector index in memory, for tests of what stands above the stores."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kebab.core.chunk import KeyedScore
+from kebab.core.ids import Key
+from kebab.core.ports import VectorRow
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Vector
+
+
+class MemoryVectors:
+    """A `VectorWriter` that keeps its rows in a list; `commits` counts what a disk would do."""
+
+    def __init__(self) -> None:
+        self.rows: list[VectorRow] = []
+        self.commits = 0
+        self.maintained = 0
+
+    def nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        wanted = self._latest() if allowed is None else self._latest(allowed)
+        scored = [(key, _cosine(query, vector)) for key, vector in wanted.items()]
+        return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        return {key: _cosine(query, vector) for key, vector in self._latest(keys).items()}
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        return self._latest(keys)
+
+    def count(self) -> int:
+        return len(self._latest())
+
+    def append(self, rows: Sequence[VectorRow]) -> None:
+        self.rows.extend(rows)
+        self.commits += 1
+
+    def delete(self, keys: Collection[Key]) -> None:
+        gone = set(keys)
+        self.rows = [row for row in self.rows if row.key not in gone]
+        self.commits += 1
+
+    def keys(self) -> list[Key]:
+        return [row.key for row in self.rows]
+
+    def clear(self) -> None:
+        self.rows = []
+        self.commits += 1
+
+    def maintain(self) -> None:
+        self.maintained += 1
+
+    def _latest(self, keys: Collection[Key] | None = None) -> "dict[Key, Vector]":
+        wanted = None if keys is None else set(keys)
+        return {row.key: row.vector for row in self.rows if wanted is None or row.key in wanted}
+
+
+def _cosine(query: "Vector", vector: "Vector") -> float:
+    return round(float(np.dot(query, vector)), 6)

@@ -1,0 +1,476 @@
+"""What every library and every vector index promises, whether in memory or on disk."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kebab.core.ids import ChunkId, DocId, Key, doc_id
+from kebab.core.ports import LibraryReader, VectorRow
+from kebab.core.query import Filters
+from kebab.store.lance.nearest import MappedVectors
+from kebab.store.lance.table import LanceVectors
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.library import MemoryLibrary
+from tests.fakes.passing import passes
+from tests.fakes.rows import NOTES, OTHER, document, stamp
+from tests.fakes.vectors import MemoryVectors
+
+VERSION = "test-4-v1"
+
+
+def words(text: str) -> list[str]:
+    return text.lower().split()
+
+
+@dataclass
+class Library:
+    writer: Any
+    reader: Callable[[], LibraryReader]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
+    with ExitStack() as stack:
+        if request.param == "memory":
+            memory = MemoryLibrary(words, lambda: 5.0)
+            made = Library(memory, lambda: memory)
+        else:
+            writer = stack.enter_context(SqliteWriter(tmp_path, words, lambda: 5.0))
+            made = Library(writer, lambda: stack.enter_context(SqliteReader(tmp_path)))
+        made.writer.add_source(NOTES)
+        made.writer.add_source(OTHER)
+        yield made
+
+
+def find(library: Library, word: str, filters: Filters | None = None) -> list[str]:
+    reader = library.reader()
+    hits = reader.lexical(f'"{word}"', filters or Filters(), 100)
+    return [chunk.text for chunk in reader.chunks([key for key, _ in hits])]
+
+
+def commit_all(library: Library) -> list[Key]:
+    keys = [chunk.key for chunk in library.writer.pending(1_000)]
+    library.writer.mark_vectors(keys, "committed", VERSION)
+    return keys
+
+
+class TestDocuments:
+    def test_a_stored_document_is_known_by_its_path(self, library: Library) -> None:
+        library.writer.put(document("a.md"))
+        known = library.writer.known("notes")["a.md"]
+        assert (known.doc_id, known.recipe) == (doc_id("notes", "a.md"), "recipe-1")
+        assert library.writer.known("other") == {}
+
+    def test_an_inode_of_64_bits_comes_back_unchanged(self, library: Library) -> None:
+        huge = replace(document("a.md"), stamp=stamp(inode=2**64 - 3))
+        library.writer.put(huge)
+        assert library.writer.known("notes")["a.md"].inode == 2**64 - 3
+
+    def test_chunks_come_back_with_all_that_a_hit_shows(self, library: Library) -> None:
+        row = document("d/a.md", ["one", "two"], tags=("b", "a"), headings=("H", "S"), at=3.5)
+        library.writer.put(row)
+        reader = library.reader()
+        keys = [chunk.key for chunk in library.writer.pending(10)]
+        second, first = reader.chunks([keys[1], Key(999), keys[0]])
+        assert (first.text, second.text) == ("one", "two")
+        assert (first.start_line, first.end_line, second.ordinal) == (1, 3, 1)
+        assert (first.source, first.root, first.path) == ("notes", NOTES.root, "d/a.md")
+        assert (first.tags, first.heading_path) == (("a", "b"), ("H", "S"))
+        assert (first.indexed_at, first.mtime_ns) == (5.0, 3_500_000_000)
+        assert (first.embedding_version, first.vector_state) == (None, "pending")
+
+    def test_storing_the_same_again_keeps_every_chunk(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one", "two"]))
+        keys = commit_all(library)
+        written = library.writer.put(document("a.md", ["one", "two"]))
+        assert (written.kept, written.added, written.removed) == (2, 0, 0)
+        assert library.writer.vector_keys() == set(keys)
+
+    def test_an_edit_keeps_the_keys_and_vectors_of_other_chunks(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one", "two", "three"]))
+        one, two, three = commit_all(library)
+        written = library.writer.put(document("a.md", ["zero", "one", "three"]))
+        assert (written.kept, written.added, written.removed) == (2, 1, 1)
+        assert library.writer.vector_keys() == {one, three}
+        assert library.writer.garbage() == [two]
+        assert [chunk.text for chunk in library.writer.pending(9)] == ["zero"]
+        moved = library.reader().chunks([one])[0]
+        assert (moved.ordinal, moved.start_line) == (1, 11)
+        assert find(library, "two") == []
+
+    def test_a_key_is_never_given_twice(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one"]))
+        (first,) = commit_all(library)
+        library.writer.remove([doc_id("notes", "a.md")])
+        library.writer.put(document("a.md", ["one"]))
+        assert library.writer.pending(1)[0].key > first
+
+    def test_a_new_title_lets_chunks_wait_for_new_vectors_and_is_found(
+        self, library: Library
+    ) -> None:
+        library.writer.put(document("a.md", ["body"], title="Old"))
+        (old,) = commit_all(library)
+        library.writer.put(document("a.md", ["body"], title="New"))
+        assert library.writer.garbage() == [old]
+        assert library.writer.pending_count() == 1
+        assert (find(library, "new"), find(library, "old")) == (["body"], [])
+
+    def test_a_new_title_is_found_even_when_chunks_keep_their_vectors(
+        self, library: Library
+    ) -> None:
+        row = document("a.md", ["body"], title="Old")
+        library.writer.put(row)
+        commit_all(library)
+        written = library.writer.put(replace(row, title="New"))
+        assert (written.kept, library.writer.pending_count()) == (1, 0)
+        assert (find(library, "new"), find(library, "old")) == (["body"], [])
+
+    def test_another_document_at_the_same_place_goes(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["old text"]))
+        other = document("a.md", ["new text"], doc=doc_id("notes", "a.md", 1))
+        written = library.writer.put(other)
+        assert (written.added, written.removed) == (1, 1)
+        assert [known.doc_id for known in library.writer.known("notes").values()] == [other.doc_id]
+
+    def test_moving_keeps_id_chunks_and_vectors(self, library: Library) -> None:
+        row = document("a.md", ["one"])
+        library.writer.put(row)
+        (key,) = commit_all(library)
+        library.writer.move(row.doc_id, "other", "b/c.md", stamp(9))
+        chunk = library.reader().chunks([key])[0]
+        assert (chunk.source, chunk.path, chunk.doc_id) == ("other", "b/c.md", row.doc_id)
+        assert (chunk.mtime_ns, chunk.embedding_version) == (9_000_000_000, VERSION)
+        assert library.writer.known("notes") == {}
+
+    def test_touching_remembers_the_stamp_only(self, library: Library) -> None:
+        row = document("a.md")
+        library.writer.put(row)
+        library.writer.touch(row.doc_id, stamp(4, size=11, inode=8))
+        known = library.writer.known("notes")["a.md"]
+        assert (known.mtime_ns, known.size, known.inode) == (4_000_000_000, 11, 8)
+        assert known.content_hash == row.content_hash
+
+    def test_removing_takes_chunks_words_and_vectors_along(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["alpha one", "alpha two"]))
+        library.writer.put(document("b.md", ["alpha three"]))
+        keys = commit_all(library)
+        assert library.writer.remove([doc_id("notes", "a.md")]) == 2
+        assert find(library, "alpha") == ["alpha three"]
+        assert library.writer.garbage() == keys[:2]
+        assert not library.writer.doc_id_taken(doc_id("notes", "a.md"))
+        assert library.reader().chunk_count() == 1
+
+    def test_removing_one_of_two_equal_files_leaves_the_other(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["same"]))
+        library.writer.put(document("b.md", ["same"]))
+        library.writer.remove([doc_id("notes", "a.md")])
+        assert list(library.writer.known("notes")) == ["b.md"]
+
+    def test_sources_are_listed_in_order_and_updated_in_place(self, library: Library) -> None:
+        library.writer.add_source(replace(NOTES, kind="files"))
+        assert library.writer.sources() == [replace(NOTES, kind="files"), OTHER]
+
+    def test_documents_of_a_batch_are_all_there_after_it(self, library: Library) -> None:
+        with library.writer.batch():
+            for number in range(5):
+                library.writer.put(document(f"{number}.md"))
+        assert len(library.writer.known("notes")) == 5
+
+
+class TestVectorStates:
+    def test_twins_are_found_only_with_a_committed_vector(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["same"]))
+        (key,) = commit_all(library)
+        library.writer.put(document("b.md", ["same"]))
+        (waiting,) = library.writer.pending(9)
+        assert library.writer.embedded_twins([waiting.embed_hash, "none"]) == {
+            waiting.embed_hash: key
+        }
+
+    def test_pending_is_bounded_and_ordered_by_key(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one", "two", "three"], title="T", headings=("H",)))
+        first, second = library.writer.pending(2)
+        assert (first.text, second.text, first.key < second.key) == ("one", "two", True)
+        assert (first.title, first.heading_path) == ("T", ("H",))
+        assert library.writer.pending_count() == 3
+
+    def test_resetting_counts_what_it_changed(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one", "two"]))
+        one, two = (chunk.key for chunk in library.writer.pending(9))
+        library.writer.mark_vectors([one], "committed", VERSION)
+        library.writer.mark_vectors([two], "unsupported", VERSION)
+        assert library.writer.reset_vectors(["unsupported"]) == 1
+        assert library.writer.reset_vectors(["committed", "pending"]) == 1
+        assert library.writer.pending_count() == 2
+
+    def test_only_committed_chunks_exist_for_vector_search(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one", "two"]))
+        one, two = (chunk.key for chunk in library.writer.pending(9))
+        library.writer.mark_vectors([one], "committed", VERSION)
+        assert library.reader().existing([one, two, Key(77)]) == {one}
+
+    def test_cleared_garbage_is_forgotten(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one", "two"]))
+        one, two = commit_all(library)
+        library.writer.remove([doc_id("notes", "a.md")])
+        library.writer.clear_garbage([one])
+        assert library.writer.garbage() == [two]
+
+
+class TestRevision:
+    CHANGES: tuple[Callable[[Any], object], ...] = (
+        lambda writer: writer.put(document("b.md")),
+        lambda writer: writer.remove([doc_id("notes", "a.md")]),
+        lambda writer: writer.touch(doc_id("notes", "a.md"), stamp(8)),
+        lambda writer: writer.move(doc_id("notes", "a.md"), "other", "z.md", stamp()),
+        lambda writer: writer.mark_vectors([Key(1)], "committed", VERSION),
+    )
+    QUIET: tuple[Callable[[Any], object], ...] = (
+        lambda writer: writer.set_value("name", "value"),
+        lambda writer: writer.note_run("all", 1.0, 2.0, 0),
+        lambda writer: writer.mark_vectors([], "committed", VERSION),
+        lambda writer: writer.reset_vectors(["committed"]),
+        lambda writer: writer.remove([]),
+        lambda writer: writer.checkpoint(),
+        lambda writer: writer.known("notes"),
+    )
+
+    @pytest.mark.parametrize("change", CHANGES)
+    def test_it_rises_with_what_search_can_see(self, library, change) -> None:
+        library.writer.put(document("a.md"))
+        before = library.reader().revision()
+        change(library.writer)
+        assert library.reader().revision() == before + 1
+
+    @pytest.mark.parametrize("quiet", QUIET)
+    def test_it_stays_when_nothing_visible_changed(self, library, quiet) -> None:
+        library.writer.put(document("a.md"))
+        before = library.reader().revision()
+        quiet(library.writer)
+        assert library.reader().revision() == before
+
+    def test_values_are_stored_and_forgotten(self, library: Library) -> None:
+        library.writer.set_value("salt", "1")
+        library.writer.set_value("salt", "2")
+        assert (library.writer.get_value("salt"), library.reader().get_value("salt")) == ("2", "2")
+        library.writer.set_value("salt", None)
+        assert library.writer.get_value("salt") is None
+
+
+CORPUS = (
+    document("notes/2024/a.md", ["word a"], tags=("Work", "work/kebab"), at=100),
+    document("notes/2024/deep/b.md", ["word b"], tags=("home",), lang="ko", at=200),
+    document("c.md", ["word c"], lang=None, at=300),
+    document("src/x.py", ["word x"], media="text/x-python", lang="en", at=400),
+    document("한글/문서 [1].pdf", ["word k"], media="application/pdf", lang="ko", at=500),
+    document("c.md", ["word oc"], source="other", tags=("work",), at=600),
+)
+FILTERS = (
+    Filters(tag=("work",)),
+    Filters(tag=("WORK", "home")),
+    Filters(tag=("wor",)),
+    Filters(lang=("KO",)),
+    Filters(lang=("ko", "en"), tag=("home", "work")),
+    Filters(media=("markdown",)),
+    Filters(media=("Text/Markdown", "pdf")),
+    Filters(media=("python",)),
+    Filters(media=("text",)),
+    Filters(path_glob="*.md"),
+    Filters(path_glob="**/*.md"),
+    Filters(path_glob="notes/**"),
+    Filters(path_glob="notes/"),
+    Filters(path_glob="notes/*/?.md"),
+    Filters(path_glob="**/deep/**"),
+    Filters(path_glob="한글/*[[]1].pdf"),
+    Filters(path_glob="[!c].md"),
+    Filters(path_glob="**"),
+    Filters(source=("other",)),
+    Filters(source=("notes", "other"), path_glob="c.md"),
+    Filters(doc_id=doc_id("notes", "c.md")),
+    Filters(doc_id="0" * 32),
+    Filters(since=200),
+    Filters(until=200),
+    Filters(since=200, until=500, lang=("ko",)),
+)
+
+
+class TestFilters:
+    @pytest.fixture
+    def corpus(self, library: Library) -> Library:
+        for row in CORPUS:
+            library.writer.put(row)
+        return library
+
+    @pytest.mark.parametrize("filters", FILTERS, ids=repr)
+    def test_words_are_found_exactly_in_the_documents_that_pass(self, corpus, filters) -> None:
+        expected = {
+            chunk.chunk.text for row in CORPUS if passes(row, filters) for chunk in row.chunks
+        }
+        assert set(find(corpus, "word", filters)) == expected
+
+    @pytest.mark.parametrize("filters", FILTERS, ids=repr)
+    def test_allowed_keys_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
+        reader = corpus.reader()
+        keys = reader.allowed(filters)
+        found = {chunk.doc_id for chunk in reader.chunks(keys)}
+        assert found == {row.doc_id for row in CORPUS if passes(row, filters)}
+        assert keys == sorted(keys)
+
+    def test_without_filters_every_chunk_is_allowed(self, corpus: Library) -> None:
+        assert corpus.reader().allowed(Filters()) is None
+
+
+class TestWords:
+    def test_scores_are_positive_and_best_first_and_ties_go_by_key(self, library: Library) -> None:
+        texts = ["rain", "rain rain rain", "rain"]
+        library.writer.put(document("a.md", [*texts[:2], "snow"], title=""))
+        library.writer.put(document("b.md", texts[2:], title=""))
+        hits = library.reader().lexical('"rain"', Filters(), 9)
+        keys = [key for key, _ in hits]
+        assert len(hits) == 3
+        assert all(score > 0 for _, score in hits)
+        assert keys[0] == min(keys) + 1
+        assert keys[1] < keys[2]
+
+    def test_the_limit_cuts_after_the_filters(self, library: Library) -> None:
+        for number in range(20):
+            library.writer.put(document(f"{number}.md", [f"rain {number}"]))
+        library.writer.put(document("last.txt", ["rain once and many other words"]))
+        assert find(library, "rain", Filters(path_glob="*.txt")) == [
+            "rain once and many other words"
+        ]
+        assert len(library.reader().lexical('"rain"', Filters(), 7)) == 7
+
+    @pytest.mark.parametrize(
+        "word",
+        ["don't", "c++", "a.b.c", 'say"so', "snake_case", "서울", "x\\y", "[z]", "e=mc²", "-v"],
+    )
+    def test_tokens_are_kept_as_they_are_cut(self, library: Library, word: str) -> None:
+        library.writer.put(document("a.md", [f"before {word} after"], title=""))
+        quoted = word.replace('"', '""')
+        hits = library.reader().lexical(f'"{quoted}"', Filters(), 9)
+        assert len(hits) == 1
+        assert library.reader().document_frequency([word]) == {word: 1}
+
+    def test_titles_and_headings_are_searched(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["body"], title="Crown", headings=("Jewel",)))
+        assert find(library, "crown") == find(library, "jewel") == ["body"]
+
+    def test_frequencies_count_chunks_and_follow_deletions(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["rain rain", "snow"], title=""))
+        library.writer.put(document("b.md", ["rain"], title=""))
+        assert library.reader().document_frequency(["rain", "snow", "hail"]) == {
+            "rain": 2,
+            "snow": 1,
+            "hail": 0,
+        }
+        library.writer.remove([doc_id("notes", "b.md")])
+        assert library.reader().document_frequency(["rain"]) == {"rain": 1}
+
+
+@dataclass
+class Index:
+    writer: Any
+    reader: Callable[[], Any]
+
+
+@pytest.fixture(params=["memory", "lance"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Index:
+    if request.param == "memory":
+        memory = MemoryVectors()
+        return Index(memory, lambda: memory)
+    writer = LanceVectors(tmp_path, VERSION, 4)
+    return Index(writer, lambda: MappedVectors(tmp_path, VERSION, 4))
+
+
+def unit(*numbers: float) -> Any:
+    vector = np.array(numbers, np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def row(key: int, *numbers: float) -> VectorRow:
+    return VectorRow(Key(key), ChunkId(f"{key:032x}"), DocId(f"{key % 3:032x}"), unit(*numbers))
+
+
+EAST, NORTH, UP = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0)
+
+
+class TestVectors:
+    def test_an_index_without_rows_answers_with_nothing(self, index: Index) -> None:
+        for side in (index.writer, index.reader()):
+            assert side.nearest(unit(*EAST), 5) == []
+            assert side.cosines(unit(*EAST), [Key(1)]) == {}
+            assert side.get([Key(1)]) == {}
+            assert side.count() == 0
+        assert index.writer.keys() == []
+
+    def test_the_nearest_come_first_with_their_cosine(self, index: Index) -> None:
+        index.writer.append([row(1, *NORTH), row(2, 1, 1, 0, 0), row(3, *EAST)])
+        for side in (index.writer, index.reader()):
+            hits = side.nearest(unit(*EAST), 2)
+            assert [key for key, _ in hits] == [3, 2]
+            assert [score for _, score in hits] == pytest.approx([1, 0.707107])
+
+    def test_ties_go_to_the_smaller_key_also_at_the_cut(self, index: Index) -> None:
+        index.writer.append([row(key, *EAST) for key in (9, 4, 7, 2)])
+        index.writer.append([row(1, *NORTH)])
+        assert [key for key, _ in index.reader().nearest(unit(*EAST), 3)] == [2, 4, 7]
+
+    def test_allowed_keys_are_chosen_before_the_cut(self, index: Index) -> None:
+        index.writer.append([row(key, 1, key / 1000, 0, 0) for key in range(100)])
+        hits = index.reader().nearest(unit(*EAST), 2, [Key(50), Key(97), Key(98), Key(5000)])
+        assert [key for key, _ in hits] == [50, 97]
+        assert index.reader().nearest(unit(*EAST), 2, []) == []
+
+    def test_a_key_stored_twice_surfaces_once_with_its_latest_vector(self, index: Index) -> None:
+        index.writer.append([row(1, *NORTH), row(2, *UP)])
+        index.writer.append([row(1, *EAST)])
+        assert index.reader().nearest(unit(*EAST), 9) == [(1, 1.0), (2, 0.0)]
+        assert sorted(index.writer.keys()) == [1, 1, 2]
+
+    def test_deleted_rows_are_gone_everywhere(self, index: Index) -> None:
+        index.writer.append([row(1, *EAST), row(2, *NORTH), row(3, *UP)])
+        index.writer.delete([Key(1), Key(99)])
+        for side in (index.writer, index.reader()):
+            assert [key for key, _ in side.nearest(unit(*EAST), 9)] == [2, 3]
+            assert side.count() == 2
+        assert sorted(index.writer.keys()) == [2, 3]
+
+    def test_vectors_come_back_as_stored(self, index: Index) -> None:
+        index.writer.append([row(1, *EAST), row(2, 1, 2, 3, 4)])
+        found = index.writer.get([Key(2), Key(3)])
+        assert list(found) == [2]
+        assert np.array_equal(found[Key(2)], unit(1, 2, 3, 4))
+
+    def test_cosines_are_given_for_the_keys_that_exist(self, index: Index) -> None:
+        index.writer.append([row(1, *EAST), row(2, *NORTH)])
+        found = index.reader().cosines(unit(1, 1, 0, 0), [Key(2), Key(7)])
+        assert found == {2: pytest.approx(0.707107)}
+
+    def test_a_cleared_index_is_empty_and_can_be_filled_again(self, index: Index) -> None:
+        index.writer.append([row(1, *EAST)])
+        index.writer.clear()
+        assert (index.writer.keys(), index.reader().count()) == ([], 0)
+        index.writer.append([row(2, *NORTH)])
+        assert index.reader().nearest(unit(*NORTH), 1) == [(2, 1.0)]
+
+    def test_maintenance_changes_no_row(self, index: Index) -> None:
+        for key in range(12):
+            index.writer.append([row(key, 1, key, 0, 0)])
+        index.writer.delete([Key(3)])
+        before = index.reader().nearest(unit(*EAST), 99)
+        index.writer.maintain()
+        assert index.reader().nearest(unit(*EAST), 99) == before
+        assert sorted(index.writer.keys()) == [key for key in range(12) if key != 3]
+
+    def test_appending_and_deleting_nothing_does_no_harm(self, index: Index) -> None:
+        index.writer.append([])
+        index.writer.delete([])
+        index.writer.maintain()
+        assert index.writer.count() == 0
