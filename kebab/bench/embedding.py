@@ -1,0 +1,53 @@
+"""How fast passages become vectors, against fastembed as it comes, on the same texts and model."""
+
+from kebab.bench.bed import module
+from kebab.bench.budget import at_least_ratio
+from kebab.bench.ledger import Yardstick
+from kebab.bench.library import said
+from kebab.bench.process import Outcome
+from kebab.bench.race import Contestant, Sample
+from kebab.bench.rig import NO_MODEL, Rig
+from kebab.embed import layout
+from kebab.embed.models import MODELS
+
+_OURS = at_least_ratio(4.0)
+_TEXTS = 256
+_TURNS = 3
+_MB = 1_000_000
+
+
+def measure(rig: Rig) -> None:
+    """Enter the rates of both."""
+    ready = next((model for model in MODELS if layout.installed(model, rig.models)), None)
+    if ready is None:
+        rig.ledger.skipped("embedding", NO_MODEL)
+        return
+    count = min(_TEXTS, rig.options.chunks)
+    contestants = [
+        _embedder(who, ready.version, str(rig.models), str(rig.options.seed), str(count))
+        for who in ("fastembed", "kebab")
+    ]
+    turns = min(_TURNS, rig.options.runs)
+    samples = rig.race("embedding", rig.bed("embedding"), contestants, turns)
+    _enter(rig, samples)
+
+
+def _embedder(who: str, *arguments: str) -> Contestant:
+    """Return an embedder in a process of its own, read by the rate that it tells."""
+    return Contestant(
+        name=who,
+        command=lambda _: module("kebab.bench.embedder", who, *arguments),
+        reading=rate,
+    )
+
+
+def rate(outcome: Outcome) -> float:
+    """Return texts per second, loading left out."""
+    told = said(outcome)
+    return float(told["texts"]) / max(float(told["seconds"]), 1e-9)
+
+
+def _enter(rig: Rig, samples: dict[str, Sample]) -> None:
+    peer = Yardstick("fastembed's default batches", samples["fastembed"])
+    rig.ledger.add("embedding.fastembed", "texts/s", peer.sample)
+    rig.ledger.add("embedding.kebab", "texts/s", samples["kebab"], against=peer, budget=_OURS)
