@@ -10,8 +10,8 @@ DIRTY = "vectors_dirty"
 """The stored value that is set while vectors may be ahead of the library."""
 
 
-def reconcile(library: LibraryWriter, vectors: VectorWriter, version: str) -> bool:
-    """Delete every row that the library does not vouch for; return whether there was any.
+def reconcile(library: LibraryWriter, vectors: VectorWriter, version: str) -> None:
+    """Delete every row that the library does not vouch for.
 
     A chunk whose row is missing or stored twice waits for its vector again.
     """
@@ -23,10 +23,10 @@ def reconcile(library: LibraryWriter, vectors: VectorWriter, version: str) -> bo
     stray = {key for key in stored if key not in vouched or key in doubtful}
     if stray:
         vectors.delete(stray)
-    _forget(library, library.garbage())
-    return bool(stray)
+    clear_garbage(library, library.garbage())
 
 
-def _forget(library: LibraryWriter, keys: Collection[Key]) -> None:
+def clear_garbage(library: LibraryWriter, keys: Collection[Key]) -> None:
+    """Forget garbage that the index does not hold, without a transaction for nothing."""
     if keys:
         library.clear_garbage(keys)

@@ -12,7 +12,7 @@ from kebab.core.ids import digest
 from kebab.core.ports import Source
 from kebab.core.progress import Report, silent
 from kebab.errors.catalog import IoError
-from kebab.ingest.outcome import IngestOutcome
+from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
 from kebab.ingest.run import run
 from kebab.ingest.scopes import STDIN
@@ -34,15 +34,16 @@ def ingest_text(
 ) -> IngestOutcome:
     """Store a text as a document; the same title and URI again replace its content.
 
-    A dry run looks at nothing but the stored file and writes nothing.
+    A dry run compares with the stored file and writes nothing.
 
     Raises:
         IoError: The text cannot be written.
     """
     path = Path(note.folder, file_name(note))
+    content = compose(note).encode("utf-8", "replace")
     if request.dry_run or ports.library is None:
-        return IngestOutcome(scope=(str(path),), dry_run=True, scanned=1)
-    _write(path, compose(note))
+        return _intended(path, content)
+    _write(path, content)
     source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
     ports.library.add_source(source)
     named = IngestRequest(
@@ -81,12 +82,23 @@ def _quoted(value: str) -> str:
     return json.dumps(" ".join(plain.split()), ensure_ascii=False)
 
 
-def _write(path: Path, text: str) -> None:
+def _intended(path: Path, content: bytes) -> IngestOutcome:
+    """Return what storing the text would do."""
+    outcome = IngestOutcome(scope=(str(path),), dry_run=True, scanned=1)
+    if path.is_file() and path.read_bytes() == content:
+        outcome.unchanged = 1
+        return outcome
+    kind = ItemKind.UPDATED if path.is_file() else ItemKind.NEW
+    outcome.items.append(IngestItem(kind=kind, doc_path=path.name, source=STDIN))
+    return outcome
+
+
+def _write(path: Path, content: bytes) -> None:
     """Write a file so that it is whole, or not there, whatever happens."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-            file.write(text.encode("utf-8", "replace"))
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(file.name).replace(path)

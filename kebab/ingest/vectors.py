@@ -8,7 +8,7 @@ from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.errors.catalog import EmbeddingMismatch
 from kebab.ingest.embedding import Filler, Stores, Tally
 from kebab.ingest.pulse import Pulse
-from kebab.ingest.reconcile import DIRTY, reconcile
+from kebab.ingest.reconcile import DIRTY, clear_garbage, reconcile
 
 VERSION = "embedding_version"
 """The stored value that names the model of the knowledge base's vectors."""
@@ -72,7 +72,7 @@ class VectorSide:
         """Embed what is pending, and delete the vectors of what is gone."""
         pending = self._library.pending_count() if embedder is not None else 0
         if self.version is None:
-            self._library.clear_garbage(self._library.garbage())
+            clear_garbage(self._library, self._library.garbage())
         elif pending or self._library.garbage() or self._library.get_value(DIRTY):
             filler = self._open()
             if embedder is not None:
