@@ -4,7 +4,9 @@ CREATE TABLE kv (
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO kv (name, value) VALUES ('corpus_revision', '0');
+INSERT INTO kv (name, value) VALUES
+    ('corpus_revision', '0'),
+    ('cursor_salt', lower(hex(randomblob(16))));
 
 CREATE TABLE runs (
     run INTEGER PRIMARY KEY,

@@ -6,17 +6,18 @@ from kebab.core.ports import Parser
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.text import TextParser
 
-_PARSERS: Mapping[str, Parser] = {
+PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
 }
+"""Every parser by its media type."""
 
 
 def parser_for(media: str) -> Parser | None:
     """Return the parser of a media type, or None when there is none."""
-    return _PARSERS.get(media)
+    return PARSERS.get(media)
 
 
 def active() -> list[str]:
     """Return the labels of all parsers, each once, in order."""
-    return sorted({parser.version for parser in _PARSERS.values()})
+    return sorted({parser.version for parser in PARSERS.values()})

@@ -16,7 +16,7 @@ from kebab.core.library import (
     SourceCounts,
 )
 from kebab.core.query import Filters
-from kebab.store.sqlite import chunks, state
+from kebab.store.sqlite import chunks, state, vectors
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.failures import translated
 from kebab.store.sqlite.reader import SqliteReader
@@ -193,6 +193,16 @@ class Catalogue:
         )
         for name, root, kind, documents, count in rows:
             yield SourceCounts(name=name, root=root, kind=kind, documents=documents, chunks=count)
+
+    def vector_keys(self) -> set[Key]:
+        """Return the keys of all chunks that are stamped as committed."""
+        with self._reading():
+            return vectors.committed(self._database)
+
+    def garbage(self) -> list[Key]:
+        """Return the keys of deleted chunks whose vectors may still be stored."""
+        with self._reading():
+            return vectors.garbage(self._database)
 
     def damage(self) -> list[str]:
         """Return what is wrong with the database, one sentence each; empty when all is well."""

@@ -1,0 +1,111 @@
+"""The embedding models of one knowledge base: which one it should have, and how it is had."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kebab.config.model import Settings
+from kebab.embed import obtain
+from kebab.embed.models import MODELS, EmbeddingModel, find
+from kebab.errors.catalog import EmbeddingMismatch
+
+if TYPE_CHECKING:
+    from kebab.core.cancel import Cancel
+    from kebab.core.progress import Report
+    from kebab.embed.hot import OnnxEmbedder
+
+AUTO = "auto"
+
+
+class Embedders:
+    """Chooses, fetches and loads; each embedder is built once."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self._configured = settings.models.embedding.model
+        self._threads = settings.models.embedding.threads or None
+        self._offline = settings.offline
+        self._folder = folder
+        self._built: dict[str, OnnxEmbedder] = {}
+
+    def registry(self) -> tuple[EmbeddingModel, ...]:
+        """Return every model, the best first."""
+        return MODELS
+
+    def find(self, name: str) -> EmbeddingModel:
+        """Return a model by its name.
+
+        Raises:
+            InvalidInput: No model goes by it.
+        """
+        return find(name)
+
+    def place(self, model: EmbeddingModel) -> Path | None:
+        """Return where a model's weights lie, None when they are not on this machine."""
+        return obtain.installed(model, self._folder)
+
+    def installed(self, version: str) -> "OnnxEmbedder | None":
+        """Return the embedder of a version when its weights are on this machine."""
+        model = find(version)
+        ready = self.place(model)
+        return self._embedder(model, ready) if ready else None
+
+    def wanted(self, stored: str | None) -> str | None:
+        """Return the model that settings and stored vectors ask for; None leaves the choice open.
+
+        Raises:
+            EmbeddingMismatch: They disagree.
+        """
+        if self._configured == AUTO:
+            return stored
+        configured = find(self._configured)
+        if stored is not None and configured.version != stored:
+            raise EmbeddingMismatch(expected=configured.version, found=stored)
+        return configured.name
+
+    def obtained(self, stored: str | None, report: "Report", cancel: "Cancel") -> "OnnxEmbedder":
+        """Return the embedder that the knowledge base should have, fetched when it must be.
+
+        Raises:
+            EmbeddingUnavailable: Its weights cannot be had.
+            EmbeddingMismatch: The settings name another model than the stored vectors.
+        """
+        model, ready = self._had(self.wanted(stored), report, cancel, patient=False)
+        return self._embedder(model, ready)
+
+    def fetched(self, name: str, report: "Report", cancel: "Cancel") -> EmbeddingModel:
+        """Return a model after its weights are on this machine, every byte checked.
+
+        Raises:
+            InvalidInput: No model goes by this name.
+            EmbeddingUnavailable: No source gave the weights.
+        """
+        wanted = None if name == AUTO else name
+        return self._had(wanted, report, cancel, patient=True)[0]
+
+    def _had(
+        self, wanted: str | None, report: "Report", cancel: "Cancel", *, patient: bool
+    ) -> tuple[EmbeddingModel, Path]:
+        if wanted is None:
+            return obtain.auto(
+                self._folder,
+                report=report,
+                cancel=cancel,
+                offline=self._offline,
+                patient=patient,
+            )
+        model = find(wanted)
+        ready = obtain.obtain(
+            model,
+            self._folder,
+            report=report,
+            cancel=cancel,
+            offline=self._offline,
+            patient=patient,
+        )
+        return model, ready
+
+    def _embedder(self, model: EmbeddingModel, ready: Path) -> "OnnxEmbedder":
+        from kebab.embed.hot import OnnxEmbedder
+
+        if model.version not in self._built:
+            self._built[model.version] = OnnxEmbedder(ready, model, threads=self._threads)
+        return self._built[model.version]

@@ -1,0 +1,182 @@
+"""What doctor looks at, wired to the adapters."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kebab.app.compose.workshop import Workshop
+from kebab.config.load import load
+from kebab.core.ids import Key
+from kebab.core.query import Filters
+from kebab.doctor.corpus import Corpus, Indexed
+from kebab.doctor.examine import Subject
+from kebab.doctor.machine import Machine, SettingsFile
+from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
+from kebab.doctor.storage import KnownTerm, Schema, Storage
+from kebab.errors.catalog import NotIndexed
+
+if TYPE_CHECKING:
+    from kebab.ollama.endpoint import Endpoint
+    from kebab.store.sqlite.catalogue import Catalogue
+
+T = TypeVar("T")
+
+
+def subject(shop: Workshop) -> Subject:
+    """Return everything that can be asked about a knowledge base."""
+    return Subject(
+        machine=_machine(shop), storage=_storage(shop), corpus=_corpus(shop), models=_models(shop)
+    )
+
+
+def _machine(shop: Workshop) -> Machine:
+    from kebab.store.sqlite.lock import holder
+
+    places = shop.places
+    return Machine(
+        settings=lambda: _settings(shop),
+        folders={"data": places.data, "models": places.models, "state": places.state},
+        data=places.data,
+        log=places.log,
+        holder=lambda: holder(places.data),
+    )
+
+
+def _settings(shop: Workshop) -> SettingsFile:
+    path = shop.config_path
+    load(path if path.exists() else None)
+    doubt = _endpoint(shop).doubt
+    return SettingsFile(path=path, warnings=(doubt,) if doubt else ())
+
+
+def _storage(shop: Workshop) -> Storage:
+    return Storage(
+        path=shop.database,
+        schema=lambda: _schema(shop),
+        integrity=lambda: _looked(shop, lambda catalogue: catalogue.damage()),
+        known_term=lambda: _known_term(shop),
+        stored=lambda: _stored(shop),
+        stamped=lambda: _looked(shop, lambda catalogue: catalogue.vector_keys()),
+        garbage=lambda: _looked(shop, lambda catalogue: catalogue.garbage()),
+    )
+
+
+def _looked(shop: Workshop, ask: "Callable[[Catalogue], T]") -> T:
+    with shop.reader() as reader:
+        return ask(shop.catalogue(reader))
+
+
+def _schema(shop: Workshop) -> Schema:
+    from kebab.store.sqlite import migrate
+
+    try:
+        with shop.reader():
+            found: int | None = migrate.expected()
+    except NotIndexed as signal:
+        found = signal.found
+    return Schema(expected=migrate.expected(), found=found)
+
+
+def _known_term(shop: Workshop) -> KnownTerm | None:
+    """Return a word of the first passage that has one, and whether the word index knows it."""
+    from kebab.search.tokens import index_tokens
+
+    with shop.reader() as reader:
+        page = shop.catalogue(reader).documents(Filters(), limit=1)
+        detail = shop.catalogue(reader).document(page.documents[0].doc_id) if page.total else None
+        texts = [chunk.text for chunk in detail.chunks] if detail else []
+        terms = [term for text in texts for term in index_tokens(text)[:1]]
+        if not terms:
+            return None
+        return KnownTerm(terms[0], found=reader.document_frequency(terms[:1])[terms[0]] > 0)
+
+
+def _stored(shop: Workshop) -> Sequence[Key]:
+    version = shop.stored_version()
+    return shop.vectors(version).keys() if version else []
+
+
+def _corpus(shop: Workshop) -> Corpus:
+    return Corpus(
+        pending=lambda: _looked(shop, lambda catalogue: catalogue.counts().pending),
+        files=lambda limit: _looked(shop, lambda catalogue: _files(catalogue, limit)),
+    )
+
+
+def _files(catalogue: "Catalogue", limit: int) -> list[Indexed]:
+    """Return documents spread over all of them."""
+    found = catalogue.documents(Filters(), limit=-1).documents
+    step = max(1, len(found) // limit)
+    return [
+        Indexed(Path(one.root, one.path), one.size, one.mtime_ns) for one in found[::step][:limit]
+    ]
+
+
+def _models(shop: Workshop) -> Models:
+    endpoint, llm = _endpoint(shop), shop.settings.models.llm.model
+    return Models(
+        weights=lambda: _weights(shop),
+        agreement=lambda: _agreement(shop),
+        versions=lambda: _versions(shop),
+        server=lambda: _server(shop),
+        endpoint=endpoint.shown,
+        llm=llm,
+    )
+
+
+def _version(shop: Workshop) -> str | None:
+    """Return the embedding version in use, or the one that would be."""
+    try:
+        stored = shop.stored_version()
+    except NotIndexed:
+        stored = None
+    return stored or next(
+        (model.version for model in shop.embedders.registry() if shop.embedders.place(model)), None
+    )
+
+
+def _weights(shop: Workshop) -> Weights | None:
+    from kebab.embed.models import find
+    from kebab.embed.obtain import verify
+
+    version = _version(shop)
+    if version is None:
+        return None
+    folder = shop.embedders.place(find(version))
+    faults = tuple(verify(folder)) if folder else ()
+    return Weights(model=find(version).key, folder=folder, faults=faults)
+
+
+def _agreement(shop: Workshop) -> Agreement | None:
+    from kebab.embed.probe import expected, probe
+
+    version = _version(shop)
+    embedder = shop.embedders.installed(version) if version else None
+    if embedder is None:
+        return None
+    golden = expected(embedder.version)
+    return Agreement(cosine=probe(embedder), expected=golden.cosine, tolerance=golden.tolerance)
+
+
+def _versions(shop: Workshop) -> EmbeddingVersions:
+    from kebab.embed.models import find
+
+    configured = shop.settings.models.embedding.model
+    return EmbeddingVersions(
+        configured=None if configured == "auto" else find(configured).version,
+        stored=shop.stored_version(),
+    )
+
+
+def _endpoint(shop: Workshop) -> "Endpoint":
+    from kebab.ollama.endpoint import parse_endpoint
+
+    configured = shop.settings.models.llm.endpoint
+    return parse_endpoint(configured or os.environ.get("OLLAMA_HOST", ""))
+
+
+def _server(shop: Workshop) -> str:
+    from kebab.ollama.probe import probe
+
+    return probe(_endpoint(shop), shop.settings.models.llm.model).version

@@ -1,0 +1,185 @@
+"""What the use cases work with, built from the settings."""
+
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kebab.config.model import Settings
+from kebab.config.paths import places
+from kebab.errors.catalog import ReadOnly
+from kebab.ingest.vectors import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kebab.app.compose.embedders import Embedders
+    from kebab.chunk.budget import Budget
+    from kebab.core.ports import Embedder, Parser
+    from kebab.store.lance.table import LanceVectors
+    from kebab.store.sqlite.cache import QueryCache
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.reader import SqliteReader
+    from kebab.store.sqlite.writer import SqliteWriter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """The versions that shape what is stored."""
+
+    parser: str
+    parsers: tuple[str, ...]
+    chunker: str
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> float:
+        """Return seconds since the epoch."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Return seconds that never run backwards."""
+        return time.monotonic()
+
+
+class Workshop:
+    """One knowledge base with its places, stores and models."""
+
+    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
+        self.settings = settings
+        self.config_path = config_path
+        self.read_only = read_only
+        self.places = places(settings)
+        self.clock = SystemClock()
+        self._vectors: dict[str, LanceVectors] = {}
+
+    def refuse_when_read_only(self, operation: str) -> None:
+        """Raise `ReadOnly` when writing is switched off."""
+        if self.read_only:
+            raise ReadOnly(operation=operation)
+
+    @property
+    def database(self) -> Path:
+        """Where the database lies."""
+        from kebab.store.sqlite.connection import database_path
+
+        return database_path(self.places.data)
+
+    def reader(self) -> "SqliteReader":
+        """Return a snapshot of the library, to be closed by the caller.
+
+        Raises:
+            NotIndexed: There is none that this build can read.
+        """
+        from kebab.search.lexical import WEIGHTS
+        from kebab.store.sqlite.reader import SqliteReader
+
+        return SqliteReader(self.places.data, WEIGHTS)
+
+    def catalogue(self, reader: "SqliteReader") -> "Catalogue":
+        """Return what looks things up in a snapshot."""
+        from kebab.store.sqlite.catalogue import Catalogue
+
+        return Catalogue(reader)
+
+    def writer(self, operation: str) -> "SqliteWriter":
+        """Return the library under the writer lock, to be closed by the caller.
+
+        Raises:
+            ReadOnly: Writing is switched off.
+            Locked: Another process is writing.
+        """
+        from kebab.search.tokens import index_tokens
+        from kebab.store.sqlite.writer import SqliteWriter
+
+        self.refuse_when_read_only(operation)
+        return SqliteWriter(self.places.data, index_tokens, self.clock.now)
+
+    def writer_lock(self) -> AbstractContextManager[object]:
+        """Return the writer lock, taken."""
+        from kebab.store.sqlite.lock import WriterLock
+
+        return WriterLock(self.places.data)
+
+    @cached_property
+    def cache(self) -> "QueryCache | None":
+        """What remembers answers; None when nothing may be written."""
+        from kebab.store.sqlite.cache import QueryCache
+
+        return None if self.read_only else QueryCache(self.places.data)
+
+    def vectors(self, version: str) -> "LanceVectors":
+        """Return the vector index of an embedding version."""
+        from kebab.store.lance.table import LanceVectors
+
+        if version not in self._vectors:
+            self._vectors[version] = LanceVectors(self.places.data, version)
+        return self._vectors[version]
+
+    @cached_property
+    def embedders(self) -> "Embedders":
+        """The embedding models."""
+        from kebab.app.compose.embedders import Embedders
+
+        return Embedders(self.settings, self.places.models)
+
+    def stored_version(self) -> str | None:
+        """Return the embedding version of the stored vectors, None before the first.
+
+        Raises:
+            NotIndexed: There is no library that this build can read.
+        """
+        with self.reader() as reader:
+            return reader.get_value(VERSION)
+
+    def budget(self, embedder: "Embedder | None") -> "Budget":
+        """Return the limit of a chunk, counted by the embedder when there is one."""
+        from kebab.chunk.budget import Budget
+        from kebab.chunk.estimate import estimate, mixed_counter
+
+        limit = self.settings.index.chunk_tokens
+        if embedder is None:
+            return Budget(limit, estimate)
+        counter = mixed_counter(embedder.count_tokens, embedder.supports)
+        return Budget(min(limit, embedder.window), counter)
+
+    def decoded(self, data: bytes) -> str:
+        """Return a file's bytes as the text that its lines are counted in."""
+        from kebab.parse.decode import decode
+
+        return decode(data).text
+
+    def parsers(self) -> "Mapping[str, Parser]":
+        """Return every parser by its media type."""
+        from kebab.parse.registry import PARSERS
+
+        return PARSERS
+
+    def labels(self) -> Labels:
+        """Return the versions that shape what is stored."""
+        from kebab.chunk.identify import chunker_version
+        from kebab.parse.registry import active
+
+        return Labels(
+            parser=self.parsers()["text/markdown"].version,
+            parsers=tuple(active()),
+            chunker=chunker_version(self.settings.index.chunk_tokens),
+        )
+
+    def own_files(self) -> list[Path]:
+        """Return everything that kebab may have made in the data directory, the lock last."""
+        from kebab.store.lance.layout import folder
+        from kebab.store.sqlite.lock import FILE_NAME
+
+        logs = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
+        vectors = self.places.data / folder(self.places.data).name
+        return [*logs, vectors, self.places.texts, self.places.data / FILE_NAME]
+
+    def close(self) -> None:
+        """Close what stays open between calls."""
+        if "cache" in self.__dict__ and self.cache is not None:
+            self.cache.close()

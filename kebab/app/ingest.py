@@ -1,0 +1,177 @@
+"""Ingesting: the run put together, and its outcome as the report of the wire."""
+
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kebab.app.classify import reply
+from kebab.app.compose import Workshop
+from kebab.app.requests import IngestOptions, TextOptions
+from kebab.core.cancel import Cancel
+from kebab.core.progress import Progress, ProgressKind, Report
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from kebab.ingest.outcome import IngestItem as Item
+from kebab.ingest.outcome import IngestOutcome
+from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
+from kebab.ingest.vectors import VERSION
+from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kebab.chunk.budget import Budget
+    from kebab.core.ports import Embedder
+    from kebab.store.sqlite.writer import SqliteWriter
+
+
+def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cancel) -> IngestReport:
+    """Bring the index up to date with the files."""
+    from kebab.ingest.run import run
+
+    request = _request(shop, options)
+    with _library(shop, dry_run=options.dry_run) as library:
+        ports = _ports(shop, library, _Models(shop, library, report, cancel))
+        return ingest_report(run(request, ports, report, cancel))
+
+
+def ingest_text(
+    shop: Workshop, options: TextOptions, report: Report, cancel: Cancel
+) -> IngestReport:
+    """Index text that is no file of the person's own.
+
+    Raises:
+        InvalidInput: There is no title.
+    """
+    from kebab.ingest.stdin import ingest_text as run
+
+    if not options.title.strip():
+        raise InvalidInput(field="title", cause="empty")
+    note = TextNote(
+        title=options.title.strip(),
+        text=shop.decoded(options.text),
+        source_uri=options.source_uri,
+        folder=str(shop.places.texts),
+    )
+    request = _request(shop, IngestOptions(dry_run=options.dry_run))
+    with _library(shop, dry_run=options.dry_run) as library:
+        ports = _ports(shop, library, _Models(shop, library, report, cancel))
+        return ingest_report(run(note, request, ports, report, cancel))
+
+
+def ingest_report(outcome: IngestOutcome) -> IngestReport:
+    """Return the outcome of a run as the wire says it."""
+    embedding = outcome.embedding
+    return IngestReport(
+        scope=list(outcome.scope),
+        dry_run=outcome.dry_run,
+        scanned=outcome.scanned,
+        new=outcome.new,
+        updated=outcome.updated,
+        moved=outcome.moved,
+        unchanged=outcome.unchanged,
+        skipped=outcome.skipped,
+        removed=outcome.removed,
+        errors=outcome.errors,
+        cancelled=outcome.cancelled,
+        duration_ms=outcome.duration_ms,
+        skipped_by_reason=outcome.skipped_by_reason,
+        skipped_by_extension=outcome.skipped_by_extension,
+        skip_examples=outcome.skip_examples,
+        items=[_item(item) for item in outcome.items],
+        embedding=EmbeddingSummary(
+            version=embedding.version,
+            embedded=embedding.embedded,
+            reused=embedding.reused,
+            pending=embedding.pending,
+        ),
+        slowest=[
+            SlowFile(doc_path=file.doc_path, duration_ms=file.duration_ms)
+            for file in outcome.slowest
+        ],
+    )
+
+
+def _item(item: Item) -> IngestItem:
+    return IngestItem(
+        kind=item.kind.value,
+        doc_id=item.doc_id,
+        doc_path=item.doc_path,
+        source=item.source,
+        chunk_count=item.chunk_count,
+        embedded=item.embedded,
+        reused=item.reused,
+        warnings=list(item.warnings),
+        error=reply(item.error, operation="ingest") if item.error else None,
+    )
+
+
+@dataclass(slots=True)
+class _Models:
+    """The embedder of one run, asked for at most once; without one the run works by words."""
+
+    shop: Workshop
+    library: "SqliteWriter | None"
+    report: Report
+    cancel: Cancel
+    found: "Embedder | None" = field(default=None, init=False)
+
+    def embedder(self) -> "Embedder | None":
+        """Return the embedder, fetched when it must be; tell why there is none."""
+        stored = self.library.get_value(VERSION) if self.library else None
+        try:
+            self.found = self.shop.embedders.obtained(stored, self.report, self.cancel)
+        except EmbeddingUnavailable as signal:
+            self._tell(f"no vectors in this run, words only: {signal.cause}")
+        else:
+            self._tell(f"embedding with {self.found.version}")
+        return self.found
+
+    def budget(self) -> "Budget":
+        """Return the limit of a chunk, by the embedder's own count when there is one."""
+        return self.shop.budget(self.found)
+
+    def _tell(self, message: str) -> None:
+        self.report(Progress(kind=ProgressKind.HEARTBEAT, phase="model", message=message))
+
+
+def _request(shop: Workshop, options: IngestOptions) -> IngestRequest:
+    from kebab.source.ignore import IgnoreRules
+    from kebab.source.walk import ScanRules
+
+    settings = shop.settings
+    ignore = IgnoreRules(exclude=tuple(settings.ingest.exclude), hidden=settings.ingest.hidden)
+    return IngestRequest(
+        paths=options.paths,
+        workspace=settings.workspace or None,
+        force=options.force,
+        dry_run=options.dry_run,
+        rules=ScanRules(ignore=ignore, max_file_bytes=settings.ingest.max_file_bytes),
+        chunker=shop.labels().chunker,
+        deadline_s=settings.ingest.deadline_s,
+        private=(str(shop.places.data), str(shop.places.models)),
+    )
+
+
+def _ports(shop: Workshop, library: "SqliteWriter | None", models: _Models) -> IngestPorts:
+    return IngestPorts(
+        library=library,
+        vectors=shop.vectors,
+        embedder=models.embedder,
+        parsers=shop.parsers(),
+        budget=models.budget,
+        clock=shop.clock,
+        batch=library.batch if library else _no_batch,
+    )
+
+
+_no_batch: "Callable[[], nullcontext[None]]" = nullcontext
+
+
+@contextmanager
+def _library(shop: Workshop, *, dry_run: bool) -> "Iterator[SqliteWriter | None]":
+    """Yield the library; None for a dry run that would have to create it."""
+    if dry_run and not shop.database.exists():
+        yield None
+        return
+    with shop.writer("ingest") as library:
+        yield library

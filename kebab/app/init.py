@@ -1,0 +1,41 @@
+"""Beginning: the commented settings file, and the folder of the knowledge base."""
+
+from pathlib import Path
+
+from kebab.app.compose import Workshop
+from kebab.config.template import toml
+from kebab.errors.catalog import IoError
+from kebab.wire.health import InitReport
+
+
+def init(shop: Workshop, *, workspace: str | None, force: bool) -> InitReport:
+    """Write the settings file unless it is there, and make the data directory.
+
+    Raises:
+        ReadOnly: Writing is switched off.
+        IoError: The workspace is no folder, or a file cannot be written.
+    """
+    shop.refuse_when_read_only("init")
+    root = _folder(workspace) if workspace else None
+    written = force or not shop.config_path.exists()
+    try:
+        shop.places.data.mkdir(parents=True, exist_ok=True)
+        if written:
+            shop.config_path.parent.mkdir(parents=True, exist_ok=True)
+            shop.config_path.write_text(toml(root or ""), encoding="utf-8")
+    except OSError as fault:
+        path = str(fault.filename or shop.config_path)
+        raise IoError(path=path, op="create", cause=fault.strerror or str(fault)) from fault
+    return InitReport(
+        config_path=str(shop.config_path),
+        written=written,
+        data_dir=str(shop.places.data),
+        workspace=(root if written else None) or shop.settings.workspace or None,
+    )
+
+
+def _folder(workspace: str) -> str:
+    path = Path(workspace).expanduser().resolve()
+    if not path.is_dir():
+        raise IoError(path=str(path), op="read", cause="no such folder")
+    return str(path)

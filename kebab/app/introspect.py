@@ -1,0 +1,121 @@
+"""What this build is, can do and holds; it works without a knowledge base."""
+
+from typing import TYPE_CHECKING
+
+from kebab import __version__
+from kebab.app.compose import Workshop
+from kebab.app.moment import stamp
+from kebab.app.place import freshness
+from kebab.app.project import INDEX_VERSION
+from kebab.app.reset import size
+from kebab.core.query import Filters
+from kebab.errors.catalog import NotIndexed
+from kebab.ingest.vectors import VERSION
+from kebab.wire.introspect import (
+    Capabilities,
+    IndexBytes,
+    Introspection,
+    ModelInfo,
+    Stats,
+    WireInfo,
+)
+from kebab.wire.record import every_form, name_of
+
+if TYPE_CHECKING:
+    from kebab.core.library import LibraryCounts
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.reader import SqliteReader
+
+_CAPABILITIES = Capabilities(
+    json_mode=True,
+    ingest_progress=True,
+    ingest_cancellation=True,
+    rag_multi_turn=False,
+    search_cache=True,
+    incremental_ingest=True,
+    streaming_ask=False,
+    http_daemon=False,
+    mcp_server=False,
+    single_file_ingest=True,
+    bulk_search=True,
+    lexical_only_mode=True,
+    extractive_ask=False,
+    review=False,
+)
+_EMPTY = Stats(
+    doc_count=0,
+    chunk_count=0,
+    asset_count=0,
+    last_ingest_at=None,
+    pending_embeddings=0,
+    media_breakdown={},
+    lang_breakdown={},
+    index_bytes=IndexBytes(sqlite=0, lancedb=0),
+    stale_doc_count=0,
+)
+
+
+def introspect(shop: Workshop) -> Introspection:
+    """Return all of it."""
+    stats, revision, embedding = _EMPTY, 0, None
+    try:
+        with shop.reader() as reader:
+            stats = _stats(shop, reader)
+            revision = reader.revision()
+            embedding = reader.get_value(VERSION)
+    except NotIndexed:
+        pass
+    return Introspection(
+        kebab_version=__version__,
+        wire=WireInfo(schemas=sorted({*map(str, map(name_of, every_form())), "citation.v1"})),
+        capabilities=_CAPABILITIES,
+        models=_models(shop, revision, embedding),
+        stats=stats,
+    )
+
+
+def _models(shop: Workshop, revision: int, embedding: str | None) -> ModelInfo:
+    labels = shop.labels()
+    return ModelInfo(
+        parser_version=labels.parser,
+        chunker_version=labels.chunker,
+        embedding_version=embedding,
+        prompt_template_version=None,
+        index_version=INDEX_VERSION,
+        corpus_revision=revision,
+        active_parsers=list(labels.parsers),
+        active_chunkers=[labels.chunker],
+    )
+
+
+def _stats(shop: Workshop, reader: "SqliteReader") -> Stats:
+    catalogue = shop.catalogue(reader)
+    counts = catalogue.counts()
+    return Stats(
+        doc_count=counts.documents,
+        chunk_count=counts.chunks,
+        asset_count=counts.assets,
+        last_ingest_at=_last(counts),
+        pending_embeddings=counts.pending,
+        media_breakdown=dict(counts.media),
+        lang_breakdown={lang or "unknown": number for lang, number in counts.lang.items()},
+        index_bytes=_bytes(shop),
+        stale_doc_count=_stale(catalogue),
+    )
+
+
+def _last(counts: "LibraryCounts") -> str | None:
+    empty = counts.last_change is None or counts.documents == 0
+    return None if empty else stamp(counts.last_change or 0.0)
+
+
+def _stale(catalogue: "Catalogue") -> int:
+    page = catalogue.documents(Filters(), limit=-1)
+    return sum(
+        freshness(one.root, one.path, one.size, one.mtime_ns) != "fresh" for one in page.documents
+    )
+
+
+def _bytes(shop: Workshop) -> IndexBytes:
+    *database, vectors, _, _ = shop.own_files()
+    return IndexBytes(sqlite=sum(map(size, database)), lancedb=size(vectors))

@@ -1,0 +1,71 @@
+"""Wiping: only what kebab made is deleted, by name, and never a folder it does not own."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from kebab.app.compose import Workshop
+from kebab.errors.catalog import IoError
+from kebab.wire.health import ResetReport
+
+
+def plan(shop: Workshop, *, models: bool) -> ResetReport:
+    """Return what a reset would delete."""
+    doomed = list(_doomed(shop, models=models))
+    return ResetReport(
+        data_dir=str(shop.places.data),
+        removed=[str(path) for path in doomed],
+        kept=[str(path) for path in _children(shop.places.data) if path not in doomed],
+        bytes_freed=sum(size(path) for path in doomed),
+        models_removed=models,
+    )
+
+
+def reset(shop: Workshop, *, models: bool) -> ResetReport:
+    """Delete everything that kebab made, under the writer lock.
+
+    Raises:
+        ReadOnly: Writing is switched off.
+        Locked: Another process is writing.
+        IoError: Something cannot be deleted.
+    """
+    shop.refuse_when_read_only("reset")
+    if not shop.places.data.exists():
+        return plan(shop, models=models)
+    with shop.writer_lock():
+        report = plan(shop, models=models)
+        for name in report.removed:
+            _delete(Path(name))
+    if shop.places.data.is_dir() and not _children(shop.places.data):
+        shop.places.data.rmdir()
+    return report
+
+
+def _doomed(shop: Workshop, *, models: bool) -> Iterator[Path]:
+    folders = [shop.places.models / model.version for model in shop.embedders.registry()]
+    for path in (*shop.own_files(), *(folders if models else ())):
+        if path.is_symlink() or path.exists():
+            yield path
+
+
+def _children(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _delete(path: Path) -> None:
+    """Delete a file, a link itself, or a folder with all that is in it."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as fault:
+        cause = fault.strerror or str(fault)
+        raise IoError(path=str(fault.filename or path), op="write", cause=cause) from fault
+
+
+def size(path: Path) -> int:
+    """Return the bytes of a file, or of all files below a folder; 0 when there is nothing."""
+    if path.is_dir() and not path.is_symlink():
+        return sum(size(child) for child in path.iterdir())
+    return path.lstat().st_size if path.is_symlink() or path.exists() else 0

@@ -1,0 +1,117 @@
+"""Searching: a request becomes a query, and a page becomes the response."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kebab.app.classify import classify
+from kebab.app.compose import Workshop
+from kebab.app.moment import parsed
+from kebab.app.project import response
+from kebab.core.query import Filters, Mode, Query
+from kebab.errors.catalog import EmbeddingMismatch
+from kebab.errors.signal import Signal
+from kebab.ingest.vectors import VERSION
+from kebab.search import cursor
+from kebab.search.engine import SearchEngine
+from kebab.wire.record import decode_request
+from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Embedder, Vectors
+    from kebab.store.sqlite.reader import SqliteReader
+
+
+def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
+    """Return one page.
+
+    Raises:
+        InvalidInput: The query is empty, or a date cannot be read.
+        InvalidCursor: The cursor is not one of ours, or belongs to another query.
+        StaleCursor: The index moved since the cursor was issued.
+        NotIndexed: There is no index.
+        EmbeddingUnavailable: Vectors were demanded and cannot be had.
+        EmbeddingMismatch: Vectors were demanded, and the settings name another model.
+    """
+    query = as_query(request, shop.clock.now())
+    with shop.reader() as reader:
+        salt = reader.get_value(cursor.SALT) or ""
+        if request.cursor is not None:
+            offset = cursor.decode(request.cursor, query, reader.revision(), salt)
+            query = replace(query, offset=offset)
+        page = _engine(shop, reader, query).search(query)
+    following = page.next_offset
+    token = None if following is None else cursor.encode(query, following, page.revision, salt)
+    return response(page, query, token)
+
+
+def bulk(shop: Workshop, lines: Iterable[bytes]) -> Iterator[BulkSearchItem]:
+    """Yield the answer to each line that is not empty; a bad line is its own error."""
+    filled = (line for line in lines if line.strip())
+    for index, line in enumerate(filled):
+        query: str | None = None
+        try:
+            request = _read(line)
+            query = request.query
+            item = BulkSearchItem(index=index, query=query, response=search(shop, request))
+        except Signal as signal:
+            fault = classify(signal, operation="search").reply
+            item = BulkSearchItem(index=index, query=query, error=fault)
+        yield item
+
+
+def as_query(request: SearchRequest, now: float) -> Query:
+    """Return the query that a request means.
+
+    Raises:
+        InvalidInput: A date cannot be read.
+    """
+    return Query(
+        text=request.query,
+        mode=Mode(request.mode),
+        limit=request.limit,
+        filters=Filters(
+            tag=tuple(request.tag),
+            lang=tuple(request.lang),
+            media=tuple(request.media),
+            path_glob=request.path_glob,
+            source=tuple(request.source),
+            doc_id=request.doc_id,
+            since=None if request.since is None else parsed(request.since, "$.since", now),
+            until=None if request.until is None else parsed(request.until, "$.until", now),
+        ),
+        per_doc=request.per_doc,
+        snippet_chars=request.snippet_chars,
+        max_tokens=request.max_tokens,
+        trace=request.trace,
+    )
+
+
+def _read(line: bytes) -> SearchRequest:
+    """Return the request of a line: a JSON string, or an object."""
+    if line.lstrip().startswith(b'"'):
+        line = b'{"query":' + line + b"}"
+    return decode_request(line, SearchRequest)
+
+
+def _engine(shop: Workshop, reader: "SqliteReader", query: Query) -> SearchEngine:
+    version = reader.get_value(VERSION)
+
+    def embedder() -> "Embedder | None":
+        return None if version is None else _agreed(shop, version, query)
+
+    def vectors() -> "Vectors | None":
+        return None if version is None else shop.vectors(version)
+
+    return SearchEngine(reader, vectors, embedder, cache=shop.cache)
+
+
+def _agreed(shop: Workshop, version: str, query: Query) -> "Embedder | None":
+    """Return the embedder of the stored vectors, unless the settings name another one."""
+    try:
+        shop.embedders.wanted(version)
+    except EmbeddingMismatch:
+        if query.mode is Mode.VECTOR:
+            raise
+        return None
+    return shop.embedders.installed(version)
