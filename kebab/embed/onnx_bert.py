@@ -18,17 +18,9 @@ if TYPE_CHECKING:
 
 OPSET = 20
 IR_VERSION = 9  # the oldest that opset 20 may come with, so that older runtimes load it too
+HEADS = 12
+EPSILON = 1e-12
 _MASKED = -10_000.0  # added to the score of a padded position; far below any real score
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """The sizes that the names of the weights do not tell."""
-
-    layers: int = 6
-    heads: int = 12
-    hidden: int = 384
-    epsilon: float = 1e-12
 
 
 @dataclass(slots=True)
@@ -52,9 +44,10 @@ class _Graph:
 class _Encoder:
     """The layers of the encoder, added to a graph one after the other."""
 
-    def __init__(self, weights: "Mapping[str, NDArray[np.generic]]", shape: Shape) -> None:
+    def __init__(self, weights: "Mapping[str, NDArray[np.generic]]") -> None:
         self._weights = weights
-        self._shape = shape
+        self.hidden = int(weights["embeddings.word_embeddings.weight"].shape[1])
+        self.layers = sum(name.endswith(".intermediate.dense.weight") for name in weights)
         self.graph = _Graph()
 
     def _weight(self, name: str) -> str:
@@ -75,15 +68,14 @@ class _Encoder:
     def _norm(self, name: str, value: str) -> str:
         """Normalise a layer's output."""
         scale, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
-        epsilon = self._shape.epsilon
         return self.graph.add(
-            "LayerNormalization", f"{name}.norm", value, scale, bias, axis=-1, epsilon=epsilon
+            "LayerNormalization", f"{name}.norm", value, scale, bias, axis=-1, epsilon=EPSILON
         )
 
     def _split(self, name: str, value: str, order: list[int]) -> str:
         """Split the hidden axis into heads and order the axes."""
-        heads, hidden = self._shape.heads, self._shape.hidden
-        sizes = self.graph.constant("heads", np.array([0, 0, heads, hidden // heads], np.int64))
+        each = self.hidden // HEADS
+        sizes = self.graph.constant("heads", np.array([0, 0, HEADS, each], np.int64))
         split = self.graph.add("Reshape", f"{name}.split", value, sizes)
         return self.graph.add("Transpose", f"{name}.heads", split, perm=order)
 
@@ -122,7 +114,7 @@ class _Encoder:
         query = self._split(f"{name}.self.query", query, [0, 2, 1, 3])
         key = self._split(f"{name}.self.key", key, [0, 2, 3, 1])
         content = self._split(f"{name}.self.value", content, [0, 2, 1, 3])
-        root = np.sqrt(self._shape.hidden / self._shape.heads)
+        root = np.sqrt(self.hidden / HEADS)
         scale = self.graph.constant("scale", np.array(root, np.float32))
         scores = add("Div", f"{name}.scaled", add("MatMul", f"{name}.scores", query, key), scale)
         shares = add(
@@ -130,7 +122,7 @@ class _Encoder:
         )
         mixed = add("MatMul", f"{name}.mixed", shares, content)
         joined = add("Transpose", f"{name}.joined", mixed, perm=[0, 2, 1, 3])
-        sizes = self.graph.constant("flat", np.array([0, 0, self._shape.hidden], np.int64))
+        sizes = self.graph.constant("flat", np.array([0, 0, self.hidden], np.int64))
         dense = self._linear(f"{name}.output.dense", add("Reshape", f"{name}.flat", joined, sizes))
         return self._norm(f"{name}.output.LayerNorm", add("Add", f"{name}.residual", dense, value))
 
@@ -145,7 +137,7 @@ class _Encoder:
         return self._norm(f"{prefix}.output.LayerNorm", summed)
 
 
-def build(weights: "Mapping[str, NDArray[np.generic]]", shape: Shape) -> Any:
+def build(weights: "Mapping[str, NDArray[np.generic]]") -> Any:
     """Return the checked `onnx.ModelProto` of the encoder.
 
     Inputs `input_ids`, `attention_mask` and `token_type_ids` are int64 of shape (batch, length);
@@ -154,9 +146,9 @@ def build(weights: "Mapping[str, NDArray[np.generic]]", shape: Shape) -> Any:
     Raises:
         KeyError: A weight is missing.
     """
-    encoder = _Encoder(weights, shape)
+    encoder = _Encoder(weights)
     mask, value = encoder.mask(), encoder.embeddings()
-    for index in range(shape.layers):
+    for index in range(encoder.layers):
         value = encoder.layer(index, value, mask)
     encoder.graph.add("Identity", "last_hidden_state", value)
     names = ("input_ids", "attention_mask", "token_type_ids")
@@ -165,7 +157,7 @@ def build(weights: "Mapping[str, NDArray[np.generic]]", shape: Shape) -> Any:
         for name in names
     ]
     output = helper.make_tensor_value_info(
-        "last_hidden_state", TensorProto.FLOAT, ["batch", "length", shape.hidden]
+        "last_hidden_state", TensorProto.FLOAT, ["batch", "length", encoder.hidden]
     )
     graph = helper.make_graph(
         encoder.graph.nodes, "bert", inputs, [output], list(encoder.graph.constants.values())

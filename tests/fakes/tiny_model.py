@@ -15,7 +15,7 @@ _TEXT = """
     search finds notes query passage : .
 """
 WORDS = [*SPECIAL, *_TEXT.split()]
-SHAPE = onnx_bert.Shape(layers=1, heads=12, hidden=384)
+_HIDDEN = 384
 _WIDE = 32
 _POSITIONS = 512
 
@@ -27,7 +27,7 @@ def weights(seed: int = 7) -> dict[str, np.ndarray]:
     def matrix(*shape: int, scale: float = 0.05) -> np.ndarray:
         return (chance.standard_normal(shape) * scale).astype(np.float32)
 
-    hidden = SHAPE.hidden
+    hidden = _HIDDEN
     found = {
         "embeddings.word_embeddings.weight": matrix(len(WORDS), hidden, scale=1.0),
         "embeddings.position_embeddings.weight": matrix(_POSITIONS, hidden),
@@ -49,7 +49,8 @@ def weights(seed: int = 7) -> dict[str, np.ndarray]:
 
 def safetensors_bytes(tensors: dict[str, np.ndarray]) -> bytes:
     """Return the tensors in the safetensors format."""
-    header, body = {"__metadata__": {"format": "pt"}}, b""
+    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
+    body = b""
     for name, tensor in tensors.items():
         raw = tensor.tobytes()
         offsets = [len(body), len(body) + len(raw)]
@@ -80,7 +81,7 @@ def tokenizer_json(*, padding: bool = False) -> str:
 
 def onnx_bytes(seed: int = 7) -> bytes:
     """Return the model as an ONNX file."""
-    return bytes(onnx_bert.build(weights(seed), SHAPE).SerializeToString())
+    return bytes(onnx_bert.build(weights(seed)).SerializeToString())
 
 
 def install(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:

@@ -1,0 +1,104 @@
+import json
+
+import pytest
+
+from kebab.embed import layout
+from kebab.embed.models import E5_SMALL, MINILM
+from kebab.errors.catalog import IoError
+from tests.fakes import tiny_model
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tiny_model.install(MINILM, tmp_path)
+
+
+def test_a_whole_directory_is_installed(directory):
+    assert layout.installed(MINILM, directory.parent) == directory
+    assert layout.verify(directory) == []
+
+
+def test_another_model_is_not_installed(directory):
+    assert layout.installed(E5_SMALL, directory.parent) is None
+
+
+def test_a_directory_under_another_models_name_is_not_whole(directory):
+    assert not layout.whole(E5_SMALL, directory)
+
+
+@pytest.mark.parametrize("name", [*layout.FILES, layout.MANIFEST_FILE])
+def test_without_one_file_nothing_is_installed(directory, name):
+    (directory / name).unlink()
+
+    assert layout.installed(MINILM, directory.parent) is None
+    assert layout.verify(directory)
+
+
+def test_a_cut_file_is_not_installed(directory):
+    path = directory / layout.MODEL_FILE
+    path.write_bytes(path.read_bytes()[:-1])
+
+    assert layout.installed(MINILM, directory.parent) is None
+
+
+def test_a_changed_byte_is_seen_by_verify_alone(directory):
+    path = directory / layout.MODEL_FILE
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+    assert layout.installed(MINILM, directory.parent) == directory
+    assert layout.verify(directory) == ["changed: model.onnx"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"files": {}}', '{"files": {"a": {"x": 1}}}'])
+def test_a_broken_manifest_is_no_manifest(directory, text):
+    (directory / layout.MANIFEST_FILE).write_text(text)
+
+    assert layout.read_manifest(directory) is None
+    assert layout.verify(directory) == ["no readable manifest.json"]
+
+
+def test_the_manifest_is_plain_json(directory):
+    raw = json.loads((directory / layout.MANIFEST_FILE).read_text())
+
+    assert raw["embedding_version"] == MINILM.version
+    assert set(raw["files"]) == set(layout.FILES)
+
+
+def test_publishing_moves_the_directory_into_place(directory, tmp_path):
+    models_dir = tmp_path / "models"
+    models_dir.mkdir()
+
+    target = layout.publish(directory, MINILM, models_dir)
+
+    assert layout.installed(MINILM, models_dir) == target
+    assert not directory.exists()
+
+
+def test_publishing_leaves_a_whole_directory_alone(tmp_path):
+    there = tiny_model.install(MINILM, tmp_path / "models")
+    before = layout.read_manifest(there)
+    late = tiny_model.install(MINILM, tmp_path / "late", seed=2)
+
+    layout.publish(late, MINILM, tmp_path / "models")
+
+    assert layout.read_manifest(there) == before
+
+
+def test_publishing_replaces_a_damaged_directory(tmp_path):
+    there = tiny_model.install(MINILM, tmp_path / "models")
+    (there / layout.MODEL_FILE).write_bytes(b"damaged")
+    fresh = tiny_model.install(MINILM, tmp_path / "fresh")
+
+    layout.publish(fresh, MINILM, tmp_path / "models")
+
+    assert layout.verify(there) == []
+
+
+def test_a_refusal_of_the_file_system_is_a_signal(tmp_path):
+    with pytest.raises(IoError) as caught, layout.refused(tmp_path / "x", "read"):
+        (tmp_path / "x").read_bytes()
+
+    assert caught.value.op == "read"
+    assert caught.value.cause == "No such file or directory"

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from kebab.embed import layout
+from kebab.embed.models import MINILM
+from kebab.embed.session import Session, default_threads, unit
+from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from tests.fakes import tiny_model
+
+SEQUENCES = [[2, 5, 3], [2, 7, 8, 9, 3], [2, 3]]
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tiny_model.install(MINILM, tmp_path)
+
+
+def test_side_by_side_gives_what_one_after_the_other_gives(directory):
+    one = Session(directory, MINILM, 1, 0).run(SEQUENCES)
+    two = Session(directory, MINILM, 2, 0).run(SEQUENCES)
+
+    assert np.array_equal(np.stack(one), np.stack(two))
+
+
+def test_the_deadline_of_a_slow_run_is_a_timeout(directory):
+    slow = [[2, *([5] * 500), 3]] * 400
+
+    with pytest.raises(TimedOut) as caught:
+        Session(directory, MINILM, 2, 30).run(slow)
+
+    assert caught.value.operation == "embedding a batch"
+    assert caught.value.deadline_ms == 30
+    assert caught.value.elapsed_ms >= 30
+
+
+def test_a_deadline_that_is_kept_changes_nothing(directory):
+    free = Session(directory, MINILM, 1, 0).run(SEQUENCES)
+    bound = Session(directory, MINILM, 1, 60_000).run(SEQUENCES)
+
+    assert np.array_equal(np.stack(free), np.stack(bound))
+
+
+def test_a_cut_model_is_a_signal(directory):
+    path = directory / layout.MODEL_FILE
+    path.write_bytes(path.read_bytes()[:100])
+
+    with pytest.raises(EmbeddingUnavailable, match="missing or cut off"):
+        Session(directory, MINILM, 1, 0).load()
+
+
+def test_a_damaged_model_is_a_signal(directory):
+    path = directory / layout.MODEL_FILE
+    path.write_bytes(b"\xff" * path.stat().st_size)
+
+    with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
+        Session(directory, MINILM, 1, 0).load()
+
+
+def test_ids_outside_of_the_vocabulary_are_a_signal(directory):
+    with pytest.raises(EmbeddingUnavailable):
+        Session(directory, MINILM, 1, 0).run([[2, 999_999, 3]])
+
+
+def test_the_runtime_prints_nothing(directory, capfd):
+    with pytest.raises(EmbeddingUnavailable):
+        Session(directory, MINILM, 2, 0).run([[2, 999_999, 3], [2, 3]])
+
+    assert capfd.readouterr() == ("", "")
+
+
+def test_threads_are_few():
+    assert 1 <= default_threads() <= 4
+
+
+def test_a_vector_without_direction_is_refused():
+    with pytest.raises(AssertionError, match="no direction"):
+        unit(np.zeros(3))
