@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.options import expects_json
-from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from kebab.app.classify import Fault
     from kebab.cli.session import Session
+    from kebab.errors.catalog import UsageInvalid
 
 
 def guarded(session: Session, work: Callable[[], int]) -> int:
@@ -48,6 +48,7 @@ def report(session: Session, fault: BaseException) -> int:
     seen = classified(session, fault)
     if seen.quiet:
         return seen.exit
+    log = logged(fault, seen)
     session.on_fault(seen)
     if session.flags.machine:
         session.aside(seen.reply, seen.exit)
@@ -56,8 +57,21 @@ def report(session: Session, fault: BaseException) -> int:
         from kebab.cli.render.page import page
 
         sheet = page(session.channels.err, session.flags.color)
-        session.channels.err.write("\n".join(draw(seen.reply, sheet)) + "\n")
+        session.channels.err.write("\n".join(draw(seen.reply, sheet, log)) + "\n")
     return seen.exit
+
+
+def logged(fault: BaseException, seen: Fault) -> str | None:
+    """Keep what the public view leaves out; return the log's path when a reader should look."""
+    from kebab.app.audit import record
+    from kebab.config.model import Settings
+    from kebab.config.paths import places
+
+    if seen.exit == Exit.INTERRUPTED or seen.reply.code == "usage_invalid":
+        return None
+    log = places(Settings()).log
+    record(fault, seen, log)
+    return str(log) if seen.reply.code == "generic" else None
 
 
 def classified(session: Session, fault: BaseException) -> Fault:
@@ -83,6 +97,8 @@ def classified(session: Session, fault: BaseException) -> Fault:
 
 def usage(fault: click.ClickException) -> UsageInvalid:
     """Return the signal for a command line that click refused."""
+    from kebab.errors.catalog import UsageInvalid
+
     cause = fault.format_message().removesuffix(".")
     return UsageInvalid(option=_culprit(fault), cause=cause[:1].lower() + cause[1:])
 

@@ -11,8 +11,6 @@ import shutil
 import sys
 from dataclasses import dataclass
 
-from kebab.errors.catalog import IoError
-
 _STANDARD = (0, 1, 2)
 
 
@@ -58,8 +56,13 @@ class Channel:
             except BrokenPipeError:
                 raise
             except OSError as fault:
-                cause = fault.strerror or str(fault)
-                raise IoError(path=self.name, op="write", cause=cause) from fault
+                raise _refused(self.name, fault) from fault
+
+
+def _refused(name: str, fault: OSError) -> Exception:
+    from kebab.errors.catalog import IoError
+
+    return IoError(path=name, op="write", cause=fault.strerror or str(fault))
 
 
 @dataclass(frozen=True, slots=True)

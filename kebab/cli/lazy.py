@@ -33,6 +33,7 @@ COMMANDS = {
     "schema": Entry("Health", "Show what this build is, can do and holds"),
     "explain": Entry("Health", "Explain an error code"),
     "model": Entry("Health", "List, fetch or change the embedding model"),
+    "bench": Entry("Health", "Measure speed and size against budgets"),
 }
 
 

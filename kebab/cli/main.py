@@ -9,7 +9,7 @@ from kebab import __version__
 
 if TYPE_CHECKING:
     from kebab.cli.channels import Channels
-    from kebab.cli.session import Session
+    from kebab.cli.session import Opener, Session
 
 _COMPLETION = "_KEBAB_COMPLETE"
 
@@ -28,8 +28,17 @@ def run() -> NoReturn:
     sys.exit(status)
 
 
-def main(arguments: Sequence[str], channels: "Channels", *, signals: bool = False) -> int:
-    """Run one command line on these channels; return the exit status."""
+def main(
+    arguments: Sequence[str],
+    channels: "Channels",
+    *,
+    signals: bool = False,
+    opener: "Opener | None" = None,
+) -> int:
+    """Run one command line on these channels; return the exit status.
+
+    `signals` takes over Ctrl-C and SIGTERM; `opener` stands in for the real knowledge base.
+    """
     from kebab.cli.boundary import guarded
     from kebab.cli.interrupt import Interrupts
     from kebab.cli.session import Session
@@ -40,7 +49,7 @@ def main(arguments: Sequence[str], channels: "Channels", *, signals: bool = Fals
         os._exit(130)
 
     interrupts = Interrupts(leave)
-    session = Session(channels, interrupts, tuple(arguments))
+    session = Session(channels, interrupts, tuple(arguments), opener)
     if signals:
         interrupts.install()
     return guarded(session, lambda: _dispatch(session))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kebab.wire.record import Reply
 
 R = TypeVar("R", bound="Reply")
+Opener = Callable[..., "Kebab"]
 Draw = Callable[[R, "Page"], Iterable[str]]
 
 
@@ -33,6 +34,8 @@ class Session:
     channels: Channels
     interrupts: Interrupts
     arguments: tuple[str, ...] = ()
+    opener: Opener | None = None
+    """What opens a knowledge base; None means the real one."""
     flags: Flags = field(default_factory=Flags)
     command: str = "kebab"
     on_leave: Callable[[], None] = lambda: None
@@ -64,9 +67,8 @@ class Session:
 
     def kebab(self, settings: Settings | None = None) -> Kebab:
         """Return the knowledge base of this call, to be used as a context manager."""
-        from kebab.app.facade import Kebab
-
-        return Kebab(
+        opener = self.opener or _opener()
+        return opener(
             settings or self.settings(),
             config_path=self.config_path(),
             read_only=self.flags.read_only,
@@ -119,6 +121,12 @@ class Session:
                 kept.append(argument)
         seam = kept.index("--") if "--" in kept else len(kept)
         return shlex.join(["kebab", *kept[:seam], flag, value, *kept[seam:]])
+
+
+def _opener() -> Opener:
+    from kebab.app.facade import Kebab
+
+    return Kebab
 
 
 def now() -> str:

@@ -7,8 +7,8 @@ from kebab.cli.render.page import Page
 from kebab.wire.error import ErrorReply
 
 
-def draw(reply: ErrorReply, page: Page) -> Iterator[str]:
-    """Yield what happened, what may mend it, and the code to look up."""
+def draw(reply: ErrorReply, page: Page, log: str | None = None) -> Iterator[str]:
+    """Yield what happened, what may mend it, the code to look up, and where the log has more."""
     yield f"{page.bad('error:')} {clean(reply.message)}"
     if reply.hint:
         yield f"{page.good('hint:')} {clean(reply.hint)}"
@@ -16,5 +16,5 @@ def draw(reply: ErrorReply, page: Page) -> Iterator[str]:
     chain: object = reply.details.get("chain")
     if isinstance(chain, list):
         yield from (page.faint(f"  caused by: {clean(str(one))}") for one in chain)
-    if reply.code == "generic":
-        yield page.faint(f"log: {reply.correlation_id}")
+    if log:
+        yield page.faint(f"log: {clean(log)}: {reply.correlation_id}")

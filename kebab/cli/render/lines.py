@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from kebab.cli.render.clean import clean, clean_lines
 from kebab.cli.render.page import Page
+from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.library import FetchResult
-from kebab.wire.search import CodeCitation, LineCitation
 
 
 def draw(reply: FetchResult, page: Page) -> Iterator[str]:

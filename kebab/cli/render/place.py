@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kebab.cli.render.clean import clean
-from kebab.wire.search import (
+from kebab.wire.citation import (
     CellCitation,
     Citation,
     CodeCitation,

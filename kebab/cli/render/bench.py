@@ -1,0 +1,106 @@
+"""Figures of a benchmark as a table, and how much of each budget they use as bars."""
+
+from collections.abc import Iterator
+
+from kebab.cli.channels import Channel
+from kebab.cli.render.clean import clean
+from kebab.cli.render.measure import fitted
+from kebab.cli.render.page import Page
+from kebab.wire.bench import BenchFigure, BenchProgress, BenchReport
+
+_HEAD = ("", "median", "min … max", "ratio", "budget", "")
+_LEFT = (0, 3)
+_BAR = 30
+_FULL = 2.0
+_CLEAR = "\r\x1b[K"
+_TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+def draw(reply: BenchReport, page: Page) -> Iterator[str]:
+    """Yield where it was measured, every figure, the budgets as bars, and what is missing."""
+    yield from _title(reply, page)
+    yield ""
+    yield from _table(reply.figures, page)
+    judged = [one for one in reply.figures if one.share is not None]
+    if judged:
+        yield ""
+        yield page.strong("how much of each budget is used")
+        width = max(len(one.name) for one in judged)
+        yield from (_bar(one, width, page) for one in judged)
+    for gap in reply.gaps:
+        paint, word = (page.bad, "failed:") if gap.failed else (page.odd, "skipped:")
+        yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
+
+
+def _title(reply: BenchReport, page: Page) -> Iterator[str]:
+    size = f"{reply.chunks} passages, seed {reply.seed}"
+    if reply.machine is not None:
+        at = reply.machine
+        yield page.strong(f"kebab v{at.kebab_version}")
+        size += f"; {at.system}, {at.cores} cores, Python {at.python}"
+    yield f"{size}; {reply.duration_ms / 1000:.0f} s"
+
+
+def _table(figures: list[BenchFigure], page: Page) -> Iterator[str]:
+    rows = [_HEAD, *(_row(one) for one in figures)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
+    for number, row in enumerate(rows):
+        cells = [
+            text.ljust(width) if place in _LEFT else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = "  ".join(cells).rstrip()
+        yield page.faint(line) if number == 0 else _marked(line, figures[number - 1], page)
+
+
+def _row(one: BenchFigure) -> tuple[str, ...]:
+    spread = f"{short(one.minimum)} … {short(one.maximum)}" if one.runs > 1 else ""
+    ratio = "" if one.ratio is None else f"{short(one.ratio)} {_TIMES} {one.yardstick}"
+    mark = {True: "✓", False: "✗", None: ""}[one.within]
+    return one.name, f"{short(one.median)} {one.unit}", spread, ratio, one.budget or "", mark
+
+
+def _marked(line: str, one: BenchFigure, page: Page) -> str:
+    if one.within is None:
+        return line
+    return line[:-1] + (page.good if one.within else page.bad)(line[-1])
+
+
+def _bar(one: BenchFigure, width: int, page: Page) -> str:
+    """Return a bar with a mark where the budget ends; twice the budget fills it."""
+    assert one.share is not None
+    used = round(min(one.share, _FULL) / _FULL * _BAR)
+    edge = _BAR // 2
+    cells = ["█" if place < used else "·" for place in range(_BAR)]
+    paint = page.good if one.within else page.bad
+    bar = f"{paint(''.join(cells[:edge]))}│{paint(''.join(cells[edge:]))}"
+    return f"  {one.name:<{width}}  {bar} {one.share:>5.0%}"
+
+
+def short(value: float) -> str:
+    """Return a number with three digits that count."""
+    if value >= 100:  # noqa: PLR2004 - three digits stand before the point
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - as many behind it as make three
+
+
+class Lines:
+    """Progress: one line that changes on a terminal, one for each step elsewhere."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._name = ""
+
+    def __call__(self, event: BenchProgress) -> None:
+        """Take an event."""
+        text = f"{event.name}, {event.done} of {event.total}, {event.elapsed_ms / 1000:.0f} s"
+        if self._channel.terminal:
+            self._channel.write(_CLEAR + fitted(text, self._channel.columns - 1))
+        elif event.name != self._name:
+            self._channel.write(f"{event.name}, {event.elapsed_ms / 1000:.0f} s\n")
+        self._name = event.name
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._channel.terminal:
+            self._channel.write(_CLEAR)

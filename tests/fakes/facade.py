@@ -1,0 +1,224 @@
+"""A knowledge base that answers from a script: public twin of `kebab.app.facade.Kebab`.
+
+Run as a program it is the whole command line over that twin, for tests of real processes. The
+query or name then says what is to happen: `nothing` finds nothing, `broken` is a damaged store.
+"""
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from kebab.app.classify import classify
+from kebab.app.requests import FetchOptions, IngestOptions, ListOptions, TextOptions
+from kebab.config.model import Settings
+from kebab.core.cancel import Cancel
+from kebab.core.progress import Progress, ProgressKind, Report, silent
+from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.errors.signal import Signal
+from kebab.wire.health import Doctor, InitReport, ResetReport
+from kebab.wire.ingest import IngestReport
+from kebab.wire.introspect import Introspection
+from kebab.wire.library import (
+    ChunkInspection,
+    DocInspection,
+    DocList,
+    FetchResult,
+    NotFound,
+    RemoveReport,
+)
+from kebab.wire.model import ModelList, ModelReport
+from kebab.wire.record import decode_request
+from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
+from tests.fakes import replies
+
+FAULTS: dict[str, Exception] = {
+    "broken": StoreCorrupt(path="kebab.db", cause="malformed page"),
+    "unindexed": NotIndexed(data_dir="/nowhere", expected=1, found=None),
+    "surprise": RuntimeError("nobody expected this"),
+}
+
+
+class FakeKebab:
+    """Answers from a script, remembers what it was asked, and is as noisy as a library."""
+
+    asked: list[tuple[str, Any]]
+
+    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
+        self.settings = settings
+        self.config_path = config_path
+        self.read_only = read_only
+        self.asked = []
+        make_noise()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close nothing."""
+
+    def search(self, request: SearchRequest) -> SearchResponse:
+        """Find as many hits as the limit says."""
+        self._note("search", request)
+        if not request.query.strip():
+            raise InvalidInput(field="$.query", cause="empty")
+        _fail(request.query)
+        count = 0 if request.query == "nothing" else request.limit
+        hits = [replies.hit(rank) for rank in range(1, count + 1)]
+        more = count > 0
+        return replies.response(
+            *hits,
+            query=request.query,
+            mode=request.mode,
+            has_more=more,
+            next_cursor="CURSOR" if more else None,
+        )
+
+    def bulk(self, lines: Iterable[bytes]) -> Iterator[BulkSearchItem]:
+        """Answer line by line."""
+        for index, line in enumerate(line for line in lines if line.strip()):
+            yield self._item(index, line)
+
+    def ingest(
+        self, options: IngestOptions, report: Report = silent, cancel: Cancel | None = None
+    ) -> IngestReport:
+        """Read four files; a path `slow` takes its time until it is cancelled."""
+        self._note("ingest", options)
+        _fail(*options.paths)
+        report(Progress(kind=ProgressKind.SCAN_STARTED, path="/home/ada/notes"))
+        report(Progress(kind=ProgressKind.SCAN_COMPLETED, done=4, total=4, unit="files"))
+        for done in range(5000 if "slow" in options.paths else 4):
+            if cancel is not None and cancel.requested:
+                report(Progress(kind=ProgressKind.ABORTED))
+                return replies.ingest_report(cancelled=True, dry_run=options.dry_run)
+            path = f"ops/note-{done}.md"
+            started = Progress(
+                kind=ProgressKind.ASSET_STARTED, path=path, done=done, total=4, unit="files"
+            )
+            report(started)
+            time.sleep(0.01 if "slow" in options.paths else 0)
+        report(Progress(kind=ProgressKind.EMBED_BATCH, done=3, total=3, unit="chunks"))
+        report(Progress(kind=ProgressKind.COMPLETED))
+        return replies.ingest_report(dry_run=options.dry_run)
+
+    def ingest_text(
+        self, options: TextOptions, report: Report = silent, cancel: Cancel | None = None
+    ) -> IngestReport:
+        """Take one text."""
+        del cancel
+        self._note("ingest_text", options)
+        report(Progress(kind=ProgressKind.COMPLETED))
+        return replies.ingest_report()
+
+    def list_documents(self, options: ListOptions) -> DocList:
+        """List two documents."""
+        self._note("list", options)
+        return replies.doc_list(replies.summary(), replies.summary(freshness="changed"))
+
+    def inspect_doc(self, name: str) -> DocInspection | NotFound:
+        """Show a document."""
+        return replies.not_found() if _absent(name) else replies.doc_inspection()
+
+    def inspect_chunk(self, name: str) -> ChunkInspection | NotFound:
+        """Show a passage."""
+        return replies.not_found() if _absent(name) else replies.chunk_inspection()
+
+    def fetch_chunk(self, options: FetchOptions) -> FetchResult | NotFound:
+        """Fetch lines."""
+        self._note("fetch", options)
+        return replies.not_found() if _absent(options.name) else replies.fetch_result()
+
+    fetch_doc = fetch_chunk
+    fetch_span = fetch_chunk
+
+    def remove(self, names: Sequence[str]) -> RemoveReport | NotFound:
+        """Remove documents."""
+        self._note("remove", names)
+        return replies.not_found() if any(map(_absent, names)) else replies.remove_report()
+
+    def plan_reset(self, *, models: bool) -> ResetReport:
+        """Say what would go."""
+        return replies.reset_report(models_removed=models)
+
+    def reset(self, *, models: bool) -> ResetReport:
+        """Say what went."""
+        self._note("reset", models)
+        return replies.reset_report(models_removed=models)
+
+    def doctor(self) -> Doctor:
+        """Be healthy, unless the data directory is called `sick`."""
+        sick = Path(self.settings.data_dir).name == "sick"
+        bad = replies.check(status="fail", summary="damaged", fix="kebab reset")
+        return replies.doctor(replies.check(), *([bad] if sick else []))
+
+    def introspect(self) -> Introspection:
+        """Say what an empty knowledge base says."""
+        return replies.introspection()
+
+    def init(self, *, workspace: str | None, force: bool) -> InitReport:
+        """Write nothing."""
+        self._note("init", force)
+        return replies.init_report(config_path=str(self.config_path), workspace=workspace)
+
+    def models(self) -> ModelList:
+        """List one model."""
+        return replies.model_list()
+
+    def pull(self, name: str, report: Report = silent, cancel: Cancel | None = None) -> ModelReport:
+        """Fetch a model."""
+        del cancel
+        self._note("pull", name)
+        fetch = Progress(kind=ProgressKind.MODEL_FETCH, done=5, total=10, unit="bytes")
+        report(fetch)
+        return replies.model_report()
+
+    use = pull
+
+    def _note(self, what: str, options: Any) -> None:
+        self.asked.append((what, options))
+
+    def _item(self, index: int, line: bytes) -> BulkSearchItem:
+        try:
+            request = decode_request(line, SearchRequest)
+            reply = self.search(request)
+        except Signal as fault:
+            error = classify(fault, operation="search").reply
+            return BulkSearchItem(index=index, query=None, error=error)
+        return BulkSearchItem(index=index, query=request.query, response=reply)
+
+
+def make_noise() -> None:
+    """Write to both descriptors and warn, as libraries do."""
+    os.write(1, b"noise on descriptor 1\n")
+    os.write(2, b"noise on descriptor 2\n")
+    print("noise on sys.stdout")  # noqa: T201 - the noise
+    sys.stderr.write("noise on sys.stderr\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("a warning of a library", stacklevel=2)
+
+
+def _fail(*names: str) -> None:
+    for name in names:
+        if name in FAULTS:
+            raise FAULTS[name]
+
+
+def _absent(name: str) -> bool:
+    _fail(name)
+    return name == "nowhere"
+
+
+def _main() -> int:
+    from kebab.cli.channels import take_over
+    from kebab.cli.main import main
+
+    opener: Any = FakeKebab
+    return main(sys.argv[1:], take_over(), signals=True, opener=opener)
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

@@ -1,0 +1,375 @@
+"""Wire objects as a small knowledge base would give them."""
+
+from typing import Any
+
+from kebab.wire.citation import LineCitation, LineSpan
+from kebab.wire.health import Doctor, DoctorCheck, InitReport, ResetReport
+from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
+from kebab.wire.introspect import (
+    Capabilities,
+    IndexBytes,
+    Introspection,
+    ModelInfo,
+    Stats,
+    WireInfo,
+)
+from kebab.wire.library import (
+    ChunkBrief,
+    ChunkInspection,
+    DocInspection,
+    DocList,
+    DocSummary,
+    FetchResult,
+    LookupFault,
+    NotFound,
+    RemoveReport,
+)
+from kebab.wire.model import ModelList, ModelReport, ModelRow
+from kebab.wire.search import (
+    Retrieval,
+    SearchHit,
+    SearchResponse,
+)
+
+WHEN = "2025-01-31T12:00:00.000Z"
+DOC = "d" * 32
+CHUNK = "c" * 32
+
+
+def line_citation(path: str = "ops/backup.md", start: int = 12, end: int = 13) -> LineCitation:
+    """Return the citation of some lines."""
+    return LineCitation(path=path, uri=f"{path}#L{start}", line=LineSpan(start=start, end=end))
+
+
+def hit(rank: int = 1, **changes: Any) -> SearchHit:
+    """Return a hit."""
+    return SearchHit(
+        **{
+            "rank": rank,
+            "score": 0.83,
+            "confidence": "strong",
+            "score_kind": "calibrated",
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "file": "/home/ada/notes/ops/backup.md",
+            "source": "notes",
+            "title": "Backups",
+            "heading_path": ["Backups", "Restoring"],
+            "chunk_id": CHUNK,
+            "snippet": "Stop the writer,\nthen restore the snapshot.",
+            "highlights": [(22, 29)],
+            "citation": line_citation(),
+            "retrieval": Retrieval(
+                method="lexical",
+                lexical_rank=rank,
+                lexical_score=7.5,
+                vector_rank=None,
+                vector_score=None,
+                fusion_score=0.5,
+            ),
+            "indexed_at": WHEN,
+            "freshness": "fresh",
+            "tags": ["ops"],
+            "lang": "en",
+            "media": "text/markdown",
+            "index_version": "lance-flat-l2-384-v1",
+            "chunker_version": "markdown-v1",
+            "embedding_version": None,
+            **changes,
+        }
+    )
+
+
+def response(*hits: SearchHit, **changes: Any) -> SearchResponse:
+    """Return a page of hits."""
+    return SearchResponse(
+        **{
+            "query": "restore",
+            "mode": "hybrid",
+            "hits": list(hits),
+            "has_more": False,
+            "next_cursor": None,
+            "truncated": False,
+            "degraded": [],
+            "corpus_revision": 7,
+            "timing_ms": 1.25,
+            **changes,
+        }
+    )
+
+
+def summary(**changes: Any) -> DocSummary:
+    """Return one document of a list."""
+    return DocSummary(
+        **{
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "source": "notes",
+            "title": "Backups",
+            "media": "text/markdown",
+            "lang": "en",
+            "tags": ["ops"],
+            "size": 2048,
+            "chunk_count": 3,
+            "modified_at": WHEN,
+            "indexed_at": WHEN,
+            "freshness": "fresh",
+            **changes,
+        }
+    )
+
+
+def doc_list(*documents: DocSummary, **changes: Any) -> DocList:
+    """Return a page of documents."""
+    return DocList(
+        **{
+            "documents": list(documents),
+            "total": len(documents),
+            "offset": 0,
+            "has_more": False,
+            "corpus_revision": 7,
+            **changes,
+        }
+    )
+
+
+def brief(**changes: Any) -> ChunkBrief:
+    """Return one passage of a document."""
+    return ChunkBrief(
+        **{
+            "chunk_id": CHUNK,
+            "ordinal": 0,
+            "heading_path": ["Backups", "Restoring"],
+            "citation": line_citation(),
+            "chars": 41,
+            "vector": "committed",
+            **changes,
+        }
+    )
+
+
+def doc_inspection(**changes: Any) -> DocInspection:
+    """Return all that is known of a document."""
+    return DocInspection(
+        **{
+            "document": summary(),
+            "file": "/home/ada/notes/ops/backup.md",
+            "content_hash": "ab" * 32,
+            "parser_version": "markdown-v1",
+            "chunker_version": "markdown-v1",
+            "warnings": [],
+            "chunks": [brief()],
+            **changes,
+        }
+    )
+
+
+def chunk_inspection(**changes: Any) -> ChunkInspection:
+    """Return all that is known of a passage."""
+    return ChunkInspection(
+        **{
+            "chunk": brief(),
+            "document": summary(),
+            "text": "Stop the writer,\nthen restore.",
+            "embed_text": "Backups > Restoring\nStop the writer,\nthen restore.",
+            "text_hash": "ef" * 16,
+            "embedding_version": "fastembed-minilml6-384-v1",
+            "previous_chunk_id": None,
+            "next_chunk_id": "e" * 32,
+            **changes,
+        }
+    )
+
+
+def fetch_result(**changes: Any) -> FetchResult:
+    """Return some lines of a file."""
+    return FetchResult(
+        **{
+            "kind": "chunk",
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "title": "Backups",
+            "chunk_id": CHUNK,
+            "text": "before\nStop the writer,\nthen restore.\nafter\n",
+            "start_line": 11,
+            "end_line": 14,
+            "line_count": 40,
+            "citation": line_citation(),
+            "freshness": "fresh",
+            "truncated": False,
+            **changes,
+        }
+    )
+
+
+def not_found(name: str = "nowhere", *candidates: str) -> NotFound:
+    """Return that nothing, or too much, has a name."""
+    kind = "ambiguous" if candidates else "not_found"
+    fault = LookupFault(
+        kind=kind,  # type: ignore[arg-type]
+        message=f"no document named {name}",
+        retryable=False,
+        candidates=list(candidates),
+    )
+    return NotFound(name=name, found=False, error=fault)
+
+
+def item(**changes: Any) -> IngestItem:
+    """Return what happened to one file."""
+    return IngestItem(
+        **{
+            "kind": "new",
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "source": "notes",
+            "chunk_count": 3,
+            "embedded": 3,
+            "reused": 0,
+            "warnings": [],
+            "error": None,
+            **changes,
+        }
+    )
+
+
+def ingest_report(**changes: Any) -> IngestReport:
+    """Return what a run found and did."""
+    return IngestReport(
+        **{
+            "scope": ["/home/ada/notes"],
+            "dry_run": False,
+            "scanned": 12,
+            "new": 3,
+            "updated": 0,
+            "moved": 0,
+            "unchanged": 7,
+            "skipped": 2,
+            "removed": 0,
+            "errors": 0,
+            "cancelled": False,
+            "duration_ms": 1234,
+            "skipped_by_reason": {"binary": 2},
+            "skipped_by_extension": {".png": 2},
+            "skip_examples": {"binary": ["a.png"]},
+            "items": [item()],
+            "embedding": EmbeddingSummary(
+                version="fastembed-minilml6-384-v1", embedded=3, reused=0, pending=0
+            ),
+            "slowest": [SlowFile(doc_path="ops/backup.md", duration_ms=42.0)],
+            **changes,
+        }
+    )
+
+
+def check(**changes: Any) -> DoctorCheck:
+    """Return one thing that doctor looked at."""
+    return DoctorCheck(
+        **{
+            "name": "database",
+            "status": "ok",
+            "summary": "integrity check passed",
+            "fix": None,
+            "duration_ms": 1.5,
+            **changes,
+        }
+    )
+
+
+def doctor(*checks: DoctorCheck) -> Doctor:
+    """Return what doctor found."""
+    ok = all(one.status != "fail" for one in checks)
+    return Doctor(ok=ok, kebab_version="0.1.0", checks=list(checks))
+
+
+def introspection() -> Introspection:
+    """Return what an empty knowledge base says of itself."""
+    return Introspection(
+        kebab_version="0.1.0",
+        wire=WireInfo(schemas=["error.v1", "search_response.v1"]),
+        capabilities=Capabilities(
+            **{name: name == "json_mode" for name in Capabilities.__struct_fields__}
+        ),
+        models=ModelInfo(
+            parser_version="markdown-v1",
+            chunker_version="markdown-v1",
+            embedding_version=None,
+            prompt_template_version=None,
+            index_version="lance-flat-l2-384-v1",
+            corpus_revision=0,
+            active_parsers=["markdown-v1", "text-v1"],
+            active_chunkers=["markdown-v1"],
+        ),
+        stats=Stats(
+            doc_count=0,
+            chunk_count=0,
+            asset_count=0,
+            last_ingest_at=None,
+            pending_embeddings=0,
+            media_breakdown={},
+            lang_breakdown={},
+            index_bytes=IndexBytes(sqlite=0, lancedb=0),
+            stale_doc_count=0,
+        ),
+    )
+
+
+def model_row(**changes: Any) -> ModelRow:
+    """Return one embedding model."""
+    return ModelRow(
+        **{
+            "name": "all-MiniLM-L6-v2",
+            "embedding_version": "fastembed-minilml6-384-v1",
+            "dimension": 384,
+            "window": 254,
+            "languages": "English",
+            "installed": True,
+            "active": True,
+            "bytes": 23_000_000,
+            "sources": ["model hub", "package index"],
+            **changes,
+        }
+    )
+
+
+def model_list() -> ModelList:
+    """Return the registry."""
+    return ModelList(models=[model_row()], configured="auto")
+
+
+def model_report(**changes: Any) -> ModelReport:
+    """Return what a pull did."""
+    return ModelReport(
+        **{"model": model_row(), "fetched": True, "embedded": 0, "pending": 0, **changes}
+    )
+
+
+def remove_report() -> RemoveReport:
+    """Return what `rm` took out."""
+    return RemoveReport(removed=[summary()], chunks=3, returns=True)
+
+
+def reset_report(**changes: Any) -> ResetReport:
+    """Return what `reset` deleted."""
+    return ResetReport(
+        **{
+            "data_dir": "/home/ada/.local/share/kebab",
+            "removed": ["kebab.db", "vectors"],
+            "kept": ["mine.txt"],
+            "bytes_freed": 12_345,
+            "models_removed": False,
+            **changes,
+        }
+    )
+
+
+def init_report(**changes: Any) -> InitReport:
+    """Return what `init` made."""
+    return InitReport(
+        **{
+            "config_path": "/home/ada/.config/kebab/config.toml",
+            "written": True,
+            "data_dir": "/home/ada/.local/share/kebab",
+            "workspace": None,
+            **changes,
+        }
+    )
