@@ -4,7 +4,7 @@ import os
 import unicodedata
 from typing import Literal
 
-from kebab.wire.search import Citation, LineCitation, LineSpan
+from kebab.wire.citation import Citation, LineCitation, LineSpan
 
 Freshness = Literal["fresh", "changed", "gone"]
 

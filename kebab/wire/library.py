@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from kebab.wire.record import Record, Reply
-from kebab.wire.search import Citation
+from kebab.wire.citation import Citation
 
 Freshness = Literal["fresh", "changed", "gone"]
 

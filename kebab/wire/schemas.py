@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 def documents() -> dict[str, Schema]:
     """Return every schema by its name, `citation.v1` included."""
-    from kebab.wire.search import Citation
+    from kebab.wire.citation import Citation
 
     made = {str(name_of(form)): document(form) for form in every_form()}
     made["citation.v1"] = _document("citation.v1", Citation, _parts(Citation))
