@@ -29,6 +29,8 @@ _LINE = re.compile(r"\n+")
 _SPACE = re.compile(r"\s+|[,\u3001\uff0c]")
 _INDENT = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _WINDOW_SHARE = 4
+_COMMAS = ",\u3001\uff0c"
+_MOST_MARKS = 8
 
 
 def _cut_at(pattern: re.Pattern[str]) -> Cutter:
@@ -61,10 +63,11 @@ def _windows(text: str, whole: Range, room: int) -> list[Range]:
 def _last_space(text: str, start: int, end: int) -> int:
     """Return the best place to cut in the second half of a window, else its end."""
     for at in range(end, (start + end) // 2, -1):
-        if _SPACE.match(text, at - 1):
+        if text[at - 1].isspace() or text[at - 1] in _COMMAS:
             return at
-    while end - start > 1 and unicodedata.combining(text[end]):
-        end -= 1
+    for at in range(end, max(start, end - _MOST_MARKS), -1):
+        if not unicodedata.combining(text[at]):
+            return at
     return end
 
 
@@ -116,6 +119,6 @@ def trim(text: str, part: Range) -> Range | None:
     if not stretch.strip():
         return None
     first = part.start + len(stretch) - len(stretch.lstrip())
-    line = text.rfind("\n", 0, first) + 1
-    start = line if line >= part.start else first
-    return Range(start, part.start + len(stretch.rstrip()))
+    broken = text.rfind("\n", max(0, part.start - 1), first)
+    whole_line = broken >= 0 or part.start == 0
+    return Range(broken + 1 if whole_line else first, part.start + len(stretch.rstrip()))

@@ -22,6 +22,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _WESTERN = re.compile(
     "(?<=[A-Za-z])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e]"
     "|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e](?=[A-Za-z])"
+    "|(?<!\\S)[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff](?!\\S)"
     "|[\u2018\u2019\u201c\u201d\u201e\u2013\u2014\u2026\u2022\u20ac\u2122"
     "\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b6\u00b7\u00ba\u00bb\u00d7]"
     "|[\u00b2\u00b3\u00b5\u00b9\u00bc-\u00be](?![a-z])|(?<![A-Za-z])[\u00a1\u00bf](?=\\w)"
@@ -73,7 +74,7 @@ def _everyday(text: str, codec: str, first: int, last: int) -> int:
 def _korean(text: str) -> bool:
     """Return whether the letters are syllables of KS X 1001, rows B0 to C8."""
     hangul = "".join(_HANGUL.findall(text))
-    return _rich(_everyday(hangul, "cp949", 0xB0, 0xC8), text, 0.75)
+    return _rich(_everyday(hangul, "cp949", 0xB0, 0xC8), text, 0.88)
 
 
 def _japanese(text: str) -> bool:

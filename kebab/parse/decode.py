@@ -78,11 +78,22 @@ def _wide(data: bytes) -> str | None:
     even, odd = data[0::2].count(0), data[1::2].count(0)
     encoding = "utf-16-le" if odd > even else "utf-16-be"
     most, least = max(even, odd), min(even, odd)
-    if most < _NUL_SHARE * units or least * 10 > most:
+    if most < _NUL_SHARE * units or least * 10 > most or _stray(data, even + odd):
         return None
     text = data[:65_536].decode(encoding, "replace")
     good = sum(char.isprintable() or char in "\t\r\n\f" for char in text)
     return encoding if good >= _PRINTABLE_SHARE * len(text) else None
+
+
+def _stray(data: bytes, zeros: int) -> bool:
+    """Return whether the bytes are UTF-8 but for a few zeros."""
+    if zeros * 4 > len(data):
+        return False
+    try:
+        data.replace(b"\0", b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _binary(data: bytes) -> bool:

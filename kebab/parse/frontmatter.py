@@ -54,7 +54,7 @@ def read(text: str) -> FrontMatter:
         return _read_json(text)
     opening = _OPENING.match(text)
     if opening is None:
-        return _empty(text)
+        return _NONE
     fence = opening[1]
     closing = _CLOSING[fence].search(text, opening.end(), opening.end() + _MOST)
     inner = text[opening.end() : closing.start()] if closing else text[opening.end() :][:200]
@@ -62,16 +62,12 @@ def read(text: str) -> FrontMatter:
     if closing is None:
         return _refused("front matter is not closed", meant=looks_meant)
     body = min(closing.end() + 1, len(text))
+    if not inner.strip():
+        return FrontMatter(Metadata(), body, body)
     fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
     if fields is not None:
         return FrontMatter(_metadata(fields), body, body)
     return _salvaged(inner, body, problem) if looks_meant else _NONE
-
-
-def _empty(text: str) -> FrontMatter:
-    """Return the body of a document whose front matter holds nothing."""
-    found = re.match(r"(---|\+\+\+)[ \t]*\n\1[ \t]*(?:\n|\Z)", text)
-    return FrontMatter(Metadata(), found.end(), found.end()) if found else _NONE
 
 
 def _refused(problem: str, *, meant: bool) -> FrontMatter:

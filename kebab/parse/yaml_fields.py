@@ -61,7 +61,7 @@ class TopLevelLoader(yaml.CBaseLoader):
     def _value(self, event: yaml.Event | None) -> Value:
         """Return a scalar or a list of scalars; skip everything else."""
         if isinstance(event, yaml.ScalarEvent):
-            plain_null = event.style is None and event.value in _NULLS
+            plain_null = not event.style and event.value in _NULLS
             return None if plain_null else str(event.value)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._items()

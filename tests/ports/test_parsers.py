@@ -1,0 +1,106 @@
+"""What every parser promises, whatever the bytes."""
+
+import re
+import unicodedata
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.core.document import ParsedDocument
+from kebab.core.ports import Parser
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.registry import parser_for
+
+MEDIA = ["text/markdown", "text/plain"]
+
+FRAGMENTS = st.sampled_from(
+    [
+        *("# heading\n", "setext\n===\n", "---\n", "+++\n", "title: x\n", "- item\n", "1. one\n"),
+        *("    indented\n", "> quote\n", "```\n", "| a | b |\n|---|---|\n", "<div>\n", "***\n"),
+        *("[a]: http://x\n", "<!-- ", "-->", "[", "*", "`", "text "),
+        *("\n", "  \n", "\r\n", "\r", "\t", "\u2028", "\u00a0\n", "\x0c\n"),
+        *("e\u0301", "\ud55c\uae00 ", "\U0001f600"),
+    ]
+)
+CHARACTERS = st.characters(exclude_categories=["Cs", "Cc"])
+NOTES = st.lists(FRAGMENTS | st.text(CHARACTERS, max_size=8), max_size=30).map("".join)
+
+
+def parser_of(media: str) -> Parser:
+    parser = parser_for(media)
+    assert parser is not None
+    return parser
+
+
+def assert_sound(document: ParsedDocument) -> None:
+    text, end = document.text, 0
+    assert unicodedata.is_normalized("NFC", text)
+    assert "\r" not in text
+    assert "\0" not in text
+    for block in document.blocks:
+        assert end <= block.start < block.end <= len(text)
+        assert text[end : block.start].strip() == "" or end == 0, "text between blocks is lost"
+        assert block.start == 0 or text[block.start - 1] == "\n"
+        assert text[block.start : block.end].strip()
+        assert bool(block.level) == (block.kind == "heading")
+        end = block.end
+    assert text[end:].strip() == "" or not document.blocks
+    assert document.title
+    assert "\n" not in document.title
+
+
+@pytest.mark.parametrize("media", MEDIA)
+@given(note=NOTES)
+def test_every_note_becomes_sound_blocks(media, note):
+    document = parser_of(media).parse(note.encode("utf-8", "replace"), "a.md")
+    assert_sound(document)
+
+
+@pytest.mark.parametrize("media", MEDIA)
+@given(note=NOTES)
+def test_lines_of_the_text_are_lines_of_the_file(media, note):
+    document = parser_of(media).parse(note.encode("utf-8", "replace"), "a.md")
+    assert document.text.count("\n") == len(re.split("\r\n|\r|\n", note)) - 1
+
+
+@pytest.mark.parametrize("media", MEDIA)
+@given(note=NOTES)
+def test_only_front_matter_is_left_out_of_the_blocks(media, note):
+    document = parser_of(media).parse(note.encode("utf-8", "replace"), "a.md")
+    start = document.blocks[0].start if document.blocks else len(document.text)
+    left_out = document.text[:start]
+    assert not left_out.strip() or left_out[0] in "-+{"
+
+
+@pytest.mark.parametrize("media", MEDIA)
+@given(data=st.binary(max_size=400))
+def test_bytes_are_parsed_or_refused_and_never_fail_otherwise(media, data):
+    with suppress(ParseFailed):
+        assert_sound(parser_of(media).parse(data, "a.md"))
+
+
+@pytest.mark.parametrize("media", MEDIA)
+def test_a_refusal_names_the_file_and_the_parser(media):
+    with pytest.raises(ParseFailed) as refusal:
+        parser_of(media).parse(bytes(range(256)) * 4, "dir/a.md")
+    assert refusal.value.path == "dir/a.md"
+    assert refusal.value.parser == parser_of(media).version
+
+
+@pytest.mark.parametrize("media", MEDIA)
+def test_a_name_that_is_not_text_still_makes_a_title(media):
+    document = parser_of(media).parse(b"", "dir/caf\udce9.md")
+    assert document.title == "caf\ufffd"
+
+
+@pytest.mark.parametrize("media", MEDIA)
+def test_parsing_twice_gives_the_same_document(media):
+    data = b"# A\n\nb\n"
+    assert parser_of(media).parse(data, "a.md") == parser_of(media).parse(data, "a.md")
+
+
+@pytest.mark.parametrize("media", MEDIA)
+def test_the_version_is_a_label(media):
+    assert re.fullmatch(r"[a-z]+-v\d+", parser_of(media).version)

@@ -1,0 +1,29 @@
+import pytest
+
+from kebab.parse.yaml_fields import BadYaml, top_level
+
+
+def test_scalars_are_strings_and_lists_hold_scalars_only():
+    text = "a: 1\nb: [x, [y], {z: 1}, 2]\nc: {d: e}\nf: yes\n? [k]\n: v\n"
+    assert top_level(text) == {"a": "1", "b": ["x", "2"], "c": None, "f": "yes"}
+
+
+def test_the_last_of_equal_keys_counts():
+    assert top_level("a: 1\na: 2") == {"a": "2"}
+
+
+@pytest.mark.parametrize("text", ["- a", "text", "", "# only a comment"])
+def test_what_is_no_mapping_is_none(text):
+    assert top_level(text) is None
+
+
+@pytest.mark.parametrize(("text", "line"), [("a: b: c", 1), ("a: 1\nb: [", 3), ("a: 1\n\tb: 2", 2)])
+def test_damage_is_located(text, line):
+    with pytest.raises(BadYaml) as damage:
+        top_level(text)
+    assert damage.value.line in {line, line - 1}
+
+
+def test_unreasonable_depth_is_damage():
+    with pytest.raises(BadYaml):
+        top_level("a: " + "[" * 5_000 + "]" * 5_000)
