@@ -1,5 +1,7 @@
 """From the nouns to wire objects; core types never leave `app`."""
 
+import os
+
 from msgspec import UNSET
 
 from kebab.app.moment import stamp
@@ -49,6 +51,7 @@ def search_hit(hit: Hit) -> SearchHit:
         score_kind="calibrated",
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
+        file=os.path.join(chunk.root, chunk.path),  # noqa: PTH118 - called for every hit
         source=chunk.source,
         title=chunk.title,
         heading_path=list(chunk.heading_path),
