@@ -9,6 +9,8 @@ from types import FrameType
 
 from kebab.errors.catalog import TimedOut
 
+_AT_ONCE_S = 0.001
+
 
 class _Passed(BaseException):
     """The alarm rang; not an `Exception`, so that nothing between swallows it."""
@@ -36,6 +38,8 @@ def _alarm(seconds: float) -> Iterator[None]:
     if not seconds or not _can_ring():
         yield
         return
+    started = time.monotonic()
+    others, interval = signal.getitimer(signal.ITIMER_REAL)
     before = signal.signal(signal.SIGALRM, _ring)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -45,6 +49,10 @@ def _alarm(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+        if others:
+            # Whoever had set the alarm for something else gets it back.
+            left = max(others - (time.monotonic() - started), _AT_ONCE_S)
+            signal.setitimer(signal.ITIMER_REAL, left, interval)
 
 
 def _can_ring() -> bool:

@@ -10,9 +10,10 @@ from pathlib import Path
 from kebab.core.cancel import Cancel
 from kebab.core.ids import digest
 from kebab.core.ports import Source
-from kebab.core.progress import Report, silent
+from kebab.core.progress import ProgressKind, Report, silent
 from kebab.errors.catalog import IoError
 from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
+from kebab.ingest.pulse import Pulse
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
 from kebab.ingest.run import run
 from kebab.ingest.scopes import STDIN
@@ -42,7 +43,11 @@ def ingest_text(
     path = Path(note.folder, file_name(note))
     content = compose(note).encode("utf-8", "replace")
     if request.dry_run or ports.library is None:
-        return _intended(path, content)
+        pulse = Pulse(report, ports.clock)
+        pulse.say(ProgressKind.SCAN_STARTED)
+        outcome = _intended(path, content)
+        pulse.say(ProgressKind.COMPLETED)
+        return outcome
     _write(path, content)
     source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
     ports.library.add_source(source)

@@ -62,7 +62,7 @@ class Surveyor:
     def _folder(self, scope: Scope, sources: Iterable[Source], known: dict[str, Known]) -> Scan:
         root = scope.source.root
         claimed = claims(scope.source, sources, self._knowledge)
-        claimed.update(dict.fromkeys(self._request.private, "excluded"))
+        claimed.update(dict.fromkeys(map(os.path.realpath, self._request.private), "excluded"))
         try:
             found = scan(
                 root, self._rules(scope), below=scope.below, claimed=claimed, tick=self._tick

@@ -58,8 +58,8 @@ class VectorSide:
         if found is not None:
             if not rebuild:
                 raise EmbeddingMismatch(expected=embedder.version, found=found)
+            # Killed on the way, the old model is still the stored one and everything is pending.
             self._library.reset_vectors(("committed", "unsupported"))
-            self._library.set_value(VERSION, embedder.version)
             self._opener(found).clear()
         self._library.set_value(VERSION, embedder.version)
 

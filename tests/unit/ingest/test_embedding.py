@@ -1,0 +1,137 @@
+import pytest
+
+from kebab.core.cancel import Cancel
+from kebab.core.progress import ProgressKind
+from kebab.ingest import embedding
+from kebab.ingest.embedding import FLUSH_S, Filler, Stores
+from kebab.ingest.pulse import Pulse
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.vectors import MemoryVectors
+
+
+@pytest.fixture
+def waiting(desk):
+    """Return a desk with five chunks that wait for a vector, two of them alike."""
+    model, desk.embedder = desk.embedder, None
+    for number in range(4):
+        desk.write(f"{number}.md", f"# {number}\n\ntext {number}")
+    desk.write("twin.md", "# 0\n\ntext 0")
+    desk.ingest()
+    desk.embedder = model
+    return desk
+
+
+def filler(desk, table, cancel=None):
+    stores = Stores(library=desk.library, vectors=table, version="v")
+    pulse = Pulse(desk.events.append, desk.clock)
+    return Filler(stores, pulse, desk.clock, cancel or Cancel())
+
+
+def test_every_pending_chunk_gets_its_vector_and_equal_texts_are_embedded_once(waiting):
+    table = MemoryVectors()
+    work = filler(waiting, table)
+
+    work.fill(waiting.embedder)
+
+    assert sorted(table.keys()) == sorted(waiting.library.vector_keys())
+    assert len(table.keys()) == 5
+    assert len(waiting.embedder.embedded) == 4
+    assert sum(work.tally.embedded.values()) == 4
+    assert sum(work.tally.copied.values()) == 1
+
+
+def test_a_vector_is_that_of_title_headings_and_text(waiting):
+    table = MemoryVectors()
+
+    filler(waiting, table).fill(waiting.embedder)
+
+    (chunk,) = (one for one in waiting.library.chunks(table.keys()) if one.path == "3.md")
+    expected = waiting.embedder.embed_query("3\n# 3\n\ntext 3")
+    assert table.cosines(expected, [chunk.key])[chunk.key] == pytest.approx(1.0)
+
+
+def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
+    table = MemoryVectors()
+    model = HashingEmbedder(supports=lambda text: "text 3" not in text)
+
+    filler(waiting, table).fill(model)
+
+    assert len(table.keys()) == 4
+    assert waiting.library.pending_count() == 0
+
+
+def test_a_twin_in_another_slice_is_copied(waiting, monkeypatch):
+    monkeypatch.setattr(embedding, "SLICE", 2)
+    table = MemoryVectors()
+
+    filler(waiting, table).fill(waiting.embedder)
+
+    assert len(waiting.embedder.embedded) == 4
+    assert len(table.keys()) == 5
+
+
+def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
+    class Dying(MemoryVectors):
+        def append(self, rows):
+            super().append(rows)
+            raise KeyboardInterrupt
+
+    table = Dying()
+
+    with pytest.raises(KeyboardInterrupt):
+        filler(waiting, table).fill(waiting.embedder)
+
+    assert table.keys()
+    assert waiting.library.vector_keys() == set()
+
+
+def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
+    table = MemoryVectors()
+
+    class Slow(HashingEmbedder):
+        def embed_passages(self, texts):
+            for batch in super().embed_passages(texts):
+                waiting.clock.ahead += FLUSH_S
+                yield batch
+
+    filler(waiting, table).fill(Slow(batch=1))
+
+    assert table.commits == 4
+
+
+def test_stopped_between_batches_what_is_done_stays(waiting):
+    cancel = Cancel()
+    table = MemoryVectors()
+
+    class Stopping(HashingEmbedder):
+        def embed_passages(self, texts):
+            for batch in super().embed_passages(texts):
+                cancel.request()
+                yield batch
+
+    filler(waiting, table, cancel).fill(Stopping(batch=2))
+
+    assert sorted(table.keys()) == sorted(waiting.library.vector_keys())
+    assert 0 < len(table.keys()) < 5
+
+
+def test_progress_reaches_its_total(waiting):
+    del waiting.events[:]
+
+    filler(waiting, MemoryVectors()).fill(waiting.embedder)
+
+    batches = [event for event in waiting.events if event.kind is ProgressKind.EMBED_BATCH]
+    assert (batches[-1].done, batches[-1].total) == (5, 5)
+
+
+def test_copying_alone_needs_no_model(waiting):
+    table = MemoryVectors()
+    first = waiting.library.pending(1)
+    row = embedding._row(first[0], waiting.embedder.embed_query("x"))
+    table.append([row])
+    waiting.library.mark_vectors([first[0].key], "committed", "v")
+
+    filler(waiting, table).copy_twins()
+
+    assert len(table.keys()) == 2
+    assert waiting.library.pending_count() == 3

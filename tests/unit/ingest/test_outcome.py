@@ -1,0 +1,19 @@
+from kebab.ingest.outcome import SLOWEST, IngestItem, IngestOutcome, ItemKind, SlowFile, slowest
+
+
+def test_counts_follow_the_items():
+    kinds = [*ItemKind, ItemKind.NEW]
+    outcome = IngestOutcome(
+        items=[IngestItem(kind=kind, doc_path=kind.value, source="s") for kind in kinds]
+    )
+
+    assert (outcome.new, outcome.updated, outcome.moved) == (2, 1, 1)
+    assert (outcome.removed, outcome.errors) == (1, 1)
+
+
+def test_only_the_slowest_files_are_told_slowest_first():
+    files = [SlowFile(str(number), float(number)) for number in range(SLOWEST + 3)]
+
+    told = slowest(files)
+
+    assert [file.duration_ms for file in told] == [7.0, 6.0, 5.0, 4.0, 3.0]

@@ -1,0 +1,142 @@
+from pathlib import Path
+
+import pytest
+
+from kebab.core.ids import DocId, content_hash
+from kebab.core.ports import FileStamp, Known, Source
+from kebab.ingest.outcome import ItemKind
+from kebab.ingest.plan import RACY_NS, Comparison, compare
+from kebab.ingest.scopes import Scope
+from kebab.ingest.survey import Survey
+from kebab.source.walk import FileEntry, Scan
+
+SOURCE = Source(name="notes", root="/notes", kind="folder")
+RECIPES = {"text/markdown": "recipe"}
+LATER = 10**19
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(name, text="text"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        stat = path.stat()
+        stamp = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+        return FileEntry(name, str(path), *stamp, "text/markdown")
+
+    return make
+
+
+def known(entry, text="text", **changes):
+    values = {
+        "doc_id": DocId(f"id of {entry.path}"),
+        "path": entry.path,
+        "size": entry.size,
+        "mtime_ns": entry.mtime_ns,
+        "inode": entry.inode,
+        "content_hash": content_hash(text.encode()),
+        "recipe": "recipe",
+    }
+    return Known(**(values | changes))
+
+
+def plan(entries, remembered, *, since=LATER, force=False, unreadable=()):
+    found = Scan(entries=entries, unreadable=list(unreadable))
+    survey = Survey(
+        scope=Scope(source=SOURCE), found=found, known={one.path: one for one in remembered}
+    )
+    how = Comparison(recipes=RECIPES, since={SOURCE.name: since}, force=force, tick=lambda: False)
+    return compare([survey], how)
+
+
+def test_the_same_stamp_is_unchanged_without_a_look_at_the_file(file):
+    entry = file("a.md")
+    Path(entry.absolute).unlink()
+
+    made = plan([entry], [known(entry)])
+
+    assert (made.unchanged, made.work, made.gone) == (1, [], [])
+
+
+def test_an_unknown_path_is_new(file):
+    (work,) = plan([file("a.md")], []).work
+
+    assert work.kind is ItemKind.NEW
+
+
+@pytest.mark.parametrize("part", ["mtime_ns", "inode"])
+def test_the_same_content_under_another_stamp_is_touched(file, part):
+    entry = file("a.md")
+    before = known(entry, **{part: 12345})
+
+    made = plan([entry], [before])
+
+    assert made.unchanged == 1
+    stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
+    assert made.touched == [(before, stamp)]
+
+
+def test_other_content_is_updated(file):
+    entry = file("a.md", "next")
+    before = known(entry, "text", mtime_ns=1)
+
+    (work,) = plan([entry], [before]).work
+
+    assert (work.kind, work.known) == (ItemKind.UPDATED, before)
+
+
+def test_a_file_written_around_the_last_run_is_hashed(file):
+    entry = file("a.md", "next")
+    before = known(entry, "text")
+
+    assert plan([entry], [before], since=entry.mtime_ns + RACY_NS).work
+    assert not plan([entry], [before], since=entry.mtime_ns + RACY_NS + 1).work
+
+
+def test_a_racy_file_with_its_old_content_needs_no_write(file):
+    entry = file("a.md")
+
+    made = plan([entry], [known(entry)], since=0)
+
+    assert (made.unchanged, made.touched, made.work) == (1, [], [])
+
+
+def test_another_recipe_is_work(file):
+    entry = file("a.md")
+
+    assert plan([entry], [known(entry, recipe="older")]).work
+
+
+def test_force_is_work(file):
+    entry = file("a.md")
+
+    assert plan([entry], [known(entry)], force=True).work
+
+
+def test_a_known_path_that_was_not_found_is_gone(file):
+    entry = file("a.md")
+
+    (gone,) = plan([], [known(entry)]).gone
+
+    assert gone.known.path == "a.md"
+
+
+def test_nothing_is_gone_where_nobody_could_look(file):
+    entry = file("a.md")
+    inside = known(entry._replace(path="locked/b.md"))
+    beside = known(entry._replace(path="locked.md"))
+    alone = known(entry._replace(path="alone.md"))
+
+    made = plan([], [inside, beside, alone], unreadable=["locked/", "alone.md"])
+
+    assert [one.known.path for one in made.gone] == ["locked.md"]
+
+
+def test_a_file_that_two_scopes_found_is_compared_once(file):
+    entry = file("a.md")
+    survey = Survey(scope=Scope(source=SOURCE), found=Scan(entries=[entry]), known={})
+    how = Comparison(recipes=RECIPES, since={}, force=False, tick=lambda: False)
+
+    made = compare([survey, survey], how)
+
+    assert (made.files, len(made.work)) == (1, 1)

@@ -1,0 +1,98 @@
+import pytest
+
+from kebab.core.cancel import Cancel
+from kebab.errors.catalog import EmbeddingMismatch
+from kebab.ingest.pulse import Pulse
+from kebab.ingest.reconcile import DIRTY
+from kebab.ingest.vectors import VERSION, Around, VectorSide
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.vectors import MemoryVectors
+
+
+@pytest.fixture
+def side(desk):
+    return VectorSide(desk.library, desk.ports().vectors, around(desk))
+
+
+def around(desk):
+    pulse = Pulse(desk.events.append, desk.clock)
+    return Around(pulse=pulse, clock=desk.clock, cancel=Cancel())
+
+
+def test_the_first_model_is_adopted(desk, side):
+    side.adopt(desk.embedder, rebuild=False)
+
+    assert desk.library.get_value(VERSION) == desk.embedder.version
+
+
+def test_another_model_is_refused(desk, side):
+    side.adopt(desk.embedder, rebuild=False)
+
+    with pytest.raises(EmbeddingMismatch):
+        side.adopt(HashingEmbedder(version="another"), rebuild=False)
+
+
+def test_a_rebuild_lets_everything_wait_and_clears_the_old_index(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    side = VectorSide(desk.library, desk.ports().vectors, around(desk))
+
+    side.adopt(HashingEmbedder(version="another"), rebuild=True)
+
+    assert side.version == "another"
+    assert side.pending == 1
+    assert desk.tables[desk.embedder.version].keys() == []
+
+
+def test_the_index_stays_closed_without_a_reason(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    opened = desk.tables_opened
+    side = VectorSide(desk.library, desk.ports().vectors, around(desk))
+
+    side.follow(None)
+    side.copy_twins()
+
+    assert desk.tables_opened == opened
+
+
+def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    table = desk.tables[desk.embedder.version]
+    (key,) = table.keys()
+    table.delete([key])
+    desk.library.set_value(DIRTY, "1")
+
+    VectorSide(desk.library, desk.ports().vectors, around(desk)).follow(None)
+
+    assert desk.library.pending_count() == 1
+    assert desk.library.get_value(DIRTY) is None
+
+
+def test_garbage_goes_even_without_a_model(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    desk.library.remove(list(desk.ids().values()))
+
+    VectorSide(desk.library, desk.ports().vectors, around(desk)).follow(None)
+
+    assert desk.tables[desk.embedder.version].keys() == []
+    assert desk.library.garbage() == []
+
+
+def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
+    desk.write("a.md", "text")
+    seen = []
+
+    class Watching(MemoryVectors):
+        def append(self, rows):
+            seen.append(desk.library.get_value(DIRTY))
+            super().append(rows)
+
+    desk.tables[desk.embedder.version] = Watching()
+
+    desk.ingest()
+
+    assert seen == ["1"]
+    assert desk.library.get_value(DIRTY) is None
