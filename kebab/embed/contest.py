@@ -40,7 +40,7 @@ class Refusal:
     reason: str
 
 
-QUICK = Limits(answer=2.4, start=2.8, stall=30.0)
+QUICK = Limits(answer=2.2, start=2.8, stall=30.0)
 PATIENT = Limits(answer=30.0, start=40.0, stall=120.0)
 # pip takes its time before it prints anything on a slow machine, and that is not the network's.
 _SLOW_START = 2.5
