@@ -21,12 +21,12 @@ class QueryVectors:
     def embed(self, embedder: Embedder, text: str) -> tuple["Vector", bool]:
         """Return the unit vector of a question, and whether it was remembered."""
         namespace = f"query_vector:{embedder.version}"
-        if self._cache and (raw := self._cache.get(namespace, text, _ANY_REVISION)):
+        if self._cache is not None and (raw := self._cache.get(namespace, text, _ANY_REVISION)):
             found = _vector(raw, embedder.dimension)
             if found is not None:
                 return found, True
         vector = embedder.embed_query(text)
-        if self._cache:
+        if self._cache is not None:
             self._cache.put(namespace, text, _ANY_REVISION, vector.astype("<f4").tobytes())
         return vector, False
 

@@ -1,12 +1,13 @@
 """Where the words of a query stand in a text, seen as the tokenizer sees both."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from kebab.search.alphabet import clusters, is_dense, unit_spans
-from kebab.search.tokens import index_tokens, normalize, unit_tokens
+from kebab.search.tokens import index_tokens, normalize
 
 _part_spans = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
 
@@ -23,24 +24,33 @@ class Match:
 
 def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
-    return [
-        match
-        for start, end in unit_spans(text)
-        for match in _of_unit(text[start:end], start, weights)
-    ]
+    asked = weights.keys()
+    single = any(len(token) == 1 and is_dense(token) for token in asked)
+    found: list[Match] = []
+    for start, end in unit_spans(text):
+        unit = text[start:end]
+        tokens = _tokens(unit)
+        if asked.isdisjoint(tokens) and not (single and is_dense(unit)):
+            continue
+        if is_dense(normalize(unit) or unit):
+            found.extend(_of_run(unit, start, weights))
+        else:
+            found.extend(_of_word(unit, start, tokens, weights))
+    return found
 
 
-def _of_unit(unit: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
-    normal = normalize(unit)
-    if normal and is_dense(normal):
-        yield from _of_run(unit, start, weights)
-        return
-    tokens = unit_tokens(unit) if normal == unit else index_tokens(unit)
-    hits = [token for token in tokens if token in weights]
-    if not hits:
-        return
-    parts = list(_of_parts(unit, start, weights)) if hits[-1] != tokens[-1] else []
-    token = max(hits, key=lambda one: weights[one])
+@lru_cache(maxsize=1 << 12)
+def _tokens(unit: str) -> tuple[str, ...]:
+    """Return what the index holds of a unit of an original text."""
+    return tuple(index_tokens(unit))
+
+
+def _of_word(
+    unit: str, start: int, tokens: Sequence[str], weights: Mapping[str, float]
+) -> Iterator[Match]:
+    """Yield a word that matches: as a whole, or only those parts of it that do."""
+    token = max((one for one in tokens if one in weights), key=lambda one: weights[one])
+    parts = [] if tokens[-1] in weights else list(_of_parts(unit, start, weights))
     yield from parts or [Match(start, start + len(unit), token, weights[token])]
 
 
