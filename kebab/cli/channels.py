@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import sys
+import threading
 from dataclasses import dataclass
 
 _STANDARD = (0, 1, 2)
@@ -20,6 +21,7 @@ class Channel:
     def __init__(self, descriptor: int, name: str) -> None:
         self.descriptor = descriptor
         self.name = name
+        self._lock = threading.RLock()
 
     @property
     def terminal(self) -> bool:
@@ -48,15 +50,20 @@ class Channel:
             IoError: The bytes cannot be written, for instance because the disk is full.
         """
         rest = memoryview(data)
-        while rest:
-            try:
-                rest = rest[os.write(self.descriptor, rest) :]
-            except BlockingIOError:
-                select.select([], [self.descriptor], [])
-            except BrokenPipeError:
-                raise
-            except OSError as fault:
-                raise _refused(self.name, fault) from fault
+        with self._lock:
+            while rest:
+                rest = rest[self._write_some(rest) :]
+
+    def _write_some(self, data: memoryview) -> int:
+        try:
+            return os.write(self.descriptor, data)
+        except BlockingIOError:
+            select.select([], [self.descriptor], [])
+            return 0
+        except BrokenPipeError:
+            raise
+        except OSError as fault:
+            raise _refused(self.name, fault) from fault
 
 
 def _refused(name: str, fault: OSError) -> Exception:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from kebab.cli.ticker import Display, Ticker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kebab.cli.events import Events
-    from kebab.cli.render.progress import Bar, Lines
     from kebab.cli.session import Session
     from kebab.core.cancel import Cancel
 
-    Display: TypeAlias = "Bar | Lines | Events"
-
 
 @contextmanager
-def working(session: Session, *, stream: bool = False) -> Iterator[tuple[Display, Cancel]]:
+def working(session: Session, *, stream: bool = False) -> Iterator[tuple[Ticker, Cancel]]:
     """Yield where progress goes, and the flag that an interruption sets."""
-    with display(session, stream=stream) as shown:
+    with display(session, stream=stream) as shown, Ticker(shown) as ticker:
         session.on_leave = shown.leave
         with session.interrupts.cancelling(shown.stopping) as cancel:
-            yield shown, cancel
+            yield ticker, cancel
 
 
 def display(session: Session, *, stream: bool) -> Display:
@@ -35,4 +33,4 @@ def display(session: Session, *, stream: bool) -> Display:
     from kebab.cli.render.progress import Bar, Lines
 
     sheet = page(session.channels.err, session.flags.color)
-    return Bar(session.channels.err, sheet) if sheet.links else Lines(session.channels.err)
+    return Bar(session.channels.err, sheet) if sheet.live else Lines(session.channels.err)

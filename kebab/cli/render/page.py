@@ -21,6 +21,8 @@ class Page:
     width: int | None = None
     color: bool = False
     links: bool = False
+    live: bool = False
+    """Whether lines can change after they were drawn."""
 
     @property
     def terminal(self) -> bool:
@@ -82,6 +84,7 @@ def page(channel: Channel, choice: ColorChoice) -> Page:
         width=min(channel.columns, _WIDEST) if channel.terminal else None,
         color=colored(choice, os.environ, terminal=terminal),
         links=terminal and choice != "never",
+        live=terminal,
     )
 
 

@@ -27,6 +27,13 @@ _LABELS = {
     ProgressKind.EMBED_BATCH: "embedding",
     ProgressKind.HEARTBEAT: "working",
 }
+_PHASES = {
+    "scan": "scanning",
+    "compare": "comparing",
+    "model": "looking for an embedding model",
+    "remove": "removing",
+    "vectors": "storing vectors",
+}
 
 
 class Lines:
@@ -47,7 +54,7 @@ class Lines:
 
     def __call__(self, event: Progress) -> None:
         """Take an event."""
-        label = _LABELS.get(event.kind)
+        label = labelled(event)
         if label is None:
             return
         news = label != self._label or (event.message and event.message != self._message)
@@ -76,6 +83,7 @@ class Bar:
         self._channel = channel
         self._width = page.width or 80
         self._path = "starting"
+        self._stopping = False
         self._tasks: dict[str, Any] = {}
         stream = io.TextIOWrapper(
             io.FileIO(channel.descriptor, "w", closefd=False), "utf-8", errors="replace"
@@ -103,17 +111,20 @@ class Bar:
 
     def __call__(self, event: Progress) -> None:
         """Take an event."""
-        label = _LABELS.get(event.kind)
+        label = labelled(event)
         if label is None:
+            return
+        if event.kind is ProgressKind.HEARTBEAT:
+            self._beat(event)
             return
         if text := event.path or event.message:
             self._path = clean(text)
-        if event.done is not None or event.total is not None or label not in self._tasks:
+        if event.kind is not ProgressKind.SCAN_COMPLETED:
             self._advance(label, event)
 
     def stopping(self) -> None:
         """Say that the work ends soon."""
-        self._path = _STOPPING
+        self._stopping = True
 
     def leave(self) -> None:
         """Leave the terminal as it was."""
@@ -122,11 +133,17 @@ class Bar:
     def finish(self, *_: object, **__: object) -> None:
         """Take the end; the summary says the rest."""
 
+    def _beat(self, event: Progress) -> None:
+        """Keep a message above the bar; otherwise say below it what takes so long."""
+        if event.message:
+            self._live.console.print(line(event), markup=False, highlight=False)
+        else:
+            self._path = line(event)
+
     def _advance(self, label: str, event: Progress) -> None:
-        if label in ("scanned", "working"):
-            return
         for task in set(self._tasks) - {label}:
             self._progress.stop_task(self._tasks[task])
+            self._progress.update(self._tasks[task], visible=task != "scanning")
         if label not in self._tasks:
             self._tasks[label] = self._progress.add_task(label, total=None, count="")
         self._progress.update(
@@ -137,19 +154,27 @@ class Bar:
         from rich.console import Group
         from rich.text import Text
 
-        path = fitted_left(self._path, self._width - 2)
+        path = fitted_left(_STOPPING if self._stopping else self._path, self._width - 2)
         return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
+
+
+def labelled(event: Progress) -> str | None:
+    """Return what is going on, None for the end of it."""
+    if event.kind is ProgressKind.HEARTBEAT:
+        return _PHASES.get(event.phase or "", _LABELS[event.kind])
+    return _LABELS.get(event.kind)
 
 
 def line(event: Progress) -> str:
     """Return an event as one plain line."""
-    parts = (
-        _LABELS[event.kind],
-        counted(event),
-        clean(event.path or ""),
-        clean(event.message or ""),
-    )
-    return " ".join(part for part in parts if part)
+    path, message = clean(event.path or ""), clean(event.message or "")
+    if event.kind is not ProgressKind.HEARTBEAT:
+        parts = (labelled(event), counted(event), path, message)
+        return " ".join(part for part in parts if part)
+    if message:
+        return message
+    seconds = event.elapsed_ms // 1000
+    return f"{labelled(event)}{f' on {path}' if path else ''}{f', {seconds} s' if seconds else ''}"
 
 
 def counted(event: Progress) -> str:
