@@ -12,6 +12,7 @@ DEFAULT_LIMIT = 254
 
 _CHARACTERS_PER_TOKEN = 10
 _CONTEXT_SHARE = 4
+_HEADING_SHARE = 8
 _LEAST_ROOM = 8
 _CLIPS = (80, 40, 20)
 
@@ -58,11 +59,12 @@ def contexts(
 ) -> dict[tuple[str, ...], Context]:
     """Return the context of each path, shortened where it would take over a quarter of a chunk.
 
-    Outer headings go first, then the end of the inner one; the title always stays.
+    Outer headings go first, then the end of the inner one; the title always stays, and the
+    headings have an eighth beside it.
     """
     unique = list(dict.fromkeys([(), *paths]))
     sizes = dict(zip(unique, _context_sizes(title, unique, budget), strict=True))
-    most = max(budget.limit // _CONTEXT_SHARE, sizes[()])
+    most = max(budget.limit // _CONTEXT_SHARE, sizes[()] + budget.limit // _HEADING_SHARE)
     found = {}
     for path in unique:
         short, size = path, sizes[path]

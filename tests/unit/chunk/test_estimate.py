@@ -1,0 +1,36 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from kebab.chunk.estimate import estimate, mixed_counter
+
+# The counts are those of the tokenizer of all-MiniLM-L6-v2, special tokens left out.
+CASES = json.loads((Path(__file__).parents[2] / "cases" / "tokens.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_the_estimate_is_an_upper_bound_that_is_not_absurd(case):
+    (bound,) = estimate([case["text"]])
+    assert case["tokens"] <= bound <= 2 * case["tokens"]
+
+
+def test_hangul_counts_its_letters():
+    assert estimate(["한글 문서", "漢字", ""]) == [4, 2, 0]
+
+
+def test_an_endless_word_counts_for_its_length():
+    assert estimate(["x" * 3_000])[0] >= 1_000
+
+
+def test_estimates_come_in_order():
+    assert estimate(["a", "a b", "a b c"]) == [1, 2, 3]
+
+
+def test_what_the_model_does_not_know_is_estimated():
+    def tokenizer(texts):
+        return [100 for _ in texts]
+
+    count = mixed_counter(tokenizer, str.isascii)
+    assert count(["a", "한글", "b"]) == [100, 2, 100]
+    assert count([]) == []

@@ -1,0 +1,165 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kebab.chunk.budget import Budget
+from kebab.chunk.estimate import estimate
+from kebab.chunk.split import split
+from kebab.core.chunk import embed_text
+from kebab.parse.markdown import MarkdownParser
+from kebab.parse.text import TextParser
+
+SENTENCES = [
+    "The cache is empty. ",
+    "한국어 문장이다. ",
+    "Why? ",
+    "x" * 90 + " ",
+    "日本語の文。",
+    "\u00e9" * 30,
+]
+PARAGRAPH = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=25).map("".join)
+BLOCK = st.one_of(
+    PARAGRAPH,
+    st.tuples(st.integers(1, 4), st.sampled_from(["One", "둘", "*Three*", ""])).map(
+        lambda heading: "#" * heading[0] + " " + heading[1]
+    ),
+    st.lists(PARAGRAPH, min_size=1, max_size=6).map(lambda rows: "- " + "\n- ".join(rows)),
+    st.integers(0, 40).map(lambda rows: "|a|b|\n|-|-|" + "\n|1|2|" * rows),
+    st.lists(PARAGRAPH, max_size=4).map(lambda rows: "```\n" + "\n\n    ".join(rows) + "\n```"),
+    st.just("***"),
+)  # fmt: skip
+NOTE = st.lists(BLOCK, max_size=12).map("\n\n".join)
+
+
+def parse(note):
+    return MarkdownParser().parse(note.encode(), "note.md")
+
+
+def assert_sound(document, chunks, budget):
+    text, lines, covered = document.text, document.text.split("\n"), set[int]()
+    end = 0
+    for number, chunk in enumerate(chunks):
+        assert chunk.ordinal == number
+        assert chunk.start >= end
+        assert chunk.text == text[chunk.start : chunk.end]
+        cited = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+        assert chunk.text in cited
+        assert chunk.start_line == text.count("\n", 0, chunk.start) + 1
+        assert chunk.text.strip("\n") == chunk.text
+        assert chunk.text.strip()
+        covered.update(range(chunk.start, chunk.end))
+        end = chunk.end
+    for block in document.blocks:
+        for at in range(block.start, block.end):
+            assert at in covered or text[at].isspace()
+    whole = [embed_text(document.title, chunk.heading_path, chunk.text) for chunk in chunks]
+    assert all(size <= budget.limit for size in budget.count(whole))
+
+
+@settings(deadline=None, max_examples=60)
+@given(note=NOTE, limit=st.sampled_from([40, 100, 254]))
+def test_chunks_are_exact_slices_that_fit_and_cover(note, limit):
+    document, budget = parse(note), Budget(limit)
+    assert_sound(document, split(document, budget), budget)
+
+
+@settings(deadline=None, max_examples=30)
+@given(note=NOTE)
+def test_a_counter_whose_parts_do_not_add_up_still_fits(note):
+    def moody(texts):
+        return [size + size // 5 if size > 50 else size for size in estimate(texts)]
+
+    document, budget = parse(note), Budget(100, moody)
+    assert_sound(document, split(document, budget), budget)
+
+
+@settings(deadline=None, max_examples=40)
+@given(bodies=st.lists(PARAGRAPH, min_size=3, max_size=6), edit=PARAGRAPH, where=st.integers(0, 5))
+def test_an_edit_leaves_the_chunks_of_other_sections_alone(bodies, edit, where):
+    def texts(sections):
+        note = "\n\n".join(f"## S{n}\n\n{body}" for n, body in enumerate(sections))
+        return {(chunk.heading_path, chunk.text) for chunk in split(parse(note), Budget(100))}
+
+    changed = where % len(bodies)
+    edited = [edit if number == changed else body for number, body in enumerate(bodies)]
+    path = (f"S{changed}",)
+    before = {found for found in texts(bodies) if found[0] != path}
+    assert before == {found for found in texts(edited) if found[0] != path}
+
+
+def paths_and_texts(note, limit=254):
+    return [(chunk.heading_path, chunk.text) for chunk in split(parse(note), Budget(limit))]
+
+
+def test_a_heading_opens_its_chunk_and_ends_its_path():
+    assert paths_and_texts("# A\n\nText of a.\n\n## B\n\nText of b.\n") == [
+        (("A",), "# A\n\nText of a."),
+        (("A", "B"), "## B\n\nText of b."),
+    ]
+
+
+def test_a_heading_with_nothing_under_it_joins_what_follows():
+    assert paths_and_texts("# A\n\n## B\n\nText.\n") == [(("A", "B"), "# A\n\n## B\n\nText.")]
+
+
+def test_headings_alone_are_found():
+    assert paths_and_texts("# A\n") == [(("A",), "# A")]
+    assert paths_and_texts("# A\n## B\n# C\n") == [((), "# A\n## B\n# C")]
+
+
+def test_long_paragraphs_are_cut_at_sentences():
+    chunks = split(parse("The cache is emptied at once. " * 60), Budget(100))
+    assert len(chunks) > 3
+    assert all(chunk.text.startswith("The cache") for chunk in chunks)
+    assert all(chunk.text.endswith("once.") for chunk in chunks)
+    sizes = [len(chunk.text) for chunk in chunks]
+    assert max(sizes) < 2 * min(sizes)
+
+
+def test_long_tables_and_code_are_cut_at_lines():
+    table = "|a|b|\n|-|-|\n" + "|some words|and more words|\n" * 60
+    code = "```\n" + "call(argument, other)\n" * 60 + "```\n"
+    for chunk in split(parse(table + "\n" + code), Budget(100)):
+        assert chunk.text.split("\n")[0].startswith(("|", "```", "call"))
+        assert chunk.text.endswith(("|", "```", ")"))
+
+
+def test_a_paragraph_of_usual_length_is_one_chunk():
+    paragraph = "The revision of the index grows with every change that is made. " * 8
+    chunks = split(parse(f"# T\n\n{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), Budget())
+    assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [(1, 3), (5, 5), (7, 7)]
+
+
+def test_a_long_path_is_shortened_in_the_chunk():
+    note = "".join(f"{'#' * level} {'word ' * 30}{level}\n\n" for level in range(1, 7)) + "Text."
+    (chunk, *_) = reversed(split(parse(note), Budget(254)))
+    assert chunk.heading_path[-1].startswith("word word")
+    assert len(chunk.heading_path) < 6
+
+
+def test_an_empty_document_has_no_chunks():
+    assert split(TextParser().parse(b" \n\n", "a.txt"), Budget()) == []
+
+
+def test_the_tokenizer_sees_few_batches():
+    calls = []
+
+    def count(texts):
+        calls.append(len(texts))
+        return estimate(texts)
+
+    split(parse("# A\n\n" + "Short paragraph.\n\n" * 200), Budget(254, count))
+    assert len(calls) == 3
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "note",
+    ["The quick brown fox. " * 20_000, "x" * 400_000, "가나다라" * 100_000, "\t" * 200_000 + "a",
+     "a" + "\u0301" * 100_000, "# a\n" * 5_000, "word\n" * 60_000],
+    ids=["sentences", "one word", "hangul", "tabs", "marks", "headings", "lines"],
+)  # fmt: skip
+def test_large_blocks_take_linear_time(note):
+    budget = Budget()
+    chunks = split(parse(note), budget)
+    assert max(budget.count([chunk.text for chunk in chunks])) <= budget.limit
