@@ -126,7 +126,7 @@ def _content(row: ChunkRow) -> tuple[str, str, str]:
 def _words(
     tokens: fts.Tokens, title: str, keyed: list[tuple[Key, ChunkRow]]
 ) -> list[tuple[Key, str, str, str]]:
-    head = " ".join(tokens(title))
+    head = " ".join(tokens(title)) if keyed else ""
     return [
         (
             key,

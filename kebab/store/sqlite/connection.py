@@ -48,7 +48,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
 def _readable(path: Path) -> apsw.Connection:
     try:
         return _probed(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
-    except apsw.CantOpenError:
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
         # A folder that cannot be written has no room for SQLite's shared memory. The database
         # file alone is the whole truth only when no log waits beside it.
         log = path.with_name(path.name + "-wal")
@@ -109,6 +109,8 @@ def _configure(database: apsw.Connection) -> None:
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
+    # Closing leaves the log empty, so that the database file alone is the whole truth.
+    database.execute("PRAGMA journal_size_limit = 0")
     keep_log(database)
 
 

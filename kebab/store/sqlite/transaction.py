@@ -45,7 +45,10 @@ class Transactions:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Let the units within share commits; finished ones are kept whatever happens."""
+        """Let the units within share commits; finished ones are kept, also on an interrupt.
+
+        A full disk is the exception: SQLite then gives up all units since the last commit.
+        """
         self._batching = True
         try:
             yield

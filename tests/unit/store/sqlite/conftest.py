@@ -1,0 +1,37 @@
+"""A database with a document in it, below the level of the writer."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+import pytest
+
+from kebab.core.ids import Key
+from kebab.core.ports import DocumentRow, Written
+from kebab.store.sqlite import chunks, documents, vectors
+from kebab.store.sqlite.connection import open_writer
+from tests.fakes.rows import NOTES, document
+
+
+class Stored:
+    """Stores documents of the source `notes`; called with texts it returns their keys."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self.database = database
+        documents.add_source(database, NOTES)
+
+    def put(self, row: DocumentRow, now: float = 1.0) -> Written:
+        saved = documents.save(self.database, row, now)
+        target = chunks.Target(doc=saved.doc, row=row, retitled=saved.retitled)
+        return chunks.replace(self.database, str.split, target)
+
+    def __call__(self, texts: Sequence[str]) -> list[Key]:
+        self.put(document("a.md", texts))
+        return [chunk.key for chunk in vectors.pending(self.database, 1_000)]
+
+
+@pytest.fixture
+def stored(tmp_path: Path):
+    database = open_writer(tmp_path)
+    yield Stored(database)
+    database.close()

@@ -1,0 +1,80 @@
+import pytest
+
+from kebab.store.sqlite.cache import QueryCache
+from kebab.store.sqlite.connection import database_path, open_writer
+
+
+@pytest.fixture
+def data_dir(tmp_path):
+    open_writer(tmp_path).close()
+    return tmp_path
+
+
+@pytest.fixture
+def cache(data_dir):
+    made = QueryCache(data_dir, rows=8)
+    yield made
+    made.close()
+
+
+def test_an_answer_is_remembered_for_its_revision(cache):
+    cache.put("page", "question", 3, b"answer")
+    assert cache.get("page", "question", 3) == b"answer"
+    assert cache.get("page", "question", 4) is None
+    assert cache.get("vector", "question", 3) is None
+
+
+def test_a_later_answer_replaces_an_earlier_one(cache):
+    cache.put("page", "question", 3, b"one")
+    cache.put("page", "question", 3, b"two")
+    assert cache.get("page", "question", 3) == b"two"
+
+
+def test_another_process_sees_what_was_remembered(cache, data_dir):
+    cache.put("page", "question", 3, b"answer")
+    other = QueryCache(data_dir)
+    assert other.get("page", "question", 3) == b"answer"
+    other.close()
+
+
+def test_the_least_recently_used_go_first(cache):
+    for number in range(8):
+        cache.put("page", str(number), 1, b"")
+    assert cache.get("page", "0", 1) == b""
+    for number in range(8, 12):
+        cache.put("page", str(number), 1, b"")
+    left = [number for number in range(12) if cache.get("page", str(number), 1) is not None]
+    assert left == [0, 5, 6, 7, 8, 9, 10, 11]
+
+
+def test_without_a_database_nothing_is_remembered_or_created(tmp_path):
+    cache = QueryCache(tmp_path / "absent")
+    cache.put("page", "question", 1, b"")
+    assert cache.get("page", "question", 1) is None
+    cache.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_of_another_version_is_left_alone(data_dir):
+    writer = open_writer(data_dir)
+    writer.execute("PRAGMA user_version = 99")
+    writer.close()
+    cache = QueryCache(data_dir)
+    cache.put("page", "question", 1, b"")
+    assert cache.get("page", "question", 1) is None
+
+
+def test_a_damaged_database_only_forgets(tmp_path):
+    database_path(tmp_path).write_bytes(b"no database" * 999)
+    assert QueryCache(tmp_path).get("page", "question", 1) is None
+
+
+@pytest.mark.timeout(3)
+def test_a_busy_writer_is_not_waited_for(cache, data_dir):
+    cache.put("page", "old", 1, b"answer")
+    writer = open_writer(data_dir)
+    writer.execute("BEGIN IMMEDIATE")
+    cache.put("page", "new", 1, b"answer")
+    assert (cache.get("page", "new", 1), cache.get("page", "old", 1)) == (None, b"answer")
+    writer.execute("ROLLBACK")
+    writer.close()

@@ -1,0 +1,155 @@
+from dataclasses import replace
+
+import pytest
+
+from kebab.core.ids import DocId, chunk_id, doc_id
+from kebab.core.library import Ambiguous
+from kebab.core.query import Filters
+from kebab.store.sqlite.catalogue import Catalogue
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.rows import CHUNKER, NOTES, OTHER, document
+
+
+@pytest.fixture
+def writer(tmp_path):
+    with SqliteWriter(tmp_path, str.split, lambda: 5.0) as made:
+        made.add_source(NOTES)
+        made.add_source(OTHER)
+        yield made
+
+
+@pytest.fixture
+def catalogue(tmp_path, writer):
+    """Return a function that opens a catalogue of the present state."""
+    readers = []
+
+    def look():
+        readers.append(SqliteReader(tmp_path))
+        return Catalogue(readers[-1])
+
+    yield look
+    for reader in readers:
+        reader.close()
+
+
+class TestLists:
+    @pytest.fixture(autouse=True)
+    def corpus(self, writer):
+        writer.put(document("b.md", title="A", at=3, lang="ko", warnings=("odd",)))
+        writer.put(document("a.md", ["one", "two"], title="B", at=1, tags=("x",)))
+        writer.put(document("c.md", title="C", at=2, source="other"))
+
+    @pytest.mark.parametrize(
+        ("order", "paths"),
+        [
+            ("path", ["a.md", "b.md", "c.md"]),
+            ("title", ["b.md", "a.md", "c.md"]),
+            ("modified", ["b.md", "c.md", "a.md"]),
+        ],
+    )
+    def test_they_come_in_the_order_asked_for(self, catalogue, order, paths):
+        page = catalogue().documents(Filters(), order)
+        assert [summary.path for summary in page.documents] == paths
+
+    def test_pages_tell_the_whole_length(self, catalogue):
+        page = catalogue().documents(Filters(), "path", limit=1, offset=1)
+        assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 3)
+
+    def test_filters_hold(self, catalogue):
+        page = catalogue().documents(Filters(lang=("ko",)))
+        assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 1)
+
+    def test_a_summary_counts_chunks_by_state(self, catalogue, writer):
+        keys = [chunk.key for chunk in writer.pending(9) if chunk.text in {"one", "two"}]
+        writer.mark_vectors(keys[:1], "unsupported", "v")
+        summary = catalogue().documents(Filters(tag=("x",))).documents[0]
+        assert (summary.chunks, summary.pending, summary.unsupported) == (2, 1, 1)
+        assert (summary.tags, summary.root, summary.indexed_at) == (("x",), NOTES.root, 5.0)
+
+    def test_counts_tell_how_much_there_is(self, catalogue, writer):
+        writer.mark_vectors([chunk.key for chunk in writer.pending(1)], "committed", "v")
+        writer.note_run("all", 1.0, 7.0, 3)
+        counts = catalogue().counts()
+        assert (counts.documents, counts.chunks, counts.assets) == (3, 4, 2)
+        assert (counts.pending, counts.committed, counts.unsupported) == (3, 1, 0)
+        assert (counts.media, counts.lang) == ({"text/markdown": 3}, {"en": 2, "ko": 1})
+        assert (counts.warnings, counts.last_change, counts.garbage) == (1, 7.0, 0)
+        assert [(one.name, one.documents, one.chunks) for one in counts.sources] == [
+            ("notes", 2, 3),
+            ("other", 1, 1),
+        ]
+
+
+class TestReferences:
+    A, B = DocId("ab" + "0" * 30), DocId("ab" + "f" * 30)
+
+    @pytest.fixture(autouse=True)
+    def corpus(self, writer):
+        writer.put(document("d/a.md", ["one", "two", "three"], doc=self.A))
+        writer.put(document("x.md", doc=self.B))
+        writer.put(document("x.md", source="other"))
+
+    @pytest.mark.parametrize(
+        "reference", ["ab0", "AB0", A, A.upper(), "d/a.md", "/home/me/notes/d/a.md"]
+    )
+    def test_a_document_is_found_by_id_prefix_or_path(self, catalogue, reference):
+        assert catalogue().resolve_document(reference) == self.A
+
+    @pytest.mark.parametrize("reference", ["", "abc", "a.md", "%", "zz", "ab0x", "d/"])
+    def test_an_unknown_reference_is_none(self, catalogue, reference):
+        assert catalogue().resolve_document(reference) is None
+
+    def test_an_ambiguous_prefix_names_its_candidates(self, catalogue):
+        assert catalogue().resolve_document("ab") == Ambiguous((self.A, self.B))
+
+    def test_a_path_in_two_sources_is_ambiguous(self, catalogue):
+        found = catalogue().resolve_document("x.md")
+        assert found == Ambiguous(tuple(sorted([self.B, doc_id("other", "x.md")])))
+
+    def test_a_chunk_is_found_by_id_or_prefix(self, catalogue, writer):
+        one, two, _ = (
+            chunk.chunk_id
+            for chunk in document("d/a.md", ["one", "two", "three"], doc=self.A).chunks
+        )
+        assert catalogue().resolve_chunk(two) == two
+        assert catalogue().resolve_chunk(one[:12].upper()) == one
+        assert catalogue().resolve_chunk("0" * 32) is None
+        assert catalogue().resolve_chunk("") is None
+
+    def test_a_document_comes_with_its_chunks(self, catalogue):
+        detail = catalogue().document(self.A)
+        assert [chunk.text for chunk in detail.chunks] == ["one", "two", "three"]
+        assert (detail.recipe, detail.parser_version) == ("recipe-1", "markdown-v1")
+        assert (detail.chunker_version, detail.summary.path) == (CHUNKER, "d/a.md")
+        assert catalogue().document(DocId("none")) is None
+
+    def test_a_chunk_knows_its_neighbours(self, catalogue):
+        rows = document("d/a.md", ["one", "two", "three"], doc=self.A).chunks
+        one, two, three = (row.chunk_id for row in rows)
+        detail = catalogue().chunk(two)
+        assert (detail.previous, detail.following) == (one, three)
+        assert (detail.start, detail.end, detail.vector_state) == (100, 103, "pending")
+        assert (catalogue().chunk(one).previous, catalogue().chunk(three).following) == (None, None)
+        assert catalogue().chunk(chunk_id(self.A, "x", "y", 0)) is None
+
+
+class TestDamage:
+    def test_a_sound_database_has_none(self, catalogue, writer):
+        writer.put(document("a.md"))
+        assert catalogue().damage() == []
+
+    def test_words_without_their_chunk_are_noticed(self, catalogue, writer):
+        writer.put(document("a.md"))
+        writer._database.execute("DELETE FROM chunks_fts")
+        assert catalogue().damage() == ["chunks: 1, in the word index: 0, with a state: 1"]
+
+    def test_rows_without_an_owner_are_noticed(self, catalogue, writer):
+        writer.put(document("a.md"))
+        writer._database.execute("PRAGMA foreign_keys = OFF; DELETE FROM documents")
+        assert catalogue().damage() == ["rows without an owner: 1"]
+
+
+def test_a_title_in_any_script_is_listed_as_it_is(catalogue, writer):
+    writer.put(replace(document("a.md"), title="김치 \N{POT OF FOOD}"))
+    assert catalogue().documents(Filters()).documents[0].title == "김치 \N{POT OF FOOD}"

@@ -1,0 +1,42 @@
+from dataclasses import replace
+
+from kebab.core.ids import DocId, doc_id
+from kebab.store.sqlite import chunks, fts
+from tests.fakes.rows import document
+
+
+def test_reading_keeps_the_order_asked_for(stored):
+    one, two, three = stored(["one", "two", "three"])
+    assert [chunk.text for chunk in chunks.read(stored.database, [three, one, two])] == [
+        "three",
+        "one",
+        "two",
+    ]
+
+
+def test_a_document_is_read_in_order(stored):
+    stored(["one", "two"])
+    found = chunks.read_document(stored.database, doc_id("notes", "a.md"))
+    assert [(chunk.ordinal, chunk.text) for chunk in found] == [(0, "one"), (1, "two")]
+    assert chunks.read_document(stored.database, DocId("none")) == []
+
+
+def test_moved_headings_are_searched_under_their_new_name(stored):
+    row = document("a.md", ["body"], headings=("Old",))
+    stored.put(row)
+    first = row.chunks[0]
+    moved = replace(first, chunk=replace(first.chunk, heading_path=("New",)))
+    written = stored.put(replace(row, chunks=(moved,)))
+    assert (written.kept, written.added) == (1, 0)
+    assert fts.frequency(stored.database, ["New", "Old"]) == {"New": 1, "Old": 0}
+
+
+def test_every_chunk_has_a_row_in_the_word_index_and_a_state(stored):
+    stored(["one", "two", "three"])
+    stored.put(document("a.md", ["two", "four"]))
+    stored.put(document("b.md", []))
+    counts = {
+        table: stored.database.execute(f"SELECT count(*) FROM {table}").get
+        for table in ("chunks", "chunks_fts", "vectors")
+    }
+    assert counts == {"chunks": 2, "chunks_fts": 2, "vectors": 2}

@@ -1,0 +1,99 @@
+import apsw
+import pytest
+
+from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
+from kebab.store.sqlite import migrate
+from kebab.store.sqlite.connection import database_path, open_reader, open_writer
+
+
+@pytest.fixture
+def data_dir(tmp_path):
+    """Return a data directory with an empty, closed database."""
+    open_writer(tmp_path / "data").close()
+    return tmp_path / "data"
+
+
+def listing(folder):
+    return sorted((path.name, path.stat().st_size) for path in folder.rglob("*"))
+
+
+def test_reading_where_nothing_was_indexed_creates_nothing(tmp_path):
+    with pytest.raises(NotIndexed) as caught:
+        open_reader(tmp_path / "absent")
+    assert (caught.value.found, caught.value.expected) == (None, migrate.expected())
+    assert listing(tmp_path) == []
+
+
+def test_reading_an_indexed_database_creates_and_changes_nothing(data_dir):
+    before = listing(data_dir)
+    database = open_reader(data_dir)
+    database.execute("SELECT count(*) FROM documents").fetchall()
+    assert listing(data_dir) == before
+    database.close()
+    assert listing(data_dir) == before
+
+
+def test_a_reader_cannot_write(data_dir):
+    database = open_reader(data_dir)
+    with pytest.raises(apsw.ReadOnlyError):
+        database.execute("DELETE FROM kv")
+    database.close()
+
+
+def test_an_empty_file_is_not_an_index(tmp_path):
+    database_path(tmp_path).touch()
+    with pytest.raises(NotIndexed) as caught:
+        open_reader(tmp_path)
+    assert caught.value.found == 0
+
+
+def test_a_file_that_is_no_database_is_corrupt_for_both(tmp_path):
+    database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
+    with pytest.raises(StoreCorrupt):
+        open_reader(tmp_path)
+    with pytest.raises(StoreCorrupt):
+        open_writer(tmp_path)
+
+
+def test_a_data_directory_that_cannot_be_made_is_an_io_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(IoError) as caught:
+        open_writer(tmp_path / "file" / "data")
+    assert caught.value.op == "create"
+
+
+def without_room_for_shared_memory(data_dir):
+    """Make SQLite's shared memory impossible, as a folder without write permission does."""
+    shared = data_dir / "kebab.sqlite-shm"
+    shared.unlink()
+    shared.symlink_to("nowhere")
+
+
+def test_a_database_without_room_for_shared_memory_is_read_as_it_stands(data_dir):
+    without_room_for_shared_memory(data_dir)
+    database = open_reader(data_dir)
+    assert database.execute("SELECT value FROM kv WHERE name = 'corpus_revision'").get == "0"
+    database.close()
+
+
+def test_a_waiting_log_is_not_ignored(data_dir):
+    without_room_for_shared_memory(data_dir)
+    (data_dir / "kebab.sqlite-wal").write_bytes(b"what was committed last")
+    with pytest.raises(IoError):
+        open_reader(data_dir)
+
+
+def test_the_writer_uses_a_log_and_keeps_foreign_keys(data_dir):
+    database = open_writer(data_dir)
+    assert database.execute("PRAGMA journal_mode").get == "wal"
+    assert database.execute("PRAGMA foreign_keys").get == 1
+    assert database.execute("PRAGMA synchronous").get == 1
+    database.close()
+
+
+def test_nothing_reaches_the_channels(data_dir, capfd):
+    database = open_reader(data_dir)
+    with pytest.raises(apsw.SQLError):
+        database.execute("SELECT nonsense")
+    database.close()
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+from kebab.core.ids import doc_id
+from kebab.store.sqlite import documents
+from tests.fakes.rows import document
+
+
+def assets(database):
+    return database.execute("SELECT count(*) FROM assets").get
+
+
+def test_equal_files_share_one_asset_until_the_last_goes(stored):
+    stored.put(document("a.md", ["same"]))
+    stored.put(document("b.md", ["same"]))
+    assert assets(stored.database) == 1
+    documents.remove(stored.database, [doc_id("notes", "a.md")])
+    assert assets(stored.database) == 1
+    documents.remove(stored.database, [doc_id("notes", "b.md")])
+    assert assets(stored.database) == 0
+
+
+def test_the_old_content_of_an_edited_file_is_forgotten(stored):
+    stored.put(document("a.md", ["old"]))
+    stored.put(document("a.md", ["new"]))
+    assert assets(stored.database) == 1
+
+
+def test_tags_follow_the_latest_version(stored):
+    stored.put(document("a.md", tags=("x", "y", "x")))
+    stored.put(document("a.md", tags=("y", "z")))
+    rows = stored.database.execute("SELECT tag FROM document_tags ORDER BY tag").fetchall()
+    assert rows == [("y",), ("z",)]
+
+
+def test_saving_tells_of_a_new_title(stored):
+    row = document("a.md", title="Old")
+    assert not documents.save(stored.database, row, 1.0).retitled
+    assert documents.save(stored.database, replace(row, title="New"), 1.0).retitled
+
+
+def test_a_place_knows_its_occupant(stored):
+    stored.put(document("a.md"))
+    assert documents.occupant(stored.database, "notes", "a.md") == doc_id("notes", "a.md")
+    assert documents.occupant(stored.database, "notes", "b.md") is None
+
+
+def test_absurd_stamps_do_not_break_the_row(stored):
+    row = document("a.md")
+    wild = replace(row, stamp=replace(row.stamp, mtime_ns=2**80, inode=2**64 - 1))
+    stored.put(wild)
+    assert documents.known(stored.database, "notes")["a.md"].inode == 2**64 - 1

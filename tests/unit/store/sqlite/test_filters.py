@@ -1,0 +1,35 @@
+import pytest
+
+from kebab.core.query import Filters
+from kebab.store.sqlite.filters import chunk_keys, condition, lower_text
+
+
+def test_no_filter_is_no_condition():
+    assert condition(Filters()) == ("1", [])
+
+
+def test_values_are_bound_and_never_part_of_the_sql():
+    hostile = "'); DROP TABLE documents; --"
+    filters = Filters(
+        tag=(hostile,),
+        lang=(hostile,),
+        media=(hostile,),
+        path_glob=hostile,
+        source=(hostile,),
+        doc_id=hostile,
+    )
+    sql, values = chunk_keys(filters)
+    assert "DROP" not in sql.upper()
+    assert sql.count("?") == len(values)
+
+
+def test_times_are_compared_in_nanoseconds():
+    assert condition(Filters(since=1.5, until=2)) == (
+        "(d.mtime_ns >= ?) AND (d.mtime_ns < ?)",
+        [1_500_000_000, 2_000_000_000],
+    )
+
+
+@pytest.mark.parametrize(("text", "lowered"), [("ÄÖ", "äö"), ("cafe\u0301", "café"), (None, "")])
+def test_text_is_compared_composed_and_without_case(text, lowered):
+    assert lower_text(text) == lowered

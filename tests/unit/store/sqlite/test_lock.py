@@ -1,0 +1,61 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kebab.errors.catalog import IoError, Locked
+from kebab.store.sqlite.lock import WriterLock, holder
+
+ROOT = Path(__file__).parents[4]
+HOLD = """
+import sys, time
+from pathlib import Path
+from kebab.store.sqlite.lock import WriterLock
+lock = WriterLock(Path(sys.argv[1]))
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_second_writer_is_refused_at_once_with_the_pid_of_the_first(tmp_path):
+    with WriterLock(tmp_path), pytest.raises(Locked) as caught:
+        WriterLock(tmp_path)
+    assert caught.value.holder_pid == os.getpid()
+    assert caught.value.path == str(tmp_path / "writer.lock")
+
+
+def test_a_freed_lock_can_be_taken_again(tmp_path):
+    lock = WriterLock(tmp_path)
+    lock.close()
+    lock.close()
+    WriterLock(tmp_path).close()
+
+
+def test_the_holder_can_be_asked_for_without_creating_anything(tmp_path):
+    assert holder(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    with WriterLock(tmp_path):
+        assert holder(tmp_path) == os.getpid()
+    assert holder(tmp_path) is None
+
+
+def test_the_system_frees_the_lock_of_a_killed_process(tmp_path):
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(Locked) as caught:
+            WriterLock(tmp_path)
+        assert caught.value.holder_pid == process.pid
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    WriterLock(tmp_path).close()
+
+
+def test_a_lock_file_that_cannot_be_made_is_an_io_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(IoError):
+        WriterLock(tmp_path / "file")

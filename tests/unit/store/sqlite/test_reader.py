@@ -1,0 +1,61 @@
+import pytest
+
+from kebab.core.ids import doc_id
+from kebab.core.query import Filters
+from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.rows import NOTES, document
+
+
+@pytest.fixture
+def writer(tmp_path):
+    with SqliteWriter(tmp_path, str.split) as made:
+        made.add_source(NOTES)
+        made.put(document("a.md", ["rain"]))
+        yield made
+
+
+def test_a_reader_needs_an_indexed_directory(tmp_path):
+    with pytest.raises(NotIndexed):
+        SqliteReader(tmp_path)
+
+
+def test_a_snapshot_stays_as_it_was_while_the_writer_commits(writer, tmp_path):
+    with SqliteReader(tmp_path) as reader:
+        revision = reader.revision()
+        keys = [key for key, _ in reader.lexical('"rain"', Filters(), 9)]
+        writer.remove([doc_id("notes", "a.md")])
+        writer.put(document("b.md", ["rain", "snow"]))
+        assert reader.revision() == revision
+        assert [key for key, _ in reader.lexical('"rain"', Filters(), 9)] == keys
+        assert [chunk.path for chunk in reader.chunks(keys)] == ["a.md"]
+        assert reader.chunk_count() == 1
+    with SqliteReader(tmp_path) as later:
+        assert later.revision() == revision + 2
+        assert later.chunk_count() == 2
+
+
+def test_readers_never_wait_for_a_writer(writer, tmp_path):
+    with writer.batch():
+        writer.put(document("b.md", ["rain"]))
+        with SqliteReader(tmp_path) as reader:
+            assert len(reader.lexical('"rain"', Filters(), 9)) == 1
+            assert reader.pending_count() == 1
+
+
+@pytest.mark.parametrize("match", ["", '"', "a:b", "NOT x", "*", "nocolumn : x"])
+def test_an_expression_that_is_none_is_refused_as_input(writer, tmp_path, match):
+    with SqliteReader(tmp_path) as reader, pytest.raises(InvalidInput):
+        reader.lexical(match, Filters(), 9)
+
+
+def test_weights_reach_the_ranking(writer, tmp_path):
+    writer.put(document("b.md", ["storm"], title="snow"))
+    writer.put(document("c.md", ["snow"], title="storm"))
+    ranked = {}
+    for weights in ((9.0, 1.0, 1.0), (1.0, 1.0, 9.0)):
+        with SqliteReader(tmp_path, weights) as reader:
+            hits = reader.lexical('"snow"', Filters(), 9)
+            ranked[weights[0]] = [one.path for one in reader.chunks([key for key, _ in hits])]
+    assert ranked == {9.0: ["b.md", "c.md"], 1.0: ["c.md", "b.md"]}

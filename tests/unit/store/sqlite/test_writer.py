@@ -1,0 +1,107 @@
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kebab.core.ids import doc_id
+from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
+from kebab.store.sqlite.catalogue import Catalogue
+from kebab.store.sqlite.connection import database_path, open_writer
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.rows import NOTES, document
+
+ROOT = Path(__file__).parents[4]
+DIE_WRITING = """
+import os, signal, sys
+from pathlib import Path
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.rows import NOTES, document
+
+class Counter:
+    calls = 0
+
+def tokens(text):
+    Counter.calls += 1
+    if Counter.calls == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return text.split()
+
+writer = SqliteWriter(Path(sys.argv[1]), tokens)
+writer.add_source(NOTES)
+for number in range(3):
+    writer.put(document(f"{number}.md", ["one", "two"]))
+writer.close()
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    with SqliteWriter(tmp_path, str.split) as made:
+        made.add_source(NOTES)
+        yield made
+
+
+def test_a_second_writer_is_locked_out_until_the_first_closes(writer, tmp_path):
+    with pytest.raises(Locked):
+        SqliteWriter(tmp_path, str.split)
+    writer.close()
+    SqliteWriter(tmp_path, str.split).close()
+
+
+@pytest.mark.parametrize("call", [1, 2, 4, 5, 9])
+def test_a_killed_writer_leaves_whole_documents_and_no_lock(tmp_path, call):
+    killed = subprocess.run(
+        [sys.executable, "-c", DIE_WRITING, tmp_path, str(call)], cwd=ROOT, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    with SqliteWriter(tmp_path, str.split) as writer:
+        whole = (call - 1) // 3
+        assert sorted(writer.known("notes")) == [f"{number}.md" for number in range(whole)]
+        assert writer.pending_count() == 2 * whole
+    with SqliteReader(tmp_path) as reader:
+        assert Catalogue(reader).damage() == []
+
+
+def test_a_failed_opening_frees_the_lock(tmp_path):
+    database_path(tmp_path).write_bytes(b"no database" * 999)
+    for _ in range(2):
+        with pytest.raises(StoreCorrupt):
+            SqliteWriter(tmp_path, str.split)
+
+
+def test_a_newer_database_is_not_written(tmp_path):
+    database = open_writer(tmp_path)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(NotIndexed):
+        SqliteWriter(tmp_path, str.split)
+
+
+def test_a_document_of_an_unknown_source_leaves_nothing(writer):
+    with pytest.raises(StoreCorrupt):
+        writer.put(document("a.md", source="nowhere"))
+    assert writer.pending_count() == 0
+
+
+def test_a_checkpoint_empties_the_log(writer, tmp_path):
+    writer.put(document("a.md"))
+    writer.checkpoint()
+    assert (tmp_path / "kebab.sqlite-wal").stat().st_size == 0
+
+
+@pytest.mark.timeout(60)
+def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
+    paths = [f"{number}.md" for number in range(3_000)]
+    ids = [doc_id("notes", path) for path in paths]
+    with writer.batch():
+        for path in paths:
+            writer.put(document(path, [f"words of {path}"]))
+    with writer.batch():
+        for path, ident in zip(paths, ids, strict=True):
+            row = document(path)
+            writer.move(ident, "notes", f"moved/{path}", row.stamp)
+    assert writer.remove(ids) == 3_000
+    assert writer.known("notes") == {}
