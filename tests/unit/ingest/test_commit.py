@@ -1,0 +1,116 @@
+import pytest
+
+from kebab.chunk.budget import Budget
+from kebab.core.cancel import Cancel
+from kebab.core.ids import DocId, doc_id
+from kebab.core.ports import Source
+from kebab.errors.catalog import IoError, StoreCorrupt
+from kebab.ingest.commit import Committer
+from kebab.ingest.moves import Gone, Work
+from kebab.ingest.outcome import ItemKind
+from kebab.ingest.prepare import Press, recipes
+from kebab.ingest.pulse import Pulse
+from kebab.source.walk import FileEntry
+from tests.fakes.library import MemoryLibrary
+
+
+@pytest.fixture
+def press(desk):
+    made = recipes(desk.parsers, "c")
+    return Press(parsers=desk.parsers, budget=Budget(), chunker="c", recipes=made, deadline_s=0)
+
+
+def committer(desk, library=None):
+    pulse = Pulse(desk.events.append, desk.clock)
+    return Committer(library or desk.library, pulse, desk.clock)
+
+
+def work(desk, name, kind=ItemKind.NEW):
+    source = Source(name=str(desk.root), root=str(desk.root), kind="folder")
+    desk.library.add_source(source)
+    entry = FileEntry(name, str(desk.root / name), 1, 1, 1, "text/markdown")
+    return Work(kind=kind, source=source, entry=entry)
+
+
+def test_a_stored_file_is_an_item_with_its_chunks(desk, press):
+    desk.write("a.md", "text")
+    writer = committer(desk)
+
+    writer.store([work(desk, "a.md")], press, Cancel())
+
+    (item,) = writer.items
+    assert (item.kind, item.chunk_count) == (ItemKind.NEW, 1)
+    assert item.doc_id == doc_id(str(desk.root), "a.md")
+    assert [file.doc_path for file in writer.durations] == ["a.md"]
+
+
+def test_an_id_that_is_taken_is_not_given_twice(desk, press):
+    desk.write("a.md", "text")
+    one = work(desk, "a.md")
+
+    class Taken(MemoryLibrary):
+        def doc_id_taken(self, doc_id):
+            return doc_id == first
+
+    first = doc_id(str(desk.root), "a.md")
+    library = Taken()
+    library.add_source(one.source)
+    writer = committer(desk, library)
+    writer.store([one], press, Cancel())
+
+    assert writer.items[0].doc_id == doc_id(str(desk.root), "a.md", 1)
+
+
+def test_a_file_that_cannot_be_opened_is_an_item(desk, press):
+    (desk.root / "a.md").mkdir()
+    writer = committer(desk)
+
+    writer.store([work(desk, "a.md")], press, Cancel())
+
+    (item,) = writer.items
+    assert item.kind is ItemKind.ERROR
+    assert isinstance(item.error, IoError)
+    assert item.error.path == str(desk.root / "a.md")
+
+
+def test_a_new_file_that_vanished_is_no_item(desk, press):
+    writer = committer(desk)
+
+    writer.store([work(desk, "a.md")], press, Cancel())
+
+    assert (writer.items, writer.vanished) == ([], [])
+
+
+def test_a_fault_of_the_store_ends_the_run(desk, press):
+    class Damaged(MemoryLibrary):
+        def put(self, document):
+            raise StoreCorrupt(path="kebab.db", cause="damaged")
+
+    desk.write("a.md", "text")
+
+    with pytest.raises(StoreCorrupt):
+        committer(desk, Damaged()).store([work(desk, "a.md")], press, Cancel())
+
+
+def test_nothing_is_stored_after_a_cancel(desk, press):
+    desk.write("a.md", "text")
+    cancel = Cancel()
+    cancel.request()
+
+    committer(desk).store([work(desk, "a.md")], press, cancel)
+
+    assert desk.ids() == {}
+
+
+def test_a_document_listed_twice_is_removed_once(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    source = desk.library.sources()[0]
+    known = desk.library.known(source.name)["a.md"]
+
+    writer = committer(desk)
+    writer.remove([Gone(source=source, known=known)] * 2)
+
+    assert [item.kind for item in writer.items] == [ItemKind.REMOVED]
+    assert desk.ids() == {}
+    assert DocId(known.doc_id) == writer.items[0].doc_id
