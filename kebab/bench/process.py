@@ -1,4 +1,8 @@
-"""Runs one process to its end and tells how long it took and how much memory it held."""
+"""Runs one process to its end and tells how long it took and how much memory it held.
+
+A child is charged at least with the memory of the process that starts it, so nothing heavy may be
+imported into the benchmark itself.
+"""
 
 import os
 import subprocess

@@ -1,0 +1,49 @@
+import os
+
+import pytest
+
+from kebab.bench.bed import Bed, kebab_command
+from tests.fakes.runner import FakeRunner
+
+
+@pytest.fixture
+def runner():
+    return FakeRunner()
+
+
+@pytest.fixture
+def bed(tmp_path, runner, monkeypatch):
+    monkeypatch.setenv("KEBAB_SEARCH_LIMIT", "3")
+    monkeypatch.setenv("XDG_DATA_HOME", "/elsewhere")
+    return Bed(tmp_path / "bed", tmp_path / "models", runner)
+
+
+def test_processes_see_no_settings_of_the_person_at_work(bed, runner, tmp_path):
+    bed.run(kebab_command("--help"))
+
+    (environment,) = runner.environments
+    ours = {name: value for name, value in environment.items() if name.startswith("KEBAB_")}
+    assert ours == {
+        "KEBAB_DATA_DIR": str(tmp_path / "bed" / "data"),
+        "KEBAB_MODELS_DIR": str(tmp_path / "models"),
+        "KEBAB_OFFLINE": "true",
+    }
+    assert environment["HOME"].startswith(str(tmp_path))
+    assert "XDG_DATA_HOME" not in environment
+
+
+def test_the_disk_is_what_the_data_directory_takes(bed):
+    (bed.data / "lance").mkdir(parents=True)
+    (bed.data / "kebab.db").write_bytes(b"x" * 10_000)
+    (bed.data / "lance" / "rows").write_bytes(b"x" * 10_000)
+    (bed.folder / "notes.md").write_bytes(b"x" * 100_000)
+    os.sync()
+
+    assert 20_000 <= bed.disk_bytes() < 60_000
+
+
+def test_kebab_runs_from_another_folder(tmp_path):
+    outcome = Bed(tmp_path / "bed", tmp_path / "models").run(kebab_command("--version"))
+
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith(b"kebab ")

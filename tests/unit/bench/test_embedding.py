@@ -1,0 +1,31 @@
+import pytest
+
+from kebab.bench import embedding
+from kebab.bench.process import Outcome
+
+
+def test_without_a_model_it_is_skipped_and_said(make_rig):
+    rig = make_rig()
+
+    embedding.measure(rig)
+
+    assert rig.runner.commands == []
+    assert [(gap.name, gap.failed) for gap in rig.ledger.gaps] == [("embedding", False)]
+
+
+def test_the_rate_is_compared_with_the_peer_on_the_same_texts(make_rig, models):
+    rig = make_rig(models=models)
+
+    embedding.measure(rig)
+
+    figures = {one.name: one for one in rig.ledger.figures}
+    assert figures["embedding.fastembed"].median == pytest.approx(25.6)
+    assert figures["embedding.kebab"].median == pytest.approx(128)
+    assert (figures["embedding.kebab"].ratio, figures["embedding.kebab"].within) == (5.0, True)
+    assert len({command[4:] for command in rig.runner.commands}) == 1
+
+
+def test_a_rate_is_texts_per_second_without_loading():
+    outcome = Outcome(status=0, seconds=99, out=b'{"texts": 10, "seconds": 2.0}')
+
+    assert embedding.rate(outcome) == 5.0

@@ -1,0 +1,65 @@
+import os
+import signal
+import sys
+import threading
+
+import pytest
+
+from kebab.bench.process import run_process
+
+
+def python(program):
+    return [sys.executable, "-c", program]
+
+
+def test_output_status_time_and_memory_are_told(tmp_path):
+    program = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
+
+    outcome = run_process(python(program), os.environ, tmp_path)
+
+    assert (outcome.status, outcome.out, outcome.err) == (3, b"out\n", b"err\n")
+    assert outcome.seconds > 0
+    assert outcome.peak_bytes > 1_000_000
+
+
+def test_memory_of_the_child_is_told(tmp_path):
+    small = run_process(python("pass"), os.environ, tmp_path)
+    large = run_process(python("x = b'x' * 200_000_000"), os.environ, tmp_path)
+
+    assert large.peak_bytes - small.peak_bytes > 80_000_000
+
+
+def test_much_output_does_not_block(tmp_path):
+    outcome = run_process(python("print('x' * 1_000_000)"), os.environ, tmp_path)
+
+    assert len(outcome.out) == 1_000_001
+
+
+def test_a_process_runs_in_its_folder_with_its_environment(tmp_path):
+    program = "import os; print(os.getcwd(), os.environ['ONLY'])"
+
+    outcome = run_process(python(program), {"ONLY": "this"}, tmp_path)
+
+    assert outcome.out.decode().split() == [str(tmp_path), "this"]
+
+
+def test_an_interruption_ends_the_child(tmp_path):
+    record = tmp_path / "pid"
+    program = (
+        f"import os, pathlib, time; pathlib.Path({str(record)!r}).write_text(str(os.getpid()));"
+        "time.sleep(60)"
+    )
+
+    def interrupt():
+        while not (record.exists() and record.read_text()):
+            pass
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_process(python(program), os.environ, tmp_path)
+    thread.join()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(record.read_text()), 0)
