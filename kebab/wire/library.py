@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kebab.wire.record import Record, Reply
 from kebab.wire.citation import Citation
+from kebab.wire.record import Record, Reply
 
 Freshness = Literal["fresh", "changed", "gone"]
 
