@@ -85,12 +85,11 @@ def _salvaged(inner: str, body: int, problem: str) -> FrontMatter:
 
 def _read_yaml(inner: str) -> tuple[Fields | None, str]:
     """Return the fields of a YAML block, or None and what is wrong with it."""
-    from kebab.parse.yaml_fields import BadYaml, top_level
+    from kebab.parse.yaml_fields import Damage, top_level
 
-    try:
-        fields = top_level(inner)
-    except BadYaml as failure:
-        where = f" at line {failure.line + 1}" if failure.line else ""
+    fields = top_level(inner)
+    if isinstance(fields, Damage):
+        where = f" at line {fields.line + 1}" if fields.line else ""
         return None, f"front matter is not valid YAML{where}"
     if fields is None or not all(map(_is_key, fields)):
         return None, "front matter is not a mapping"

@@ -14,6 +14,7 @@ from kebab.parse.label import Labels
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 _KINDS = {
@@ -60,21 +61,26 @@ def _reader() -> "MarkdownIt":
 
 def _top_level(body: str) -> "list[Token]":
     """Return the tokens of the top level, and the content of each that has some."""
+    reader = _reader()
+    tokens: list[Token] = []
+    state = _state()(body, reader, {}, tokens)
+    reader.block.tokenize(state, 0, state.lineMax)
+    return tokens
+
+
+@cache
+def _state() -> "type[StateBlock]":
+    """Return the state of a block parser that keeps the top level only."""
     from markdown_it.rules_block import StateBlock
-    from markdown_it.token import Token
 
     class TopLevel(StateBlock):
         """Forgets every token below the top level, but for what stands directly in it."""
 
-        def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> "Token":
             """Return a new token, kept only at the top."""
             token = super().push(ttype, tag, nesting)
             if token.level > 0 and not (token.level == 1 and ttype == "inline"):
                 self.tokens.pop()
             return token
 
-    reader = _reader()
-    tokens: list[Token] = []
-    state = TopLevel(body, reader, {}, tokens)
-    reader.block.tokenize(state, 0, state.lineMax)
-    return tokens
+    return TopLevel

@@ -10,6 +10,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
 }
+"""Every parser by the media types it takes."""
 """Every parser by its media type."""
 
 

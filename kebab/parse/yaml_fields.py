@@ -4,6 +4,7 @@ Apart from the other formats because it is imported late: only here are PyYAML a
 python-frontmatter known.
 """
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import yaml
@@ -15,25 +16,20 @@ _DEEPEST = 1000  # the time of libyaml grows with the square of the depth
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
-class BadYaml(Exception):  # noqa: N818 - it never leaves this package
-    """The text is not YAML; `line` is 1-based, 0 when unknown."""
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """The text is not YAML, or is nested beyond reason; `line` is 1-based, 0 when unknown."""
 
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
+    line: int
 
 
-def top_level(text: str) -> dict[str, Value] | None:
-    """Return the fields of a mapping; None when the text is valid but something else.
-
-    Raises:
-        BadYaml: The text is not YAML, or is nested beyond reason.
-    """
+def top_level(text: str) -> dict[str, Value] | Damage | None:
+    """Return the fields of a mapping; None when the text is valid but something else."""
     try:
         fields: dict[str, Value] | None = YAMLHandler().load(text, Loader=TopLevelLoader)
     except yaml.YAMLError as failure:
         mark = getattr(failure, "problem_mark", None)
-        raise BadYaml(mark.line + 1 if mark else 0) from failure
+        return Damage(mark.line + 1 if mark else 0)
     return fields
 
 
