@@ -114,6 +114,17 @@ def _configure(database: apsw.Connection) -> None:
     keep_log(database)
 
 
+def empty_log(database: apsw.Connection) -> None:
+    """Move the log into the database, as far as readers at work allow; wait for none of them."""
+    database.set_busy_timeout(0)
+    try:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    except apsw.BusyError:
+        return
+    finally:
+        database.set_busy_timeout(_BUSY_MS)
+
+
 def keep_log(database: apsw.Connection) -> None:
     """Leave the log files in place on closing, so that no later reader has to create them."""
     flag = array("i", [1])

@@ -11,7 +11,7 @@ from kebab.core.hit import VectorState
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import DocumentRow, FileStamp, Known, Source, Written
 from kebab.store.sqlite import chunks, documents, fts, state, vectors
-from kebab.store.sqlite.connection import database_path, open_writer
+from kebab.store.sqlite.connection import database_path, empty_log, open_writer
 from kebab.store.sqlite.failures import translated
 from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.transaction import Transactions
@@ -185,7 +185,7 @@ class SqliteWriter:
         with self._transactions.unit():
             fts.merge(self._database)
         with translated(self._path, "write"):
-            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            empty_log(self._database)
 
     def _reading(self) -> AbstractContextManager[None]:
         return translated(self._path, "read")

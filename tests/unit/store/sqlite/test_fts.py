@@ -28,7 +28,7 @@ def test_weights_decide_between_title_heading_and_body(database):
 def test_one_column_can_be_asked(database):
     fts.insert(database, [(Key(1), "rain", "", "sun"), (Key(2), "sun", "", "rain")])
     assert keys(database, 'title : "rain"') == [1]
-    assert keys(database, '"sun" NOT "title"') == [2, 1] or keys(database, '"sun"') == [1, 2]
+    assert keys(database, 'body : "rain"') == [2]
 
 
 def test_phrases_stand_together(database):

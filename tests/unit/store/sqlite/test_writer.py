@@ -1,6 +1,7 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,17 @@ def test_a_checkpoint_empties_the_log(writer, tmp_path):
     writer.put(document("a.md"))
     writer.checkpoint()
     assert (tmp_path / "kebab.sqlite-wal").stat().st_size == 0
+
+
+def test_a_checkpoint_waits_for_no_reader(writer, tmp_path):
+    writer.put(document("a.md"))
+    with SqliteReader(tmp_path) as reader:
+        reader.revision()
+        writer.put(document("b.md"))
+        began = time.monotonic()
+        writer.checkpoint()
+        assert time.monotonic() - began < 2
+        assert reader.chunk_count() == 1
 
 
 @pytest.mark.timeout(60)

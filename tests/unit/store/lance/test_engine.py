@@ -1,0 +1,107 @@
+import shutil
+
+import pytest
+
+from kebab.core.ids import Key
+from kebab.errors.catalog import IoError, StoreCorrupt
+from kebab.store.lance import layout
+from kebab.store.lance.engine import LanceTable
+
+
+@pytest.fixture
+def table(tmp_path, make_rows):
+    made = LanceTable(tmp_path, "v", 3)
+    made.append(make_rows(1, 2, 3))
+    return made
+
+
+def keys(table):
+    return sorted(key for batch, _ in table.batches() for key in batch.tolist())
+
+
+def test_a_new_table_opens_nothing(tmp_path):
+    table = LanceTable(tmp_path, "v", 3)
+    assert (table.exists(), table.opened) == (False, False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_append_is_one_commit(table, make_rows):
+    table.append(make_rows(*range(10, 500)))
+    assert len(layout.manifests(table.path)) == 2
+    assert len(keys(table)) == 493
+
+
+def test_another_handle_sees_what_was_written(table, tmp_path):
+    assert keys(LanceTable(tmp_path, "v", 3)) == [1, 2, 3]
+
+
+def test_rows_are_deleted_by_key(table):
+    table.delete([Key(1), Key(3), Key(77)])
+    assert keys(table) == [2]
+
+
+def test_long_lists_are_deleted_in_slices(table, make_rows, monkeypatch):
+    monkeypatch.setattr("kebab.store.lance.engine._KEYS_PER_DELETE", 2)
+    table.append(make_rows(*range(10, 20)))
+    table.delete([Key(key) for key in range(2, 15)])
+    assert keys(table) == [1, 15, 16, 17, 18, 19]
+
+
+def test_many_fragments_are_compacted_into_few(table, make_rows):
+    assert not table.tidy()
+    for key in range(10, 20):
+        table.append(make_rows(key))
+    assert table.tidy()
+    assert not table.tidy()
+    assert keys(table) == [1, 2, 3, *range(10, 20)]
+
+
+def test_a_large_share_of_deleted_rows_is_compacted(table):
+    table.delete([Key(1)])
+    assert table.tidy()
+    assert keys(table) == [2, 3]
+
+
+def test_a_dropped_table_is_gone_and_can_be_made_again(table, make_rows):
+    table.drop()
+    assert not table.exists()
+    assert list(table.path.parent.iterdir()) == []
+    table.append(make_rows(5))
+    assert keys(table) == [5]
+
+
+def test_a_table_that_cannot_be_dropped_is_an_io_error(tmp_path):
+    with pytest.raises(IoError):
+        LanceTable(tmp_path, "v", 3).drop()
+
+
+def damage_data(path):
+    for file in (path / "data").iterdir():
+        file.write_bytes(file.read_bytes()[:20])
+
+
+def damage_manifest(path):
+    for file in layout.manifests(path):
+        file.write_bytes(b"junk")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [damage_data, damage_manifest, lambda path: shutil.rmtree(path / "data")],
+    ids=["data", "manifest", "lost"],
+)
+def test_a_damaged_table_is_reported_as_such(table, tmp_path, damage):
+    damage(table.path)
+    with pytest.raises(StoreCorrupt) as caught:
+        keys(LanceTable(tmp_path, "v", 3))
+    assert caught.value.path == str(table.path)
+
+
+def test_nothing_reaches_the_channels(tmp_path, make_rows, capfd):
+    table = LanceTable(tmp_path, "v", 3)
+    for key in range(12):
+        table.append(make_rows(key))
+    table.delete([Key(1)])
+    table.tidy()
+    assert len(keys(table)) == 11
+    assert capfd.readouterr() == ("", "")

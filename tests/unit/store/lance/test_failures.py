@@ -1,0 +1,52 @@
+import inspect
+
+import lancedb.exceptions
+import lancedb.remote.errors
+import pyarrow.lib
+import pytest
+
+from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+from kebab.store.lance.failures import table, translate, translated
+
+FOREIGN = {
+    value
+    for module in (lancedb.exceptions, lancedb.remote.errors, pyarrow.lib)
+    for value in vars(module).values()
+    if inspect.isclass(value) and issubclass(value, Exception)
+} - {pyarrow.lib.QueueEmpty}  # Python's own, which Arrow catches
+
+
+@pytest.mark.parametrize("foreign", sorted(FOREIGN, key=repr), ids=repr)
+def test_every_exception_of_the_libraries_has_a_meaning(foreign):
+    assert any(ancestor in table() for ancestor in foreign.__mro__)
+
+
+@pytest.mark.parametrize(
+    ("error", "signal"),
+    [
+        (RuntimeError("lance error: LanceError(IO): failed to fill whole buffer"), StoreCorrupt),
+        (RuntimeError("lance error: Retryable commit conflict for version 3"), Locked),
+        (RuntimeError("LanceError(IO): No space left on device (os error 28)"), IoError),
+        (ValueError("Table 'x' was not found"), StoreCorrupt),
+        (PermissionError("Permission denied"), IoError),
+        (pyarrow.lib.ArrowInvalid("bad"), StoreCorrupt),
+        (pyarrow.lib.ArrowCapacityError("bad"), StoreCorrupt),
+    ],
+    ids=repr,
+)
+def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
+    with pytest.raises(signal) as caught, translated("/data/lance/x.lance", "write"):
+        raise error
+    assert caught.value.path == "/data/lance/x.lance"
+    assert caught.value.__cause__ is error
+
+
+def test_a_fault_of_our_own_passes_unchanged():
+    with pytest.raises(pyarrow.lib.ArrowTypeError), translated("p", "read"):
+        raise pyarrow.lib.ArrowTypeError("text")
+
+
+def test_only_the_first_line_of_a_cause_is_told():
+    signal = translate(ValueError("what happened\nbacktrace"), "p", "read")
+    assert isinstance(signal, StoreCorrupt)
+    assert signal.cause == "what happened"

@@ -1,0 +1,54 @@
+import pytest
+
+from kebab.store.lance import layout
+
+
+def manifest(table, name, text):
+    (table / "_versions").mkdir(parents=True, exist_ok=True)
+    (table / "_versions" / name).write_text(text)
+
+
+@pytest.mark.parametrize("version", ["fastembed-minilml6-384-v1", "a.b_c-1"])
+def test_a_plain_version_names_its_table(version):
+    assert layout.table_name(version) == version
+
+
+def test_other_versions_get_names_fit_for_files_and_distinct():
+    names = {layout.table_name(version) for version in ("a:b", "a/b", "../b", "한글")}
+    assert len(names) == 4
+    assert not any(set(name) & set(":/ ") for name in names)
+
+
+def test_a_table_that_does_not_exist_has_no_stamp(tmp_path):
+    assert layout.stamp(tmp_path / "x.lance") is None
+    assert layout.manifests(tmp_path) == []
+
+
+def test_names_that_count_down_start_with_the_latest(tmp_path):
+    for version in (1, 2, 10):
+        manifest(tmp_path, f"{2**64 - 1 - version}.manifest", str(version))
+    manifest(tmp_path, "latest_version_hint.json", "{}")
+    assert [path.read_text() for path in layout.manifests(tmp_path)] == ["10", "2", "1"]
+
+
+def test_names_that_count_up_are_understood_too(tmp_path):
+    for version in (1, 2, 10):
+        manifest(tmp_path, f"{version}.manifest", str(version))
+    assert [path.read_text() for path in layout.manifests(tmp_path)] == ["10", "2", "1"]
+
+
+def test_the_stamp_changes_with_every_commit_and_is_that_of_the_content(tmp_path):
+    manifest(tmp_path, f"{2**64 - 2}.manifest", "one")
+    first = layout.stamp(tmp_path)
+    manifest(tmp_path, f"{2**64 - 3}.manifest", "two")
+    second = layout.stamp(tmp_path)
+    assert first != second
+    manifest(tmp_path, f"{2**64 - 2}.manifest", "changed")
+    assert layout.stamp(tmp_path) == second
+
+
+def test_relative_directories_become_absolute(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    from pathlib import Path
+
+    assert layout.table_path(Path("data"), "v").is_absolute()

@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+
+from kebab.store.lance.sidecar import DEAD, Header, Sidecar
+
+ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
+
+
+def batch(*keys):
+    matrix = np.array([[key, key + 0.5, 0] for key in keys], np.float32).reshape(-1, 3)
+    return np.array(keys, np.int64), matrix
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "lance" / "v.f32"
+
+
+@pytest.fixture
+def sidecar(path):
+    made = Sidecar(path, 3)
+    made.create(ONE, [batch(4, 2), batch(7)])
+    return made
+
+
+def keys(sidecar, stamp):
+    mapped = sidecar.map(stamp)
+    return None if mapped is None else mapped[0].tolist()
+
+
+def test_rows_are_mapped_in_the_order_written(sidecar):
+    found, matrix = sidecar.map(ONE)
+    assert found.tolist() == [4, 2, 7]
+    assert np.array_equal(matrix, batch(4, 2, 7)[1])
+    assert matrix.base is not None
+
+
+def test_another_state_of_the_table_is_refused(sidecar):
+    assert sidecar.map(TWO) is None
+
+
+def test_rows_are_added_only_to_the_expected_state(sidecar):
+    sidecar.extend(ONE, TWO, batch(9))
+    assert (keys(sidecar, ONE), keys(sidecar, TWO)) == (None, [4, 2, 7, 9])
+    sidecar.extend(ONE, THREE, batch(5))
+    assert keys(sidecar, TWO) == [4, 2, 7, 9]
+
+
+def test_rows_are_buried_in_place(sidecar):
+    sidecar.bury(ONE, TWO, np.array([2, 99]))
+    assert keys(sidecar, TWO) == [4, DEAD, 7]
+
+
+def test_what_a_reader_has_mapped_stays_as_it_was(sidecar):
+    found, matrix = sidecar.map(ONE)
+    sidecar.bury(ONE, TWO, np.array([2]))
+    sidecar.extend(TWO, THREE, batch(9))
+    assert (found.tolist(), len(matrix)) == ([4, 2, 7], 3)
+
+
+def test_the_header_moves_along_with_commits_that_change_no_row(sidecar):
+    sidecar.restamp(ONE, TWO)
+    assert keys(sidecar, TWO) == [4, 2, 7]
+    sidecar.restamp(ONE, THREE)
+    assert keys(sidecar, THREE) is None
+
+
+def test_an_empty_table_has_an_empty_file(path):
+    sidecar = Sidecar(path, 3)
+    sidecar.create(ONE, [])
+    assert keys(sidecar, ONE) == []
+    sidecar.bury(ONE, TWO, np.array([1]))
+    sidecar.extend(TWO, THREE, batch(1))
+    assert keys(sidecar, THREE) == [1]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: raw[:-1],
+        lambda raw: raw[:40],
+        lambda raw: b"",
+        lambda raw: bytes([raw[0] ^ 1]) + raw[1:],
+        lambda raw: raw[:16] + bytes([raw[16] ^ 1]) + raw[17:],
+    ],
+)
+def test_a_damaged_file_is_never_mapped(sidecar, path, damage):
+    path.write_bytes(damage(path.read_bytes()))
+    assert sidecar.map(ONE) is None
+    sidecar.extend(ONE, TWO, batch(9))
+    assert sidecar.map(TWO) is None
+
+
+def test_a_file_of_another_dimension_is_never_mapped(sidecar, path):
+    assert Sidecar(path, 4).map(ONE) is None
+
+
+def test_an_interrupted_copy_leaves_the_old_file_and_no_draft(sidecar, path):
+    def broken():
+        yield batch(1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sidecar.create(TWO, broken())
+    assert keys(sidecar, ONE) == [4, 2, 7]
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_addition_that_was_cut_short_is_overwritten_by_the_next(sidecar, path):
+    with path.open("ab") as file:
+        file.write(b"half a row")
+    sidecar.extend(ONE, TWO, batch(9))
+    assert keys(sidecar, TWO) == [4, 2, 7, 9]
+
+
+def test_a_removed_file_is_missing(sidecar):
+    sidecar.remove()
+    sidecar.remove()
+    assert sidecar.header() is None
+
+
+def test_headers_survive_packing():
+    header = Header(384, 2**40, ONE)
+    assert Header.unpack(header.pack()) == header
+    assert Header.unpack(b"short") is None

@@ -1,0 +1,123 @@
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kebab.store.lance import layout
+from kebab.store.lance.nearest import MappedVectors
+from kebab.store.lance.sidecar import Sidecar
+from kebab.store.lance.table import LanceVectors
+
+ROOT = Path(__file__).parents[4]
+DIE = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np
+from kebab.core.ports import VectorRow
+from kebab.store.lance import sidecar
+from kebab.store.lance.table import LanceVectors
+
+vectors = LanceVectors(Path(sys.argv[1]), "v", 3)
+rows = [VectorRow(key, "c", "d", np.array([1, 0, 0], np.float32)) for key in range(4)]
+vectors.append(rows[:3])
+setattr(sidecar.Sidecar, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+vectors.append(rows[3:]) if sys.argv[2] == "extend" else vectors.delete([0])
+"""
+
+
+@pytest.fixture
+def writer(tmp_path, make_rows):
+    made = LanceVectors(tmp_path, "v", 3)
+    made.append(make_rows(0, 1, 2))
+    return made
+
+
+@pytest.fixture
+def current(tmp_path):
+    """Return a function that tells whether readers find a current sidecar."""
+
+    def ask():
+        stamp = layout.stamp(layout.table_path(tmp_path, "v"))
+        assert stamp is not None
+        return Sidecar(layout.sidecar_path(tmp_path, "v"), 3).map(stamp) is not None
+
+    return ask
+
+
+def test_the_sidecar_follows_every_commit(writer, current, make_rows):
+    assert current()
+    writer.append(make_rows(5, 6))
+    assert current()
+    writer.delete([5])
+    assert current()
+    for key in range(10, 25):
+        writer.append(make_rows(key))
+    writer.maintain()
+    assert current()
+
+
+def test_a_sidecar_that_fell_behind_catches_up_in_maintenance(writer, current, make_rows, tmp_path):
+    layout.sidecar_path(tmp_path, "v").unlink()
+    writer.append(make_rows(5))
+    assert not current()
+    assert sorted(writer.keys()) == [0, 1, 2, 5]
+    writer.maintain()
+    assert current()
+
+
+def test_a_sidecar_with_many_dead_rows_is_written_anew(writer, tmp_path):
+    writer.delete([0, 1])
+    writer.maintain()
+    header = Sidecar(layout.sidecar_path(tmp_path, "v"), 3).header()
+    assert header is not None
+    assert header.rows == 1
+
+
+def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from kebab.store.lance.table import LanceVectors;"
+        "v = LanceVectors(Path(sys.argv[1]), 'v', 3); v.keys(); v.maintain();"
+        "assert 'lancedb' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path], cwd=ROOT, check=True)
+
+
+def test_a_cleared_index_leaves_no_file(writer, tmp_path):
+    writer.clear()
+    assert list((tmp_path / "lance").iterdir()) == []
+    writer.clear()
+
+
+def test_versions_do_not_see_each_other(writer, tmp_path, make_rows):
+    other = LanceVectors(tmp_path, "w", 3)
+    other.append(make_rows(9))
+    assert (sorted(writer.keys()), other.keys()) == ([0, 1, 2], [9])
+
+
+@pytest.mark.parametrize(("step", "expected"), [("extend", [0, 1, 2, 3]), ("bury", [1, 2])])
+def test_a_writer_killed_between_table_and_sidecar_misleads_nobody(tmp_path, step, expected):
+    killed = subprocess.run([sys.executable, "-c", DIE, tmp_path, step], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    query = np.array([1, 0, 0], np.float32)
+    hits = MappedVectors(tmp_path, "v", 3).nearest(query, 9)
+    assert [key for key, _ in hits] == expected
+    assert sorted(LanceVectors(tmp_path, "v", 3).keys()) == expected
+
+
+def test_threads_are_capped_unless_the_user_says_otherwise(tmp_path):
+    script = (
+        "import os; from kebab.store.lance.engine import _lancedb; _lancedb();"
+        "print(os.environ['LANCE_CPU_THREADS'], os.environ['LANCE_IO_THREADS'])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={"LANCE_IO_THREADS": "7", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (run.stdout, run.stderr) == ("2 7\n", "")
