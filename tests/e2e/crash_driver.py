@@ -1,0 +1,158 @@
+"""A process that ingests with the real stores, and can be made to die at a given step.
+
+`ingest ROOT STEP DELAY DATA...` brings each data directory up to date. Every entry to and exit
+from a call that writes is a step; at the given one, counted from 1, the process kills itself as
+`kill -9` does, after DELAY seconds when there is a delay. Step 0 is never reached.
+`dump DATA...` prints what each data directory holds, free of keys and of the order of writing.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kebab.chunk.budget import Budget
+from kebab.core.query import Filters
+from kebab.ingest.request import IngestPorts, IngestRequest
+from kebab.ingest.run import run
+from kebab.parse.markdown import MarkdownParser
+from kebab.parse.text import TextParser
+from kebab.search.tokens import index_tokens
+from kebab.store.lance.table import LanceVectors
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.embedder import HashingEmbedder
+
+WRITES = {
+    *("add_source", "put", "touch", "move", "remove", "mark_vectors", "reset_vectors"),
+    *("clear_garbage", "set_value", "note_run", "checkpoint"),
+    *("append", "delete", "clear", "maintain"),
+}
+QUERIES = ("garden", "section 1", "note7 OR note8", "moved")
+
+
+class SystemClock:
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class Fuse:
+    """Counts steps and kills the process at one of them."""
+
+    def __init__(self, step: int, delay: float) -> None:
+        self.burnt = 0
+        self._step = step
+        self._delay = delay
+
+    def burn(self) -> None:
+        self.burnt += 1
+        if self.burnt != self._step:
+            return
+        if not self._delay:
+            die()
+        timer = threading.Timer(self._delay, die)
+        timer.daemon = True
+        timer.start()
+
+
+class Fused:
+    """A store whose writes burn the fuse before and after."""
+
+    def __init__(self, inner: Any, fuse: Fuse) -> None:
+        self._inner = inner
+        self._fuse = fuse
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._inner, name)
+        if name not in WRITES:
+            return method
+
+        def fused(*args: Any, **options: Any) -> Any:
+            self._fuse.burn()
+            result = method(*args, **options)
+            self._fuse.burn()
+            return result
+
+        return fused
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ingest(root: str, data: Path, fuse: Fuse) -> None:
+    with SqliteWriter(data, index_tokens) as library:
+        ports = IngestPorts(
+            library=Fused(library, fuse),
+            vectors=lambda version: Fused(LanceVectors(data, version), fuse),
+            embedder=lambda: HashingEmbedder(batch=8),
+            parsers={"text/markdown": MarkdownParser(), "text/plain": TextParser()},
+            budget=Budget,
+            clock=SystemClock(),
+            batch=library.batch,
+        )
+        run(IngestRequest(paths=(root,)), ports)
+
+
+def dump(data: Path) -> dict[str, Any]:
+    with SqliteReader(data) as reader:
+        version = reader.get_value("embedding_version")
+        assert version is not None, "the first run gave every chunk a vector"
+        vectors = LanceVectors(data, version)
+        rows = Counter(vectors.keys())
+        chunks = reader.chunks(sorted(rows))
+        ids = {chunk.key: chunk.chunk_id for chunk in chunks}
+        stored = vectors.get(list(ids))
+        return {
+            "chunks": sorted(
+                (one.path, one.doc_id, one.ordinal, one.chunk_id, one.title, one.text)
+                for one in chunks
+            ),
+            "chunk_count": reader.chunk_count(),
+            "pending": reader.pending_count(),
+            "rows": sum(rows.values()),
+            "strays": len(set(rows) - reader.existing(rows)),
+            "vectors": {ids[key]: fingerprint(stored[key]) for key in ids},
+            "dirty": reader.get_value("vectors_dirty"),
+            "lexical": [
+                named(reader.lexical(f'"{query}"', Filters(), 50), ids) for query in QUERIES
+            ],
+            "nearest": [
+                named(vectors.nearest(HashingEmbedder().embed_query(query), 20), ids)
+                for query in QUERIES
+            ],
+        }
+
+
+def named(scores: Any, ids: Any) -> list[tuple[float, str]]:
+    return sorted((round(float(score), 5), ids[key]) for key, score in scores)
+
+
+def fingerprint(vector: Any) -> str:
+    return sha256(np.asarray(vector, np.float32).tobytes()).hexdigest()
+
+
+def main(command: str, *arguments: str) -> None:
+    if command == "dump":
+        sys.stdout.write(json.dumps([dump(Path(data)) for data in arguments]))
+        return
+    root, step, delay, *folders = arguments
+    fuse = Fuse(int(step), float(delay))
+    for data in folders:
+        ingest(root, Path(data), fuse)
+    sys.stdout.write(str(fuse.burnt))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
