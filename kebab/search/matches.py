@@ -32,7 +32,7 @@ def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
         tokens = _tokens(unit)
         if asked.isdisjoint(tokens) and not (single and is_dense(unit)):
             continue
-        if is_dense(normalize(unit) or unit):
+        if is_dense(unit):
             found.extend(_of_run(unit, start, weights))
         else:
             found.extend(_of_word(unit, start, tokens, weights))
@@ -65,8 +65,6 @@ def _of_parts(unit: str, start: int, weights: Mapping[str, float]) -> Iterator[M
 def _of_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
     """Yield the bigrams, or the single characters, of a dense run that match."""
     signs = clusters(run)
-    if "".join(signs) != run or normalize(run) != run:
-        signs = list(run)
     places = [start]
     for sign in signs:
         places.append(places[-1] + len(sign))

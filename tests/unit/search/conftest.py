@@ -1,0 +1,91 @@
+import pytest
+
+from kebab.core.chunk import Chunk, ChunkRow, embed_text
+from kebab.core.ids import chunk_id, digest, doc_id
+from kebab.core.ports import DocumentRow, FileStamp, Source, VectorRow
+from kebab.search.engine import SearchEngine
+from kebab.search.lexical import WEIGHTS
+from kebab.search.tokens import index_tokens
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.writer import SqliteWriter
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.vectors import MemoryVectors
+
+
+class Base:
+    """A knowledge base on disk with its vectors in memory, filled note by note."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.embedder = HashingEmbedder()
+        self.vectors = MemoryVectors()
+        self.readers = []
+        with SqliteWriter(folder, index_tokens, lambda: 1.0) as writer:
+            writer.add_source(Source(name="notes", root=str(folder), kind="folder"))
+
+    def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=()):
+        document = _document(path, texts, title=title, tags=tags, lang=lang, heading=heading)
+        with SqliteWriter(self.folder, index_tokens, lambda: 1.0) as writer:
+            writer.put(document)
+            if embed:
+                self._embed(writer)
+
+    def reader(self):
+        self.readers.append(SqliteReader(self.folder, WEIGHTS))
+        return self.readers[-1]
+
+    def engine(self, **parts):
+        parts = {"vectors": lambda: self.vectors, "embedder": lambda: self.embedder, **parts}
+        return SearchEngine(self.reader(), parts.pop("vectors"), parts.pop("embedder"), **parts)
+
+    def _embed(self, writer):
+        for chunk in writer.pending(1000):
+            text = embed_text(chunk.title, chunk.heading_path, chunk.text)
+            vector = self.embedder.embed_query(text)
+            self.vectors.append([VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector)])
+            writer.mark_vectors([chunk.key], "committed", self.embedder.version)
+        self.embedder.embedded.clear()
+
+
+@pytest.fixture
+def base(tmp_path):
+    made = Base(tmp_path)
+    yield made
+    for reader in made.readers:
+        reader.close()
+
+
+def _document(path, texts, *, title, tags, lang, heading):
+    owner = doc_id("notes", path)
+    rows = tuple(
+        ChunkRow(
+            chunk=Chunk(
+                ordinal=index,
+                text=text,
+                start=0,
+                end=len(text),
+                start_line=index + 1,
+                end_line=index + 1,
+                heading_path=tuple(heading),
+            ),
+            chunk_id=chunk_id(owner, "test-v1", digest(text), index),
+            text_hash=digest(text),
+            embed_hash=digest(title, text),
+        )
+        for index, text in enumerate(texts)
+    )
+    return DocumentRow(
+        doc_id=owner,
+        source="notes",
+        path=path,
+        title=title or path,
+        media="text/markdown",
+        lang=lang,
+        tags=tuple(tags),
+        stamp=FileStamp(size=1, mtime_ns=1, inode=1),
+        content_hash=digest(path, *texts),
+        recipe="r",
+        parser_version="p",
+        chunker_version="test-v1",
+        chunks=rows,
+    )

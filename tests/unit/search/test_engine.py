@@ -1,0 +1,111 @@
+import pytest
+
+from kebab.core.query import Filters, Mode, Query
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+
+
+def _paths(page):
+    return [hit.chunk.path for hit in page.hits]
+
+
+def _refuse():
+    raise AssertionError("a lexical search needs no vectors and no model")
+
+
+def test_a_lexical_search_touches_neither_vectors_nor_model(base):
+    base.add("a.md", "oil embargo", embed=False)
+
+    page = base.engine(vectors=_refuse, embedder=_refuse).search(
+        Query(text="embargoes", mode=Mode.LEXICAL)
+    )
+
+    assert _paths(page) == ["a.md"]
+    assert page.degraded == ()
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t"])
+def test_an_empty_query_is_refused(base, text):
+    with pytest.raises(InvalidInput):
+        base.engine().search(Query(text=text))
+
+
+def test_a_question_finds_its_passage_though_half_of_its_words_are_nowhere(base):
+    base.add("a.md", "The embargo was proclaimed by OAPEC in 1973.")
+    base.add("b.md", "The sky is blue.")
+
+    page = base.engine().search(Query(text="Whoever on earth proclaimed that dreadful embargo?"))
+
+    assert _paths(page)[0] == "a.md"
+
+
+@pytest.mark.parametrize("query", ["서울", "역", "서울역", "에서", "데이터"])
+def test_korean_is_found_inside_longer_words(base, query):
+    base.add("a.md", "서울역에서 벡터데이터베이스를 보았다")
+
+    assert _paths(base.engine().search(Query(text=query, mode=Mode.LEXICAL))) == ["a.md"]
+
+
+def test_waiting_chunks_and_a_missing_model_are_told(base):
+    base.add("a.md", "oil embargo", embed=False)
+
+    waiting = base.engine(vectors=_Some).search(Query(text="oil"))
+    missing = base.engine(embedder=lambda: None).search(Query(text="oil"))
+
+    assert [one.hint for one in waiting.degraded] == ["kebab ingest"]
+    assert "1" in waiting.degraded[0].reason
+    assert [one.hint for one in missing.degraded] == ["kebab model pull auto"]
+    assert _paths(missing) == ["a.md"]
+
+
+def test_vectors_that_are_demanded_and_cannot_be_had_are_an_error(base):
+    base.add("a.md", "oil embargo")
+
+    with pytest.raises(EmbeddingUnavailable):
+        base.engine(embedder=lambda: None).search(Query(text="oil", mode=Mode.VECTOR))
+
+
+def test_a_filtered_search_finds_what_an_exhaustive_scan_would(base):
+    for number in range(60):
+        base.add(f"{number}.md", f"oil {number}", tags=["odd"] if number % 2 else [])
+
+    for mode in Mode:
+        page = base.engine().search(
+            Query(text="oil", mode=mode, limit=100, filters=Filters(tag=("odd",)))
+        )
+        assert len(page.hits) == 30
+        assert all(hit.chunk.tags == ("odd",) for hit in page.hits)
+
+
+def test_meaning_decides_between_passages_with_the_same_words(base):
+    base.add("a.md", "oil prices")
+    base.add("b.md", "oil prices")
+    wanted = base.vectors.rows[1]
+    base.vectors.rows[0] = type(wanted)(
+        base.vectors.rows[0].key, wanted.chunk_id, wanted.doc_id, -wanted.vector
+    )
+
+    assert _paths(base.engine().search(Query(text="oil prices"))) == ["b.md", "a.md"]
+
+
+def test_the_trace_names_the_stages_only_when_asked(base):
+    base.add("a.md", "oil")
+
+    quiet = base.engine().search(Query(text="oil"))
+    told = base.engine().search(Query(text="oil", trace=True))
+
+    assert quiet.stages == ()
+    assert [one.stage for one in told.stages] == ["parse", "lexical", "vector", "fuse", "page"]
+    assert told.revision == base.reader().revision()
+
+
+class _Some:
+    """A vector index of other chunks."""
+
+    def nearest(self, query, limit, allowed=None):
+        return []
+
+    def cosines(self, query, keys):
+        return {}
+
+    def count(self):
+        return 1

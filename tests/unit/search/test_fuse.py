@@ -1,0 +1,32 @@
+import pytest
+
+from kebab.search.fuse import fuse, scale
+
+
+def test_both_kinds_of_evidence_count():
+    order = fuse({1: 0.8, 2: 0.5}, {2: 0.9, 3: 0.6, 1: 0.1})
+
+    assert [key for key, _ in order] == [2, 1, 3]
+
+
+def test_a_chunk_without_a_vector_keeps_its_place_among_words():
+    scores = dict(fuse({1: 0.8, 2: 0.5}, {}))
+
+    assert scores == pytest.approx({1: 0.8, 2: 0.5})
+
+
+def test_ties_go_to_the_smaller_key():
+    assert [key for key, _ in fuse({9: 0.5, 3: 0.5, 5: 0.5}, {})] == [3, 5, 9]
+
+
+@pytest.mark.parametrize(
+    ("version", "cosine", "share"),
+    [
+        ("fastembed-minilml6-384-v1", 0.5, 0.5),
+        ("fastembed-minilml6-384-v1", -0.2, 0.0),
+        ("fastembed-mle5small-384-v1", 0.7, 0.0),
+        ("fastembed-mle5small-384-v1", 0.85, 0.5),
+    ],
+)
+def test_each_model_has_its_scale(version, cosine, share):
+    assert scale(version).share(cosine) == pytest.approx(share)

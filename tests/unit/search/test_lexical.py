@@ -1,0 +1,55 @@
+import pytest
+
+from kebab.core.query import Filters
+from kebab.search import lexical
+from kebab.search.parse import parse
+
+
+@pytest.fixture
+def library(base):
+    for number in range(6):
+        base.add(f"{number}.md", f"common words here {'rare' if number == 0 else 'plain'}")
+    return base.reader()
+
+
+def _weighed(library, text):
+    question = parse(text, Filters())
+    return question, lexical.weigh(library, question)
+
+
+def test_words_in_most_passages_are_not_asked_for_beside_telling_ones(library):
+    _, words = _weighed(library, "common rare absent")
+
+    assert [term.text for term in words.terms] == ["rare"]
+    assert set(words.weights) == {"rare"}
+
+
+def test_words_in_most_passages_are_asked_for_when_nothing_else_is_there(library):
+    question, words = _weighed(library, "common")
+
+    assert len(lexical.search(library, question, words, 10)) == 6
+
+
+def test_what_the_index_does_not_hold_lowers_the_evidence(library):
+    question, words = _weighed(library, "rare")
+    _, more = _weighed(library, "rare absent unheard")
+    found = lexical.search(library, question, words, 10)
+
+    full, partial = lexical.evidence(found, words), lexical.evidence(found, more)
+
+    assert max(partial.values()) < max(full.values()) / 2
+
+
+def test_of_a_pasted_page_the_rarest_terms_are_asked_for(library):
+    question, words = _weighed(library, "rare " + " ".join(f"x{number}" for number in range(500)))
+
+    assert len(words.terms) <= lexical.TERM_LIMIT
+    assert len(lexical.search(library, question, words, 10)) == 1
+
+
+def test_held_and_left_out_are_the_chunks_with_the_phrases(library):
+    question = parse('"words here" -rare', Filters())
+
+    assert len(lexical.held(library, question) or []) == 6
+    assert len(lexical.left_out(library, question)) == 1
+    assert lexical.held(library, parse("words here", Filters())) is None

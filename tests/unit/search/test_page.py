@@ -1,0 +1,78 @@
+import pytest
+
+from kebab.core.query import Query
+from kebab.search.budget import hit_cost
+
+TEXT = "The oil embargo of {} was long. " + "More is said about the matter of oil here. " * 20
+
+
+@pytest.fixture
+def engine(base):
+    for number in range(12):
+        base.add(f"{number}.md", TEXT.format(number))
+    return base.engine()
+
+
+def test_pages_agree_and_end(engine):
+    whole = engine.search(Query(text="oil embargo", limit=12))
+    first = engine.search(Query(text="oil embargo", limit=5))
+    last = engine.search(Query(text="oil embargo", limit=7, offset=5))
+
+    assert [hit.rank for hit in whole.hits] == list(range(1, 13))
+    assert [*first.hits, *last.hits] == list(whole.hits)
+    assert (first.has_more, first.next_offset) == (True, 5)
+    assert (last.has_more, last.next_offset) == (False, None)
+
+
+def test_scores_fall(engine):
+    scores = [hit.score for hit in engine.search(Query(text="oil embargo", limit=12)).hits]
+
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+@pytest.mark.parametrize("budget", [300, 1200, 3000, 4000, 6000, 9000])
+def test_the_budget_is_never_exceeded(engine, budget):
+    page = engine.search(Query(text="oil embargo", limit=12, max_tokens=budget))
+
+    assert sum(map(hit_cost, page.hits)) <= budget
+    assert page.truncated == (len(page.hits) < 12 or len(page.hits[0].snippet.text) < 200)
+    assert page.has_more == (len(page.hits) < 12)
+    if page.hits:
+        assert page.next_offset == (len(page.hits) if page.has_more else None)
+
+
+def test_snippets_get_shorter_before_hits_are_dropped(engine):
+    free = engine.search(Query(text="oil embargo", limit=12))
+    budget = sum(map(hit_cost, free.hits)) - 1
+
+    page = engine.search(Query(text="oil embargo", limit=12, max_tokens=budget))
+
+    assert len(page.hits) == 12
+    assert page.truncated
+    assert len(page.hits[0].snippet.text) < len(free.hits[0].snippet.text)
+
+
+def test_when_not_one_hit_fits_there_is_no_next_page_to_loop_over(engine):
+    page = engine.search(Query(text="oil embargo", max_tokens=1))
+
+    assert (page.hits, page.truncated, page.has_more, page.next_offset) == ((), True, True, None)
+
+
+def test_a_document_gives_at_most_its_share(base):
+    base.add("a.md", "oil one", "oil two", "oil three")
+    base.add("b.md", "oil four")
+
+    page = base.engine().search(Query(text="oil", per_doc=1))
+
+    assert sorted(hit.chunk.path for hit in page.hits) == ["a.md", "b.md"]
+
+
+def test_frequent_words_are_not_marked_beside_rare_ones(base):
+    for number in range(40):
+        base.add(f"{number}.md", "the oil" if number % 3 == 0 else "water")
+    base.add("x.md", "the oil embargo")
+
+    hit = base.engine().search(Query(text="oil embargo")).hits[0]
+
+    assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["embargo"]

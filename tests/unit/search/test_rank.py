@@ -1,0 +1,76 @@
+from kebab.core.query import Filters, Mode, Query
+from kebab.search.cache import QueryVectors
+from kebab.search.calibrate import Method
+from kebab.search.rank import Ranker
+from kebab.search.stages import Stages
+from kebab.search.vector import Channel
+
+
+def _rank(base, text, mode=Mode.HYBRID, **given):
+    reader = base.reader()
+    channel = Channel(
+        library=reader,
+        vectors=lambda: base.vectors,
+        embedder=lambda: base.embedder,
+        memory=QueryVectors(None),
+    )
+    return Ranker(reader, channel).rank(Query(text=text, mode=mode, **given), Stages(lambda: 0.0))
+
+
+def _keys(ranking):
+    return [key for key, _ in ranking.order]
+
+
+def test_each_mode_asks_its_channels(base):
+    base.add("a.md", "oil embargo")
+    base.add("b.md", "the sky")
+
+    assert _rank(base, "oil").method is Method.HYBRID
+    assert _rank(base, "oil", Mode.LEXICAL).method is Method.LEXICAL
+    assert _rank(base, "oil", Mode.VECTOR).method is Method.VECTOR
+    assert _keys(_rank(base, "oil", Mode.LEXICAL)) == [1]
+    assert _keys(_rank(base, "oil", Mode.VECTOR)) == [1, 2]
+
+
+def test_evidence_names_the_place_in_each_channel(base):
+    base.add("a.md", "oil embargo")
+    base.add("b.md", "the sky")
+    ranking = _rank(base, "oil")
+
+    first, second = (ranking.evidence(key, fused) for key, fused in ranking.order)
+
+    assert (first.lexical_rank, first.vector_rank) == (1, 1)
+    assert (second.lexical_rank, second.lexical_score, second.vector_rank) == (None, None, 2)
+    assert first.fusion_score > second.fusion_score
+
+
+def test_a_phrase_that_stands_nowhere_is_asked_for_as_words(base):
+    base.add("a.md", "an embargo on oil")
+
+    ranking = _rank(base, '"oil embargo"')
+
+    assert _keys(ranking) == [1]
+    assert [one.channel for one in ranking.degraded] == ["lexical"]
+
+
+def test_a_phrase_bounds_both_channels(base):
+    base.add("a.md", "an embargo on oil")
+    base.add("b.md", "the oil embargo")
+
+    assert _keys(_rank(base, '"oil embargo"')) == [2]
+
+
+def test_an_excluded_word_is_out_of_both_channels(base):
+    base.add("a.md", "oil and nixon")
+    base.add("b.md", "oil and gas")
+
+    assert _keys(_rank(base, "oil -nixon")) == [2]
+
+
+def test_filters_alone_list_what_passes(base):
+    base.add("a.md", "one", tags=["x"])
+    base.add("b.md", "two")
+
+    assert _keys(_rank(base, "tag:x")) == [1]
+    assert _keys(_rank(base, "*")) == []
+    assert _keys(_rank(base, "*", filters=Filters(tag=("x",)))) == [1]

@@ -1,0 +1,68 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.search.snippet import cut
+
+FILLER = "Nothing of note is said in this sentence. " * 20
+
+
+def _marked(snippet):
+    return [snippet.text[start:end] for start, end in snippet.highlights]
+
+
+def test_a_short_text_is_its_own_snippet():
+    snippet = cut("  The oil\nembargo.  ", {"oil": 1.0}, 240)
+
+    assert snippet.text == "The oil\nembargo."
+    assert _marked(snippet) == ["oil"]
+
+
+def test_the_window_holds_the_densest_match_at_sentence_borders():
+    text = f"{FILLER}Oil is mentioned. {FILLER}The oil embargo of 1973 began. {FILLER}"
+
+    snippet = cut(text, {"oil": 1.0, "embargo": 3.0, "1973": 3.0}, 160)
+
+    assert "The oil embargo of 1973 began." in snippet.text
+    assert snippet.text[0].isupper()
+    assert snippet.text.endswith(".")
+    assert _marked(snippet) == ["oil", "embargo", "1973"]
+
+
+def test_without_a_match_the_beginning_is_shown():
+    snippet = cut(f"First words. {FILLER}", {"absent": 1.0}, 60)
+
+    assert snippet.text.startswith("First words.")
+    assert snippet.highlights == ()
+
+
+def test_neighbouring_bigrams_are_one_highlight():
+    assert _marked(cut("서울역에서", {"서울": 1.0, "울역": 1.0}, 80)) == ["서울역"]
+
+
+def test_letters_keep_their_marks():
+    text = "e\u0301" * 300
+
+    assert not cut(text, {}, 101).text.startswith("\u0301")
+    assert cut(text, {}, 101).text.endswith("\u0301")
+
+
+_TEXTS = st.text(st.sampled_from("ab oil. 서울역\n。👍e\u0301"), max_size=400)
+
+
+@given(_TEXTS, st.integers(20, 120))
+def test_a_snippet_is_verbatim_within_its_bound_and_marks_what_matches(text, chars):
+    snippet = cut(text, {"oil": 2.0, "서울": 1.0, "b": 0.5}, chars)
+
+    assert len(snippet.text) <= chars
+    assert snippet.text in text
+    last = 0
+    for start, end in snippet.highlights:
+        assert last <= start < end <= len(snippet.text)
+        last = end
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(20, 200))
+def test_a_match_is_always_shown(before, after, chars):
+    text = "word. " * before + "needle " + "other " * after
+
+    assert "needle" in _marked(cut(text, {"needl": 1.0}, chars))

@@ -1,0 +1,104 @@
+import pytest
+
+from kebab.core.hit import Degraded
+from kebab.core.query import Filters, Mode
+from kebab.errors.catalog import EmbeddingUnavailable, StoreCorrupt
+from kebab.search.cache import QueryVectors
+from kebab.search.parse import parse
+from kebab.search.vector import Channel, Nearness, Scope, nearest, scope
+
+
+def _channel(base, **parts):
+    given = {"vectors": lambda: base.vectors, "embedder": lambda: base.embedder, **parts}
+    return Channel(library=base.reader(), memory=QueryVectors(None), **given)
+
+
+def _ask(channel, text="oil", mode=Mode.HYBRID, candidates=(), limit=10):
+    return channel.ask(parse(text, Filters()), candidates, limit, mode)
+
+
+def test_the_nearest_come_with_the_cosines_of_all_candidates(base):
+    base.add("a.md", "oil embargo")
+    base.add("b.md", "sky blue")
+
+    found = _ask(_channel(base), candidates=[1, 2], limit=1)
+
+    assert isinstance(found, Nearness)
+    assert [key for key, _ in found.near] == [1]
+    assert set(found.cosines) == {1, 2}
+
+
+def test_rows_that_the_snapshot_does_not_hold_take_no_place(base):
+    for number in range(100):
+        base.add(f"{number}.md", f"oil {number}")
+    reader = base.reader()
+    query = base.embedder.embed_query("oil")
+    gone = {key for key, _ in base.vectors.nearest(query, 60)}
+    stale = _without(reader, gone)
+
+    found = nearest(stale, base.vectors, query, 20, Scope())
+
+    assert len(found) == 20
+    assert not gone & {key for key, _ in found}
+
+
+def test_filters_phrases_and_exclusions_bound_the_search(base):
+    base.add("a.md", "oil embargo", tags=["x"])
+    base.add("b.md", "embargo of oil", tags=["x"])
+    base.add("c.md", "oil embargo")
+    base.add("d.md", "oil embargo of nixon", tags=["x"])
+
+    within = scope(base.reader(), parse('"oil embargo" -nixon tag:x', Filters()))
+
+    assert [key for key in within.allowed or () if key not in within.excluded] == [1]
+
+
+def test_without_a_model_the_channel_is_degraded_or_refused(base):
+    channel = _channel(base, embedder=lambda: None)
+
+    found = _ask(channel)
+
+    assert isinstance(found, Degraded)
+    assert (found.channel, found.hint) == ("vector", "kebab model pull auto")
+    with pytest.raises(EmbeddingUnavailable):
+        _ask(channel, mode=Mode.VECTOR)
+
+
+def test_a_damaged_index_degrades_a_hybrid_search_only(base):
+    def damaged():
+        raise StoreCorrupt(path="/kb/lance", cause="bad page")
+
+    found = _ask(_channel(base, vectors=damaged))
+
+    assert isinstance(found, Degraded)
+    assert found.hint == "kebab doctor"
+    with pytest.raises(StoreCorrupt):
+        _ask(_channel(base, vectors=damaged), mode=Mode.VECTOR)
+
+
+def test_a_script_that_the_model_does_not_know_is_not_searched(base):
+    base.add("a.md", "oil")
+    base.embedder = type(base.embedder)(supports=str.isascii)
+
+    found = _ask(_channel(base), "석유", mode=Mode.VECTOR)
+
+    assert isinstance(found, Degraded)
+    assert "script" in found.reason
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_without_vectors_the_channel_says_what_brings_them(base, missing):
+    channel = _channel(base, vectors=lambda: None if missing else base.vectors)
+
+    found = _ask(channel)
+
+    assert isinstance(found, Degraded)
+    assert found.hint == "kebab ingest"
+
+
+def _without(reader, gone):
+    class Later:
+        def existing(self, keys):
+            return reader.existing(keys) - gone
+
+    return Later()
