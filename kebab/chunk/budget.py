@@ -60,11 +60,13 @@ def contexts(
     """Return the context of each path, shortened where it would take over a quarter of a chunk.
 
     Outer headings go first, then the end of the inner one; the title always stays, and the
-    headings have an eighth beside it.
+    headings may have an eighth beside it while a quarter is left for the text.
     """
     unique = list(dict.fromkeys([(), *paths]))
     sizes = dict(zip(unique, _context_sizes(title, unique, budget), strict=True))
-    most = max(budget.limit // _CONTEXT_SHARE, sizes[()] + budget.limit // _HEADING_SHARE)
+    quarter = budget.limit // _CONTEXT_SHARE
+    beside_title = sizes[()] + budget.limit // _HEADING_SHARE
+    most = max(quarter, min(beside_title, budget.limit - quarter))
     found = {}
     for path in unique:
         short, size = path, sizes[path]
