@@ -43,7 +43,7 @@ FAULTS: dict[str, Exception] = {
 
 
 class FakeKebab:
-    """Answers from a script, remembers what it was asked, and is as noisy as a library."""
+    """Answers from a script and remembers what it was asked."""
 
     asked: list[tuple[str, Any]]
 
@@ -52,7 +52,6 @@ class FakeKebab:
         self.config_path = config_path
         self.read_only = read_only
         self.asked = []
-        make_noise()
 
     def __enter__(self) -> Self:
         return self
@@ -190,6 +189,14 @@ class FakeKebab:
         return BulkSearchItem(index=index, query=request.query, response=reply)
 
 
+class NoisyKebab(FakeKebab):
+    """Is as noisy as the libraries below a real one."""
+
+    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
+        super().__init__(settings, config_path=config_path, read_only=read_only)
+        make_noise()
+
+
 def make_noise() -> None:
     """Write to both descriptors and warn, as libraries do."""
     os.write(1, b"noise on descriptor 1\n")
@@ -216,7 +223,7 @@ def _main() -> int:
     from kebab.cli.channels import take_over
     from kebab.cli.main import main
 
-    opener: Any = FakeKebab
+    opener: Any = NoisyKebab
     return main(sys.argv[1:], take_over(), signals=True, opener=opener)
 
 

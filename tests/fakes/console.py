@@ -1,0 +1,79 @@
+"""A console that runs the command line in this process and keeps what it wrote."""
+
+import io
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from kebab.cli.channels import Channel, Channels
+from kebab.cli.main import main
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a call left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def reply(self) -> dict[str, Any]:
+        """The only object on stdout."""
+        (line,) = self.out.splitlines()
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The objects on stdout."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def asides(self) -> list[dict[str, Any]]:
+        """The objects on stderr."""
+        return [json.loads(line) for line in self.err.splitlines()]
+
+    @property
+    def fault(self) -> dict[str, Any]:
+        """The only error on stderr."""
+        (fault,) = (one for one in self.asides if one["schema_version"] == "error.v1")
+        return fault
+
+
+def run(*arguments: str, opener: Callable[..., Any] | None = None, stdin: bytes = b"") -> Ran:
+    """Run one command line; `opener` stands in for the real knowledge base."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, standard_input(stdin):
+        channels = Channels(Channel(out.fileno(), "<stdout>"), Channel(err.fileno(), "<stderr>"))
+        status = main(arguments, channels, opener=opener)
+        return Ran(int(status), _text(out), _text(err))
+
+
+def environment(home: os.PathLike[str] | str) -> dict[str, str]:
+    """Return the environment of a person whose only files lie below `home`."""
+    outside = ("KEBAB_", "XDG_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "OLLAMA_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(outside)}
+    places = ("CONFIG", "DATA", "CACHE", "STATE")
+    folders = {f"XDG_{place}_HOME": os.path.join(home, place.lower()) for place in places}  # noqa: PTH118 - a string is wanted
+    return {**kept, **folders, "HOME": os.fspath(home), "KEBAB_OFFLINE": "true"}
+
+
+@contextmanager
+def standard_input(data: bytes) -> Iterator[None]:
+    """Let the process read these bytes."""
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(data))
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+def _text(file: Any) -> str:
+    file.seek(0)
+    text: str = file.read().decode("utf-8")
+    return text

@@ -1,0 +1,124 @@
+import json
+from typing import Any
+
+import click
+import pytest
+
+from kebab.cli.boundary import guarded, usage
+from kebab.cli.channels import Channel, Channels
+from kebab.cli.interrupt import Interrupts
+from kebab.cli.session import Session
+from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed
+
+CASES = [
+    (Locked(path="x", holder_pid=7), 2, "locked"),
+    (NotIndexed(data_dir="x", expected=1, found=None), 3, "not_indexed"),
+    (ConfigInvalid(path="x", cause="y"), 2, "config_invalid"),
+    (KeyboardInterrupt(), 130, "cancelled"),
+    (click.Abort(), 130, "cancelled"),
+    (click.UsageError("No such thing."), 2, "usage_invalid"),
+    (PermissionError(13, "Permission denied", "/secret"), 2, "io_error"),
+    (RuntimeError("a bug"), 2, "generic"),
+    (SystemExit(0), 2, "generic"),
+    (RecursionError("too deep"), 2, "generic"),
+]
+
+
+@pytest.fixture
+def err(tmp_path):
+    with (tmp_path / "err").open("w+b") as file:
+        yield file
+
+
+@pytest.fixture
+def session(err):
+    out = Channel(-1, "<stdout>")
+    return Session(Channels(out, Channel(err.fileno(), "<stderr>")), Interrupts(lambda: None))
+
+
+def failing(fault):
+    def work():
+        raise fault
+
+    return work
+
+
+def written(err):
+    err.seek(0)
+    return err.read().decode()
+
+
+@pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
+def test_under_json_every_fault_is_one_line(session, err, fault, status, code):
+    session.arguments = ("--json",)
+    session.flags.machine = True
+
+    assert guarded(session, failing(fault)) == status
+    (line,) = written(err).splitlines()
+    assert (json.loads(line)["code"], json.loads(line)["exit_code"]) == (code, status)
+
+
+@pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
+def test_for_a_person_every_fault_is_a_few_lines(session, err, fault, status, code):
+    assert guarded(session, failing(fault)) == status
+    text = written(err)
+    assert text.startswith("error: ")
+    assert f"code: {code}\n" in text
+    assert "Traceback" not in text
+
+
+def test_the_status_of_work_that_ends_well_is_its_own(session, err):
+    assert guarded(session, lambda: 1) == 1
+    assert written(err) == ""
+
+
+def test_a_reader_that_went_away_hears_nothing(session, err):
+    assert guarded(session, failing(BrokenPipeError())) == 141
+    assert written(err) == ""
+
+
+def test_a_closed_stderr_still_leaves_the_status(session):
+    session.channels = Channels(session.channels.out, Channel(-1, "<stderr>"))
+
+    assert guarded(session, failing(NotIndexed(data_dir="x", expected=1, found=None))) == 2
+
+
+def test_others_hear_of_a_fault_first(session):
+    heard: list[Any] = []
+    session.on_fault = heard.append
+
+    guarded(session, failing(Locked(path="x", holder_pid=7)))
+
+    assert [one.reply.code for one in heard] == ["locked"]
+
+
+def test_a_fault_is_kept_in_the_log_under_its_correlation_id(session, err, home):
+    session.flags.machine = True
+
+    guarded(session, failing(RuntimeError("a bug")))
+
+    (line,) = (home / "state" / "kebab" / "kebab.log").read_text().splitlines()
+    assert json.loads(line)["correlation_id"] == json.loads(written(err))["correlation_id"]
+
+
+def test_a_bug_names_the_log(session, err, home):
+    guarded(session, failing(RuntimeError("a bug")))
+
+    assert f"log: {home}/state/kebab/kebab.log: " in written(err)
+
+
+@pytest.mark.parametrize(
+    ("fault", "option", "cause"),
+    [
+        (click.NoSuchOption("--colour"), "--colour", "no such option '--colour'"),
+        (click.BadParameter("x", param=click.Option(["-n", "--limit"])), "--limit", None),
+        (click.MissingParameter(param=click.Argument(["name"])), "NAME", None),
+        (click.UsageError("Missing command."), "", "missing command"),
+    ],
+)
+def test_a_usage_error_names_the_culprit(fault, option, cause):
+    signal = usage(fault)
+
+    assert signal.option == option
+    assert cause in (None, signal.cause)
+    assert not signal.cause.endswith(".")

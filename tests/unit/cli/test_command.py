@@ -1,0 +1,43 @@
+import pytest
+
+
+def test_help_ends_with_examples_and_exit_statuses(kebab):
+    text = kebab("search", "--help").out
+
+    assert text.index("Options:") < text.index("Global options:") < text.index("Examples:")
+    assert "  1    an honest no" in text[text.index("Exit status:") :]
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_is_on_stdout_in_both_spellings(kebab, flag):
+    ran = kebab("fetch", flag)
+
+    assert (ran.status, ran.err) == (0, "")
+    assert "  span" in ran.out
+
+
+def test_a_mistyped_command_gets_the_nearest_name(kebab):
+    ran = kebab("serch", "x")
+
+    assert (ran.status, ran.out) == (2, "")
+    assert "no such command `serch`, did you mean `search`?" in ran.err
+
+
+def test_a_mistyped_subcommand_does_too(kebab):
+    ran = kebab("fetch", "spam", "--json")
+
+    assert ran.fault["message"] == "no such command `spam`, did you mean `span`?"
+    assert ran.fault["hint"] == "kebab fetch --help"
+    assert ran.fault["command"] == "fetch"
+
+
+def test_a_name_like_no_other_gets_no_suggestion(kebab):
+    assert kebab("zzz").err.startswith("error: no such command `zzz`\n")
+
+
+def test_a_group_alone_is_a_usage_error(kebab):
+    assert kebab("fetch", "--json").fault["code"] == "usage_invalid"
+
+
+def test_a_command_bears_its_whole_name(kebab):
+    assert kebab("fetch", "chunk", "x", "--json").reply["command"] == "fetch chunk"

@@ -1,0 +1,26 @@
+def test_a_page_comes_in_frames_and_the_end_is_said_twice(kebab):
+    ran = kebab("search", "word", "-n", "2", "--stream")
+
+    assert [one["type"] for one in ran.events] == ["stage", "progress", "items", "complete", "end"]
+    assert len(ran.events[2]["data"]["items"]) == 2
+    assert ran.events[3]["data"]["hit_count"] == 2
+    assert ran.events[3]["data"]["next_cursor"] == "CURSOR"
+    assert [one["exit_code"] for one in ran.events] == [None, 0, 0, 0, 0]
+    assert (ran.status, ran.err) == (0, "")
+
+
+def test_an_empty_page_is_an_honest_no(kebab):
+    ran = kebab("search", "nothing", "--stream")
+
+    assert ran.status == 1
+    assert ran.events[-1] == {**ran.events[-1], "type": "end", "exit_code": 1, "data": {}}
+
+
+def test_a_fault_is_a_frame_and_is_reported_under_the_same_id(kebab):
+    ran = kebab("search", "broken", "--stream")
+
+    assert [one["type"] for one in ran.events] == ["stage", "error", "end"]
+    sent = ran.events[1]["data"]["error"]
+    assert (ran.status, sent["code"]) == (3, "store_corrupt")
+    assert sent["correlation_id"] == ran.fault["correlation_id"]
+    assert "command" not in sent

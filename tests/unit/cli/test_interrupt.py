@@ -1,0 +1,61 @@
+import os
+import signal
+
+import pytest
+
+from kebab.cli.interrupt import Interrupts
+
+
+@pytest.fixture
+def left():
+    return []
+
+
+@pytest.fixture
+def interrupts(left):
+    return Interrupts(lambda: left.append(True))
+
+
+def test_work_that_cannot_stop_by_itself_is_cut_off(interrupts):
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.interrupt()
+
+
+def test_the_first_interruption_asks_work_to_stop_and_says_so(interrupts, left):
+    said = []
+
+    with interrupts.cancelling(lambda: said.append("stopping")) as cancel:
+        interrupts.interrupt()
+
+        assert (cancel.requested, said, left) == (True, ["stopping"], [])
+
+
+def test_the_second_one_leaves_at_once(interrupts, left):
+    with interrupts.cancelling(lambda: None):
+        interrupts.interrupt()
+        interrupts.interrupt()
+
+    assert left == [True]
+
+
+def test_work_that_has_ended_is_not_asked_any_more(interrupts):
+    with interrupts.cancelling(lambda: None) as cancel:
+        pass
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.interrupt()
+    assert not cancel.requested
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_both_signals_are_interruptions(interrupts, number):
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        interrupts.install()
+        with interrupts.cancelling(lambda: None) as cancel:
+            os.kill(os.getpid(), number)
+
+            assert cancel.requested
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

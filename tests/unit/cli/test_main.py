@@ -1,0 +1,40 @@
+import os
+import subprocess
+import sys
+
+from kebab import __version__
+
+
+def kebab(*arguments, **environ):
+    return subprocess.run(
+        [sys.executable, "-m", "kebab", *arguments],
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_the_version_alone_does_not_even_load_click():
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "kebab", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (done.returncode, done.stdout) == (0, f"kebab {__version__}\n")
+    assert "click" not in done.stderr
+
+
+def test_the_status_of_the_command_is_that_of_the_process(home):
+    assert kebab("explain", "no_such_code").returncode == 1
+    assert kebab("--nonsense").returncode == 2
+
+
+def test_a_shell_is_given_completions(home):
+    done = kebab(_KEBAB_COMPLETE="bash_complete", COMP_WORDS="kebab se", COMP_CWORD="1")
+
+    assert done.stdout == "plain,search\n"
