@@ -1,0 +1,35 @@
+import pytest
+
+
+def test_a_pipe_gets_the_lines_and_nothing_else(kebab):
+    assert kebab("fetch", "chunk", "x").out == "before\nStop the writer,\nthen restore.\nafter\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["chunk", "x", "--context", "3"], (None, None, 3, None)),
+        (["doc", "x", "--max-chars", "9"], (None, None, 0, 9)),
+        (["span", "x", "4"], (4, None, 0, None)),
+        (["span", "x", "4", "7", "--context", "1"], (4, 7, 1, None)),
+    ],
+)
+def test_what_is_asked_for_reaches_the_library(kebab, opened, arguments, wanted):
+    kebab("fetch", *arguments)
+
+    asked = opened[0].asked[0][1]
+    assert (asked.start, asked.end, asked.context, asked.max_chars) == wanted
+
+
+@pytest.mark.parametrize(
+    "arguments", [["chunk", "nowhere"], ["doc", "nowhere"], ["span", "nowhere", "1"]]
+)
+def test_a_name_that_nothing_has_is_an_answer(kebab, arguments):
+    ran = kebab("fetch", *arguments, "--json")
+
+    assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "not_found.v1")
+
+
+@pytest.mark.parametrize("arguments", [["span", "x"], ["span", "x", "0"], ["span", "x", "one"]])
+def test_lines_begin_at_one(kebab, arguments):
+    assert kebab("fetch", *arguments).status == 2

@@ -1,0 +1,69 @@
+import pytest
+
+
+def test_paths_and_flags_reach_the_run(kebab, opened):
+    kebab("ingest", "a", "b", "--force", "--dry-run")
+
+    options = opened[0].asked[0][1]
+    assert (options.paths, options.force, options.dry_run) == (("a", "b"), True, True)
+
+
+def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab):
+    ran = kebab("ingest")
+
+    assert ran.out.startswith("12 files in 1.2 s\n")
+    assert ran.err.startswith("scanning /home/ada/notes\n")
+    assert "embedding 3/3 passages" in ran.err
+
+
+def test_under_json_progress_is_ndjson_on_stderr_and_the_report_is_alone_on_stdout(kebab):
+    ran = kebab("ingest", "--json")
+
+    assert ran.reply["schema_version"] == "ingest_report.v1"
+    assert {one["schema_version"] for one in ran.asides} == {"ingest_progress.v1"}
+    assert [one["kind"] for one in ran.asides][-1] == "completed"
+    assert ran.asides[-1]["exit_code"] == 0
+    assert "report" not in ran.asides[-1]
+
+
+def test_a_stream_ends_with_the_report(kebab):
+    ran = kebab("ingest", "--stream")
+
+    assert ran.err == ""
+    assert ran.events[0]["kind"] == "scan_started"
+    assert ran.events[-1]["kind"] == "completed"
+    assert ran.events[-1]["report"]["scanned"] == 12
+    assert all("report" not in one for one in ran.events[:-1])
+
+
+@pytest.mark.parametrize("form", ["--json", "--stream"])
+def test_a_run_that_fails_has_one_error_and_one_end(kebab, form):
+    ran = kebab("ingest", "broken", form)
+
+    assert (ran.status, ran.fault["code"]) == (3, "store_corrupt")
+    ends = [one for one in ran.events if one["kind"] in ("completed", "aborted")]
+    assert len(ends) == (form == "--stream")
+
+
+def test_text_from_stdin_becomes_a_document(kebab, opened):
+    ran = kebab("ingest", "--stdin", "--title", "T", "--source-uri", "u:1", stdin=b"\xef\xbb\xbfx")
+
+    what, options = opened[0].asked[0]
+    assert (ran.status, what) == (0, "ingest_text")
+    assert (options.text, options.title, options.source_uri) == (b"\xef\xbb\xbfx", "T", "u:1")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--stdin"],
+        ["--stdin", "--title", "T", "folder"],
+        ["--stdin", "--title", "T", "--force"],
+        ["--title", "T"],
+        ["--source-uri", "u:1"],
+    ],
+)
+def test_flags_that_do_not_go_together_are_refused(kebab, opened, flags):
+    ran = kebab("ingest", *flags, "--json")
+
+    assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])

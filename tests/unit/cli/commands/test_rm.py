@@ -1,0 +1,13 @@
+def test_every_name_is_asked_for_at_once(kebab, opened):
+    ran = kebab("rm", "a", "b", "--json")
+
+    assert opened[0].asked == [("remove", ("a", "b"))]
+    assert ran.reply["schema_version"] == "remove_report.v1"
+
+
+def test_a_name_that_nothing_has_is_an_answer(kebab):
+    assert kebab("rm", "a", "nowhere").status == 1
+
+
+def test_without_a_name_it_is_a_usage_error(kebab):
+    assert kebab("rm", "--json").fault["code"] == "usage_invalid"

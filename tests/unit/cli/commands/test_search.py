@@ -1,0 +1,95 @@
+import json
+
+import pytest
+
+from kebab.cli.commands.search import completed, made
+from kebab.errors.catalog import InvalidInput
+
+
+def test_words_are_joined_to_one_query(kebab, opened):
+    kebab("search", "restore", "a", "backup")
+
+    assert opened[0].asked[0][1].query == "restore a backup"
+
+
+def test_settings_say_what_flags_do_not(kebab, opened, home):
+    (home / "config.toml").write_text('[search]\nmode = "lexical"\nlimit = 3\nsnippet_chars = 99\n')
+
+    kebab("search", "x", "--limit", "2", "--config", str(home / "config.toml"))
+
+    request = opened[0].asked[0][1]
+    assert (request.mode, request.limit, request.snippet_chars) == ("lexical", 2, 99)
+
+
+def test_every_flag_reaches_the_request(kebab, opened):
+    flags = "--mode vector -n 4 --cursor C --per-doc 2 --snippet-chars 50 --max-tokens 99 --trace"
+    kebab("search", "x", *flags.split(), "--since", "7d", "--until", "2025-01-01")
+
+    request = opened[0].asked[0][1]
+    assert (request.mode, request.limit, request.cursor, request.per_doc) == ("vector", 4, "C", 2)
+    assert (request.snippet_chars, request.max_tokens, request.trace) == (50, 99, True)
+    assert (request.since, request.until) == ("7d", "2025-01-01")
+
+
+@pytest.mark.parametrize(
+    "flags", [["-n", "abc"], ["-n", "0"], ["-n", "1001"], ["--mode", "magic"], ["--nope"]]
+)
+def test_a_value_that_makes_no_sense_is_a_usage_error(kebab, opened, flags):
+    ran = kebab("search", "x", *flags, "--json")
+
+    assert (ran.status, ran.out, opened) == (2, "", [])
+    assert ran.fault["code"] == "usage_invalid"
+    assert ran.fault["details"]["option"].startswith("-")
+
+
+def test_an_empty_query_is_invalid_input(kebab):
+    assert kebab("search", "--json").fault["code"] == "invalid_input"
+    assert kebab("search", "", "--json").fault["details"]["field"] == "$.query"
+
+
+def test_no_hit_is_an_honest_no(kebab):
+    ran = kebab("search", "nothing", "--json")
+
+    assert (ran.status, ran.reply["hits"], ran.reply["exit_code"], ran.err) == (1, [], 1, "")
+
+
+def test_the_next_page_can_be_copied(kebab):
+    assert "more: kebab search word -n 1 --cursor CURSOR" in kebab("search", "word", "-n", "1").out
+
+
+def test_bulk_answers_line_by_line(kebab):
+    lines = b'"word"\n\n{"query": "nothing"}\nnonsense\n{"query": "x", "lmit": 1}\n'
+
+    ran = kebab("search", "--bulk", "-n", "2", stdin=lines)
+
+    assert [one["index"] for one in ran.events] == [0, 1, 2, 3]
+    assert [len(one["response"]["hits"]) for one in ran.events[:2]] == [2, 0]
+    assert [one["error"]["code"] for one in ran.events[2:]] == ["invalid_input"] * 2
+    assert (ran.status, ran.err) == (0, "")
+
+
+@pytest.mark.parametrize("lines", [b'"nothing"\n', b""])
+def test_bulk_without_any_hit_is_an_honest_no(kebab, lines):
+    assert kebab("search", "--bulk", stdin=lines).status == 1
+
+
+@pytest.mark.parametrize("more", [["word"], ["--stream"]])
+def test_bulk_goes_with_neither_query_nor_stream(kebab, more):
+    assert kebab("search", "--bulk", *more).fault["code"] == "usage_invalid"
+
+
+def test_a_bulk_line_outranks_the_flags():
+    lines = [b'"a"', b'{"query": "b", "limit": 1}', b"[]", b"\xff"]
+
+    found = list(completed(lines, {"limit": 5}))
+
+    assert [json.loads(line) for line in found[:2]] == [
+        {"limit": 5, "query": "a"},
+        {"limit": 1, "query": "b"},
+    ]
+    assert found[2:] == lines[2:]
+
+
+def test_fields_that_break_the_schema_are_named():
+    with pytest.raises(InvalidInput, match=r"\$\.limit"):
+        made({"query": "x", "limit": 0})
