@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from kebab.app.legible import legible
 from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.signal import Exit, Retry, Signal
 from kebab.wire.error import ErrorReply
@@ -58,7 +59,7 @@ def reply(signal: Signal, *, operation: str) -> ErrorReply:
 def redacted(value: Any) -> Any:
     """Return a value with URL user info, tokens and the like replaced."""
     if isinstance(value, str):
-        return _SECRET.sub(r"\1[redacted]", _USER_INFO.sub("[redacted]@", _printable(value)))
+        return _SECRET.sub(r"\1[redacted]", _USER_INFO.sub("[redacted]@", legible(value)))
     if isinstance(value, list):
         return [redacted(item) for item in value]
     return value
@@ -87,8 +88,3 @@ def _signal(fault: BaseException, operation: str) -> Signal:
 def _target(details: dict[str, Any]) -> str | None:
     found = (details[name] for name in _TARGETS if isinstance(details.get(name), str))
     return next(found, None)
-
-
-def _printable(text: str) -> str:
-    """Return text that UTF-8 can carry; undecodable bytes of file names become escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -2,6 +2,7 @@
 
 import difflib
 
+from kebab.app.legible import legible
 from kebab.errors.signal import catalog
 from kebab.wire.error import ErrorCatalog
 from kebab.wire.library import LookupFault, NotFound
@@ -14,6 +15,7 @@ def catalogue(code: str | None = None) -> ErrorCatalog | NotFound:
         return ErrorCatalog(errors=rows())
     if signal := catalog().get(code):
         return ErrorCatalog(errors=[row(signal)])
+    code = legible(code)
     near = difflib.get_close_matches(code, catalog(), n=3)
     fault = LookupFault(
         kind="not_found", message=f"no such code: {code}", retryable=False, candidates=near

@@ -123,17 +123,18 @@ def _result(
     options: FetchOptions,
 ) -> FetchResult:
     asked, given = spans
-    limit = options.max_chars
-    truncated = limit is not None and len(text) > limit
+    shown = text[: options.max_chars]
+    truncated = len(shown) < len(text)
+    last = given.start + shown.removesuffix("\n").count("\n")
     return FetchResult(
         kind=asked.kind,
         doc_id=document.doc_id,
         doc_path=document.path,
         title=document.title,
         chunk_id=asked.chunk,
-        text=text[:limit] if truncated else text,
+        text=shown,
         start_line=given.start,
-        end_line=given.end,
+        end_line=min(given.end, last) if truncated else given.end,
         line_count=line_count,
         citation=line_citation(document.path, asked.start, asked.end),
         freshness=_freshness(document),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kebab.app.classify import reply
 from kebab.app.compose import Workshop
+from kebab.app.legible import legible
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, Report
@@ -47,9 +48,9 @@ def ingest_text(
     if not options.title.strip():
         raise InvalidInput(field="title", cause="empty")
     note = TextNote(
-        title=options.title.strip(),
+        title=legible(options.title.strip()),
         text=shop.decoded(options.text),
-        source_uri=options.source_uri,
+        source_uri=options.source_uri and legible(options.source_uri),
         folder=str(shop.places.texts),
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))

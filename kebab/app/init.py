@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kebab.app.compose import Workshop
+from kebab.app.legible import legible
 from kebab.config.template import toml
 from kebab.errors.catalog import IoError
 from kebab.wire.health import InitReport
@@ -19,7 +20,7 @@ def init(shop: Workshop, *, workspace: str | None, force: bool) -> InitReport:
     root = _folder(workspace) if workspace else None
     written = force or not shop.config_path.exists()
     try:
-        shop.places.data.mkdir(parents=True, exist_ok=True)
+        shop.places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if written:
             shop.config_path.parent.mkdir(parents=True, exist_ok=True)
             shop.config_path.write_text(toml(root or ""), encoding="utf-8")
@@ -38,4 +39,6 @@ def _folder(workspace: str) -> str:
     path = Path(workspace).expanduser().resolve()
     if not path.is_dir():
         raise IoError(path=str(path), op="read", cause="no such folder")
+    if legible(str(path)) != str(path):
+        raise IoError(path=str(path), op="read", cause="the name is not valid UTF-8")
     return str(path)

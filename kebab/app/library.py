@@ -1,10 +1,12 @@
 """The library as callers look at it: lists, inspections, and taking documents out."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.app.compose import Workshop
+from kebab.app.legible import require_legible
 from kebab.app.lookup import chunk_id, document_id, not_found, opened
 from kebab.app.moment import stamp
 from kebab.app.place import freshness, line_citation
@@ -32,7 +34,13 @@ _NANO = 1_000_000_000
 
 
 def documents(shop: Workshop, options: ListOptions) -> DocList:
-    """Return a part of the list of documents, by source and path."""
+    """Return a part of the list of documents, by source and path.
+
+    Raises:
+        InvalidInput: A filter is not valid UTF-8.
+        NotIndexed: There is no index.
+    """
+    require_legible(asdict(options.filters))
     with shop.reader() as reader:
         page = shop.catalogue(reader).documents(
             options.filters, limit=options.limit, offset=options.offset

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kebab.app.compose import Workshop
+from kebab.app.legible import legible
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.library import Ambiguous
 from kebab.wire.library import LookupFault, NotFound
@@ -24,6 +25,7 @@ def opened(shop: Workshop) -> "Iterator[Catalogue]":
 
 def document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     """Return the document meant by an id, a path within a source, or a path from here."""
+    name = legible(name)
     found = catalogue.resolve_document(name) or catalogue.resolve_document(_absolute(name))
     if isinstance(found, str):
         return found
@@ -32,6 +34,7 @@ def document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
 
 def chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
     """Return the passage meant by an id."""
+    name = legible(name)
     found = catalogue.resolve_chunk(name)
     if isinstance(found, str):
         return found
@@ -52,4 +55,6 @@ def not_found(name: str, what: str, ambiguous: Ambiguous | None = None) -> NotFo
 
 
 def _absolute(name: str) -> str:
+    if "\0" in name:
+        return name
     return os.path.realpath(os.path.expanduser(name))  # noqa: PTH111 - a name, perhaps no path

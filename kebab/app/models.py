@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kebab.app.compose import Workshop
+from kebab.app.compose.embedders import AUTO
 from kebab.app.reset import size
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
@@ -45,14 +46,17 @@ def pull(shop: Workshop, name: str, report: Report, cancel: Cancel) -> ModelRepo
 def use(shop: Workshop, name: str, report: Report, cancel: Cancel) -> ModelReport:
     """Change the model of the knowledge base: fetch it, and embed everything again.
 
+    `auto` means the model that the settings name; when they name none, the best that can be had.
+
     Raises:
+        InvalidInput: No model goes by this name.
         UsageInvalid: The settings name another model.
         EmbeddingUnavailable: No source gave the weights; nothing was changed.
     """
     shop.refuse_when_read_only("model use")
+    chosen = _chosen(shop, name)
     before = _installed(shop)
-    model = shop.embedders.fetched(name, report, cancel)
-    _agree(shop, model)
+    model = shop.embedders.fetched(chosen, report, cancel)
     run = _embed_again(shop, model, report, cancel)
     return ModelReport(
         model=_row(shop, model, _active(shop)),
@@ -73,12 +77,15 @@ def _embed_again(
         return reembed(library, shop.vectors, embedder, around)
 
 
-def _agree(shop: Workshop, model: "EmbeddingModel") -> None:
-    """Refuse a choice that the settings would overrule at the next ingest."""
+def _chosen(shop: Workshop, name: str) -> str:
+    """Return what to change to; refuse a choice that the settings would overrule afterwards."""
     configured = shop.settings.models.embedding.model
-    if configured != "auto" and shop.embedders.find(configured) != model:
+    if configured == AUTO:
+        return name
+    if name != AUTO and shop.embedders.find(name) != shop.embedders.find(configured):
         cause = f"the settings name {configured}; set `models.embedding.model` to `auto` first"
         raise UsageInvalid(option="name", cause=cause)
+    return configured
 
 
 def _row(shop: Workshop, model: "EmbeddingModel", active: str | None) -> ModelRow:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from kebab.app.compose import Workshop
@@ -36,7 +37,7 @@ def reset(shop: Workshop, *, models: bool) -> ResetReport:
         report = plan(shop, models=models)
         for name in report.removed:
             _delete(Path(name))
-    if shop.places.data.is_dir() and not _children(shop.places.data):
+    with suppress(OSError):  # a folder that holds anything else, or that is a link, stays
         shop.places.data.rmdir()
     return report
 

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from kebab.app.classify import classify
 from kebab.app.compose import Workshop
+from kebab.app.legible import require_legible
 from kebab.app.moment import parsed
 from kebab.app.project import response
 from kebab.core.query import Filters, Mode, Query
@@ -14,7 +17,7 @@ from kebab.errors.signal import Signal
 from kebab.ingest.vectors import VERSION
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
-from kebab.wire.record import decode_request
+from kebab.wire.record import refused
 from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
     """Return one page.
 
     Raises:
-        InvalidInput: The query is empty, or a date cannot be read.
+        InvalidInput: The query is empty or not valid UTF-8, or a date cannot be read.
         InvalidCursor: The cursor is not one of ours, or belongs to another query.
         StaleCursor: The index moved since the cursor was issued.
         NotIndexed: There is no index.
@@ -64,8 +67,9 @@ def as_query(request: SearchRequest, now: float) -> Query:
     """Return the query that a request means.
 
     Raises:
-        InvalidInput: A date cannot be read.
+        InvalidInput: A date cannot be read, or a text is not valid UTF-8.
     """
+    require_legible(msgspec.structs.asdict(request))
     return Query(
         text=request.query,
         mode=Mode(request.mode),
@@ -89,9 +93,11 @@ def as_query(request: SearchRequest, now: float) -> Query:
 
 def _read(line: bytes) -> SearchRequest:
     """Return the request of a line: a JSON string, or an object."""
-    if line.lstrip().startswith(b'"'):
-        line = b'{"query":' + line + b"}"
-    return decode_request(line, SearchRequest)
+    try:
+        said = msgspec.json.decode(line, type=str | SearchRequest)
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise refused(fault) from fault
+    return SearchRequest(query=said) if isinstance(said, str) else said
 
 
 def _engine(shop: Workshop, reader: "SqliteReader", query: Query) -> SearchEngine:

@@ -14,7 +14,7 @@ from kebab.doctor.examine import Subject
 from kebab.doctor.machine import Machine, SettingsFile
 from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
 from kebab.doctor.storage import KnownTerm, Schema, Storage
-from kebab.errors.catalog import NotIndexed
+from kebab.errors.catalog import NotIndexed, StoreCorrupt
 
 if TYPE_CHECKING:
     from kebab.ollama.endpoint import Endpoint
@@ -129,7 +129,7 @@ def _version(shop: Workshop) -> str | None:
     """Return the embedding version in use, or the one that would be."""
     try:
         stored = shop.stored_version()
-    except NotIndexed:
+    except (NotIndexed, StoreCorrupt):  # other checks tell of it
         stored = None
     return stored or next(
         (model.version for model in shop.embedders.registry() if shop.embedders.place(model)), None

@@ -1,0 +1,131 @@
+"""A desk to work at: a person's folder, a knowledge base over real stores, tiny real models."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kebab.app.compose import Workshop
+from kebab.app.ingest import ingest
+from kebab.app.library import documents
+from kebab.app.requests import IngestOptions, ListOptions
+from kebab.app.search import search
+from kebab.config.load import load
+from kebab.core.cancel import Cancel
+from kebab.core.progress import silent
+from kebab.embed.models import MODELS
+from kebab.wire.ingest import IngestReport
+from kebab.wire.library import DocSummary
+from kebab.wire.search import SearchRequest, SearchResponse
+from tests.fakes import tiny_model
+
+NOWHERE = "http://127.0.0.1:9"
+"""An address where nothing listens."""
+
+
+class Desk:
+    """Folders of one test, and shorthands over them; nothing is fetched and no model is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.notes = folder / "notes"
+        self.data = folder / "data"
+        self.config = folder / "config.toml"
+        self.flags = {
+            "data_dir": str(self.data),
+            "models_dir": str(folder / "models"),
+            "offline": True,
+            "models.llm.endpoint": NOWHERE,
+        }
+        self.notes.mkdir()
+        self._shops: list[Workshop] = []
+
+    def shop(self, *, read_only: bool = False, **flags: object) -> Workshop:
+        """Return a workshop; a flag's `__` stands for the dot of a setting."""
+        named = {name.replace("__", "."): value for name, value in flags.items()}
+        settings = load(environ={}, flags={**self.flags, **named})
+        shop = Workshop(settings, config_path=self.config, read_only=read_only)
+        self._shops.append(shop)
+        return shop
+
+    def close(self) -> None:
+        for shop in self._shops:
+            shop.close()
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.notes / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def ingest(self, *paths: object, shop: Workshop | None = None, **options: bool) -> IngestReport:
+        """Ingest these paths, the person's folder without any."""
+        named = tuple(map(str, paths)) or (str(self.notes),)
+        return ingest(shop or self.shop(), IngestOptions(paths=named, **options), silent, Cancel())
+
+    def again(self, shop: Workshop | None = None) -> IngestReport:
+        """Ingest without naming anything."""
+        return ingest(shop or self.shop(), IngestOptions(), silent, Cancel())
+
+    def search(
+        self, query: str, *, shop: Workshop | None = None, **fields: object
+    ) -> SearchResponse:
+        return search(shop or self.shop(), SearchRequest(query=query, **fields))  # type: ignore[arg-type]
+
+    def documents(self) -> dict[str, DocSummary]:
+        """Return every document by its path."""
+        found = documents(self.shop(), ListOptions()).documents
+        return {one.doc_path: one for one in found}
+
+    def tree(self) -> dict[str, int]:
+        """Return every file and folder of the test with its time of change."""
+        return {
+            str(path.relative_to(self.folder)): path.lstat().st_mtime_ns
+            for path in sorted(self.folder.rglob("*"))
+        }
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the settings and the log of whoever runs the tests out of them."""
+    for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / "home" / kind.lower()))
+
+
+@pytest.fixture(scope="session")
+def make_desk() -> type[Desk]:
+    """What makes a desk in a folder, for fixtures that live longer than a test."""
+    return Desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A desk without any model: everything works by words."""
+    made = Desk(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with both models of the registry, of random weights; not to be changed."""
+    folder = tmp_path_factory.mktemp("models")
+    for seed, model in enumerate(MODELS):
+        tiny_model.install(model, folder, seed=seed)
+    return folder
+
+
+@pytest.fixture
+def lab(desk: Desk, tiny_models: Path) -> Desk:
+    """A desk with both models at hand."""
+    desk.flags["models_dir"] = str(tiny_models)
+    return desk
+
+
+@pytest.fixture
+def own_models(desk: Desk, tiny_models: Path) -> Path:
+    """Models of this desk alone, which a test may damage."""
+    folder = desk.folder / "models"
+    shutil.copytree(tiny_models, folder)
+    return folder

@@ -1,0 +1,383 @@
+"""Searching over real stores: filters, pages, budgets, bulk, and channels that cannot answer."""
+
+import os
+from collections.abc import Callable
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from kebab.app.search import as_query, bulk
+from kebab.core.query import Filters, Mode
+from kebab.embed.models import E5_SMALL, MINILM
+from kebab.errors.catalog import (
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+    InvalidCursor,
+    InvalidInput,
+    NotIndexed,
+    StaleCursor,
+)
+from kebab.wire.record import encode
+from kebab.wire.search import SearchRequest
+
+DAY = 86_400
+NOON = 1_700_000_000
+
+
+def _files(desk):
+    """Write documents that differ in everything that filters look at."""
+    for number in range(12):
+        tags = ["ops", "draft"][: number % 3]
+        korean = number % 4 == 3
+        body = (
+            f"검색 노트 {number}번 문서는 백업을 설명한다." if korean else f"Backup note {number}."
+        )
+        sections = "\n".join(
+            f"\n## part {part}\n\nnotes {number}-{part} {body}" for part in range(2)
+        )
+        lang = "ko" if korean else "en"
+        head = f"---\ntags: [{', '.join(tags)}]\nlang: {lang}\n---\n"
+        name = f"{'deep/er' if number % 2 else 'flat'}/n{number}.md"
+        path = desk.write(name, f"{head}# Notes {number}\n{sections}\n")
+        os.utime(path, (NOON, NOON - number * DAY))
+    for number in range(3):
+        path = desk.write(f"flat/t{number}.txt", f"plain notes {number} about a cat on a mat\n")
+        os.utime(path, (NOON, NOON - number * 5 * DAY))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, tiny_models, make_desk):
+    """A desk of two sources in which everything has a vector."""
+    desk = make_desk(tmp_path_factory.mktemp("desk"))
+    desk.flags["models_dir"] = str(tiny_models)
+    _files(desk)
+    other = desk.folder / "other"
+    other.mkdir()
+    (other / "n1.md").write_text("# Notes elsewhere\n\nnotes of the dog in the park\n")
+    os.utime(other / "n1.md", (NOON, NOON - 40 * DAY))
+    desk.ingest(desk.notes, other)
+    yield desk
+    desk.close()
+
+
+def _walk(desk, query="notes", **fields):
+    """Return the hits of all pages."""
+    shop, hits, cursor = desk.shop(), [], None
+    while True:
+        page = desk.search(query, shop=shop, cursor=cursor, limit=4, **fields)
+        hits += page.hits
+        assert page.has_more == (page.next_cursor is not None)
+        if not page.has_more:
+            return hits
+        cursor = page.next_cursor
+
+
+def _mtime(hit):
+    return Path(hit.file).stat().st_mtime
+
+
+def _any_doc(desk):
+    return desk.documents()["flat/n4.md"].doc_id
+
+
+FILTERS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., object]]] = {
+    "tag": (lambda _: {"tag": ["ops"]}, lambda hit, _: "ops" in hit.tags),
+    "tags": (
+        lambda _: {"tag": ["draft", "none"]},
+        lambda hit, _: {"draft", "none"} & set(hit.tags),
+    ),
+    "lang": (lambda _: {"lang": ["ko"]}, lambda hit, _: hit.lang == "ko"),
+    "media": (lambda _: {"media": ["text/plain"]}, lambda hit, _: hit.media == "text/plain"),
+    "media, short": (
+        lambda _: {"media": ["markdown"]},
+        lambda hit, _: hit.media == "text/markdown",
+    ),
+    "path_glob": (
+        lambda _: {"path_glob": "deep/**"},
+        lambda hit, _: hit.doc_path.startswith("deep/"),
+    ),
+    "path_glob, one folder": (
+        lambda _: {"path_glob": "*/n?.md"},
+        lambda hit, _: hit.doc_path.count("/") == 1 and fnmatch(hit.doc_path, "*/n?.md"),
+    ),
+    "source": (
+        lambda desk: {"source": [str(desk.folder / "other")]},
+        lambda hit, desk: hit.source == str(desk.folder / "other"),
+    ),
+    "doc_id": (
+        lambda desk: {"doc_id": _any_doc(desk)},
+        lambda hit, _: hit.doc_path == "flat/n4.md",
+    ),
+    "since": (
+        lambda _: {"since": "2023-11-10T22:13:20Z"},
+        lambda hit, _: _mtime(hit) >= NOON - 4 * DAY,
+    ),
+    "until": (
+        lambda _: {"until": "2023-11-10T22:13:20Z"},
+        lambda hit, _: _mtime(hit) < NOON - 4 * DAY,
+    ),
+    "all at once": (
+        lambda _: {
+            "tag": ["ops"],
+            "lang": ["en", "de"],
+            "media": ["markdown"],
+            "path_glob": "**/n*",
+            "since": "2023-11-06T22:13:20Z",
+        },
+        lambda hit, _: "ops" in hit.tags and hit.lang == "en" and _mtime(hit) >= NOON - 8 * DAY,
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", ["lexical", "vector"])
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filtered_search_finds_what_a_scan_of_everything_would(library, name, mode):
+    build, holds = FILTERS[name]
+    everything = _walk(library, mode=mode)
+    expected = [hit.chunk_id for hit in everything if holds(hit, library)]
+
+    found = [hit.chunk_id for hit in _walk(library, mode=mode, **build(library))]
+
+    assert len(everything) == len({hit.chunk_id for hit in everything}) == 28
+    assert 0 < len(expected) < len(everything)
+    assert found == expected
+
+
+def test_a_filter_that_nothing_passes_finds_nothing(library):
+    page = library.search("notes", tag=["unheard"])
+
+    assert (page.hits, page.has_more, page.next_cursor) == ([], False, None)
+
+
+def test_no_document_gives_more_than_it_may(library):
+    hits = _walk(library, per_doc=1)
+
+    assert len(hits) == len({hit.doc_id for hit in hits}) == 16
+
+
+def test_ranks_count_over_all_pages(library):
+    assert [hit.rank for hit in _walk(library)] == list(range(1, 29))
+
+
+def test_the_same_cursor_gives_the_same_page(library):
+    first = library.search("notes", limit=3)
+    pages = [library.search("notes", limit=3, cursor=first.next_cursor) for _ in range(2)]
+
+    assert pages[0].hits == pages[1].hits
+    assert not {hit.chunk_id for hit in first.hits} & {hit.chunk_id for hit in pages[0].hits}
+
+
+@pytest.mark.parametrize("change", [{"query": "backup"}, {"tag": ["ops"]}, {"mode": "lexical"}])
+def test_a_cursor_belongs_to_its_query(library, change):
+    cursor = library.search("notes", limit=3).next_cursor
+
+    with pytest.raises(InvalidCursor, match="another query"):
+        library.search(**{"query": "notes", **change}, cursor=cursor)
+
+
+@pytest.mark.parametrize(
+    "forge", [lambda c: c[:-1], lambda c: "B" + c[1:], lambda _: "é", str.upper]
+)
+def test_a_tampered_cursor_is_refused(library, forge):
+    cursor = library.search("notes", limit=3).next_cursor
+
+    with pytest.raises(InvalidCursor):
+        library.search("notes", cursor=forge(cursor))
+
+
+def test_a_cursor_of_another_knowledge_base_is_refused(library, desk):
+    desk.write("a.md", "notes one\n")
+    desk.ingest()
+    cursor = library.search("notes", limit=3).next_cursor
+
+    with pytest.raises(InvalidCursor, match="not issued by this"):
+        desk.search("notes", cursor=cursor)
+
+
+def test_a_cursor_from_before_a_change_is_stale(desk):
+    for number in range(4):
+        desk.write(f"{number}.md", f"notes {number}\n")
+    desk.ingest()
+    cursor = desk.search("notes", limit=2).next_cursor
+    desk.ingest()
+    assert desk.search("notes", limit=2, cursor=cursor).hits
+    desk.write("new.md", "one more\n")
+    desk.ingest()
+
+    with pytest.raises(StaleCursor) as caught:
+        desk.search("notes", limit=2, cursor=cursor)
+
+    assert caught.value.issued_revision < caught.value.current_revision
+
+
+@pytest.mark.parametrize("budget", [1, 450, 900, 1_300, 2_000, 5_000, 100_000])
+def test_a_budget_of_tokens_is_never_exceeded(library, budget):
+    page = library.search("notes", max_tokens=budget, limit=20, snippet_chars=2_000)
+    characters = sum(len(encode(hit)) for hit in page.hits)
+
+    assert characters / 3 <= budget
+    assert page.truncated == (len(page.hits) < 20)
+    assert len(page.hits) >= min(20, budget // 1_000)
+
+
+def test_pages_under_a_budget_leave_nothing_out(library):
+    shop, seen, cursor = library.shop(), [], None
+    for _ in range(28):
+        page = library.search("notes", shop=shop, max_tokens=1_200, cursor=cursor)
+        seen += [hit.chunk_id for hit in page.hits]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    assert seen == [hit.chunk_id for hit in _walk(library)]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\n"])
+def test_an_empty_query_is_refused(library, query):
+    with pytest.raises(InvalidInput) as caught:
+        library.search(query)
+
+    assert caught.value.field == "$.query"
+
+
+def test_without_a_knowledge_base_there_is_nothing_to_search(desk):
+    with pytest.raises(NotIndexed) as caught:
+        desk.search("notes")
+
+    assert caught.value.found is None
+    assert not desk.data.exists()
+
+
+def test_a_trace_comes_when_asked_for(library):
+    assert library.search("notes").trace is msgspec.UNSET
+    assert {"lexical", "vector", "fuse"} <= {
+        stage.stage for stage in library.search("notes", trace=True).trace
+    }
+
+
+def test_bulk_answers_every_line_in_its_order(library):
+    lines = [
+        b'"notes"\n',
+        b"\n",
+        b'  {"query": "backup", "limit": 2}\n',
+        b"   \n",
+        b"{broken\n",
+        b'{"query": "notes", "limit": 0}\n',
+        b'{"query": "notes", "colour": "red"}\n',
+        b"[1]\n",
+        b'""\n',
+        b'"\xff"\n',
+        b'"notes", "limit": 1\n',
+    ]
+    items = list(bulk(library.shop(), lines))
+    errors = [None if item.error is msgspec.UNSET else item.error.code for item in items]
+
+    assert [item.index for item in items] == list(range(9))
+    assert errors == [None, None] + ["invalid_input"] * 7
+    assert [item.query for item in items] == ["notes", "backup"] + [None] * 4 + [""] + [None] * 2
+    assert [len(item.response.hits) for item in items if item.response] == [10, 2]
+    assert [item.error.details["field"] for item in items if item.error][1] == "$.limit"
+    assert all((item.error is msgspec.UNSET) != (item.response is msgspec.UNSET) for item in items)
+
+
+def test_bulk_answers_before_the_next_line_is_read(library):
+    def lines():
+        yield b'"notes"'
+        raise AssertionError("read too early")
+
+    assert next(bulk(library.shop(), lines())).query == "notes"
+
+
+def test_without_a_model_words_answer_and_the_page_says_so(desk):
+    desk.write("a.md", "# Cat\n\nthe cat sleeps\n")
+    desk.ingest()
+    page = desk.search("cat")
+
+    assert [hit.retrieval.method for hit in page.hits] == ["lexical"]
+    assert [one.channel for one in page.degraded] == ["vector"]
+    assert desk.search("cat", mode="lexical").degraded == []
+
+
+def test_vectors_that_were_demanded_and_are_missing_are_an_error(library):
+    elsewhere = library.shop(models_dir=str(library.folder / "empty"))
+
+    with pytest.raises(EmbeddingUnavailable):
+        library.search("notes", shop=elsewhere, mode="vector")
+    assert library.search("notes", shop=elsewhere).degraded[0].channel == "vector"
+
+
+def test_passages_that_wait_for_their_vector_are_told_of(lab):
+    lab.write("a.md", "the cat sleeps\n")
+    lab.ingest()
+    assert lab.search("cat").degraded == []
+    lab.write("b.md", "the dog runs\n")
+    lab.ingest(shop=lab.shop(models_dir=str(lab.folder / "empty")))
+
+    (told,) = lab.search("dog").degraded
+
+    assert (told.channel, told.hint) == ("vector", "kebab ingest")
+    assert "1" in told.reason
+    assert "b.md" in {hit.doc_path for hit in lab.search("dog").hits}
+
+
+def test_another_model_in_the_settings_takes_the_vectors_away(lab):
+    lab.write("a.md", "the cat sleeps\n")
+    lab.ingest()
+    other = lab.shop(models__embedding__model=MINILM.key)
+    page = lab.search("cat", shop=other)
+
+    assert [hit.retrieval.method for hit in page.hits] == ["lexical"]
+    assert [one.channel for one in page.degraded] == ["vector"]
+    with pytest.raises(EmbeddingMismatch) as caught:
+        lab.search("cat", shop=other, mode="vector")
+    assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
+    assert lab.search("cat", shop=other, mode="lexical").degraded == []
+
+
+def test_a_question_is_remembered_unless_nothing_may_be_written(lab):
+    lab.write("a.md", "the cat sleeps\n")
+    lab.ingest()
+
+    def note(*, read_only):
+        shop = lab.shop(read_only=read_only)
+        trace = lab.search("cat on mat", shop=shop, trace=True).trace
+        return next(stage.note for stage in trace if stage.stage == "vector")
+
+    assert note(read_only=True) == note(read_only=True) == E5_SMALL.version
+    assert [note(read_only=False) for _ in range(2)] == [E5_SMALL.version, "remembered"]
+
+
+def test_a_request_becomes_a_query_with_moments_counted_from_now():
+    request = SearchRequest(
+        query="q", mode="vector", tag=["a"], since="2d", until="2023-11-14T22:13:20Z", per_doc=2
+    )
+    query = as_query(request, NOON)
+
+    assert (query.text, query.mode, query.per_doc) == ("q", Mode.VECTOR, 2)
+    assert query.filters == Filters(tag=("a",), since=NOON - 2 * DAY, until=NOON)
+
+
+@pytest.mark.parametrize("field", ["since", "until"])
+def test_a_date_that_is_none_is_refused_with_its_path(library, field):
+    with pytest.raises(InvalidInput) as caught:
+        library.search("notes", **{field: "soon"})
+
+    assert caught.value.field == f"$.{field}"
+
+
+@pytest.mark.parametrize("moment", ["999999y", "9999-12-31", "0001-01-02T00:00:00Z"])
+def test_moments_beyond_what_files_know_are_no_fault(library, moment):
+    before, after = (library.search("notes", **{name: moment}) for name in ("until", "since"))
+
+    assert {bool(before.hits), bool(after.hits)} == {True, False}
+
+
+@pytest.mark.parametrize(("field", "value"), [("query", "notes \udce9"), ("tag", ["\udce9"])])
+def test_text_that_utf8_cannot_carry_is_refused(library, field, value):
+    with pytest.raises(InvalidInput) as caught:
+        library.search(**{"query": "notes", field: value})
+
+    assert caught.value.field == f"$.{field}"
