@@ -10,11 +10,11 @@ from kebab.app.legible import legible
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, Report
+from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from kebab.ingest.outcome import IngestItem as Item
 from kebab.ingest.outcome import IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
-from kebab.ingest.vectors import VERSION
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class _Models:
 
     def embedder(self) -> "Embedder | None":
         """Return the embedder, fetched when it must be; tell why there is none."""
-        stored = self.library.get_value(VERSION) if self.library else None
+        stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
             self.found = self.shop.embedders.obtained(stored, self.report, self.cancel)
         except EmbeddingUnavailable as signal:

@@ -9,8 +9,8 @@ from kebab.app.place import freshness
 from kebab.app.project import INDEX_VERSION
 from kebab.app.reset import size
 from kebab.core.query import Filters
+from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
-from kebab.ingest.vectors import VERSION
 from kebab.wire.introspect import (
     Capabilities,
     IndexBytes,
@@ -62,7 +62,7 @@ def introspect(shop: Workshop) -> Introspection:
         with shop.reader() as reader:
             stats = _stats(shop, reader)
             revision = reader.revision()
-            embedding = reader.get_value(VERSION)
+            embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed:
         pass
     return Introspection(

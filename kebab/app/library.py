@@ -15,7 +15,7 @@ from kebab.core.chunk import embed_text
 from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.library import DocumentDetail, DocumentSummary
 from kebab.core.query import Filters
-from kebab.ingest.scopes import STDIN
+from kebab.core.stored import STDIN
 from kebab.wire.library import (
     ChunkBrief,
     ChunkInspection,

@@ -9,7 +9,7 @@ from kebab.app.place import freshness, line_citation
 from kebab.core.hit import Hit, Page, StoredChunk
 from kebab.core.progress import Progress
 from kebab.core.query import Query
-from kebab.ingest.scopes import STDIN
+from kebab.core.stored import STDIN
 from kebab.wire.ingest import IngestProgress
 from kebab.wire.search import (
     DegradedChannel,

@@ -12,9 +12,9 @@ from kebab.app.legible import require_legible
 from kebab.app.moment import parsed
 from kebab.app.project import response
 from kebab.core.query import Filters, Mode, Query
+from kebab.core.stored import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.errors.catalog import EmbeddingMismatch
 from kebab.errors.signal import Signal
-from kebab.ingest.vectors import VERSION
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
 from kebab.wire.record import refused
@@ -38,7 +38,7 @@ def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
     """
     query = as_query(request, shop.clock.now())
     with shop.reader() as reader:
-        salt = reader.get_value(cursor.SALT) or ""
+        salt = reader.get_value(CURSOR_SALT) or ""
         if request.cursor is not None:
             offset = cursor.decode(request.cursor, query, reader.revision(), salt)
             query = replace(query, offset=offset)
@@ -101,7 +101,7 @@ def _read(line: bytes) -> SearchRequest:
 
 
 def _engine(shop: Workshop, reader: "SqliteReader", query: Query) -> SearchEngine:
-    version = reader.get_value(VERSION)
+    version = reader.get_value(EMBEDDING_VERSION)
 
     def embedder() -> "Embedder | None":
         return None if version is None else _agreed(shop, version, query)

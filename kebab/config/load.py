@@ -1,10 +1,7 @@
 """Reading settings: defaults, then the file, then `KEBAB_…` variables, then flags."""
 
-import difflib
-import json
 import os
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +58,13 @@ def variable(key: str) -> str:
 
 def _read(named: Path | None) -> dict[str, Any]:
     path = named or default_config()
+    if named is None and not path.exists():
+        return {}
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as fault:
-        if named is None:
-            return {}
         raise ConfigInvalid(path=str(path), cause="no such file") from fault
     except OSError as fault:
         raise ConfigInvalid(path=str(path), cause=fault.strerror or str(fault)) from fault
@@ -88,8 +87,7 @@ def _explained(fault: str) -> str:
         return f"`{where}`: {words}" if where else words
     name = words.split("`")[1]
     key = f"{where}.{name}" if where else name
-    near = difflib.get_close_matches(key, list(setting_keys()), n=1, cutoff=0.5)
-    return f"unknown key `{key}`" + (f", did you mean `{near[0]}`?" if near else "")
+    return f"unknown key `{key}`{_nearest(key, setting_keys())}"
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -98,15 +96,22 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, st
         if name in known:
             yield known[name], environ[name], name
         elif name.startswith(_PREFIX) and name not in _FOREIGN:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-            cause = "unknown variable" + (f", did you mean `{near[0]}`?" if near else "")
-            raise ConfigInvalid(path=f"${name}", cause=cause)
+            raise ConfigInvalid(path=f"${name}", cause=f"unknown variable{_nearest(name, known)}")
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f", did you mean `{near[0]}`?" if near else ""
 
 
 def _literal(text: str, key: str) -> Any:
     """Return a variable's value: JSON where it reads as JSON and the setting is no text."""
     if isinstance(_default(key), str):
         return text
+    import json
+
     try:
         return json.loads(text)
     except ValueError:

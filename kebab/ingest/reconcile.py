@@ -6,9 +6,6 @@ from collections.abc import Collection
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 
-DIRTY = "vectors_dirty"
-"""The stored value that is set while vectors may be ahead of the library."""
-
 
 def reconcile(library: LibraryWriter, vectors: VectorWriter, version: str) -> None:
     """Delete every row that the library does not vouch for.

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Protocol
 
 from kebab.core.ports import Known, Source
+from kebab.core.stored import STDIN
 from kebab.errors.catalog import IoError, UsageInvalid
 from kebab.ingest.request import IngestRequest
 from kebab.source.ignore import IgnoreRules, refusal_from_root
 from kebab.source.skips import printable
-
-STDIN = "stdin"
 
 
 class Knowledge(Protocol):

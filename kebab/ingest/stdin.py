@@ -11,12 +11,12 @@ from kebab.core.cancel import Cancel
 from kebab.core.ids import digest
 from kebab.core.ports import Source
 from kebab.core.progress import ProgressKind, Report, silent
+from kebab.core.stored import STDIN
 from kebab.errors.catalog import IoError
 from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
 from kebab.ingest.run import run
-from kebab.ingest.scopes import STDIN
 
 _FENCED = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<block>(?:.*\n)*?)(?P=fence)[ \t]*(?:\r?\n|\Z)"

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from kebab.core.cancel import Cancel
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
+from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
 from kebab.errors.catalog import EmbeddingMismatch
 from kebab.ingest.embedding import Filler, Stores, Tally
 from kebab.ingest.pulse import Pulse
-from kebab.ingest.reconcile import DIRTY, clear_garbage, reconcile
-
-VERSION = "embedding_version"
-"""The stored value that names the model of the knowledge base's vectors."""
+from kebab.ingest.reconcile import clear_garbage, reconcile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +37,7 @@ class VectorSide:
     @property
     def version(self) -> str | None:
         """The embedding version of the knowledge base, None before its first vectors."""
-        return self._library.get_value(VERSION)
+        return self._library.get_value(EMBEDDING_VERSION)
 
     @property
     def pending(self) -> int:
@@ -61,7 +59,7 @@ class VectorSide:
             # Killed on the way, the old model is still the stored one and everything is pending.
             self._library.reset_vectors(("committed", "unsupported"))
             self._opener(found).clear()
-        self._library.set_value(VERSION, embedder.version)
+        self._library.set_value(EMBEDDING_VERSION, embedder.version)
 
     def copy_twins(self) -> None:
         """Save the vectors of documents that are about to be removed for those like them."""
@@ -73,7 +71,7 @@ class VectorSide:
         pending = self._library.pending_count() if embedder is not None else 0
         if self.version is None:
             clear_garbage(self._library, self._library.garbage())
-        elif pending or self._library.garbage() or self._library.get_value(DIRTY):
+        elif pending or self._library.garbage() or self._library.get_value(VECTORS_DIRTY):
             filler = self._open()
             if embedder is not None:
                 filler.fill(embedder)
@@ -86,7 +84,7 @@ class VectorSide:
             assert version is not None, "vectors are opened after a model was adopted"
             self._around.pulse.beat("vectors")
             self._vectors = self._opener(version)
-            self._library.set_value(DIRTY, "1")
+            self._library.set_value(VECTORS_DIRTY, "1")
             reconcile(self._library, self._vectors, version)
             stores = Stores(library=self._library, vectors=self._vectors, version=version)
             around = self._around
@@ -102,4 +100,4 @@ class VectorSide:
             self._vectors.delete(garbage)
             self._library.clear_garbage(garbage)
         self._vectors.maintain()
-        self._library.set_value(DIRTY, None)
+        self._library.set_value(VECTORS_DIRTY, None)

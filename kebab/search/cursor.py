@@ -13,9 +13,6 @@ from struct import Struct
 from kebab.core.query import Query
 from kebab.errors.catalog import InvalidCursor, StaleCursor
 
-SALT = "cursor_salt"
-"""The stored value that holds the salt of a knowledge base."""
-
 _VERSION = 1
 _BODY = Struct(">BQQ16s")
 _SIGNATURE = 16

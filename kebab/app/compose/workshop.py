@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kebab.config.model import Settings
 from kebab.config.paths import places
+from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import ReadOnly
-from kebab.ingest.vectors import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +134,7 @@ class Workshop:
             NotIndexed: There is no library that this build can read.
         """
         with self.reader() as reader:
-            return reader.get_value(VERSION)
+            return reader.get_value(EMBEDDING_VERSION)
 
     def budget(self, embedder: "Embedder | None") -> "Budget":
         """Return the limit of a chunk, counted by the embedder when there is one."""

@@ -1,9 +1,10 @@
 import pytest
 
 from kebab.core.ports import Source
+from kebab.core.stored import STDIN
 from kebab.errors.catalog import IoError, UsageInvalid
 from kebab.ingest.request import IngestRequest
-from kebab.ingest.scopes import STDIN, Nothing, Scope, choose, is_below
+from kebab.ingest.scopes import Nothing, Scope, choose, is_below
 from tests.fakes.library import MemoryLibrary
 
 

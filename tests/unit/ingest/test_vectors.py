@@ -1,10 +1,10 @@
 import pytest
 
 from kebab.core.cancel import Cancel
+from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
 from kebab.errors.catalog import EmbeddingMismatch
 from kebab.ingest.pulse import Pulse
-from kebab.ingest.reconcile import DIRTY
-from kebab.ingest.vectors import VERSION, Around, VectorSide
+from kebab.ingest.vectors import Around, VectorSide
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
@@ -22,7 +22,7 @@ def around(desk):
 def test_the_first_model_is_adopted(desk, side):
     side.adopt(desk.embedder, rebuild=False)
 
-    assert desk.library.get_value(VERSION) == desk.embedder.version
+    assert desk.library.get_value(EMBEDDING_VERSION) == desk.embedder.version
 
 
 def test_another_model_is_refused(desk, side):
@@ -62,12 +62,12 @@ def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
     table = desk.tables[desk.embedder.version]
     (key,) = table.keys()
     table.delete([key])
-    desk.library.set_value(DIRTY, "1")
+    desk.library.set_value(VECTORS_DIRTY, "1")
 
     VectorSide(desk.library, desk.ports().vectors, around(desk)).follow(None)
 
     assert desk.library.pending_count() == 1
-    assert desk.library.get_value(DIRTY) is None
+    assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
 def test_garbage_goes_even_without_a_model(desk):
@@ -87,7 +87,7 @@ def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
 
     class Watching(MemoryVectors):
         def append(self, rows):
-            seen.append(desk.library.get_value(DIRTY))
+            seen.append(desk.library.get_value(VECTORS_DIRTY))
             super().append(rows)
 
     desk.tables[desk.embedder.version] = Watching()
@@ -95,4 +95,4 @@ def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
     desk.ingest()
 
     assert seen == ["1"]
-    assert desk.library.get_value(DIRTY) is None
+    assert desk.library.get_value(VECTORS_DIRTY) is None
