@@ -1,0 +1,30 @@
+import pytest
+
+from kebab.app.explain import catalogue
+from kebab.cli.render.catalogue import draw_explanation, draw_table
+from kebab.cli.render.page import Page
+from kebab.errors.signal import catalog
+from kebab.wire.error import ErrorCatalog
+
+
+def rows(code=None) -> ErrorCatalog:
+    found = catalogue(code)
+    assert isinstance(found, ErrorCatalog)
+    return found
+
+
+def test_the_table_has_one_line_per_code():
+    assert {line.split()[0] for line in draw_table(rows(), Page())} == set(catalog())
+
+
+def test_a_person_learns_where_there_is_more():
+    assert list(draw_table(rows(), Page(width=80)))[-1] == "more of one: kebab explain CODE"
+
+
+@pytest.mark.parametrize("code", catalog())
+def test_an_explanation_is_readable_prose_with_the_facts(code):
+    lines = list(draw_explanation(rows(code), Page(width=60)))
+
+    assert lines[0] == code
+    assert not any(line.startswith(" ") for line in lines)
+    assert f"exit status  {catalog()[code].meaning.exit.value}" in lines

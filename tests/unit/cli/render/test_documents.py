@@ -1,0 +1,41 @@
+from kebab.cli.render.documents import draw
+from kebab.cli.render.measure import cells
+from kebab.cli.render.page import Page
+from tests.fakes import replies
+
+TERMINAL = Page(width=60)
+
+
+def test_columns_fit_the_terminal():
+    documents = [
+        replies.summary(doc_path="notes/" * 20 + "백업.md", title="아주 긴 제목 " * 10),
+        replies.summary(freshness="changed", chunk_count=1234),
+    ]
+
+    lines = list(draw(replies.doc_list(*documents), TERMINAL))
+
+    assert all(cells(line) <= 60 for line in lines)
+    assert "백업.md" in lines[0]
+    assert lines[1].endswith("changed")
+
+
+def test_the_footer_counts_and_asks_for_more():
+    reply = replies.doc_list(replies.summary(), total=9, offset=4, has_more=True)
+
+    lines = list(draw(reply, TERMINAL, "kebab list --offset 5"))
+
+    assert lines[-2:] == ["5 to 5 of 9 documents", "more: kebab list --offset 5"]
+
+
+def test_an_empty_library_says_what_to_do():
+    assert next(iter(draw(replies.doc_list(), TERMINAL))) == "no documents"
+
+
+def test_a_pipe_gets_nothing_when_there_is_nothing():
+    assert list(draw(replies.doc_list(), Page())) == []
+
+
+def test_a_tab_in_a_name_does_not_make_a_field():
+    (line,) = draw(replies.doc_list(replies.summary(title="a\tb")), Page())
+
+    assert line.split("\t")[3] == "a b"

@@ -1,0 +1,37 @@
+from kebab.cli.render.health import draw
+from kebab.cli.render.page import Page
+from tests.fakes import replies
+
+
+def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
+    reply = replies.doctor(
+        replies.check(name="disk", fix="unused"),
+        replies.check(name="database", status="fail", summary="damaged", fix="kebab reset"),
+        replies.check(name="ollama", status="warn", summary="silent"),
+        replies.check(name="probe", status="skip", summary="no model"),
+    )
+
+    assert list(draw(reply, Page())) == [
+        "kebab v0.1.0",
+        "",
+        "  ✓ disk      integrity check passed",
+        "  ✗ database  damaged",
+        "              fix: kebab reset",
+        "  ! ollama    silent",
+        "  - probe     no model",
+        "",
+        "1 problem to mend",
+    ]
+
+
+def test_notes_do_not_make_it_sick():
+    assert list(draw(replies.doctor(replies.check(status="warn")), Page()))[-1] == "healthy, 1 note"
+
+
+def test_long_summaries_are_wrapped_under_themselves():
+    reply = replies.doctor(replies.check(name="disk", summary="word " * 20))
+
+    lines = list(draw(reply, Page(width=40)))[2:-2]
+
+    assert all(len(line) <= 40 for line in lines)
+    assert all(line.startswith("          word") for line in lines[1:])

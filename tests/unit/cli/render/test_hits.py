@@ -1,0 +1,84 @@
+from kebab.cli.render.hits import draw
+from kebab.cli.render.page import Page
+from kebab.wire.search import DegradedChannel, TraceStage
+from tests.fakes import replies
+
+TERMINAL = Page(width=40, color=True, links=True)
+
+
+def drawn(reply, page=None, again=""):
+    return list(draw(reply, page or Page(), again))
+
+
+def test_a_pipe_gets_a_plain_layout_with_the_snippet_on_one_line():
+    assert drawn(replies.response(replies.hit())) == [
+        " 1  0.83 strong  ops/backup.md:12",
+        "    Backups > Restoring",
+        "    Stop the writer, then restore the snapshot.",
+        "",
+    ]
+
+
+def test_a_terminal_gets_wrapped_highlighted_lines_and_a_link():
+    first, _, *snippet, blank = drawn(replies.response(replies.hit()), TERMINAL)
+
+    assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in first
+    assert len(snippet) == 2
+    assert "\x1b[33m\x1b[1mrestore\x1b[0m" in "".join(snippet)
+    assert blank == ""
+
+
+def test_highlights_stay_true_when_blanks_are_squeezed():
+    hit = replies.hit(snippet="a\n\n  b  restore ", highlights=[(8, 15)])
+
+    assert drawn(replies.response(hit), TERMINAL)[2] == "    a b \x1b[33m\x1b[1mrestore\x1b[0m"
+
+
+def test_text_of_a_file_cannot_steer_the_terminal():
+    hit = replies.hit(snippet="\x1b[2Jgone", title="\u202etitle", heading_path=[], highlights=[])
+
+    text = "\n".join(drawn(replies.response(hit)))
+
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_a_title_is_said_once():
+    hit = replies.hit(title="T", heading_path=["A", "B"])
+
+    assert drawn(replies.response(hit))[1] == "    T > A > B"
+
+
+def test_a_stale_hit_says_so():
+    for freshness, words in (("changed", "(changed since)"), ("gone", "(file is gone)")):
+        assert drawn(replies.response(replies.hit(freshness=freshness)))[0].endswith(words)
+
+
+def test_nothing_found_says_so_and_what_to_try():
+    lines = drawn(replies.response(query="x\x07", mode="lexical"))
+
+    assert lines[0] == "no results for: x\ufffd"
+    assert any("--mode hybrid" in line for line in lines)
+    assert any("kebab list" in line for line in lines)
+
+
+def test_the_footer_tells_of_more_of_limits_and_of_missing_channels():
+    missing = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull auto")
+    reply = replies.response(
+        replies.hit(), has_more=True, next_cursor="C", truncated=True, degraded=[missing]
+    )
+
+    assert drawn(reply, again="kebab search x --cursor C")[-4:] == [
+        "note: no vector search: no model",
+        "hint: kebab model pull auto",
+        "shortened to fit --max-tokens",
+        "more: kebab search x --cursor C",
+    ]
+
+
+def test_a_trace_is_a_table():
+    stage = TraceStage(stage="lexical", duration_ms=1.5, candidates=12, note="bm25")
+
+    (line,) = drawn(replies.response(replies.hit(), trace=[stage]))[4:]
+
+    assert line.split() == ["lexical", "1.50", "ms", "12", "bm25"]

@@ -1,0 +1,35 @@
+from kebab.cli.render.lines import draw
+from kebab.cli.render.page import Page
+from tests.fakes import replies
+
+TERMINAL = Page(width=60)
+
+
+def test_a_pipe_gets_the_text_as_it_is():
+    assert list(draw(replies.fetch_result(text="\x1b[1mraw\tx\n"), Page())) == ["\x1b[1mraw\tx"]
+
+
+def test_a_terminal_gets_numbers_and_nothing_that_steers_it():
+    lines = list(draw(replies.fetch_result(text="a\nb\x1b[2J\nc\nd"), TERMINAL))
+
+    assert lines == [
+        "ops/backup.md  lines 11 to 14 of 40",
+        "11 a",
+        "12 b\ufffd[2J",
+        "13 c",
+        "14 d",
+    ]
+
+
+def test_context_is_fainter_than_what_was_asked_for():
+    lines = list(draw(replies.fetch_result(), Page(width=60, color=True)))
+
+    assert lines[1].endswith("\x1b[2mbefore\x1b[0m")
+    assert lines[2].endswith("\x1b[0mStop the writer,")
+
+
+def test_what_is_cut_or_stale_is_said():
+    lines = list(draw(replies.fetch_result(truncated=True, freshness="gone"), TERMINAL))
+
+    assert lines[0].endswith("file is gone, indexed text")
+    assert lines[-1] == "cut off by --max-chars"

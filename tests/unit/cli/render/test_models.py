@@ -1,0 +1,34 @@
+from kebab.cli.render.models import draw_list, draw_report
+from kebab.cli.render.page import Page
+from kebab.wire.model import ModelList
+from tests.fakes import replies
+
+
+def test_the_model_in_use_is_marked():
+    rows = [replies.model_row(), replies.model_row(name="other", active=False, installed=False)]
+
+    lines = list(draw_list(ModelList(models=rows, configured="auto"), Page()))
+
+    assert "● all-MiniLM-L6-v2" in lines
+    assert "○ other" in lines
+    assert "    weights    not on this machine" in lines
+    assert lines[-1] == "configured: auto"
+
+
+def test_without_any_weights_it_says_how_to_fetch_some():
+    rows = [replies.model_row(installed=False, bytes=None)]
+
+    assert list(draw_list(ModelList(models=rows, configured="auto"), Page()))[-1].startswith(
+        "fetch"
+    )
+
+
+def test_a_change_says_what_was_embedded_and_what_waits():
+    lines = list(draw_report(replies.model_report(fetched=False, embedded=5, pending=1), Page()))
+
+    assert lines[0] == "all-MiniLM-L6-v2  already here"
+    assert lines[-3:] == [
+        "5 passages embedded again",
+        "note: 1 passage still without a vector",
+        "hint: kebab ingest",
+    ]

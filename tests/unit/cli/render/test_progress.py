@@ -1,0 +1,104 @@
+import os
+import pty
+
+import pytest
+
+from kebab.cli.channels import Channel
+from kebab.cli.render.page import Page
+from kebab.cli.render.progress import Bar, Lines, counted, line
+from kebab.core.progress import Progress, ProgressKind
+
+READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a\x1b.md", done=1, total=3, unit="files")
+FETCHING = Progress(kind=ProgressKind.MODEL_FETCH, done=1_000_000, total=2_000_000, unit="bytes")
+
+
+@pytest.fixture
+def log(tmp_path):
+    with (tmp_path / "err").open("wb") as file:
+        yield Channel(file.fileno(), "<stderr>"), tmp_path / "err"
+
+
+@pytest.fixture
+def terminal():
+    near, far = pty.openpty()
+    os.set_blocking(near, False)
+    yield near, Channel(far, "<stderr>")
+    os.close(near)
+    os.close(far)
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (READING, "reading 1/3 files a\ufffd.md"),
+        (FETCHING, "fetching model 1.0 MB of 2.0 MB"),
+        (
+            Progress(kind=ProgressKind.EMBED_BATCH, done=2, total=9, unit="chunks"),
+            "embedding 2/9 passages",
+        ),
+        (Progress(kind=ProgressKind.HEARTBEAT, phase="model"), "looking for an embedding model"),
+        (
+            Progress(kind=ProgressKind.HEARTBEAT, path="a.md", elapsed_ms=4200),
+            "working on a.md, 4 s",
+        ),
+        (Progress(kind=ProgressKind.HEARTBEAT, phase="model", message="words only"), "words only"),
+    ],
+)
+def test_an_event_is_one_plain_line(event, text):
+    assert line(event) == text
+
+
+def test_what_is_not_counted_has_no_count():
+    assert counted(Progress(kind=ProgressKind.HEARTBEAT)) == ""
+    assert counted(Progress(kind=ProgressKind.EMBED_BATCH, done=3)) == "3"
+
+
+def test_a_log_gets_a_line_when_something_begins_and_then_one_every_two_seconds(log):
+    channel, path = log
+    now = [0.0]
+    with Lines(channel, clock=lambda: now[0]) as lines:
+        for now[0] in (0.0, 0.5, 1.9, 2.0, 2.1):
+            lines(READING)
+        lines(FETCHING)
+        lines(Progress(kind=ProgressKind.COMPLETED))
+
+    assert [text.split()[0] for text in path.read_text().splitlines()] == [
+        "reading",
+        "reading",
+        "fetching",
+    ]
+
+
+def shown(near):
+    """Return all that the terminal was sent so far."""
+    parts = []
+    while True:
+        try:
+            parts.append(os.read(near, 65_536))
+        except BlockingIOError:
+            return b"".join(parts).decode()
+
+
+def test_a_bar_is_there_at_once_and_leaves_nothing_behind(terminal):
+    near, channel = terminal
+    with Bar(channel, Page(width=80)) as bar:
+        first = shown(near)
+        bar(Progress(kind=ProgressKind.SCAN_STARTED))
+        bar(READING)
+        bar(Progress(kind=ProgressKind.HEARTBEAT, message="words only"))
+        bar.stopping()
+        bar.finish(0, cancelled=False)
+    last = shown(near)
+
+    assert "starting" in first
+    assert "reading" in last
+    assert "words only" in last
+    assert last.endswith("\x1b[1A\x1b[2K")
+
+
+def test_leaving_at_once_shows_the_cursor_again(terminal):
+    near, channel = terminal
+
+    Bar(channel, Page(width=80)).leave()
+
+    assert shown(near).startswith("\x1b[?25h")

@@ -1,0 +1,65 @@
+from kebab.app.classify import reply
+from kebab.cli.render.page import Page
+from kebab.cli.render.report import draw
+from kebab.errors.catalog import ParseFailed
+from kebab.wire.ingest import EmbeddingSummary
+from tests.fakes import replies
+
+
+def drawn(report, *, verbose=False):
+    return list(draw(report, Page(), verbose=verbose))
+
+
+def failed(name):
+    fault = ParseFailed(path=name, parser="markdown", cause="no text")
+    return replies.item(kind="error", doc_path=name, error=reply(fault, operation="ingest"))
+
+
+def test_counts_and_what_was_left_out_are_shown():
+    assert drawn(replies.ingest_report()) == [
+        "12 files in 1.2 s",
+        "  new        3",
+        "  unchanged  7",
+        "  skipped    2",
+        "left out",
+        "     2  binary  a.png, …",
+        "vectors  3 computed, 0 reused with fastembed-minilml6-384-v1",
+    ]
+
+
+def test_every_failed_file_is_named_until_there_are_too_many():
+    items = [failed(f"{number}.md") for number in range(12)]
+    report = replies.ingest_report(errors=12, items=items)
+
+    brief, full = drawn(report), drawn(report, verbose=True)
+
+    assert "  0.md: cannot parse 0.md: no text" in brief
+    assert "  and 2 more; --verbose lists them all" in brief
+    assert "  11.md: cannot parse 11.md: no text" in full
+
+
+def test_odd_files_are_counted_and_named_on_request():
+    report = replies.ingest_report(items=[replies.item(warnings=["odd encoding"])])
+
+    assert "1 file with something odd; --verbose says what" in drawn(report)
+    assert "  ops/backup.md: odd encoding" in drawn(report, verbose=True)
+
+
+def test_waiting_passages_say_why_and_what_to_do():
+    none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17)
+    some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1)
+
+    assert "note: 17 passages without a vector, since no model could be had" in drawn(
+        replies.ingest_report(embedding=none)
+    )
+    assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))
+
+
+def test_a_dry_run_and_an_interrupted_one_say_so_first():
+    assert drawn(replies.ingest_report(dry_run=True))[0].endswith("nothing was written")
+    assert drawn(replies.ingest_report(cancelled=True))[0].startswith("interrupted after 1.2 s")
+
+
+def test_slow_files_are_named_on_request():
+    assert "    0.04 s  ops/backup.md" in drawn(replies.ingest_report(), verbose=True)
+    assert "slowest files" not in drawn(replies.ingest_report())
