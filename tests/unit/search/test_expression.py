@@ -31,7 +31,15 @@ def test_inner_quotes_are_doubled():
     assert quoted(Term('a"b')) == '"a""b"'
 
 
-@given(st.text(max_size=60))
+_MIXTURES = st.lists(
+    st.sampled_from(
+        ['"', "-", "title:", "tag:x", "a", "서울", "역", " ", "*", "(", "AND", "NOT", "-b"]
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(st.text(max_size=60) | _MIXTURES)
 def test_no_query_is_a_syntax_error(text):
     database = apsw.Connection(":memory:")
     database.execute("CREATE VIRTUAL TABLE f USING fts5(title, headings, body)")
@@ -39,15 +47,3 @@ def test_no_query_is_a_syntax_error(text):
 
     if expression:
         database.execute("SELECT rowid FROM f WHERE f MATCH ?", (expression,)).fetchall()
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            ['"', "-", "title:", "tag:x", "a", "서울", "역", " ", "*", "(", "AND", "NOT", "-b"]
-        ),
-        max_size=12,
-    ).map("".join)
-)
-def test_no_mixture_of_operators_is_a_syntax_error(text):
-    test_no_query_is_a_syntax_error.hypothesis.inner_test(text)

@@ -1,22 +1,27 @@
 import pytest
 
+from kebab.core.ids import Key
 from kebab.search.fuse import fuse, scale
 
 
+def _keyed(scores):
+    return {Key(key): score for key, score in scores.items()}
+
+
 def test_both_kinds_of_evidence_count():
-    order = fuse({1: 0.8, 2: 0.5}, {2: 0.9, 3: 0.6, 1: 0.1})
+    order = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({2: 0.9, 3: 0.6, 1: 0.1}))
 
     assert [key for key, _ in order] == [2, 1, 3]
 
 
 def test_a_chunk_without_a_vector_keeps_its_place_among_words():
-    scores = dict(fuse({1: 0.8, 2: 0.5}, {}))
+    scores = dict(fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({})))
 
     assert scores == pytest.approx({1: 0.8, 2: 0.5})
 
 
 def test_ties_go_to_the_smaller_key():
-    assert [key for key, _ in fuse({9: 0.5, 3: 0.5, 5: 0.5}, {})] == [3, 5, 9]
+    assert [key for key, _ in fuse(_keyed({9: 0.5, 3: 0.5, 5: 0.5}), _keyed({}))] == [3, 5, 9]
 
 
 @pytest.mark.parametrize(
