@@ -58,7 +58,17 @@ def _environment(outer: Mapping[str, str], folder: Path, models: Path) -> dict[s
         "KEBAB_MODELS_DIR": str(models),
         "KEBAB_OFFLINE": "true",  # a fetch of weights would be measured as well
     }
-    return {**kept, **ours, **_import_path(outer.get("PYTHONPATH", ""))}
+    return {**kept, **ours, **_import_path(outer.get("PYTHONPATH", "")), **_bytecode(folder)}
+
+
+def _bytecode(folder: Path) -> dict[str, str]:
+    """Return what lets processes keep bytecode, as any installed program has it.
+
+    Where none is to be written beside the sources, all beds of a run share a place of their own.
+    """
+    if not sys.dont_write_bytecode:
+        return {}
+    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode")}
 
 
 def _import_path(outer: str) -> dict[str, str]:

@@ -4,14 +4,14 @@ Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.compose
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from kebab.core.chunk import ChunkRow, KeyedScore, PendingChunk
+from kebab.core.chunk import KeyedScore, PendingChunk
 from kebab.core.document import ParsedDocument
 from kebab.core.hit import StoredChunk, VectorState
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ids import DocId, Key
 from kebab.core.query import Filters
+from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,67 +77,6 @@ class Embedder(Protocol):
         longer than the window is embedded in windows whose vectors are averaged, so no tail is
         invisible.
         """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A registered root. `name` is what the filter `source` matches; `kind` says what it scans."""
-
-    name: str
-    root: str
-    kind: Literal["folder", "files", "stdin"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What the library remembers of a document, enough to tell whether its file changed."""
-
-    doc_id: DocId
-    path: str
-    size: int
-    mtime_ns: int
-    inode: int
-    content_hash: str
-    recipe: str
-    """Digest of parser, chunker and settings; another recipe means the file is read again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileStamp:
-    """What `stat` says of a file."""
-
-    size: int
-    mtime_ns: int
-    inode: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentRow:
-    """A document ready to be stored, with all its chunks in order."""
-
-    doc_id: DocId
-    source: str
-    path: str
-    title: str
-    media: str
-    lang: str | None
-    tags: tuple[str, ...]
-    stamp: FileStamp
-    content_hash: str
-    recipe: str
-    parser_version: str
-    chunker_version: str
-    chunks: tuple[ChunkRow, ...]
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """What storing a document changed, in chunks."""
-
-    kept: int = 0
-    added: int = 0
-    removed: int = 0
 
 
 class LibraryWriter(Protocol):
@@ -271,16 +210,6 @@ class Vectors(Protocol):
 
     def count(self) -> int:
         """Return how many rows the index holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class VectorRow:
-    """One row to append."""
-
-    key: Key
-    chunk_id: ChunkId
-    doc_id: DocId
-    vector: "Vector" = field(repr=False)
 
 
 class VectorWriter(Vectors, Protocol):

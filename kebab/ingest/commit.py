@@ -2,8 +2,9 @@
 
 from kebab.core.cancel import Cancel
 from kebab.core.ids import DocId, doc_id
-from kebab.core.ports import Clock, FileStamp, Known, LibraryWriter
+from kebab.core.ports import Clock, LibraryWriter
 from kebab.core.progress import ProgressKind
+from kebab.core.rows import FileStamp, Known
 from kebab.errors.catalog import IoError, ParseFailed, TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.moves import Gone, Work

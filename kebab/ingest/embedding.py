@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from kebab.core.cancel import Cancel
 from kebab.core.chunk import PendingChunk, embed_text
 from kebab.core.ids import DocId
-from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorRow, VectorWriter
+from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
+from kebab.core.rows import VectorRow
 from kebab.ingest.pulse import Pulse
 
 if TYPE_CHECKING:

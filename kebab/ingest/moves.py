@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kebab.core.ids import content_hash
-from kebab.core.ports import Known, Source
+from kebab.core.rows import Known, Source
 from kebab.ingest.outcome import ItemKind
 from kebab.source.walk import FileEntry
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kebab.core.ids import content_hash
-from kebab.core.ports import FileStamp, Known, Source
+from kebab.core.rows import FileStamp, Known, Source
 from kebab.ingest.moves import Gone, Work, match
 from kebab.ingest.outcome import ItemKind
 from kebab.ingest.survey import Survey

@@ -9,7 +9,8 @@ from kebab.chunk.identify import rows
 from kebab.chunk.split import split
 from kebab.core.document import ParsedDocument
 from kebab.core.ids import DocId, content_hash, digest
-from kebab.core.ports import DocumentRow, FileStamp, Parser, Source
+from kebab.core.ports import Parser
+from kebab.core.rows import DocumentRow, FileStamp, Source
 from kebab.errors.catalog import UnsupportedMedia
 from kebab.ingest.deadline import deadline
 from kebab.source.walk import FileEntry

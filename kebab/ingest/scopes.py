@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from kebab.core.ports import Known, Source
+from kebab.core.rows import Known, Source
 from kebab.core.stored import STDIN
 from kebab.errors.catalog import IoError, UsageInvalid
 from kebab.ingest.request import IngestRequest

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from kebab.core.cancel import Cancel
 from kebab.core.ids import digest
-from kebab.core.ports import Source
 from kebab.core.progress import ProgressKind, Report, silent
+from kebab.core.rows import Source
 from kebab.core.stored import STDIN
 from kebab.errors.catalog import IoError
 from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind

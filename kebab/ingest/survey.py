@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kebab.core.ids import digest
-from kebab.core.ports import Known, LibraryWriter, Source
+from kebab.core.ports import LibraryWriter
+from kebab.core.rows import Known, Source
 from kebab.errors.catalog import IoError
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Knowledge, Scope, is_below

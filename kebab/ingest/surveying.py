@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from kebab.core.ports import Source
+from kebab.core.rows import Source
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.ingest.outcome import IngestItem, ItemKind
 from kebab.ingest.request import IngestRequest

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from kebab.core.chunk import ChunkRow, KeyedScore, PendingChunk
 from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.ports import DocumentRow, FileStamp, Known, Source, Written
 from kebab.core.query import Filters
+from kebab.core.rows import DocumentRow, FileStamp, Known, Source, Written
 from tests.fakes.passing import passes
 
 _TERM = re.compile(r'"((?:[^"]|"")*)"')

@@ -2,8 +2,8 @@
 
 import re
 
-from kebab.core.ports import DocumentRow
 from kebab.core.query import Filters
+from kebab.core.rows import DocumentRow
 
 
 def passes(row: DocumentRow, filters: Filters) -> bool:

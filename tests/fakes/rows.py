@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kebab.core.chunk import Chunk, ChunkRow
 from kebab.core.ids import DocId, chunk_id, digest, doc_id
-from kebab.core.ports import DocumentRow, FileStamp, Source
+from kebab.core.rows import DocumentRow, FileStamp, Source
 
 NOTES = Source(name="notes", root="/home/me/notes", kind="folder")
 OTHER = Source(name="other", root="/srv/other", kind="folder")

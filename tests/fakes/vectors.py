@@ -7,7 +7,7 @@ import numpy as np
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
-from kebab.core.ports import VectorRow
+from kebab.core.rows import VectorRow
 
 if TYPE_CHECKING:
     from kebab.core.ports import Vector

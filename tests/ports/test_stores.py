@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from kebab.core.ids import ChunkId, DocId, Key, doc_id
-from kebab.core.ports import LibraryReader, VectorRow
+from kebab.core.ports import LibraryReader
 from kebab.core.query import Filters
+from kebab.core.rows import VectorRow
 from kebab.store.lance.nearest import MappedVectors
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader

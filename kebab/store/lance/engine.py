@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kebab.core.ids import Key
-from kebab.core.ports import VectorRow
+from kebab.core.rows import VectorRow
 from kebab.errors.catalog import IoError
 from kebab.store.lance import layout
 from kebab.store.lance.failures import Op, translated

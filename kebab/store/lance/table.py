@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
-from kebab.core.ports import VectorRow
+from kebab.core.rows import VectorRow
 from kebab.store.lance import layout
 from kebab.store.lance.engine import LanceTable
 from kebab.store.lance.nearest import MappedVectors

@@ -9,7 +9,7 @@ import apsw
 from kebab.core.chunk import ChunkRow
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.ports import DocumentRow, Written
+from kebab.core.rows import DocumentRow, Written
 from kebab.store.sqlite import fts, vectors
 from kebab.store.sqlite.values import as_json, strings
 

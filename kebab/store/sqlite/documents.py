@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from kebab.core.ids import DocId, Key
-from kebab.core.ports import DocumentRow, FileStamp, Known, Source
+from kebab.core.rows import DocumentRow, FileStamp, Known, Source
 from kebab.store.sqlite import fts, vectors
 from kebab.store.sqlite.values import as_json, clamped, signed, unsigned
 

@@ -9,7 +9,7 @@ from typing import Self
 from kebab.core.chunk import PendingChunk
 from kebab.core.hit import VectorState
 from kebab.core.ids import DocId, Key
-from kebab.core.ports import DocumentRow, FileStamp, Known, Source, Written
+from kebab.core.rows import DocumentRow, FileStamp, Known, Source, Written
 from kebab.store.sqlite import chunks, documents, fts, state, vectors
 from kebab.store.sqlite.connection import database_path, empty_log, open_writer
 from kebab.store.sqlite.failures import translated

@@ -2,8 +2,10 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from kebab.app.compose import Workshop
@@ -15,6 +17,7 @@ from kebab.config.load import load
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
 from kebab.embed.models import MODELS
+from kebab.store.sqlite.migrate import expected
 from kebab.wire.ingest import IngestReport
 from kebab.wire.library import DocSummary
 from kebab.wire.search import SearchRequest, SearchResponse
@@ -129,3 +132,13 @@ def own_models(desk: Desk, tiny_models: Path) -> Path:
     folder = desk.folder / "models"
     shutil.copytree(tiny_models, folder)
     return folder
+
+
+@pytest.fixture
+def newer(desk: Desk) -> tuple[int, int]:
+    """A database that a newer kebab wrote; the schema versions expected and found."""
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    with closing(apsw.Connection(str(desk.data / "kebab.sqlite"))) as database:
+        database.execute("PRAGMA user_version = 999")
+    return expected(), 999

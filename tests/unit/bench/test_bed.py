@@ -47,3 +47,17 @@ def test_kebab_runs_from_another_folder(tmp_path):
 
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(b"kebab ")
+
+
+@pytest.mark.parametrize("forbidden", [True, False])
+def test_bytecode_is_kept_also_where_none_is_written_beside_the_sources(
+    tmp_path, runner, monkeypatch, forbidden
+):
+    monkeypatch.setattr("sys.dont_write_bytecode", forbidden)
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
+
+    Bed(tmp_path / "bed", tmp_path / "models", runner).run(kebab_command("--help"))
+
+    (environment,) = runner.environments
+    assert ("PYTHONPYCACHEPREFIX" in environment) is forbidden
+    assert not (forbidden and environment["PYTHONDONTWRITEBYTECODE"])

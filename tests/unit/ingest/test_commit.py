@@ -3,7 +3,7 @@ import pytest
 from kebab.chunk.budget import Budget
 from kebab.core.cancel import Cancel
 from kebab.core.ids import DocId, doc_id
-from kebab.core.ports import Source
+from kebab.core.rows import Source
 from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.ingest.commit import Committer
 from kebab.ingest.moves import Gone, Work

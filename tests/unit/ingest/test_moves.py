@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.ids import DocId, content_hash
-from kebab.core.ports import Known, Source
+from kebab.core.rows import Known, Source
 from kebab.ingest.moves import Gone, Work, match
 from kebab.ingest.outcome import ItemKind
 from kebab.source.walk import FileEntry

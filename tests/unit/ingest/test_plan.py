@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kebab.core.ids import DocId, content_hash
-from kebab.core.ports import FileStamp, Known, Source
+from kebab.core.rows import FileStamp, Known, Source
 from kebab.ingest.outcome import ItemKind
 from kebab.ingest.plan import RACY_NS, Comparison, compare
 from kebab.ingest.scopes import Scope

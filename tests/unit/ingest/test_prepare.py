@@ -2,7 +2,7 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.ids import DocId, content_hash
-from kebab.core.ports import Source
+from kebab.core.rows import Source
 from kebab.errors.catalog import TimedOut, UnsupportedMedia
 from kebab.ingest.prepare import Press, read, recipes
 from kebab.parse.markdown import MarkdownParser

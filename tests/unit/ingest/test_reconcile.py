@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.ports import VectorRow
+from kebab.core.rows import VectorRow
 from kebab.ingest.reconcile import reconcile
 from tests.fakes.vectors import MemoryVectors
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ports import Source
+from kebab.core.rows import Source
 from kebab.core.stored import STDIN
 from kebab.errors.catalog import IoError, UsageInvalid
 from kebab.ingest.request import IngestRequest

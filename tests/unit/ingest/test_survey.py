@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ports import Source
+from kebab.core.rows import Source
 from kebab.errors.catalog import IoError
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Scope

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.ports import VectorRow
+from kebab.core.rows import VectorRow
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ DIE = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from kebab.core.ports import VectorRow
+from kebab.core.rows import VectorRow
 from kebab.store.lance import sidecar
 from kebab.store.lance.table import LanceVectors
 

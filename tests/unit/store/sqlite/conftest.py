@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from kebab.core.ids import Key
-from kebab.core.ports import DocumentRow, Written
+from kebab.core.rows import DocumentRow, Written
 from kebab.store.sqlite import chunks, documents, vectors
 from kebab.store.sqlite.connection import open_writer
 from tests.fakes.rows import NOTES, document
