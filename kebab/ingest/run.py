@@ -68,6 +68,8 @@ class _Run:
             return tell(told, self._pulse.elapsed_ms)
         side = VectorSide(library, self._ports.vectors, self._around())
         embedder = self._embedder(told.plan, library, side)
+        if self._request.force:
+            side.doubt()
         self._register(told.surveys, library)
         committer = Committer(library, self._pulse, self._ports.clock)
         self._store(told.plan, committer, side)

@@ -61,6 +61,11 @@ class VectorSide:
             self._opener(found).clear()
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
 
+    def doubt(self) -> None:
+        """Have this run compare the index with the library, row by row."""
+        if self.version is not None:
+            self._library.set_value(VECTORS_DIRTY, "1")
+
     def copy_twins(self) -> None:
         """Save the vectors of documents that are about to be removed for those like them."""
         if self.version is not None and self._library.pending_count():

@@ -96,3 +96,22 @@ def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
 
     assert seen == ["1"]
     assert desk.library.get_value(VECTORS_DIRTY) is None
+
+
+def test_doubt_waits_for_the_first_model(desk, side):
+    side.doubt()
+
+    assert desk.library.get_value(VECTORS_DIRTY) is None
+
+
+def test_lost_vectors_come_back_when_a_run_is_forced(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    kept = desk.tables[desk.embedder.version].keys()
+    desk.tables[desk.embedder.version].clear()
+
+    desk.ingest()
+    assert desk.tables[desk.embedder.version].keys() == []
+    desk.ingest(force=True)
+
+    assert desk.tables[desk.embedder.version].keys() == kept
