@@ -25,7 +25,7 @@ HOMES = {
     # Wire objects and settings are its structs: `app` fills them, a surface takes them apart.
     "msgspec": ("kebab.app", "kebab.cli", "kebab.config", "kebab.wire"),
     # Vectors are its arrays wherever they are made, kept or compared.
-    "numpy": ("kebab.embed", "kebab.store.lance"),
+    "numpy": ("kebab.embed", "kebab.search.cache", "kebab.store.lance"),
     "onnx": ("kebab.embed",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
