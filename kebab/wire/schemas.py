@@ -34,8 +34,15 @@ def document(form: type[Struct]) -> Schema:
 
 
 def detail_schema(signal: type[Signal]) -> Schema:
-    """Return the schema of a code's details."""
-    fields = [(field.name, field.type) for field in dataclasses.fields(signal)]  # type: ignore[arg-type]
+    """Return the schema of a code's details; one that has a default may be left out."""
+    fields = [
+        (
+            field.name,
+            field.type,
+            msgspec.NODEFAULT if field.default is dataclasses.MISSING else field.default,
+        )
+        for field in dataclasses.fields(signal)  # type: ignore[arg-type]
+    ]
     form = msgspec.defstruct(f"{signal.__name__}Details", fields, kw_only=True)
     ((_, schema),) = msgspec.json.schema_components([form])[1].items()
     return {**schema, "title": form.__name__}

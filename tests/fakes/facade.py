@@ -1,7 +1,8 @@
 """A knowledge base that answers from a script: public twin of `kebab.app.facade.Kebab`.
 
 Run as a program it is the whole command line over that twin, for tests of real processes. The
-query or name then says what is to happen: `nothing` finds nothing, `broken` is a damaged store.
+query or path then says what is to happen: `nothing` finds nothing, `slow` work takes its time,
+`stuck` work never ends, `mute` work is long silent, and a name in `FAULTS` is that fault.
 """
 
 import os
@@ -65,6 +66,7 @@ class FakeKebab:
         if not request.query.strip():
             raise InvalidInput(field="$.query", cause="empty")
         _fail(request.query)
+        _hang(request.query)
         count = 0 if request.query == "nothing" else request.limit
         hits = [replies.hit(rank) for rank in range(1, count + 1)]
         more = count > 0
@@ -84,9 +86,10 @@ class FakeKebab:
     def ingest(
         self, options: IngestOptions, report: Report = silent, cancel: Cancel | None = None
     ) -> IngestReport:
-        """Read four files; a path `slow` takes its time until it is cancelled."""
+        """Read four files."""
         self._note("ingest", options)
         _fail(*options.paths)
+        time.sleep(1.6 if "mute" in options.paths else 0)
         report(Progress(kind=ProgressKind.SCAN_STARTED, path="/home/ada/notes"))
         report(Progress(kind=ProgressKind.SCAN_COMPLETED, done=4, total=4, unit="files"))
         for done in range(5000 if "slow" in options.paths else 4):
@@ -98,6 +101,7 @@ class FakeKebab:
                 kind=ProgressKind.ASSET_STARTED, path=path, done=done, total=4, unit="files"
             )
             report(started)
+            _hang(*options.paths)
             time.sleep(0.01 if "slow" in options.paths else 0)
         report(Progress(kind=ProgressKind.EMBED_BATCH, done=3, total=3, unit="chunks"))
         report(Progress(kind=ProgressKind.COMPLETED))
@@ -212,6 +216,11 @@ def _fail(*names: str) -> None:
     for name in names:
         if name in FAULTS:
             raise FAULTS[name]
+
+
+def _hang(*names: str) -> None:
+    while "stuck" in names:
+        time.sleep(0.01)
 
 
 def _absent(name: str) -> bool:

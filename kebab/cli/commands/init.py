@@ -35,15 +35,19 @@ def command(session: Session, *, workspace: str | None, force: bool) -> Exit:
 
 
 def _settings(session: Session, *, force: bool) -> Settings:
-    """Return the settings that hold without the file, when it is about to be written.
+    """Return the settings that hold now, or without a file that cannot be used and is replaced.
 
     Raises:
         ConfigInvalid: The file is there, stays, and cannot be used; or its folder is missing.
     """
     path = session.config_path()
-    if path.exists() and not force:
-        return session.settings()
-    if session.named_config() and not path.parent.is_dir():
+    if path.exists():
+        try:
+            return session.settings()
+        except ConfigInvalid:
+            if not force:
+                raise
+    elif session.named_config() and not path.parent.is_dir():
         raise ConfigInvalid(path=str(path), cause="no such folder")
     environ = {name: value for name, value in os.environ.items() if name != "KEBAB_CONFIG"}
     return load(Path(os.devnull), environ=environ, flags={"data_dir": session.flags.data_dir})

@@ -1,0 +1,140 @@
+"""Both channels at the level of file descriptors, over libraries that write where they like."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.contract.conftest import SCRIPTED, checked
+
+
+def interrupted_twice(process):
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+
+
+def wait_for(stream, words):
+    """Return what a process wrote up to a line with these words."""
+    seen = b""
+    for line in stream:
+        seen += line
+        if words in line:
+            return seen
+    raise AssertionError(seen)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["doctor"], ["search", "x"], ["search", "broken"]], ids=" ".join
+)
+def test_no_library_gets_through_in_text(arguments, empty, program):
+    ran = program(*arguments, module=SCRIPTED)
+
+    assert "noise" not in ran.out + ran.err
+    assert ran.out + ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["doctor"], ["ingest"], ["search", "broken"], ["search", "surprise"], ["search", "--nope"]],
+    ids=" ".join,
+)
+def test_no_library_gets_through_under_json(arguments, empty, program):
+    ran = program(*arguments, "--json", module=SCRIPTED)
+
+    checked(ran.out, status=ran.status, command=arguments[0])
+    checked(ran.err, status=ran.status, command=arguments[0])
+    assert len(ran.out.splitlines()) == (ran.status == 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_one_interruption_stops_cleanly_and_reports(number, empty, started):
+    process = started("ingest", "slow", "--json", stdout=-1, stderr=-1)
+    seen = wait_for(process.stderr, b"asset_started")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    (report,) = checked(out.decode(), status=130, command="ingest")
+    assert report["cancelled"]
+    events = checked((seen + err).decode(), status=130, command="ingest")
+    assert [one["kind"] for one in events if one["exit_code"] == 130] == ["aborted"]
+
+
+def test_an_interrupted_stream_ends_with_the_report(empty, started):
+    process = started("ingest", "slow", "--stream", stdout=-1, stderr=-1)
+    seen = wait_for(process.stdout, b"asset_started")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    events = checked((seen + out).decode(), status=130, command="ingest")
+    assert (process.returncode, err) == (130, b"")
+    assert (events[-1]["kind"], events[-1]["report"]["cancelled"]) == ("aborted", True)
+
+
+def test_two_interruptions_leave_at_once(empty, started):
+    process = started("ingest", "stuck", "--json", stdout=-1, stderr=-1)
+    seen = wait_for(process.stderr, b"asset_started")
+    interrupted_twice(process)
+    out, err = process.communicate(timeout=20)
+
+    assert (process.returncode, out) == (130, b"")
+    lines = checked((seen + err).decode(), status=130, command="ingest")
+    assert [one.get("code") or one["kind"] for one in lines][-2:] == ["aborted", "cancelled"]
+
+
+def test_an_interrupted_search_is_cancelled(empty, started):
+    process = started("search", "stuck", "--stream", stdout=-1, stderr=-1)
+    seen = wait_for(process.stdout, b"stage")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+
+    frames = checked((seen + out).decode(), status=130, command="search")
+    assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
+    assert [one["type"] for one in frames] == ["stage", "error", "end"]
+
+
+@pytest.mark.parametrize("form", ["--json", "--stream", "--output-format=text"])
+def test_a_reader_that_goes_away_is_no_error(form, empty, started):
+    process = started("search", "word", form, stdout=-1, stderr=-1)
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_help_into_a_closed_pipe_is_quiet_too(empty, started):
+    process = started("--help", module="kebab", stdout=-1, stderr=-1)
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_a_full_disk_is_an_io_error(empty, started):
+    with Path("/dev/full").open("wb") as full:
+        process = started("doctor", "--json", stdout=full, stderr=-1)
+        _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, json.loads(err)["code"]) == (2, "io_error")
+
+
+def test_bulk_answers_each_line_before_it_reads_the_next(empty, started):
+    process = started("search", "--bulk", stdin=-1, stdout=-1, stderr=-1)
+    for word in (b"one", b"two"):
+        process.stdin.write(b'"%s"\n' % word)
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["query"] == word.decode()
+    _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, err) == (0, b"")
+
+
+def test_a_long_silence_is_broken(empty, program):
+    ran = program("ingest", "mute", module=SCRIPTED)
+
+    assert ran.err.splitlines()[0].startswith("working")

@@ -1,0 +1,64 @@
+"""Every command has help, a summary, and examples that work as they stand."""
+
+import shlex
+
+import click
+import pytest
+
+from kebab.cli.reference import commands
+from kebab.cli.root import root
+
+COMMANDS = dict(commands())
+
+
+def calls(example):
+    """Return the arguments of each call of kebab in a shell line."""
+    found: list[list[str]] = [[]]
+    for word in shlex.split(example):
+        if word == "|":
+            found.append([])
+        else:
+            found[-1].append(word)
+    return [words[1:] for words in found if words[:1] == ["kebab"]]
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_is_there_and_complete(path, flag, kebab):
+    ran = kebab(*path.split(), flag)
+
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith(f"Usage: kebab {path}")
+    for heading in ("Options:", "Global options:", "Examples:", "Exit status:"):
+        assert f"\n{heading}\n" in ran.out
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_needs_no_settings(path, kebab, empty):
+    assert kebab("--config", str(empty / "none.toml"), *path.split(), "--help").status == 0
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_flag_says_what_it_does(path):
+    options = [one for one in COMMANDS[path].params if isinstance(one, click.Option)]
+
+    assert all(one.help for one in options)
+
+
+@pytest.mark.parametrize(
+    ("path", "example"),
+    [(path, example) for path, command in COMMANDS.items() for example in command.examples],
+)
+def test_examples_can_be_typed_as_they_stand(path, example):
+    made = calls(example)
+
+    assert made
+    for words in made:
+        context = root.make_context("kebab", list(words), resilient_parsing=False)
+        name, command, rest = root.resolve_command(context, context._protected_args + context.args)
+        while isinstance(command, click.Group):
+            context = command.make_context(name, rest, parent=context)
+            arguments = context._protected_args + context.args
+            name, command, rest = command.resolve_command(context, arguments)
+        assert command is not None
+        command.make_context(name, rest, parent=context)
