@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from kebab.app.compose import Workshop
@@ -31,9 +31,8 @@ def reset(shop: Workshop, *, models: bool) -> ResetReport:
         IoError: Something cannot be deleted.
     """
     shop.refuse_when_read_only("reset")
-    if not shop.places.data.exists():
-        return plan(shop, models=models)
-    with shop.writer_lock():
+    # The lock file is not made for a folder that does not exist: there is nothing to guard.
+    with shop.writer_lock() if shop.places.data.exists() else nullcontext():
         report = plan(shop, models=models)
         for name in report.removed:
             _delete(Path(name))

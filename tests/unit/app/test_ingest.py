@@ -1,0 +1,337 @@
+"""Ingesting into real stores: what changes on disk shows in library, vectors and report."""
+
+import os
+import shutil
+
+import pytest
+
+from kebab.app.ingest import ingest, ingest_report, ingest_text
+from kebab.app.library import remove
+from kebab.app.requests import IngestOptions, TextOptions
+from kebab.core.cancel import Cancel
+from kebab.core.progress import ProgressKind, silent
+from kebab.embed.models import E5_SMALL, MINILM
+from kebab.errors.catalog import (
+    EmbeddingMismatch,
+    InvalidInput,
+    IoError,
+    Locked,
+    NotIndexed,
+    ReadOnly,
+    UsageInvalid,
+)
+from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
+from kebab.wire.library import RemoveReport
+
+
+def _text(desk, text, title="Call with Ada", *, shop=None, **options):
+    asked = TextOptions(text=text.encode(), title=title, **options)
+    return ingest_text(shop or desk.shop(), asked, silent, Cancel())
+
+
+def _kinds(report):
+    return {item.doc_path: item.kind for item in report.items}
+
+
+def _ids(desk):
+    return {path: one.doc_id for path, one in desk.documents().items()}
+
+
+def test_files_become_documents_with_vectors(lab):
+    lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
+    lab.write("deep/b.txt", "the dog runs\n")
+    lab.write("c.bin", "x")
+    report = lab.ingest()
+
+    assert (report.scanned, report.new, report.skipped, report.errors) == (3, 2, 1, 0)
+    assert (report.embedding.version, report.embedding.embedded) == (E5_SMALL.version, 2)
+    assert report.embedding.pending == 0
+    assert report.skip_examples == {"unsupported": ["c.bin"]}
+    assert {one.doc_path for one in report.slowest} == {"a.md", "deep/b.txt"}
+    assert sorted(_ids(lab)) == ["a.md", "deep/b.txt"]
+
+
+def test_without_a_model_passages_wait_until_an_ingest_has_one(lab, tiny_models):
+    lab.flags["models_dir"] = str(lab.folder / "models")
+    lab.write("a.md", "the cat sleeps\n")
+    told = []
+    first = ingest(
+        lab.shop(),
+        IngestOptions(paths=(str(lab.notes),)),
+        told.append,
+        Cancel(),
+    )
+    shutil.copytree(tiny_models, lab.folder / "models")
+    second = lab.again()
+
+    assert (first.embedding.version, first.embedding.pending) == (None, 1)
+    assert any("words only" in (event.message or "") for event in told)
+    assert told[-1].kind is ProgressKind.COMPLETED
+    assert (second.unchanged, second.embedding.embedded, second.embedding.pending) == (1, 1, 0)
+    assert lab.search("cat").hits[0].retrieval.method == "hybrid"
+
+
+def test_moves_edits_and_deletions_are_followed(lab):
+    for name in ("moves", "changes", "goes"):
+        lab.write(f"{name}.md", f"# {name}\n\nthe {name} of the cat\n")
+    lab.ingest()
+    before = _ids(lab)
+    (lab.notes / "moves.md").rename(lab.notes / "moved.md")
+    (lab.notes / "goes.md").unlink()
+    lab.write("changes.md", "# changes\n\nthe dog in the park\n")
+    report = lab.again()
+
+    assert _kinds(report) == {"moved.md": "moved", "changes.md": "updated", "goes.md": "removed"}
+    after = _ids(lab)
+    assert after == {"moved.md": before["moves.md"], "changes.md": before["changes.md"]}
+    assert {hit.doc_path for hit in lab.search("goes", mode="vector").hits} == set(after)
+    assert lab.search("dog", mode="lexical").hits[0].doc_path == "changes.md"
+
+
+def test_nothing_changed_asks_for_no_model(lab):
+    lab.write("a.md", "the cat sleeps\n")
+    lab.ingest()
+    damaged = lab.shop(models_dir=str(lab.folder / "none"))
+
+    report = lab.again(shop=damaged)
+
+    assert (report.unchanged, report.embedding.version) == (1, E5_SMALL.version)
+
+
+def test_a_bad_file_is_an_item_with_its_own_error(desk):
+    desk.write("good.md", "the cat\n")
+    (desk.notes / "bad.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4)
+    report = desk.ingest()
+    (bad,) = [item for item in report.items if item.kind == "error"]
+
+    assert (report.new, report.errors) == (1, 1)
+    assert (bad.doc_path, bad.error.code, bad.error.operation) == (
+        "bad.txt",
+        "parse_failed",
+        "ingest",
+    )
+
+
+def test_another_model_in_the_settings_stops_the_run(lab):
+    lab.write("a.md", "the cat sleeps\n")
+    lab.ingest()
+    lab.write("b.md", "the dog runs\n")
+    other = lab.shop(models__embedding__model=MINILM.key)
+
+    with pytest.raises(EmbeddingMismatch) as caught:
+        lab.ingest(shop=other)
+
+    assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
+    assert sorted(_ids(lab)) == ["a.md"]
+
+
+def test_the_settings_choose_the_model(lab):
+    lab.write("a.md", "the cat sleeps\n")
+    report = lab.ingest(shop=lab.shop(models__embedding__model=MINILM.key))
+
+    assert report.embedding.version == MINILM.version
+
+
+def test_settings_that_shape_passages_read_files_again(desk):
+    desk.write("a.md", "word " * 300)
+    desk.ingest()
+    report = desk.ingest(shop=desk.shop(index__chunk_tokens=64))
+
+    assert _kinds(report) == {"a.md": "updated"}
+    assert report.items[0].chunk_count > 3
+
+
+def test_settings_decide_what_is_left_out(desk):
+    for name in ("a.md", ".hidden.md", "draft.md", "large.md"):
+        desk.write(name, "the cat\n" * (200 if name == "large.md" else 1))
+    shop = desk.shop(ingest__hidden=True, ingest__exclude=["draft*"], ingest__max_file_bytes=1_000)
+    desk.ingest(shop=shop)
+
+    assert sorted(_ids(desk)) == [".hidden.md", "a.md"]
+
+
+def test_the_knowledge_base_never_reads_itself(desk):
+    desk.flags["data_dir"] = str(desk.notes / "kb")
+    desk.write("a.md", "the cat\n")
+    _text(desk, "kept text")
+    report = desk.ingest()
+
+    assert (report.new, report.skipped_by_reason) == (1, {"excluded": 1})
+
+
+def test_a_dry_run_tells_and_writes_nothing(desk):
+    desk.write("a.md", "the cat\n")
+    before = desk.tree()
+    planned = desk.ingest(dry_run=True)
+
+    assert (planned.dry_run, _kinds(planned)) == (True, {"a.md": "new"})
+    assert desk.tree() == before
+    desk.ingest()
+    desk.write("b.md", "the dog\n")
+    assert _kinds(desk.ingest(dry_run=True)) == {"b.md": "new"}
+    assert sorted(_ids(desk)) == ["a.md"]
+
+
+def test_the_workspace_is_read_when_nothing_is_named(desk):
+    desk.write("a.md", "the cat\n")
+    report = desk.again(shop=desk.shop(workspace=str(desk.notes)))
+
+    assert (report.new, report.scope) == (1, [str(desk.notes)])
+
+
+def test_nothing_named_and_nothing_known_is_a_usage_error(desk):
+    with pytest.raises(UsageInvalid):
+        desk.again()
+
+
+def test_a_folder_that_does_not_exist_is_refused_by_name(desk):
+    with pytest.raises(IoError) as caught:
+        desk.ingest(desk.folder / "missing")
+
+    assert caught.value.path == str(desk.folder / "missing")
+
+
+def test_a_second_writer_is_locked_out(desk):
+    desk.write("a.md", "the cat\n")
+    with desk.shop().writer("test"), pytest.raises(Locked) as caught:
+        desk.ingest()
+
+    assert caught.value.holder_pid == os.getpid()
+
+
+def test_a_cancelled_run_keeps_what_it_did(desk):
+    for number in range(5):
+        desk.write(f"{number}.md", f"the cat {number}\n")
+    cancel = Cancel()
+
+    def report(event):
+        if event.kind is ProgressKind.ASSET_FINISHED and event.done == 2:
+            cancel.request()
+
+    told = ingest(desk.shop(), IngestOptions(paths=(str(desk.notes),)), report, cancel)
+
+    assert (told.cancelled, told.new) == (True, 2)
+    assert len(_ids(desk)) == 2
+    assert desk.again().new == 3
+
+
+def test_text_becomes_a_document_that_its_title_names(desk):
+    first = _text(desk, "the cat sleeps", source_uri="https://example.org/call")
+    (item,) = first.items
+    hit = desk.search("cat").hits[0]
+
+    assert (item.kind, item.source, hit.title, hit.file) == ("new", "stdin", "Call with Ada", None)
+    assert "sleeps" in hit.snippet
+
+
+def test_the_same_title_again_replaces_the_text(desk):
+    first = _text(desk, "the cat sleeps")
+    same = _text(desk, "the cat sleeps")
+    other = _text(desk, "the dog runs")
+
+    assert (first.new, same.unchanged, other.updated) == (1, 1, 1)
+    assert first.items[0].doc_id == other.items[0].doc_id
+    assert [len(desk.search(word).hits) for word in ("cat", "dog")] == [0, 1]
+    assert len(list((desk.data / "stdin").iterdir())) == 1
+
+
+def test_a_bare_ingest_keeps_texts(desk):
+    desk.write("a.md", "the dog\n")
+    desk.ingest()
+    _text(desk, "the cat sleeps")
+    report = desk.again()
+
+    assert (report.unchanged, report.removed, report.errors) == (2, 0, 0)
+
+
+def test_a_text_that_was_removed_does_not_come_back(desk):
+    desk.write("a.md", "the dog\n")
+    desk.ingest()
+    _text(desk, "the cat sleeps")
+    _text(desk, "the bird sings", title="Birds")
+    names = [name for name, one in desk.documents().items() if one.title == "Call with Ada"]
+    gone = remove(desk.shop(), names)
+    report = desk.again()
+
+    assert isinstance(gone, RemoveReport)
+    assert not gone.returns
+    assert (report.new, report.errors, report.unchanged) == (0, 0, 2)
+    assert not desk.search("sleeps").hits
+    assert len(list((desk.data / "stdin").iterdir())) == 1
+
+
+def test_the_last_text_can_be_removed_too(desk):
+    desk.write("a.md", "the dog\n")
+    desk.ingest()
+    report = _text(desk, "the cat sleeps")
+    remove(desk.shop(), [report.items[0].doc_id])
+
+    assert (desk.again().errors, sorted(_ids(desk))) == (0, ["a.md"])
+
+
+def test_a_dry_run_of_a_text_writes_nothing(desk):
+    before = desk.tree()
+    planned = _text(desk, "the cat", dry_run=True)
+
+    assert (planned.dry_run, planned.new, desk.tree()) == (True, 1, before)
+    _text(desk, "the cat")
+    assert _text(desk, "the cat", dry_run=True).unchanged == 1
+    assert _text(desk, "the dog", dry_run=True).updated == 1
+
+
+@pytest.mark.parametrize("title", ["", "  \t"])
+def test_a_text_needs_a_title(desk, title):
+    with pytest.raises(InvalidInput) as caught:
+        _text(desk, "the cat", title=title)
+
+    assert caught.value.field == "title"
+    assert not desk.data.exists()
+
+
+def test_a_title_that_utf8_cannot_carry_is_kept_in_escapes(desk):
+    _text(desk, "the cat", title="caf\udce9", source_uri="file:///caf\udce9")
+
+    assert desk.search("cat").hits[0].title == "caf\\udce9"
+
+
+def test_read_only_refuses_and_creates_nothing(desk):
+    desk.write("a.md", "the cat\n")
+    before = desk.tree()
+    shop = desk.shop(read_only=True)
+
+    with pytest.raises(ReadOnly, match="ingest"):
+        desk.ingest(shop=shop)
+    with pytest.raises(ReadOnly, match="ingest"):
+        _text(desk, "the dog", shop=shop)
+
+    assert desk.tree() == before
+
+
+def test_a_database_of_a_newer_kebab_is_left_alone(desk, newer):
+    desk.write("b.md", "the dog\n")
+    with pytest.raises(NotIndexed) as caught:
+        desk.ingest()
+
+    assert (caught.value.expected, caught.value.found) == newer
+
+
+def test_an_outcome_is_told_item_by_item():
+    outcome = IngestOutcome(
+        scope=("/notes",),
+        scanned=2,
+        items=[
+            IngestItem(kind=ItemKind.NEW, doc_path="a.md", source="/notes", warnings=("odd",)),
+            IngestItem(
+                kind=ItemKind.ERROR,
+                doc_path="b.md",
+                source="/notes",
+                error=IoError(path="/notes/b.md", op="read", cause="gone"),
+            ),
+        ],
+    )
+    report = ingest_report(outcome)
+
+    assert (report.scope, report.new, report.errors) == (["/notes"], 1, 1)
+    assert report.items[0].warnings == ["odd"]
+    assert report.items[1].error
+    assert report.items[1].error.details == {"path": "/notes/b.md", "op": "read", "cause": "gone"}

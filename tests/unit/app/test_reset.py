@@ -1,0 +1,161 @@
+import os
+
+import pytest
+
+from kebab.app.compose import Workshop
+from kebab.app.ingest import ingest_text
+from kebab.app.requests import TextOptions
+from kebab.app.reset import plan, reset, size
+from kebab.config.load import load
+from kebab.core.cancel import Cancel
+from kebab.core.progress import silent
+from kebab.errors.catalog import Locked, NotIndexed, ReadOnly
+
+OWN = {"kebab.sqlite", "kebab.sqlite-wal", "kebab.sqlite-shm", "lance", "stdin", "writer.lock"}
+
+
+@pytest.fixture
+def full(lab):
+    """A desk with everything that kebab makes."""
+    lab.write("a.md", "the cat sleeps\n")
+    lab.ingest()
+    text = TextOptions(text=b"the dog runs", title="Dog")
+    ingest_text(lab.shop(), text, silent, Cancel())
+    assert {path.name for path in lab.data.iterdir()} == OWN
+    return lab
+
+
+def _names(desk, paths):
+    return {os.path.relpath(path, desk.data) for path in paths}
+
+
+def test_everything_that_kebab_made_goes_and_the_files_stay(full):
+    planned = plan(full.shop(), models=False)
+    report = reset(full.shop(), models=False)
+
+    assert _names(full, report.removed) == OWN
+    assert (report.kept, report.models_removed) == ([], False)
+    assert report.bytes_freed > 10_000
+    assert planned.removed == report.removed
+    assert not full.data.exists()
+    assert (full.notes / "a.md").exists()
+    with pytest.raises(NotIndexed):
+        full.search("cat")
+    assert full.ingest().new == 1
+
+
+def test_a_plan_deletes_nothing(full):
+    before = full.tree()
+    plan(full.shop(), models=True)
+
+    assert full.tree() == before
+
+
+def test_what_is_not_ours_stays_with_its_folder(full):
+    (full.data / "diary.txt").write_text("mine")
+    (full.data / "photos").mkdir()
+    (full.data / "photos" / "cat.jpg").write_text("meow")
+    (full.data / "kebab.sqlite.backup").write_text("a copy")
+    report = reset(full.shop(), models=False)
+
+    assert _names(full, report.kept) == {"diary.txt", "photos", "kebab.sqlite.backup"}
+    assert {path.name for path in full.data.iterdir()} == {
+        "diary.txt",
+        "photos",
+        "kebab.sqlite.backup",
+    }
+    assert (full.data / "photos" / "cat.jpg").read_text() == "meow"
+
+
+def test_a_data_folder_that_is_a_link_stays_one(full):
+    real = full.folder / "real"
+    full.data.rename(real)
+    full.data.symlink_to(real)
+    report = reset(full.shop(), models=False)
+
+    assert len(report.removed) == len(OWN)
+    assert list(real.iterdir()) == []
+    assert full.data.is_symlink()
+
+
+def test_a_link_in_place_of_something_ours_is_cut_and_not_followed(full):
+    treasure = full.folder / "treasure"
+    (full.data / "stdin").rename(treasure)
+    (full.data / "stdin").symlink_to(treasure)
+    reset(full.shop(), models=False)
+
+    assert len(list(treasure.iterdir())) == 1
+    assert not full.data.exists()
+
+
+def test_the_notes_may_surround_the_knowledge_base(desk):
+    desk.flags["data_dir"] = str(desk.notes)
+    desk.data = desk.notes
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    report = reset(desk.shop(), models=False)
+
+    assert _names(desk, report.kept) == {"a.md"}
+    assert [path.name for path in desk.notes.iterdir()] == ["a.md"]
+
+
+def test_weights_go_only_when_asked(desk, own_models):
+    (own_models / "my-own").mkdir()
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    kept = reset(desk.shop(), models=False)
+    assert len(list(own_models.iterdir())) == 3
+
+    gone = reset(desk.shop(), models=True)
+
+    assert (kept.models_removed, gone.models_removed) == (False, True)
+    assert len(gone.removed) == 2
+    assert [path.name for path in own_models.iterdir()] == ["my-own"]
+
+
+def test_nothing_to_delete_creates_nothing(desk):
+    before = desk.tree()
+    report = reset(desk.shop(), models=False)
+
+    assert (report.removed, report.kept, report.bytes_freed) == ([], [], 0)
+    assert desk.tree() == before
+
+
+def test_a_broken_database_can_be_deleted(full):
+    (full.data / "kebab.sqlite").write_bytes(b"not a database at all" * 100)
+    reset(full.shop(), models=False)
+
+    assert full.ingest().new == 1
+
+
+def test_nothing_is_deleted_under_a_writer(full):
+    with full.shop().writer("test"), pytest.raises(Locked):
+        reset(full.shop(), models=False)
+
+    assert full.search("cat").hits
+
+
+def test_read_only_refuses(full):
+    before = full.tree()
+    with pytest.raises(ReadOnly, match="reset"):
+        reset(full.shop(read_only=True), models=False)
+
+    assert full.tree() == before
+
+
+def test_a_relative_data_folder_is_the_one_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shop = Workshop(load(environ={}, flags={"data_dir": "kb"}), config_path=tmp_path / "c.toml")
+
+    assert plan(shop, models=False).data_dir == str(tmp_path / "kb")
+
+
+def test_sizes_are_those_of_files_without_following_links(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x").write_bytes(b"12345")
+    (tmp_path / "b").write_bytes(b"123")
+    (tmp_path / "a" / "link").symlink_to("/")
+
+    assert size(tmp_path / "b") == 3
+    assert size(tmp_path / "a") == 5 + len("/")
+    assert size(tmp_path / "missing") == 0
