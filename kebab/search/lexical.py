@@ -1,7 +1,7 @@
 """The channel of words: which terms are asked for, and how much of the best possible is found."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kebab.core.chunk import KeyedScore
@@ -59,11 +59,12 @@ def weigh(library: LibraryReader, question: Question) -> Words:
     found = [term for term in question.terms if term.prefix or counts[term.text]]
     telling = [term for term in found if term.prefix or counts[term.text] <= total * _COMMON]
     kept = sorted(telling or found, key=lambda term: -weights[term.text])[:TERM_LIMIT]
-    asked = {*kept, *(term for term in question.terms if not counts[term.text])}
+    absent = [term for term in question.terms if term not in found][:TERM_LIMIT]
+    rarity = {text: _rarity(count, total) for text, count in counts.items()}
     return Words(
         terms=tuple(kept),
         weights={term.text: weights[term.text] for term in kept},
-        best=_best(asked, weights),
+        best=_SATURATION * sum(weights[term.text] for term in kept) * _demand(kept, absent, rarity),
     )
 
 
@@ -97,16 +98,25 @@ def _keys(library: LibraryReader, question: Question, match: str) -> list[Key]:
     return sorted(key for key, _ in library.lexical(match, question.filters, _EVERYTHING))
 
 
-def _best(asked: Collection[Term], weights: Mapping[str, float]) -> float:
-    """Return the score of a chunk that has every term, as often as counts.
+def _demand(kept: Sequence[Term], absent: Sequence[Term], rarity: Mapping[str, float]) -> float:
+    """Return all that is asked for as a multiple of what the index holds of it.
 
     Bigrams of a question overlap particles and word borders, which no passage repeats: the more
-    of the evidence is bigrams, the less of it a good passage has.
+    of the question is bigrams, the less of it a good passage has.
     """
-    heaviest = sorted(asked, key=lambda term: -weights[term.text])[:TERM_LIMIT]
-    total = sum(weights[term.text] for term in heaviest)
-    dense = sum(weights[term.text] for term in heaviest if is_dense(term.text))
-    return _SATURATION * (total - _DENSE_DISCOUNT * dense)
+    held = sum(rarity[term.text] for term in kept)
+    asked = held + sum(rarity[term.text] for term in absent)
+    dense = sum(rarity[term.text] for term in (*kept, *absent) if is_dense(term.text))
+    return (asked - _DENSE_DISCOUNT * dense) / (held or 1.0)
+
+
+def _rarity(count: int, total: int) -> float:
+    """Return how telling a term is, positive also where a handful of passages makes all common.
+
+    A word that occurs nowhere is as telling as one that occurs once: more cannot be known.
+    """
+    count = min(max(count, 1), total)
+    return math.log1p((total - count + 0.5) / (count + 0.5))
 
 
 def _idf(count: int, total: int) -> float:

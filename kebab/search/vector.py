@@ -73,7 +73,7 @@ class Channel:
         embedder = self.embedder()
         if embedder is None:
             raise EmbeddingUnavailable(
-                model="auto", tried=[], cause="no embedding model is on this machine"
+                model="auto", tried=[], cause="the model of the stored vectors is not ready here"
             )
         if not embedder.supports(question.plain):
             return _degraded(f"{embedder.version} does not know the script of this query")
