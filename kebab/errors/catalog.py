@@ -489,31 +489,6 @@ class TooLarge(
     limit: int
 
 
-class DependencyMissing(
-    Signal,
-    meaning=Meaning(
-        code="dependency_missing",
-        kind=Kind.PRECONDITION,
-        canonical=Canonical.STATE_VIOLATION,
-        domain="PACKAGE.DEPENDENCY_MISSING",
-        origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
-        http=501,
-        grpc="UNIMPLEMENTED",
-        retry=Retry.PERMANENT,
-    ),
-    message="not installed: {feature}",
-    hint="{install}",
-):
-    """An optional part or a program is not installed.
-
-    `install` is the command that brings it.
-    """
-
-    feature: str
-    install: str
-
-
 class ConfirmationRequired(
     Signal,
     meaning=Meaning(

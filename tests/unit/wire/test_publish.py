@@ -8,7 +8,7 @@ from kebab.wire import publish
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "_ROOT", tmp_path)
-    (tmp_path / "README.md").write_text("<!-- settings -->\nold\n<!-- /settings -->\n")
+    (tmp_path / "README.md").write_text("<!-- settings -->\nstale words\n<!-- /settings -->\n")
     publish.main([])
     return tmp_path
 
@@ -44,7 +44,7 @@ def test_a_broken_lock_cannot_be_written_over(checkout, capsys):
 def test_blocks_of_the_readme_are_generated(checkout):
     text = (checkout / "README.md").read_text()
 
-    assert "old" not in text
+    assert "stale words" not in text
     assert "`search.limit`" in text
 
 
