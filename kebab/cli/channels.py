@@ -7,7 +7,6 @@ Rust logs, progress bars of the model hub and Python warnings all end up at thos
 import errno
 import os
 import select
-import shutil
 import sys
 import threading
 from dataclasses import dataclass
@@ -31,8 +30,9 @@ class Channel:
     @property
     def columns(self) -> int:
         """How wide the terminal is; `COLUMNS` outranks it."""
-        if os.environ.get("COLUMNS", "").isdecimal():
-            return shutil.get_terminal_size().columns
+        said = os.environ.get("COLUMNS", "")
+        if said.isdecimal() and int(said) > 0:
+            return int(said)
         try:
             return os.get_terminal_size(self.descriptor).columns or 80
         except OSError:

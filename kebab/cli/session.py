@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,6 +111,8 @@ class Session:
 
     def again(self, flag: str, value: str) -> str:
         """Return this very command line, for a shell, with another value of one flag."""
+        import shlex
+
         kept: list[str] = []
         rest = iter(self.arguments)
         for argument in rest:

@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from kebab.cli.command import Command
 from kebab.cli.filters import filter_options
-from kebab.cli.frames import Frames
 from kebab.cli.options import frame_option
 from kebab.cli.render.hits import draw
 from kebab.cli.session import Session
@@ -18,6 +17,9 @@ from kebab.config.model import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import refused
 from kebab.wire.search import MAX_LIMIT, SearchRequest
+
+if TYPE_CHECKING:
+    from kebab.cli.frames import Frames
 
 
 @click.command(
@@ -58,7 +60,7 @@ def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
     bulk, stream = flags.pop("bulk"), flags.pop("stream")
     if bulk and (query or stream):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
-    frames = Frames(session) if stream else None
+    frames = _frames(session) if stream else None
     settings = session.settings()
     if bulk:
         return _bulk(session, settings, asked(settings, flags))
@@ -68,8 +70,14 @@ def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
     status = Exit.DONE if reply.hits else Exit.NO
     if frames:
         return frames.finish(reply, status)
-    again = session.again("--cursor", reply.next_cursor or "")
+    again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""
     return session.answer(reply, partial(draw, again=again), status)
+
+
+def _frames(session: Session) -> "Frames":
+    from kebab.cli.frames import Frames
+
+    return Frames(session)
 
 
 def asked(settings: Settings, flags: dict[str, Any]) -> dict[str, Any]:
