@@ -66,8 +66,9 @@ def logged(fault: BaseException, seen: Fault) -> str | None:
     from kebab.app.audit import record
     from kebab.config.model import Settings
     from kebab.config.paths import places
+    from kebab.errors.catalog import UsageInvalid
 
-    if seen.exit == Exit.INTERRUPTED or seen.reply.code == "usage_invalid":
+    if seen.exit == Exit.INTERRUPTED or seen.reply.code == UsageInvalid.meaning.code:
         return None
     log = places(Settings()).log
     record(fault, seen, log)

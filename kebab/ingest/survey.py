@@ -162,7 +162,7 @@ def _stat_into(found: Scan, root: str, path: str, limit: int) -> None:
         found.skips.add("unsupported", path)
         found.skips.by_extension[suffix_of(path.rpartition("/")[2])] += 1
     elif limit and stat.st_size > limit:
-        found.skips.add("too_large", path)
+        found.skips.add("over_limit", path)
         found.largest = max(found.largest, stat.st_size)
     else:
         entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)

@@ -78,7 +78,7 @@ def _refuse_unfit(survey: Survey, request: IngestRequest) -> None:
         suffix = suffix_of(place.rpartition("/")[2])
         media = suffix or "no extension"
         raise UnsupportedMedia(path=place, media=media)
-    if reasons["too_large"]:
+    if reasons["over_limit"]:
         size = survey.found.largest
         raise TooLarge(what=place, size=size, limit=request.rules.max_file_bytes)
     if reasons["unreadable"]:

@@ -169,7 +169,7 @@ class _Walk:
     def _take(self, path: str, absolute: str, stat: os.stat_result, media: str) -> None:
         limit = self._rules.max_file_bytes
         if limit and stat.st_size > limit:
-            self.found.skips.add("too_large", path)
+            self.found.skips.add("over_limit", path)
             self.found.largest = max(self.found.largest, stat.st_size)
             return
         entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)

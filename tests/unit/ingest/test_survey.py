@@ -39,7 +39,7 @@ def test_named_files_are_looked_up_one_by_one(desk):
     survey = look(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
 
     assert [entry.path for entry in survey.found.entries] == ["a.md"]
-    reasons = {"too_large": 1, "unsupported": 1, "special_file": 1}
+    reasons = {"over_limit": 1, "unsupported": 1, "special_file": 1}
     assert survey.found.skips.by_reason == reasons
 
 

@@ -111,7 +111,7 @@ def test_files_above_the_limit_are_left_out(root):
     found = scan(str(root), ScanRules(max_file_bytes=99))
 
     assert paths(found) == ["small.md"]
-    assert found.skips.by_reason == {"too_large": 1}
+    assert found.skips.by_reason == {"over_limit": 1}
     assert found.largest == 100
 
 
