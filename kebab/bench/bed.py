@@ -57,6 +57,7 @@ def _environment(outer: Mapping[str, str], folder: Path, models: Path) -> dict[s
         "KEBAB_DATA_DIR": str(folder / "data"),
         "KEBAB_MODELS_DIR": str(models),
         "KEBAB_OFFLINE": "true",  # a fetch of weights would be measured as well
+        "ORT_DISABLE_TELEMETRY": "1",  # also where onnxruntime runs without kebab
     }
     return {**kept, **ours, **_import_path(outer.get("PYTHONPATH", "")), **_bytecode(folder)}
 

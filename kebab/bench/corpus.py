@@ -10,7 +10,7 @@ from pathlib import Path
 from kebab.bench.words import Prose
 
 _SECTIONS_PER_NOTE = (1, 7)
-_WORDS_OF_LENGTH = ((25, 45), (60, 85), (90, 115))
+_WORDS_OF_LENGTH = ((20, 40), (45, 65), (70, 90))
 _FILES_PER_FOLDER = 200
 _CODE = """```python
 def {name}({argument}):

@@ -29,6 +29,7 @@ def test_processes_see_no_settings_of_the_person_at_work(bed, runner, tmp_path):
         "KEBAB_OFFLINE": "true",
     }
     assert environment["HOME"].startswith(str(tmp_path))
+    assert environment["ORT_DISABLE_TELEMETRY"] == "1"
     assert "XDG_DATA_HOME" not in environment
 
 
