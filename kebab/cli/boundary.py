@@ -66,13 +66,13 @@ def logged(fault: BaseException, seen: Fault) -> str | None:
     from kebab.app.audit import record
     from kebab.config.model import Settings
     from kebab.config.paths import places
-    from kebab.errors.catalog import UsageInvalid
+    from kebab.errors.catalog import Generic, UsageInvalid
 
     if seen.exit == Exit.INTERRUPTED or seen.reply.code == UsageInvalid.meaning.code:
         return None
     log = places(Settings()).log
     record(fault, seen, log)
-    return str(log) if seen.reply.code == "generic" else None
+    return str(log) if seen.reply.code == Generic.meaning.code else None
 
 
 def classified(session: Session, fault: BaseException) -> Fault:

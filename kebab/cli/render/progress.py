@@ -117,8 +117,7 @@ class Bar:
         if event.kind is ProgressKind.HEARTBEAT:
             self._beat(event)
             return
-        if text := event.path or event.message:
-            self._path = clean(text)
+        self._path = clean(event.path or event.message or "")
         if event.kind is not ProgressKind.SCAN_COMPLETED:
             self._advance(label, event)
 
