@@ -1,0 +1,106 @@
+"""What a person at a terminal gets, through a real one."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.contract.conftest import ROOT, SCRIPTED
+
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+LINK = "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\"
+
+
+@pytest.fixture
+def terminal(empty):
+    """Run a command line at a terminal and type an answer; return its status and the screen."""
+
+    def run(*arguments, typed=b"", **environ):
+        near, far = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", SCRIPTED, *arguments],
+            env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "60", **environ},
+            cwd=ROOT,
+            stdin=far,
+            stdout=far,
+            stderr=far,
+        )
+        os.close(far)
+        os.write(near, typed)
+        screen = _all(near)
+        os.close(near)
+        return process.wait(60), screen.replace("\r\n", "\n")
+
+    return run
+
+
+def _all(near):
+    parts: list[bytes] = []
+    while True:
+        try:
+            part = os.read(near, 65_536)
+        except OSError:
+            part = b""
+        if not part:
+            return b"".join(parts).decode()
+        parts.append(part)
+
+
+def test_hits_are_coloured_and_linked(terminal):
+    status, screen = terminal("search", "word", "-n", "1")
+
+    assert status == 0
+    assert LINK in screen
+    assert COLOUR.search(screen)
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ"), [([], {"NO_COLOR": "1"}), (["--color", "never"], {"FORCE_COLOR": "1"})]
+)
+def test_colour_can_be_switched_off(terminal, flags, environ):
+    _, screen = terminal("search", "word", "-n", "1", *flags, **environ)
+
+    assert not COLOUR.search(screen)
+
+
+def test_a_dumb_terminal_gets_plain_text(terminal):
+    _, screen = terminal("ingest", TERM="dumb")
+
+    assert "\x1b" not in screen
+    assert "scanning" in screen
+
+
+def test_a_bar_is_shown_and_taken_away_before_the_summary(terminal):
+    status, screen = terminal("ingest")
+
+    assert status == 0
+    assert "starting" in screen
+    assert screen.index("\x1b[?25h") < screen.index("12 files in 1.2 s")
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "words"),
+    [(b"y\n", 0, "12.3 kB freed"), (b"n\n", 130, "interrupted: reset"), (b"\n", 130, "error:")],
+)
+def test_a_reset_asks_first(terminal, typed, status, words):
+    found, screen = terminal("reset", typed=typed)
+
+    assert found == status
+    assert "this deletes 12.3 kB" in screen
+    assert words in COLOUR.sub("", screen)
+
+
+def test_a_machine_is_never_asked(terminal):
+    status, screen = terminal("reset", "--json", typed=b"y\n")
+
+    assert status == 2
+    assert '"code":"confirmation_required"' in screen
+
+
+def test_original_lines_are_numbered(terminal):
+    _, screen = terminal("fetch", "chunk", "x")
+
+    assert "12 Stop the writer," in COLOUR.sub("", screen)
