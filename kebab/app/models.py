@@ -97,7 +97,7 @@ def _row(shop: Workshop, model: "EmbeddingModel", active: str | None) -> ModelRo
         name=model.name,
         embedding_version=model.version,
         dimension=model.dimension,
-        window=model.positions,
+        window=model.window,
         languages="about 100 languages" if model.scripts is None else "English",
         installed=place is not None,
         active=model.version == active,

@@ -36,8 +36,8 @@ def _chunk(desk, **options):
     """Return the second passage and what fetching it gives."""
     found = sorted(desk.search("garden", limit=50).hits, key=lambda hit: hit.citation.line.start)
     hit = found[1]
-    options = FetchOptions(name=hit.chunk_id, **options)
-    return hit, _made(fetch_chunk(desk.shop(), options))
+    asked = FetchOptions(name=hit.chunk_id, **options)
+    return hit, _made(fetch_chunk(desk.shop(), asked))
 
 
 def test_a_passage_is_fetched_as_it_stands_in_the_file(garden):

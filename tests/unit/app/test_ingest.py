@@ -9,7 +9,7 @@ from kebab.app.ingest import ingest, ingest_report, ingest_text
 from kebab.app.library import remove
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
-from kebab.core.progress import ProgressKind, silent
+from kebab.core.progress import Progress, ProgressKind, silent
 from kebab.embed.models import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,
@@ -54,7 +54,7 @@ def test_files_become_documents_with_vectors(lab):
 def test_without_a_model_passages_wait_until_an_ingest_has_one(lab, tiny_models):
     lab.flags["models_dir"] = str(lab.folder / "models")
     lab.write("a.md", "the cat sleeps\n")
-    told = []
+    told: list[Progress] = []
     first = ingest(
         lab.shop(),
         IngestOptions(paths=(str(lab.notes),)),

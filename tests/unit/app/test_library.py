@@ -5,6 +5,7 @@ import pytest
 from kebab.app.library import documents, inspect_chunk, inspect_doc, remove
 from kebab.app.requests import ListOptions
 from kebab.core.query import Filters
+from kebab.core.rows import Source
 from kebab.embed.models import E5_SMALL
 from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, ReadOnly
 from kebab.wire.library import ChunkInspection, DocInspection, NotFound, RemoveReport
@@ -102,8 +103,6 @@ def test_text_from_standard_input_has_no_file_of_its_own(three):
     (folder / "t.md").write_text("kept\n")
     shop = three.shop()
     with shop.writer("test") as library:
-        from kebab.core.ports import Source
-
         library.add_source(Source(name="stdin", root=str(folder), kind="stdin"))
     three.again()
 

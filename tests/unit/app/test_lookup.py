@@ -1,5 +1,3 @@
-import os
-
 import pytest
 
 from kebab.app.lookup import chunk_id, document_id, not_found, opened
@@ -52,7 +50,7 @@ def test_a_document_goes_by_its_id_the_beginning_of_it_and_its_path(full, monkey
 
 def test_a_path_is_found_through_a_link_and_below_home(full, monkeypatch):
     wanted = full.documents()["deep/n7.md"].doc_id
-    os.symlink(full.notes, full.folder / "link")
+    (full.folder / "link").symlink_to(full.notes)
     monkeypatch.setenv("HOME", str(full.folder))
 
     assert _document(full, str(full.folder / "link" / "deep" / "n7.md")) == wanted

@@ -1,0 +1,94 @@
+import os
+import tomllib
+
+import pytest
+
+from kebab.app.init import init
+from kebab.config.load import load
+from kebab.errors.catalog import IoError, ReadOnly
+
+
+def test_the_settings_file_and_the_folder_are_made(desk):
+    report = init(desk.shop(), workspace=None, force=False)
+
+    assert (report.config_path, report.written) == (str(desk.config), True)
+    assert (report.data_dir, report.workspace) == (str(desk.data), None)
+    assert load(desk.config, environ={}) == load(environ={})
+
+
+def test_only_the_owner_may_look_into_the_folder(desk):
+    before = os.umask(0o022)
+    try:
+        init(desk.shop(), workspace=None, force=False)
+    finally:
+        os.umask(before)
+
+    assert desk.data.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_workspace_is_set_and_absolute(desk, monkeypatch):
+    monkeypatch.chdir(desk.folder)
+    report = init(desk.shop(), workspace="notes", force=False)
+
+    assert report.workspace == str(desk.notes)
+    assert tomllib.loads(desk.config.read_text())["workspace"] == str(desk.notes)
+
+
+@pytest.mark.parametrize("name", ['with "quotes"', "한글 폴더", "back\\slash", "tab\there"])
+def test_any_name_of_a_workspace_survives_the_file(desk, name):
+    folder = desk.folder / name
+    folder.mkdir()
+    init(desk.shop(), workspace=str(folder), force=False)
+
+    assert load(desk.config, environ={}).workspace == str(folder)
+
+
+def test_a_file_that_is_there_stays(desk):
+    desk.config.write_text("offline = true\n")
+    report = init(desk.shop(workspace="/mine"), workspace=str(desk.notes), force=False)
+
+    assert (report.written, report.workspace) == (False, "/mine")
+    assert desk.config.read_text() == "offline = true\n"
+
+
+def test_force_writes_it_anew(desk):
+    desk.config.write_text("not toml at all")
+    report = init(desk.shop(), workspace=None, force=True)
+
+    assert report.written
+    assert load(desk.config, environ={}) == load(environ={})
+
+
+def test_missing_folders_on_the_way_are_made(desk):
+    desk.config = desk.folder / "some" / "where" / "config.toml"
+
+    assert init(desk.shop(), workspace=None, force=False).written
+
+
+@pytest.mark.parametrize("name", ["missing", "file.md", "caf\udce9"])
+def test_a_workspace_that_is_no_usable_folder_is_refused(desk, name):
+    (desk.folder / "file.md").write_text("")
+    (desk.folder / "caf\udce9").mkdir()
+
+    with pytest.raises(IoError):
+        init(desk.shop(), workspace=str(desk.folder / name), force=False)
+    assert not desk.config.exists()
+    assert not desk.data.exists()
+
+
+def test_a_file_in_the_way_is_an_io_error(desk):
+    (desk.folder / "blocked").write_text("")
+    desk.config = desk.folder / "blocked" / "config.toml"
+
+    with pytest.raises(IoError) as caught:
+        init(desk.shop(), workspace=None, force=False)
+
+    assert caught.value.op == "create"
+
+
+def test_read_only_refuses_and_creates_nothing(desk):
+    before = desk.tree()
+    with pytest.raises(ReadOnly, match="init"):
+        init(desk.shop(read_only=True), workspace=None, force=True)
+
+    assert desk.tree() == before

@@ -1,0 +1,158 @@
+import shutil
+
+import pytest
+
+from kebab.app.models import models, pull, use
+from kebab.core.cancel import Cancel
+from kebab.core.progress import silent
+from kebab.embed.models import E5_SMALL, MINILM, MODELS
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, ReadOnly, UsageInvalid
+
+
+def _use(desk, name, **flags):
+    return use(desk.shop(**flags), name, silent, Cancel())
+
+
+def _pull(desk, name, **flags):
+    return pull(desk.shop(**flags), name, silent, Cancel())
+
+
+@pytest.fixture
+def full(lab):
+    for name in ("cat", "dog", "bird"):
+        lab.write(f"{name}.md", f"the {name} sleeps\n")
+    lab.ingest()
+    return lab
+
+
+def test_every_model_is_listed_with_its_sources(desk):
+    told = models(desk.shop())
+    best, english = told.models
+
+    assert [row.name for row in told.models] == [model.name for model in MODELS]
+    assert (best.installed, best.active, best.bytes) == (False, False, None)
+    assert (english.window, english.dimension, english.languages) == (254, 384, "English")
+    assert [source.partition(":")[0] for source in english.sources] == ["hub", "package"]
+    assert [source.partition(":")[0] for source in best.sources] == ["hub"]
+    assert told.configured == "auto"
+    assert not desk.data.exists()
+
+
+def test_what_is_here_and_in_use_is_marked(full):
+    told = models(full.shop())
+
+    assert [(row.installed, row.active) for row in told.models] == [(True, True), (True, False)]
+    assert all((row.bytes or 0) > 10_000 for row in told.models)
+
+
+def test_what_the_settings_say_is_told(full):
+    told = models(full.shop(models__embedding__model=MINILM.key))
+
+    assert told.configured == MINILM.key
+    assert [row.active for row in told.models] == [True, False]
+
+
+def test_a_model_that_is_here_is_not_fetched_again(full):
+    report = _pull(full, MINILM.key)
+
+    assert (report.model.name, report.fetched) == (MINILM.name, False)
+    assert (report.model.active, report.embedded, report.pending) == (False, 0, 0)
+
+
+def test_auto_pulls_the_best_that_can_be_had(desk, own_models):
+    shutil.rmtree(own_models / E5_SMALL.version)
+
+    assert _pull(desk, "auto").model.name == MINILM.name
+
+
+@pytest.mark.parametrize("work", [_pull, _use])
+def test_an_unknown_name_is_refused(full, work):
+    with pytest.raises(InvalidInput, match="nothing-like-this"):
+        work(full, "nothing-like-this")
+
+
+@pytest.mark.parametrize("work", [_pull, _use])
+@pytest.mark.parametrize("name", ["auto", MINILM.key])
+def test_offline_weights_that_are_not_here_cannot_be_had(desk, work, name):
+    with pytest.raises(EmbeddingUnavailable):
+        work(desk, name)
+
+    assert not desk.data.exists()
+
+
+def test_changing_the_model_embeds_everything_again(full):
+    report = _use(full, MINILM.key)
+
+    assert (report.model.name, report.model.active) == (MINILM.name, True)
+    assert (report.embedded, report.pending, report.fetched) == (3, 0, False)
+    (hit, *_) = full.search("cat", mode="vector").hits
+    assert hit.embedding_version == MINILM.version
+    assert full.again().embedding.version == MINILM.version
+
+
+def test_the_model_in_use_has_nothing_to_do(full):
+    assert _use(full, E5_SMALL.key).embedded == 0
+
+
+def test_files_are_not_read_for_it(full):
+    shutil.rmtree(full.notes)
+
+    assert _use(full, MINILM.key).embedded == 3
+
+
+def test_the_choice_can_come_before_the_first_file(lab):
+    _use(lab, MINILM.key)
+    lab.write("a.md", "the cat\n")
+
+    assert lab.ingest().embedding.version == MINILM.version
+
+
+def test_a_cancelled_change_tells_what_waits_and_the_next_ingest_goes_on(full):
+    cancel = Cancel()
+    cancel.request()
+    report = use(full.shop(), MINILM.key, silent, cancel)
+
+    assert (report.embedded, report.pending) == (0, 3)
+    assert full.search("cat", mode="lexical").hits
+    assert full.again().embedding.embedded == 3
+
+
+def test_a_choice_that_the_settings_overrule_is_refused_before_anything_is_fetched(desk):
+    with pytest.raises(UsageInvalid, match=MINILM.key):
+        _use(desk, E5_SMALL.key, models__embedding__model=MINILM.key)
+
+
+def test_auto_is_the_model_of_the_settings_and_mends_a_mismatch(full):
+    report = _use(full, "auto", models__embedding__model=MINILM.key)
+    shop = full.shop(models__embedding__model=MINILM.key)
+
+    assert (report.model.name, report.embedded) == (MINILM.name, 3)
+    assert full.search("cat", shop=shop, mode="vector").hits
+
+
+def test_another_name_for_the_model_of_the_settings_is_no_contradiction(full):
+    assert _use(full, MINILM.name, models__embedding__model=MINILM.key).embedded == 3
+
+
+def test_read_only_refuses_and_lets_list(full):
+    before = full.tree()
+    shop = full.shop(read_only=True)
+
+    with pytest.raises(ReadOnly, match="model use"):
+        use(shop, MINILM.key, silent, Cancel())
+    with pytest.raises(ReadOnly, match="model pull"):
+        pull(shop, MINILM.key, silent, Cancel())
+    assert models(shop).models[0].active
+    assert full.tree() == before
+
+
+def test_passages_that_wait_are_counted(lab):
+    lab.write("a.md", "the cat\n")
+    lab.ingest(shop=lab.shop(models_dir=str(lab.folder / "none")))
+
+    assert _pull(lab, "auto").pending == 1
+    assert lab.again().embedding.pending == 0
+
+
+def test_a_newer_database_has_no_model_in_use(desk, newer):
+    assert not any(row.active for row in models(desk.shop()).models)
