@@ -46,8 +46,9 @@ def _last_word(session: Session, fault: BaseException) -> int:
 def report(session: Session, fault: BaseException) -> int:
     """Print a fault on stderr, as the caller reads it, and return its exit status."""
     seen = classified(session, fault)
-    if seen.quiet:
+    if seen.quiet or session.reported:
         return seen.exit
+    session.reported = True
     log = logged(fault, seen)
     session.on_fault(seen)
     if session.flags.machine:

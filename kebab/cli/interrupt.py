@@ -1,4 +1,8 @@
-"""Ctrl-C and SIGTERM: once asks the work to stop, twice leaves at once."""
+"""Ctrl-C and SIGTERM: once asks the work to stop, twice leaves at once.
+
+Leaving unwinds, so that child processes are ended and the terminal is tidied; what takes longer
+than a moment is abandoned.
+"""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -6,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 
 from kebab.core.cancel import Cancel
+
+_PATIENCE = 2
 
 
 class Interrupts:
@@ -32,19 +38,19 @@ class Interrupts:
             self._cancel, self._notice = None, _say_nothing
 
     def interrupt(self) -> None:
-        """Count one interruption.
+        """Count one interruption; the first may only ask, and all after the second add nothing.
 
         Raises:
-            KeyboardInterrupt: It is the first, and the work under way cannot stop by itself.
+            KeyboardInterrupt: It is the second, or the work under way cannot stop by itself.
         """
         self._count += 1
-        if self._count > 1:
-            self._leave()
-        elif self._cancel is None:
-            raise KeyboardInterrupt
-        else:
+        if self._count == 1 and self._cancel is not None:
             self._cancel.request()
             self._notice()
+        elif self._count <= _PATIENCE:
+            if self._count == _PATIENCE:
+                self._leave()
+            raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del number, frame

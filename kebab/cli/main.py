@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from kebab.cli.session import Opener, Session
 
 _COMPLETION = "_KEBAB_COMPLETE"
+_GRACE_S = 1.0
+"""How long leaving may take."""
 
 
 def run() -> NoReturn:
     """Run kebab with the arguments of this process, and exit."""
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:
-        os.write(1, f"kebab {__version__}\n".encode())
+    if arguments == ["--version"] and _said_version():
         sys.exit(0)
     if _COMPLETION in os.environ:
         sys.exit(_complete(os.environ[_COMPLETION]))
@@ -26,6 +27,15 @@ def run() -> NoReturn:
 
     status = main(arguments, take_over(), signals=True)
     sys.exit(status)
+
+
+def _said_version() -> bool:
+    """Print the version without loading anything; on trouble the long way finds the words."""
+    try:
+        os.write(1, f"kebab {__version__}\n".encode())
+    except OSError:
+        return False
+    return True
 
 
 def main(
@@ -39,14 +49,16 @@ def main(
 
     `signals` takes over Ctrl-C and SIGTERM; `opener` stands in for the real knowledge base.
     """
+    import threading
+
     from kebab.cli.boundary import guarded
     from kebab.cli.interrupt import Interrupts
     from kebab.cli.session import Session
 
     def leave() -> None:
-        session.on_leave()
-        guarded(session, _interrupted)
-        os._exit(130)
+        timer = threading.Timer(_GRACE_S, _abandon, [session])
+        timer.daemon = True
+        timer.start()
 
     interrupts = Interrupts(leave)
     session = Session(channels, interrupts, tuple(arguments), opener)
@@ -62,6 +74,16 @@ def _dispatch(session: "Session") -> int:
     arguments = list(session.arguments) or ["--help"]
     with root.make_context("kebab", arguments, obj=session, terminal_width=width) as context:
         return int(root.invoke(context))
+
+
+def _abandon(session: "Session") -> None:
+    """End the process although its work does not end; say so unless that was said already."""
+    from kebab.cli.boundary import guarded
+
+    if not session.reported:
+        session.on_leave()
+        guarded(session, _interrupted)
+    os._exit(130)
 
 
 def _interrupted() -> int:

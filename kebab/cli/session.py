@@ -37,6 +37,8 @@ class Session:
     """What opens a knowledge base; None means the real one."""
     flags: Flags = field(default_factory=Flags)
     command: str = "kebab"
+    reported: bool = False
+    """Whether a fault was reported; that happens once."""
     on_leave: Callable[[], None] = lambda: None
     """What to tidy when the process is left at once."""
     on_fault: Callable[[Fault], None] = lambda _: None

@@ -85,6 +85,17 @@ def test_two_interruptions_leave_at_once(empty, started):
     assert [one.get("code") or one["kind"] for one in lines][-2:] == ["aborted", "cancelled"]
 
 
+def test_work_that_does_not_end_is_abandoned(empty, started):
+    process = started("ingest", "deaf", "--json", stdout=-1, stderr=-1)
+    seen = wait_for(process.stderr, b"asset_started")
+    interrupted_twice(process)
+    out, err = process.communicate(timeout=20)
+
+    assert (process.returncode, out) == (130, b"")
+    lines = checked((seen + err).decode(), status=130, command="ingest")
+    assert [one.get("code") or one["kind"] for one in lines][-2:] == ["aborted", "cancelled"]
+
+
 def test_an_interrupted_search_is_cancelled(empty, started):
     process = started("search", "stuck", "--stream", stdout=-1, stderr=-1)
     seen = wait_for(process.stdout, b"stage")

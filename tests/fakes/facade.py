@@ -2,7 +2,8 @@
 
 Run as a program it is the whole command line over that twin, for tests of real processes. The
 query or path then says what is to happen: `nothing` finds nothing, `slow` work takes its time,
-`stuck` work never ends, `mute` work is long silent, and a name in `FAULTS` is that fault.
+`stuck` work never ends, `deaf` work not even when it is told to, `mute` work is long silent, and a
+name in `FAULTS` is that fault.
 """
 
 import os
@@ -10,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -221,6 +223,9 @@ def _fail(*names: str) -> None:
 def _hang(*names: str) -> None:
     while "stuck" in names:
         time.sleep(0.01)
+    while "deaf" in names:
+        with suppress(KeyboardInterrupt):
+            time.sleep(0.01)
 
 
 def _absent(name: str) -> bool:

@@ -83,6 +83,13 @@ def test_a_closed_stderr_still_leaves_the_status(session):
     assert guarded(session, failing(NotIndexed(data_dir="x", expected=1, found=None))) == 2
 
 
+def test_there_is_one_report_only(session, err):
+    guarded(session, failing(KeyboardInterrupt()))
+
+    assert guarded(session, failing(KeyboardInterrupt())) == 130
+    assert written(err).count("error:") == 1
+
+
 def test_others_hear_of_a_fault_first(session):
     heard: list[Any] = []
     session.on_fault = heard.append

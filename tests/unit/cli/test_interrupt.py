@@ -30,9 +30,11 @@ def test_the_first_interruption_asks_work_to_stop_and_says_so(interrupts, left):
         assert (cancel.requested, said, left) == (True, ["stopping"], [])
 
 
-def test_the_second_one_leaves_at_once(interrupts, left):
+def test_the_second_one_leaves_at_once_and_more_add_nothing(interrupts, left):
     with interrupts.cancelling(lambda: None):
         interrupts.interrupt()
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.interrupt()
         interrupts.interrupt()
 
     assert left == [True]
