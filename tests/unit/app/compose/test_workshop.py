@@ -1,0 +1,148 @@
+import time
+
+import pytest
+
+from kebab.app.compose import SystemClock
+from kebab.core.stored import EMBEDDING_VERSION
+from kebab.errors.catalog import Locked, NotIndexed, ReadOnly
+from tests.fakes.embedder import HashingEmbedder
+
+
+def test_a_workshop_makes_nothing_by_being_built(desk):
+    before = desk.tree()
+    shop = desk.shop()
+    shop.own_files()
+    shop.labels()
+    shop.close()
+
+    assert desk.tree() == before
+
+
+def test_places_are_those_of_the_settings(desk):
+    shop = desk.shop()
+
+    assert (shop.places.data, shop.database) == (desk.data, desk.data / "kebab.sqlite")
+    assert shop.config_path == desk.config
+
+
+def test_the_lock_is_the_last_of_our_own_files(desk):
+    files = desk.shop().own_files()
+
+    assert [path.name for path in files] == [
+        "kebab.sqlite",
+        "kebab.sqlite-wal",
+        "kebab.sqlite-shm",
+        "lance",
+        "stdin",
+        "writer.lock",
+    ]
+    assert {path.parent for path in files} == {desk.data}
+
+
+def test_own_files_of_a_linked_folder_are_named_below_the_link(desk):
+    (desk.folder / "real").mkdir()
+    desk.data.symlink_to(desk.folder / "real")
+
+    assert {path.parent for path in desk.shop().own_files()} == {desk.data}
+
+
+def test_writing_can_be_switched_off(desk):
+    shop = desk.shop(read_only=True)
+
+    shop_that_writes = desk.shop()
+    shop_that_writes.refuse_when_read_only("ingest")
+    with pytest.raises(ReadOnly) as caught:
+        shop.refuse_when_read_only("model use")
+    assert caught.value.operation == "model use"
+    with pytest.raises(ReadOnly):
+        shop.writer("ingest")
+    assert not desk.data.exists()
+
+
+def test_nothing_is_remembered_when_nothing_may_be_written(desk):
+    assert desk.shop(read_only=True).cache is None
+    assert desk.shop().cache is not None
+
+
+def test_a_reader_needs_a_database(desk):
+    with pytest.raises(NotIndexed):
+        desk.shop().reader()
+
+
+def test_one_writer_at_a_time_and_readers_beside_it(desk):
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    shop = desk.shop()
+    with shop.writer("test"):
+        with pytest.raises(Locked):
+            desk.shop().writer("test")
+        with pytest.raises(Locked):
+            shop.writer_lock()
+        with shop.reader() as reader:
+            assert shop.catalogue(reader).counts().documents == 1
+    with shop.writer_lock(), pytest.raises(Locked):
+        shop.writer("test")
+
+
+def test_the_version_of_stored_vectors_is_none_before_the_first(desk):
+    with pytest.raises(NotIndexed):
+        desk.shop().stored_version()
+    with desk.shop().writer("test") as library:
+        assert desk.shop().stored_version() is None
+        library.set_value(EMBEDDING_VERSION, "some-384-v1")
+
+    assert desk.shop().stored_version() == "some-384-v1"
+
+
+def test_parts_are_built_once(desk):
+    shop = desk.shop()
+
+    assert shop.embedders is shop.embedders
+    assert shop.vectors("a-384-v1") is shop.vectors("a-384-v1")
+    assert shop.vectors("a-384-v1") is not shop.vectors("b-384-v1")
+    assert shop.cache is shop.cache
+
+
+def test_the_limit_of_a_passage_is_that_of_settings_and_model(desk):
+    shop = desk.shop(index__chunk_tokens=100)
+    narrow, wide = HashingEmbedder(window=50), HashingEmbedder(window=500)
+
+    assert shop.budget(None).limit == 100
+    assert shop.budget(narrow).limit == 50
+    assert shop.budget(wide).limit == 100
+
+
+def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
+    shop = desk.shop()
+    text = "one two three"
+
+    assert shop.budget(HashingEmbedder()).count([text]) == HashingEmbedder().count_tokens([text])
+    assert shop.budget(None).count([text]) != [0]
+
+
+def test_bytes_become_the_text_that_lines_are_counted_in(desk):
+    assert desk.shop().decoded("가나\r\n다".encode("cp949")) == "가나\n다"
+
+
+def test_labels_follow_the_settings(desk):
+    plain, narrow = desk.shop().labels(), desk.shop(index__chunk_tokens=64).labels()
+
+    assert plain.parser == narrow.parser
+    assert plain.parser in plain.parsers
+    assert plain.chunker != narrow.chunker
+
+
+def test_the_clock_is_that_of_the_machine():
+    clock = SystemClock()
+
+    assert abs(clock.now() - time.time()) < 5
+    assert clock.monotonic() <= clock.monotonic()
+
+
+def test_closing_twice_is_no_fault(desk):
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    shop = desk.shop()
+    assert shop.cache is not None
+    shop.close()
+    shop.close()
