@@ -1,5 +1,6 @@
 """The reference of the command line, made from the commands themselves."""
 
+import inspect
 from collections.abc import Iterator
 
 import click
@@ -66,7 +67,7 @@ def _shared() -> list[str]:
 
 
 def _section(path: str, command: Described) -> list[str]:
-    context = click.Context(command, info_name=f"kebab {path}")
+    context = click.Context(command, info_name=f"kebab {path}", **command.context_settings)
     usage = " ".join(command.collect_usage_pieces(context))
     own = [one for one in command.params if not isinstance(one, GlobalOption)]
     options = [one for one in own if isinstance(one, click.Option)]
@@ -76,7 +77,7 @@ def _section(path: str, command: Described) -> list[str]:
         "",
         f"`kebab {path} {usage}`",
         "",
-        (command.help or "").strip(),
+        inspect.cleandoc(command.help or ""),
         "",
         *([*_flags(options), ""] if options else []),
         "```sh",
