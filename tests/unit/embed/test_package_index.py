@@ -15,7 +15,10 @@ def test_pip_downloads_one_wheel_and_installs_nothing():
 
 
 def test_what_pip_prints_before_the_network_is_no_sign_of_life():
-    for line in ("Looking in indexes: https://index.invalid/simple", "Created temporary directory: x"):
+    for line in (
+        "Looking in indexes: https://index.invalid/simple",
+        "Created temporary directory: x",
+    ):
         assert not re.search(OFFER.life, line)
 
 
