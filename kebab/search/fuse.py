@@ -7,8 +7,8 @@ sum does too, which ranks alone (reciprocal rank fusion) cannot give.
 Measured with MiniLM int8 (words / vectors / this sum; k8s-links-ko is mostly Korean, whose passages
 and questions that model does not know):
 
-- SQuAD 2, paragraph hit@1: .831 / .667 / .850; hit@5 .943 / .886 / .977
-- Cranfield, document nDCG@10: .360 / .371 / .413
+- SQuAD 2, paragraph hit@1: .842 / .667 / .865; hit@5 .950 / .886 / .978
+- Cranfield, document nDCG@10: .366 / .371 / .412
 - k8s-links-ko, page hit@1: .604 / .065 / .609; its 143 questions in Latin script alone, other
   chunks: .622 / .364 / .622
 - JaQuAD, paragraph hit@1: .847 / unsupported / .847

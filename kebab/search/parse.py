@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from kebab.core.query import Filters
+from kebab.search.questions import matter
 from kebab.search.tokens import Term, phrase_terms, query_terms
 
 Column: TypeAlias = Literal["title", "headings", "body"]
@@ -39,12 +40,14 @@ class Phrase:
 class Question:
     """A query, understood.
 
-    `plain` is what is asked in words; `terms` are its tokens and those of the phrases. Every phrase
-    of `required` has to occur and none of `excluded` may.
+    `plain` is what is asked in words; `terms` are its tokens and those of the phrases, without
+    those of words that only ask, which are the `fillers`. Every phrase of `required` has to occur
+    and none of `excluded` may.
     """
 
     plain: str
     terms: tuple[Term, ...]
+    fillers: tuple[Term, ...] = ()
     required: tuple[Phrase, ...] = ()
     excluded: tuple[Phrase, ...] = ()
     filters: Filters
@@ -110,17 +113,25 @@ def parse(text: str, filters: Filters) -> Question:
     """Return what a query asks for; its filters join those that the request sets."""
     reader = _Reader(filters)
     plain = " ".join(_PIECE.sub(lambda piece: f" {reader.take(piece)} ", text).split())
-    terms = tuple(query_terms(plain))
+    terms, fillers = _terms(plain)
     if not terms and reader.filters == filters:
         # Only things to leave out: there is nothing to leave them out of.
-        return Question(plain=text, terms=tuple(query_terms(text)), filters=filters)
+        terms, fillers = _terms(text)
+        return Question(plain=text, terms=terms, fillers=fillers, filters=filters)
     return Question(
         plain=plain,
         terms=terms,
+        fillers=fillers,
         required=tuple(reader.required),
         excluded=tuple(reader.excluded),
         filters=reader.filters,
     )
+
+
+def _terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+    """Return the terms that matter, and the others."""
+    terms = tuple(query_terms(matter(plain)))
+    return terms, tuple(term for term in query_terms(plain) if term not in terms)
 
 
 def _glob(value: str) -> str:

@@ -53,3 +53,12 @@ def test_held_and_left_out_are_the_chunks_with_the_phrases(library):
     assert len(lexical.held(library, question) or []) == 6
     assert len(lexical.left_out(library, question)) == 1
     assert lexical.held(library, parse("words here", Filters())) is None
+
+
+def test_fillers_are_asked_for_when_the_index_holds_no_term(library):
+    question, words = _weighed(library, "where is the unheard plain here")
+    _, fillers = _weighed(library, "here or unheard")
+
+    assert "plain" in words.weights
+    assert [term.text for term in question.fillers] == ["where", "is", "the"]
+    assert set(fillers.weights) == {"here"}
