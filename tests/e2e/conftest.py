@@ -1,0 +1,161 @@
+"""Real processes: `python -m kebab` in a home of its own, every line of it held to its schema."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kebab.embed.models import MODELS
+from kebab.wire.schemas import documents
+from tests.fakes import tiny_model
+
+ROOT = Path(__file__).parents[2]
+NOWHERE = "127.0.0.1:9"
+"""An address where nothing listens."""
+
+Argument = str | bytes | Path
+Line = dict[str, Any]
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(documents()[name])
+
+
+def lines(raw: bytes) -> list[Line]:
+    """Return the objects of NDJSON; each line is one, complete and true to its schema."""
+    assert raw == b"" or raw.endswith(b"\n")
+    found = [json.loads(line) for line in raw.splitlines()]
+    for one in found:
+        _validator(one["schema_version"]).validate(one)
+    return found
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a process said on both channels, and how it ended."""
+
+    status: int
+    out: bytes
+    err: bytes
+
+    @property
+    def reply(self) -> Line:
+        """The one object on stdout; stderr holds nothing fatal."""
+        (found,) = lines(self.out)
+        assert found["exit_code"] == self.status
+        assert not [one for one in lines(self.err) if one["schema_version"] == "error.v1"]
+        return found
+
+    @property
+    def error(self) -> Line:
+        """The one error on stderr; stdout is empty."""
+        assert self.out == b""
+        (found,) = [one for one in lines(self.err) if one["schema_version"] == "error.v1"]
+        assert found["exit_code"] == self.status
+        return found
+
+
+@dataclass
+class Cli:
+    """Runs kebab with its own data, models, settings and log."""
+
+    folder: Path
+    prefix: tuple[str, ...] = ()
+    """A program that runs the command, such as one that takes the network away."""
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> Path:
+        return self.folder / "notes"
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def models(self) -> Path:
+        return self.folder / "models"
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.notes / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def install_models(self) -> None:
+        """Put models of random weights in place of the real ones."""
+        for seed, model in enumerate(MODELS):
+            tiny_model.install(model, self.models, seed=seed)
+
+    def command(self, *arguments: Argument) -> list[str | bytes]:
+        named = [one if isinstance(one, bytes) else str(one) for one in arguments]
+        return [*self.prefix, sys.executable, "-m", "kebab", *named]
+
+    def start(self, *arguments: Argument, **options: Any) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            self.command(*arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            cwd=self.folder,
+            **options,
+        )
+
+    def __call__(self, *arguments: Argument, status: int = 0, given: bytes = b"") -> Said:
+        """Run to the end; nothing may ever show a traceback."""
+        process = self.start(*arguments, stdin=subprocess.PIPE)
+        out, err = process.communicate(given, timeout=60)
+        assert b"Traceback" not in out + err
+        assert process.returncode == status, (arguments, out, err)
+        return Said(status, out, err)
+
+    def json(self, *arguments: Argument, given: bytes = b"") -> Line:
+        return self(*arguments, "--json", given=given).reply
+
+    def fails(self, code: str, *arguments: Argument, status: int = 2, given: bytes = b"") -> Line:
+        """Run what must fail with this code; return the error."""
+        error = self(*arguments, "--json", status=status, given=given).error
+        assert error["code"] == code, error
+        return error
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Return an environment in which nothing of the caller's own is seen."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    homes = {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in _KINDS}
+    return {
+        **kept,
+        **homes,
+        "HOME": str(folder),
+        "PYTHONPATH": str(ROOT),
+        "KEBAB_DATA_DIR": str(folder / "data"),
+        "KEBAB_MODELS_DIR": str(folder / "models"),
+        "KEBAB_OFFLINE": "true",
+        "OLLAMA_HOST": NOWHERE,
+    }
+
+
+_KINDS: Sequence[str] = ("CONFIG", "DATA", "STATE", "CACHE")
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """A kebab without any model, and without a network."""
+    made = Cli(tmp_path, environment=_environment(tmp_path))
+    made.notes.mkdir()
+    return made
+
+
+@pytest.fixture
+def read_lines() -> Callable[[bytes], list[Line]]:
+    """What reads NDJSON and holds every line to its schema."""
+    return lines

@@ -1,0 +1,104 @@
+"""Without a network nothing is a dead end: words are searched, vectors follow when they can."""
+
+import resource
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from kebab.embed.models import E5_SMALL
+from tests.fakes import tiny_model
+
+NOWHERE = "http://127.0.0.1:9"
+"""An address where nothing listens."""
+ISOLATED = ("unshare", "--map-root-user", "--net")
+MOST_SECONDS_OF_WAITING = 5
+
+
+def _ways():
+    """Return how the network can be cut on this machine; a closed port always can."""
+    try:
+        works = (
+            subprocess.run([*ISOLATED, "true"], capture_output=True, check=False).returncode == 0
+        )
+    except OSError:
+        works = False
+    return ["closed port", "no interface"] if works else ["closed port"]
+
+
+@pytest.fixture(params=_ways())
+def cut(cli, request):
+    """A kebab that may use the network and finds none."""
+    del cli.environment["KEBAB_OFFLINE"]
+    if request.param == "no interface":
+        cli.prefix = ISOLATED
+    else:
+        names = ("HTTP_PROXY", "HTTPS_PROXY", "HF_ENDPOINT", "PIP_INDEX_URL")
+        cli.environment |= dict.fromkeys(names, NOWHERE)
+    cli.write("cat.md", "# Cat\n\nthe cat sleeps on the mat\n")
+    cli.write("dog.md", "# Dog\n\nthe dog runs in the park\n")
+    return cli
+
+
+@contextmanager
+def _no_long_wait():
+    """Fail when the processes of the block did nothing for too long."""
+    started, before = time.monotonic(), _worked()
+    yield
+    assert time.monotonic() - started - (_worked() - before) < MOST_SECONDS_OF_WAITING
+
+
+def _worked():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def test_everything_works_by_words_and_vectors_follow(cut):
+    with _no_long_wait():
+        first = cut.json("ingest", cut.notes)
+    with _no_long_wait():
+        page = cut.json("search", "cat")
+    with _no_long_wait():
+        again = cut.json("ingest", cut.notes)
+    with _no_long_wait():
+        cut.fails("embedding_unavailable", "search", "cat", "--mode", "vector")
+
+    assert (first["new"], first["errors"]) == (2, 0)
+    assert first["embedding"] == {"version": None, "embedded": 0, "reused": 0, "pending": 2}
+    assert [hit["doc_path"] for hit in page["hits"]] == ["cat.md"]
+    assert [one["channel"] for one in page["degraded"]] == ["vector"]
+    assert (again["unchanged"], again["embedding"]["pending"]) == (2, 2)
+    assert cut.json("schema")["stats"]["pending_embeddings"] == 2
+
+    tiny_model.install(E5_SMALL, cut.models)
+    filled = cut.json("ingest", cut.notes)
+    hybrid = cut.json("search", "cat")
+
+    assert (filled["embedding"]["embedded"], filled["embedding"]["pending"]) == (2, 0)
+    assert hybrid["degraded"] == []
+    assert hybrid["hits"][0]["retrieval"]["method"] == "hybrid"
+
+
+def test_a_run_says_why_it_has_no_vectors(cut, read_lines):
+    told = read_lines(cut("ingest", cut.notes, "--json").err)
+    text = cut("ingest", cut.notes, "--force").err.decode()
+
+    assert any("words only" in one.get("message", "") for one in told)
+    assert "words only" in text
+
+
+def test_weights_that_cannot_be_had_are_told_with_their_sources(cut):
+    with _no_long_wait():
+        error = cut.fails("embedding_unavailable", "model", "pull", "auto")
+
+    assert len(error["details"]["tried"]) == 2
+    assert error["details"]["cause"]
+
+
+def test_health_needs_no_network(cut):
+    cut.json("ingest", cut.notes)
+    with _no_long_wait():
+        checks = {check["name"]: check["status"] for check in cut.json("doctor")["checks"]}
+
+    assert (checks["pending"], checks["ollama"]) == ("warn", "warn")

@@ -1,0 +1,258 @@
+"""Whole sessions in real processes: the contract as a caller meets it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from contextlib import closing
+
+import apsw
+import pytest
+
+BACKUP = "# Backup\n\nRestore the database from the snapshot.\n\n## Tapes\n\nTapes are old.\n"
+
+
+def test_from_nothing_to_an_index_and_back_to_nothing(cli):
+    cli.write("ops/backup.md", BACKUP)
+    cli.write("cat.txt", "the cat sleeps on the mat\n")
+    cli.write("각주.md", "# 각주\n\n각주는 문서의 끝에 있는 설명이다.\n")
+
+    assert cli.json("schema")["stats"]["doc_count"] == 0
+    assert cli.fails("not_indexed", "search", "cat", status=3)["details"]["found"] is None
+    assert cli.json("init", "--workspace", cli.notes)["written"]
+    report = cli.json("ingest")
+    assert (report["new"], report["errors"]) == (3, 0)
+
+    _read_what_was_found(cli)
+    _change_and_remove(cli)
+
+    cli.fails("confirmation_required", "reset")
+    assert cli.json("reset", "--yes")["kept"] == []
+    assert not cli.data.exists()
+    assert sorted(path.name for path in cli.notes.iterdir()) == ["cat.txt", "ops", "각주.md"]
+    cli.fails("not_indexed", "search", "cat", status=3)
+
+
+def _read_what_was_found(cli):
+    hit = cli.json("search", "restore the database")["hits"][0]
+    span = hit["citation"]["line"]
+    fetched = cli.json("fetch", "chunk", hit["chunk_id"])
+    assert hit["doc_path"] == "ops/backup.md"
+    assert fetched["text"] == "\n".join(BACKUP.splitlines()[span["start"] - 1 : span["end"]])
+    assert cli.json("search", "각주")["hits"][0]["lang"] == "ko"
+    assert cli.json("list")["total"] == 3
+    assert cli.json("inspect", "doc", "ops/backup.md")["document"]["title"] == "Backup"
+    assert cli.json("inspect", "chunk", hit["chunk_id"][:12])["text"] == fetched["text"]
+    assert cli.json("fetch", "span", "ops/backup.md", "3")["text"] == BACKUP.splitlines()[2]
+
+
+def _change_and_remove(cli):
+    cursor = cli.json("search", "the", "--limit", "1")["next_cursor"]
+    cli.write("cat.txt", "the dog runs in the park\n")
+    assert cli.json("fetch", "doc", "cat.txt")["freshness"] == "changed"
+    assert [item["kind"] for item in cli.json("ingest")["items"]] == ["updated"]
+    cli.fails("stale_cursor", "search", "the", "--limit", "1", "--cursor", cursor)
+    assert cli.json("search", "dog")["hits"][0]["doc_path"] == "cat.txt"
+    assert cli.json("rm", "ops/backup.md")["returns"]
+    assert cli("inspect", "doc", "ops/backup.md", "--json", status=1).reply["found"] is False
+    assert cli.json("ingest")["new"] == 1
+
+
+def test_vectors_are_made_found_checked_and_changed(cli):
+    cli.install_models()
+    cli.write("cat.txt", "the cat sleeps on the mat\n")
+    report = cli.json("ingest", cli.notes)
+    page = cli.json("search", "a dog on the mat")
+
+    assert (report["embedding"]["embedded"], report["embedding"]["pending"]) == (1, 0)
+    assert page["degraded"] == []
+    assert page["hits"][0]["retrieval"]["vector_rank"] == 1
+    assert cli.json("doctor")["ok"]
+    assert cli.json("model", "use", "all-minilm-l6-v2")["embedded"] == 1
+    assert [row["active"] for row in cli.json("model", "list")["models"]] == [False, True]
+    assert cli.json("search", "dog", "--mode", "vector")["hits"]
+
+
+def test_streams_and_bulk_end_as_they_should(cli, read_lines):
+    cli.write("a.md", "the cat\n")
+    events = read_lines(cli("ingest", cli.notes, "--stream").out)
+    assert [one["kind"] for one in events].count("completed") == 1
+    assert events[-1]["report"]["new"] == 1
+
+    told = read_lines(cli("ingest", cli.notes, "--force", "--json").err)
+    assert [one["kind"] for one in told if "kind" in one][-1] == "completed"
+
+    frames = read_lines(cli("search", "cat", "--stream").out)
+    assert [one["type"] for one in frames][-2:] == ["complete", "end"]
+    items = read_lines(cli("search", "--bulk", given=b'"cat"\n\n{"query":"dog"}\n{nonsense\n').out)
+    assert [one["index"] for one in items] == [0, 1, 2]
+    assert [("error" in one) for one in items] == [False, False, True]
+
+    text = cli.json("ingest", "--stdin", "--title", "Call", given=b"the bird sings\n")
+    assert text["items"][0]["source"] == "stdin"
+    assert cli.json("search", "bird")["hits"][0]["file"] is None
+
+
+def test_an_honest_no_is_exit_one(cli):
+    cli.write("a.md", "the cat\n")
+    cli.json("ingest", cli.notes)
+
+    assert cli("search", "zebra", "--json", status=1).reply["hits"] == []
+    for command in (["inspect", "chunk", "0" * 32], ["fetch", "doc", "no.md"], ["rm", "no.md"]):
+        assert cli(*command, "--json", status=1).reply["schema_version"] == "not_found.v1"
+    assert cli("explain", "no_such_code", "--json", status=1).reply["error"]["kind"] == "not_found"
+
+
+def test_bad_input_gets_its_code(cli):
+    cli.write("a.md", "the cat\n")
+    cli.json("ingest", cli.notes)
+    broken = cli.folder / "broken.toml"
+    broken.write_text("limit = [")
+
+    cli.fails("io_error", "ingest", cli.folder / "missing")
+    cli.fails("invalid_input", "search", "")
+    cli.fails("usage_invalid", "search", "cat", "--colour", "red")
+    cli.fails("usage_invalid", "serach", "cat")
+    cli.fails("invalid_cursor", "search", "cat", "--cursor", "AQAAAA")
+    cli.fails("config_invalid", "list", "--config", cli.folder / "missing.toml")
+    cli.fails("config_invalid", "list", "--config", broken)
+    cli.fails("invalid_input", "search", "cat", "--since", "soon")
+    cli.fails("embedding_unavailable", "search", "cat", "--mode", "vector")
+    cli.fails("read_only", "ingest", cli.notes, "--read-only")
+
+
+def test_a_database_that_cannot_be_used_says_why(cli):
+    cli.write("a.md", "the cat\n")
+    cli.json("ingest", cli.notes)
+    database = cli.data / "kebab.sqlite"
+    with closing(apsw.Connection(str(database))) as opened:
+        opened.execute("PRAGMA user_version = 999")
+
+    newer = cli.fails("not_indexed", "search", "cat", status=3)["details"]
+    assert newer["found"] == 999 > newer["expected"]
+    cli.fails("not_indexed", "ingest", cli.notes, status=3)
+    assert cli.json("schema")["stats"]["doc_count"] == 0
+    assert cli("doctor", "--json", status=3).reply["ok"] is False
+
+    for path in cli.data.glob("kebab.sqlite*"):
+        path.unlink()
+    database.write_bytes(b"no database " * 1_000)
+    cli.fails("store_corrupt", "search", "cat", status=3)
+    cli.json("reset", "--yes")
+    assert cli.json("ingest", cli.notes)["new"] == 1
+
+
+ODD: list[tuple[list[str | bytes], int]] = [
+    (["search", b"caf\xe9"], 2),
+    (["inspect", "doc", b"caf\xe9"], 1),
+    (["fetch", "chunk", b"caf\xe9"], 1),
+    (["rm", b"caf\xe9"], 1),
+    (["list", "--tag", b"caf\xe9"], 2),
+    (["ingest", b"caf\xe9"], 2),
+    (["ingest", "--stdin", "--title", b"caf\xe9"], 0),
+    (["model", "use", b"caf\xe9"], 2),
+    (["explain", b"caf\xe9"], 1),
+    (["list", "--until", "9999-12-31"], 0),
+]
+"""Arguments that are no text, or beyond what files know, each with its exit status."""
+
+
+def test_odd_arguments_are_never_a_surprise(cli):
+    cli.write("a.md", "the cat\n")
+    cli("ingest", cli.notes)
+    for arguments, status in ODD:
+        said = cli(*arguments, "--json", status=status, given=b"text")
+        if status == 2:
+            assert said.error["code"] in ("invalid_input", "io_error"), arguments
+        else:
+            assert said.reply
+
+
+def test_two_writers_one_is_locked_and_readers_go_on(cli, read_lines):
+    cli.write("first.md", "the cat\n")
+    cli.json("ingest", cli.notes)
+    for number in range(400):
+        cli.write(f"many/{number}.md", f"note {number}\n")
+    writer = cli.start("ingest", cli.notes, "--json")
+    assert writer.stderr is not None
+    seen = b""
+    while b'"asset_started"' not in seen:
+        seen += writer.stderr.readline()
+    os.kill(writer.pid, signal.SIGSTOP)
+    try:
+        locked = cli.fails("locked", "ingest", cli.notes)
+        hits = cli.json("search", "cat")["hits"]
+        cli.fails("locked", "reset", "--yes")
+    finally:
+        os.kill(writer.pid, signal.SIGCONT)
+    out, err = writer.communicate(timeout=60)
+
+    assert locked["details"]["holder_pid"] == writer.pid
+    assert [hit["doc_path"] for hit in hits] == ["first.md"]
+    assert writer.returncode == 0
+    assert read_lines(out)[0]["new"] == 400
+    assert read_lines(seen + err)[-1]["kind"] == "completed"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the pipe is a shell's")
+@pytest.mark.parametrize(
+    "command",
+    ["fetch doc long.txt", "fetch doc long.txt --json", "search --bulk"],
+)
+def test_a_reader_that_goes_away_is_quietly_accepted(cli, command):
+    cli.write("long.txt", "a long line about the cat\n" * 20_000)
+    cli("ingest", cli.notes)
+    queries = cli.folder / "queries"
+    queries.write_text('"cat"\n' * 300)
+    kebab = " ".join(str(part) for part in cli.command())
+    script = f"{kebab} {command} <{queries} | head -c 10 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(
+        ["bash", "-c", script],
+        env=cli.environment,
+        cwd=cli.folder,
+        capture_output=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_ctrl_c_stops_after_the_document_and_reports(cli, read_lines):
+    for number in range(300):
+        cli.write(f"{number}.md", f"note {number}\n")
+    writer = cli.start("ingest", cli.notes, "--json")
+    assert writer.stderr is not None
+    seen = b""
+    while b'"asset_finished"' not in seen:
+        seen += writer.stderr.readline()
+    writer.send_signal(signal.SIGINT)
+    out, err = writer.communicate(timeout=60)
+    (report,) = read_lines(out)
+
+    assert (writer.returncode, report["exit_code"], report["cancelled"]) == (130, 130, True)
+    assert 0 < report["new"] < 300
+    assert read_lines(seen + err)[-1]["kind"] == "aborted"
+    assert cli.json("list", "--limit", "1")["total"] == report["new"]
+    assert cli.json("ingest")["new"] == 300 - report["new"]
+
+
+def test_text_says_the_same_as_json(cli):
+    cli.write("a.md", "# Cat\n\nthe cat sleeps\n")
+    cli("ingest", cli.notes)
+    hit = cli.json("search", "cat")["hits"][0]
+    text = cli("search", "cat").out.decode()
+
+    assert hit["doc_path"] in text
+    assert "the cat sleeps" in text
+    assert "\x1b" not in text
+    error = cli("search", "", status=2).err.decode()
+    assert error.startswith("error: ")
+    assert "invalid_input" in error
+
+
+def test_json_may_stand_before_the_subcommand(cli):
+    said = cli("--json", "schema")
+
+    assert said.reply["schema_version"] == "schema.v1"
+    assert json.loads(cli("--output-format", "json", "schema").out)["output_format"] == "json"
