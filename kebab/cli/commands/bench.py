@@ -19,21 +19,25 @@ _DEFAULTS = BenchOptions()
     "bench",
     cls=Command,
     exits=(Exit.NO,),
-    examples=("kebab bench", "kebab bench --only startup --runs 5"),
+    examples=(
+        "kebab bench",
+        "kebab bench --only startup --only search --chunks 1000",
+        "kebab bench --json | jq '.figures[] | select(.within == false)'",
+    ),
 )
 @click.option(
     "--chunks",
-    type=click.IntRange(100),
+    type=click.IntRange(10),
     default=_DEFAULTS.chunks,
     show_default=True,
-    help="How many passages the notes have.",
+    help="How many passages, and how many short files, to make.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(1),
     default=_DEFAULTS.runs,
     show_default=True,
-    help="How often each figure is taken.",
+    help="How often to repeat what is quick.",
 )
 @click.option(
     "--seed", type=int, default=_DEFAULTS.seed, show_default=True, help="What notes to make up."
@@ -49,8 +53,9 @@ def command(session: Session, /, **flags: Any) -> Exit:
     """Measure speed and size against budgets.
 
     Notes are made up in a folder that goes afterwards; your knowledge base is not touched and
-    nothing is fetched. Budgets are ratios to what is measured beside them in the same run, since
-    machines differ. The status is 1 when a figure is over its budget or could not be taken.
+    nothing is fetched. Whole processes run in turns with the yardstick they are compared with,
+    since machines differ. Budgets are reported and do not change the exit status; it is 1 when
+    something could not run.
     """
     models = places(session.settings()).models
     lines = Lines(session.channels.err)
@@ -61,6 +66,5 @@ def command(session: Session, /, **flags: Any) -> Exit:
     finally:
         if not session.flags.machine:
             lines.end()
-    missed = any(one.within is False for one in reply.figures)
-    failed = any(one.failed for one in reply.gaps)
-    return session.answer(reply, draw, Exit.NO if missed or failed else Exit.DONE)
+    failed = any(gap.failed for gap in reply.gaps)
+    return session.answer(reply, draw, Exit.NO if failed else Exit.DONE)

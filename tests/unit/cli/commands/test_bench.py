@@ -1,15 +1,23 @@
+import jsonschema
 import pytest
+
+from kebab.wire.schemas import documents
 
 SMALL = ["bench", "--only", "startup", "--runs", "1"]
 
 
-def test_progress_is_on_stderr_and_the_report_alone_on_stdout(kebab, opened):
+def test_progress_is_on_stderr_and_the_report_alone_on_stdout(kebab):
     ran = kebab(*SMALL, "--json")
 
-    assert {one["schema_version"] for one in ran.asides} == {"bench_progress.v1"}
     assert ran.reply["schema_version"] == "bench_report.v1"
-    assert ran.status == (not all(one["within"] in (True, None) for one in ran.reply["figures"]))
-    assert opened == []
+    assert {one["schema_version"] for one in ran.asides} == {"bench_progress.v1"}
+
+
+def test_every_line_keeps_to_its_schema(kebab):
+    ran = kebab(*SMALL, "--json")
+
+    for one in (ran.reply, *ran.asides):
+        jsonschema.validate(one, documents()[one["schema_version"]])
 
 
 def test_a_person_reads_figures(kebab):
@@ -17,6 +25,41 @@ def test_a_person_reads_figures(kebab):
 
     assert "startup.help" in ran.out
     assert "start-up" in ran.err
+
+
+def test_the_knowledge_base_of_the_caller_is_not_opened(kebab, home, opened):
+    kebab(*SMALL)
+
+    assert opened == []
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(("within", "status"), [(True, 0), (False, 0)])
+def test_a_missed_budget_does_not_change_the_status(kebab, monkeypatch, within, status):
+    def measured(rig):
+        from kebab.bench.budget import Budget
+        from kebab.bench.race import Sample
+
+        rig.ledger.add("a", "s", Sample([1.0]), budget=Budget(2.0 if within else 0.5, "s"))
+
+    monkeypatch.setattr("kebab.bench.run.MEASUREMENTS", {"startup": measured})
+
+    ran = kebab(*SMALL, "--json")
+
+    assert ran.reply["figures"][0]["within"] is within
+    assert ran.status == status
+
+
+def test_what_could_not_run_changes_the_status(kebab, monkeypatch):
+    def broken(rig):
+        rig.ledger.failed("startup", "no such program")
+
+    monkeypatch.setattr("kebab.bench.run.MEASUREMENTS", {"startup": broken})
+
+    ran = kebab(*SMALL, "--json")
+
+    assert (ran.status, ran.reply["exit_code"]) == (1, 1)
+    assert ran.reply["gaps"][0]["reason"] == "no such program"
 
 
 @pytest.mark.parametrize("flags", [["--only", "nonsense"], ["--runs", "0"], ["--chunks", "x"]])
