@@ -153,6 +153,8 @@ ODD: list[tuple[list[str | bytes], int]] = [
     (["ingest", "--stdin", "--title", b"caf\xe9"], 0),
     (["model", "use", b"caf\xe9"], 2),
     (["explain", b"caf\xe9"], 1),
+    (["doctor", "--data-dir", b"caf\xe9"], 2),
+    (["init", "--config", b"caf\xe9.toml"], 2),
     (["list", "--until", "9999-12-31"], 0),
 ]
 """Arguments that are no text, or beyond what files know, each with its exit status."""
@@ -164,7 +166,7 @@ def test_odd_arguments_are_never_a_surprise(cli):
     for arguments, status in ODD:
         said = cli(*arguments, "--json", status=status, given=b"text")
         if status == 2:
-            assert said.error["code"] in ("invalid_input", "io_error"), arguments
+            assert said.error["code"] in ("invalid_input", "io_error", "config_invalid"), arguments
         else:
             assert said.reply
 

@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kebab.app.legible import legible
 from kebab.config.model import Settings
 from kebab.config.paths import places
 from kebab.core.stored import EMBEDDING_VERSION
-from kebab.errors.catalog import ReadOnly
+from kebab.errors.catalog import ConfigInvalid, ReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,11 @@ class SystemClock:
 
 
 class Workshop:
-    """One knowledge base with its places, stores and models."""
+    """One knowledge base with its places, stores and models.
+
+    Raises:
+        ConfigInvalid: A place has a name that neither SQLite nor JSON can carry.
+    """
 
     def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
         self.settings = settings
@@ -55,6 +60,9 @@ class Workshop:
         self.read_only = read_only
         self.places = places(settings)
         self.clock = SystemClock()
+        for path in (self.places.data, self.places.models, config_path):
+            if legible(str(path)) != str(path):
+                raise ConfigInvalid(path=str(path), cause="the name is not valid UTF-8")
         self._vectors: dict[str, LanceVectors] = {}
 
     def refuse_when_read_only(self, operation: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.compose import SystemClock
 from kebab.core.stored import EMBEDDING_VERSION
-from kebab.errors.catalog import Locked, NotIndexed, ReadOnly
+from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, ReadOnly
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -23,6 +23,14 @@ def test_places_are_those_of_the_settings(desk):
 
     assert (shop.places.data, shop.database) == (desk.data, desk.data / "kebab.sqlite")
     assert shop.config_path == desk.config
+
+
+@pytest.mark.parametrize("flag", ["data_dir", "models_dir"])
+def test_a_place_that_utf8_cannot_carry_is_refused(desk, flag):
+    with pytest.raises(ConfigInvalid, match="UTF-8") as caught:
+        desk.shop(**{flag: str(desk.folder / "caf\udce9")})
+
+    assert caught.value.path == str(desk.folder / "caf\udce9")
 
 
 def test_the_lock_is_the_last_of_our_own_files(desk):
