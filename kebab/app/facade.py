@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kebab.app.compose import Workshop
-from kebab.app.requests import FetchOptions, IngestOptions, ListOptions, TextOptions
 from kebab.config.model import Settings
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report, silent
 
 if TYPE_CHECKING:
+    from kebab.app.requests import FetchOptions, IngestOptions, ListOptions, TextOptions
     from kebab.wire.health import Doctor, InitReport, ResetReport
     from kebab.wire.ingest import IngestReport
     from kebab.wire.introspect import Introspection
@@ -64,7 +64,7 @@ class Kebab:
         return bulk(self._shop, lines)
 
     def ingest(
-        self, options: IngestOptions, report: Report = silent, cancel: Cancel | None = None
+        self, options: "IngestOptions", report: Report = silent, cancel: Cancel | None = None
     ) -> "IngestReport":
         """Bring the index up to date with the files."""
         from kebab.app.ingest import ingest
@@ -72,14 +72,14 @@ class Kebab:
         return ingest(self._shop, options, report, cancel or Cancel())
 
     def ingest_text(
-        self, options: TextOptions, report: Report = silent, cancel: Cancel | None = None
+        self, options: "TextOptions", report: Report = silent, cancel: Cancel | None = None
     ) -> "IngestReport":
         """Index text that is no file."""
         from kebab.app.ingest import ingest_text
 
         return ingest_text(self._shop, options, report, cancel or Cancel())
 
-    def list_documents(self, options: ListOptions) -> "DocList":
+    def list_documents(self, options: "ListOptions") -> "DocList":
         """Return a part of the list of documents."""
         from kebab.app.library import documents
 
@@ -97,19 +97,19 @@ class Kebab:
 
         return inspect_chunk(self._shop, name)
 
-    def fetch_chunk(self, options: FetchOptions) -> "FetchResult | NotFound":
+    def fetch_chunk(self, options: "FetchOptions") -> "FetchResult | NotFound":
         """Return the lines of a passage."""
         from kebab.app.fetch import fetch_chunk
 
         return fetch_chunk(self._shop, options)
 
-    def fetch_doc(self, options: FetchOptions) -> "FetchResult | NotFound":
+    def fetch_doc(self, options: "FetchOptions") -> "FetchResult | NotFound":
         """Return a whole file."""
         from kebab.app.fetch import fetch_doc
 
         return fetch_doc(self._shop, options)
 
-    def fetch_span(self, options: FetchOptions) -> "FetchResult | NotFound":
+    def fetch_span(self, options: "FetchOptions") -> "FetchResult | NotFound":
         """Return lines of a file."""
         from kebab.app.fetch import fetch_span
 

@@ -1,5 +1,6 @@
 """Ingesting: the run put together, and its outcome as the report of the wire."""
 
+import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -84,6 +85,7 @@ def ingest_report(outcome: IngestOutcome) -> IngestReport:
             embedded=embedding.embedded,
             reused=embedding.reused,
             pending=embedding.pending,
+            unsupported=embedding.unsupported,
         ),
         slowest=[
             SlowFile(doc_path=file.doc_path, duration_ms=file.duration_ms)
@@ -115,6 +117,7 @@ class _Models:
     report: Report
     cancel: Cancel
     found: "Embedder | None" = field(default=None, init=False)
+    began: float = field(default_factory=time.monotonic, init=False)
 
     def embedder(self) -> "Embedder | None":
         """Return the embedder, fetched when it must be; tell why there is none."""
@@ -132,7 +135,9 @@ class _Models:
         return self.shop.budget(self.found)
 
     def _tell(self, message: str) -> None:
-        self.report(Progress(kind=ProgressKind.HEARTBEAT, phase="model", message=message))
+        elapsed_ms = int((time.monotonic() - self.began) * 1000)
+        kind = ProgressKind.HEARTBEAT
+        self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
 
 
 def _request(shop: Workshop, options: IngestOptions) -> IngestRequest:

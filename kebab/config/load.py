@@ -13,6 +13,10 @@ from kebab.config.paths import default_config
 from kebab.errors.catalog import ConfigInvalid
 
 _PREFIX = "KEBAB_"
+_SWITCHES = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off", ""), False),
+}
 _FOREIGN = frozenset({"KEBAB_CONFIG", "KEBAB_LANG", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"})
 """Variables with our prefix that are not settings."""
 
@@ -108,14 +112,17 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 def _literal(text: str, key: str) -> Any:
     """Return a variable's value: JSON where it reads as JSON and the setting is no text."""
-    if isinstance(_default(key), str):
+    default = _default(key)
+    if isinstance(default, str):
         return text
+    if isinstance(default, bool):
+        return _SWITCHES.get(text.strip().lower(), text)
     import json
 
     try:
         return json.loads(text)
     except ValueError:
-        return {"yes": True, "on": True, "no": False, "off": False}.get(text.lower(), text)
+        return text
 
 
 def _default(key: str) -> Any:

@@ -14,11 +14,7 @@ from kebab.core.query import Filters
 from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector: TypeAlias = NDArray[np.float32]
-    Matrix: TypeAlias = NDArray[np.float32]
+    from kebab.core.vector import Matrix, Vector
 
 
 class Clock(Protocol):

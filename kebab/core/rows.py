@@ -7,7 +7,7 @@ from kebab.core.chunk import ChunkRow
 from kebab.core.ids import ChunkId, DocId, Key
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from kebab.embed import layout
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kebab.core.ports import Matrix
+    from kebab.core.vector import Matrix
     from kebab.embed.models import EmbeddingModel
 
 DEFAULT_BATCH = 256

@@ -17,7 +17,7 @@ from kebab.errors.signal import Signal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kebab.core.ports import Matrix, Vector
+    from kebab.core.vector import Matrix, Vector
     from kebab.embed.models import EmbeddingModel
 
 _SLICE = 32  # texts that are told as done together: below a second of work

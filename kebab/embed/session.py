@@ -20,7 +20,7 @@ from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
     from kebab.embed.models import EmbeddingModel
 
 _MOST_THREADS = 4

@@ -32,7 +32,7 @@ class ConfigInvalid(
         retry=Retry.PERMANENT,
     ),
     message="configuration refused: {path}: {cause}",
-    hint="kebab doctor",
+    hint="correct it, or start afresh with `kebab init --force`",
 ):
     """The configuration cannot be used.
 

@@ -17,7 +17,7 @@ from kebab.core.rows import VectorRow
 from kebab.ingest.pulse import Pulse
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
 
 SLICE = 4096
 """How many chunks are sorted by length together, and the most rows of one append."""
@@ -28,10 +28,11 @@ FLUSH_S = 30.0
 
 @dataclass(slots=True)
 class Tally:
-    """How many vectors were computed and copied, by document."""
+    """How many vectors were computed and copied, by document, and how many cannot be had."""
 
     embedded: defaultdict[DocId, int] = field(default_factory=lambda: defaultdict(int))
     copied: defaultdict[DocId, int] = field(default_factory=lambda: defaultdict(int))
+    unsupported: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,7 @@ class Filler:
         if foreign:
             keys = {chunk.key for chunk in foreign}
             self._library.mark_vectors(keys, "unsupported", self._version)
+            self.tally.unsupported += len(foreign)
             self._advance(len(foreign), total)
             chunks = [chunk for chunk in chunks if chunk.key not in keys]
         left = self._copy(chunks)

@@ -43,6 +43,7 @@ class EmbeddingOutcome:
     embedded: int = 0
     reused: int = 0
     pending: int = 0
+    unsupported: int = 0
 
 
 @dataclass(frozen=True, slots=True)

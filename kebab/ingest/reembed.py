@@ -34,4 +34,5 @@ def reembed(
         embedded=sum(side.tally.embedded.values()),
         reused=sum(side.tally.copied.values()),
         pending=side.pending,
+        unsupported=side.tally.unsupported,
     )

@@ -54,6 +54,7 @@ class Told:
             embedded=sum(side.tally.embedded.values()),
             reused=kept + elsewhere,
             pending=side.pending,
+            unsupported=side.tally.unsupported,
         )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kebab.core.ports import AnswerCache, Embedder
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
 
 _FLOAT_BYTES = 4
 _ANY_REVISION = 0

@@ -16,7 +16,7 @@ from kebab.search.cache import QueryVectors
 from kebab.search.parse import Question
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
 
 _SPARE = 32
 _LOST: tuple[type[Signal], ...] = (EmbeddingUnavailable, StoreCorrupt, TimedOut)

@@ -55,6 +55,8 @@ class EmbeddingSummary(Struct, frozen=True, kw_only=True):
     """How many were kept or shared."""
     pending: int
     """How many passages still wait for a vector."""
+    unsupported: int
+    """How many passages of this run are in a script that the model does not know."""
 
 
 class SlowFile(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Matrix, Vector
+    from kebab.core.vector import Matrix, Vector
 
 _WORD = re.compile(r"\w+")
 

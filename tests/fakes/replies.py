@@ -253,7 +253,7 @@ def ingest_report(**changes: Any) -> IngestReport:
             "skip_examples": {"binary": ["a.png"]},
             "items": [item()],
             "embedding": EmbeddingSummary(
-                version="fastembed-minilml6-384-v1", embedded=3, reused=0, pending=0
+                version="fastembed-minilml6-384-v1", embedded=3, reused=0, pending=0, unsupported=0
             ),
             "slowest": [SlowFile(doc_path="ops/backup.md", duration_ms=42.0)],
             **changes,

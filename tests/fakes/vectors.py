@@ -10,7 +10,7 @@ from kebab.core.ids import Key
 from kebab.core.rows import VectorRow
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
 
 
 class MemoryVectors:

@@ -73,12 +73,19 @@ def kebab(environment, *arguments, prelude=""):
 def loaded(environment, folder, *arguments):
     """Return the exit status of a command and the top-level packages that it imported.
 
-    They are told by way of a file, since the command owns both channels.
+    They are told by way of a file when the process leaves, by either door, since the command owns
+    both channels.
     """
     record = folder / "modules.txt"
     prelude = f"""
-import atexit, pathlib, sys
-atexit.register(lambda: pathlib.Path({str(record)!r}).write_text("\\n".join(sys.modules)))
+import atexit, os, pathlib, sys
+def tell():
+    pathlib.Path({str(record)!r}).write_text("\\n".join(sys.modules))
+def leave(status, door=os._exit):
+    tell()
+    door(status)
+atexit.register(tell)
+os._exit = leave
 """
     done = kebab(environment, *arguments, prelude=prelude)
     return done.returncode, {name.partition(".")[0] for name in record.read_text().split()}

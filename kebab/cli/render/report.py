@@ -86,6 +86,9 @@ def _vectors(reply: IngestReport, page: Page) -> Iterator[str]:
     done = f"{vectors.embedded} computed, {vectors.reused} reused"
     model = f" with {vectors.version}" if vectors.version else ""
     yield f"{page.strong('vectors')}  {done}{model}"
+    if vectors.unsupported:
+        foreign = plural(vectors.unsupported, "passage")
+        yield f"{page.odd('note:')} {foreign} in a script the model does not know; words find them"
     if not vectors.pending:
         return
     waiting = plural(vectors.pending, "passage")

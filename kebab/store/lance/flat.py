@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kebab.core.ports import Matrix, Vector
+    from kebab.core.vector import Matrix, Vector
     from kebab.store.lance.sidecar import Keys
 
     Positions: TypeAlias = NDArray[np.intp]

@@ -12,7 +12,7 @@ from kebab.store.lance.rebuild import copied, rebuild
 from kebab.store.lance.sidecar import Sidecar
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
     from kebab.store.lance.sidecar import Batch
 
 

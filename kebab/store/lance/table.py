@@ -16,7 +16,7 @@ from kebab.store.lance.rebuild import rebuild
 from kebab.store.lance.sidecar import DEAD, Sidecar
 
 if TYPE_CHECKING:
-    from kebab.core.ports import Vector
+    from kebab.core.vector import Vector
 
 _MOST_DEAD = 0.25
 

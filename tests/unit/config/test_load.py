@@ -65,7 +65,9 @@ def test_a_folder_is_not_a_settings_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("KEBAB_OFFLINE", "1", None),
+        ("KEBAB_OFFLINE", "1", True),
+        ("KEBAB_OFFLINE", "0", False),
+        ("KEBAB_OFFLINE", "perhaps", None),
         ("KEBAB_OFFLINE", "true", True),
         ("KEBAB_OFFLINE", "yes", True),
         ("KEBAB_OFFLINE", "off", False),

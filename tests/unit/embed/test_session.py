@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -75,3 +79,14 @@ def test_threads_are_few():
 def test_a_vector_without_direction_is_refused():
     with pytest.raises(AssertionError, match="no direction"):
         unit(np.zeros(3))
+
+
+def test_the_runtime_reports_to_nobody(tmp_path):
+    program = "import kebab.embed.session, onnxruntime"
+    environment = {
+        name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"
+    }
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", program], env=environment | home, check=True)
+
+    assert list(tmp_path.rglob("*onnxruntime*")) == []

@@ -135,3 +135,13 @@ def test_copying_alone_needs_no_model(waiting):
 
     assert len(table.keys()) == 2
     assert waiting.library.pending_count() == 3
+
+
+def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
+    waiting.embedder = HashingEmbedder(supports=lambda text: "text 0" not in text)
+    work = filler(waiting, MemoryVectors())
+
+    work.fill(waiting.embedder)
+
+    assert work.tally.unsupported == 2
+    assert waiting.library.pending_count() == 0

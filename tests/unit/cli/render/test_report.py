@@ -46,13 +46,21 @@ def test_odd_files_are_counted_and_named_on_request():
 
 
 def test_waiting_passages_say_why_and_what_to_do():
-    none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17)
-    some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1)
+    none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17, unsupported=0)
+    some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1, unsupported=5)
 
     assert "note: 17 passages without a vector, since no model could be had" in drawn(
         replies.ingest_report(embedding=none)
     )
     assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))
+
+
+def test_passages_that_cannot_have_a_vector_are_owned_up_to():
+    some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=0, unsupported=5)
+    said = "note: 5 passages in a script the model does not know; words find them"
+
+    assert said in drawn(replies.ingest_report(embedding=some))
+    assert said not in drawn(replies.ingest_report())
 
 
 def test_a_dry_run_and_an_interrupted_one_say_so_first():
