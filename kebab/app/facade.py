@@ -46,11 +46,6 @@ class Kebab:
         """Close what stays open between calls."""
         self._shop.close()
 
-    @property
-    def log(self) -> Path:
-        """The log of faults."""
-        return self._shop.places.log
-
     def search(self, request: "SearchRequest") -> "SearchResponse":
         """Return one page of hits."""
         from kebab.app.search import search

@@ -13,7 +13,6 @@ from kebab.embed.models import MODELS
 _OURS = at_least_ratio(4.0)
 _TEXTS = 256
 _TURNS = 3
-_MB = 1_000_000
 
 
 def measure(rig: Rig) -> None:

@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.ids import ChunkId, DocId
-
-DocumentOrder: TypeAlias = Literal["path", "title", "modified", "indexed", "size"]
-"""What a list of documents is sorted by; the last three put the newest or largest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,12 @@ A conformance suite holds its vectors equal to those of fastembed, which takes s
 long to import.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kebab.embed import scripts
 from kebab.embed.session import Session, default_threads, unit
 from kebab.embed.tokens import Tokens
-from kebab.errors.signal import Signal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,18 +62,6 @@ class OnnxEmbedder:
     def supports(self, text: str) -> bool:
         """Return whether the model knows the script that most letters of the text belong to."""
         return scripts.known(text, self._model.scripts)
-
-    def warm(self) -> threading.Thread:
-        """Load tokenizer and model in the background; a failure is raised by the first use."""
-        thread = threading.Thread(target=self._load, name="warm")
-        thread.start()
-        return thread
-
-    def _load(self) -> None:
-        """Load everything, and leave a failure to the call that needs it."""
-        with suppress(Signal):
-            self._tokens.count([])
-            self._session.load()
 
     def embed_query(self, text: str) -> "Vector":
         """Return the unit vector of a question, shape (dimension,), float32."""

@@ -10,13 +10,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
 }
-"""Every parser by the media types it takes."""
-"""Every parser by its media type."""
-
-
-def parser_for(media: str) -> Parser | None:
-    """Return the parser of a media type, or None when there is none."""
-    return PARSERS.get(media)
+"""Every parser by the media type it takes."""
 
 
 def active() -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kebab.core.document import ParsedDocument
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.registry import parser_for
+from kebab.parse.registry import PARSERS
 
 MEDIA = ["text/markdown", "text/plain"]
 
@@ -29,9 +29,7 @@ NOTES = st.lists(FRAGMENTS | st.text(CHARACTERS, max_size=8), max_size=30).map("
 
 
 def parser_of(media: str) -> Parser:
-    parser = parser_for(media)
-    assert parser is not None
-    return parser
+    return PARSERS[media]
 
 
 def assert_sound(document: ParsedDocument) -> None:

@@ -9,7 +9,6 @@ from kebab.core.library import (
     Ambiguous,
     ChunkDetail,
     DocumentDetail,
-    DocumentOrder,
     DocumentPage,
     DocumentSummary,
     LibraryCounts,
@@ -34,13 +33,6 @@ _SUMMARY = """
         a.content_hash, d.recipe, d.parser_version, d.chunker_version
     FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
 """
-_ORDER: dict[DocumentOrder, str] = {
-    "path": "s.name, d.path",
-    "title": "d.title, s.name, d.path",
-    "modified": "d.mtime_ns DESC, d.doc",
-    "indexed": "d.indexed_at DESC, d.doc",
-    "size": "d.size DESC, d.doc",
-}
 _CANDIDATES = 20
 
 
@@ -51,14 +43,8 @@ class Catalogue:
         self._database = reader.connection
         self._path = reader.path
 
-    def documents(
-        self,
-        filters: Filters,
-        order: DocumentOrder = "path",
-        limit: int = 100,
-        offset: int = 0,
-    ) -> DocumentPage:
-        """Return a part of the list of documents that pass the filters."""
+    def documents(self, filters: Filters, limit: int = 100, offset: int = 0) -> DocumentPage:
+        """Return a part of the list of documents that pass the filters, by source and path."""
         where, values = sql_filters.condition(filters)
         with self._reading():
             total = self._database.execute(
@@ -66,7 +52,7 @@ class Catalogue:
                 values,
             ).get
             rows = self._database.execute(
-                f"{_SUMMARY} WHERE {where} ORDER BY {_ORDER[order]} LIMIT ? OFFSET ?",
+                f"{_SUMMARY} WHERE {where} ORDER BY s.name, d.path LIMIT ? OFFSET ?",
                 [*values, limit, offset],
             )
             found = tuple(_summary(row) for row in rows)

@@ -102,8 +102,8 @@ def test_a_whole_session(lab, opened):
 
 def test_looking_opens_and_makes_nothing(lab, opened):
     before = lab.tree()
-    with opened() as kebab:
-        assert kebab.log.name == "kebab.log"
+    with opened():
+        pass
 
     assert lab.tree() == before
 

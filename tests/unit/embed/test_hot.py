@@ -41,17 +41,10 @@ def test_tokens_are_counted_without_the_model(embedder, tmp_path):
     assert embedder.count_tokens(["the cat"]) == [2]
 
 
-def test_warming_up_loads_in_the_background(embedder):
-    embedder.warm().join()
-
-    assert embedder.embed_query("cat").shape == (384,)
-
-
-def test_a_failed_warm_up_is_raised_by_the_first_use(tmp_path):
+def test_a_missing_model_is_refused_by_the_first_use(tmp_path):
     from kebab.errors.catalog import EmbeddingUnavailable
 
     embedder = OnnxEmbedder(tmp_path / "nowhere", MINILM)
-    embedder.warm().join()
 
     with pytest.raises(EmbeddingUnavailable):
         embedder.embed_query("cat")

@@ -1,15 +1,15 @@
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import active, parser_for
+from kebab.parse.registry import PARSERS, active
 from kebab.parse.text import TextParser
 
 
 def test_media_types_have_parsers():
-    assert isinstance(parser_for("text/markdown"), MarkdownParser)
-    assert isinstance(parser_for("text/plain"), TextParser)
+    assert isinstance(PARSERS["text/markdown"], MarkdownParser)
+    assert isinstance(PARSERS["text/plain"], TextParser)
 
 
 def test_an_unknown_media_type_has_none():
-    assert parser_for("application/pdf") is None
+    assert "application/pdf" not in PARSERS
 
 
 def test_active_lists_the_labels():
