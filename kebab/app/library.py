@@ -105,7 +105,7 @@ def remove(shop: Workshop, names: Sequence[str]) -> RemoveReport | NotFound:
         if one.source == STDIN:
             Path(one.root, one.path).unlink(missing_ok=True)
     gone = [summary(one) for one in leaving]
-    returns = any(one.source != STDIN and one.freshness != "gone" for one in gone)
+    returns = any(one.freshness != "gone" for one in gone)
     return RemoveReport(removed=gone, chunks=chunks, returns=returns)
 
 

@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import pytest
 
@@ -85,6 +86,15 @@ def test_a_link_in_place_of_something_ours_is_cut_and_not_followed(full):
     reset(full.shop(), models=False)
 
     assert len(list(treasure.iterdir())) == 1
+    assert not full.data.exists()
+
+
+def test_a_link_to_nothing_in_place_of_something_ours_goes_too(full):
+    shutil.rmtree(full.data / "stdin")
+    (full.data / "stdin").symlink_to(full.folder / "missing")
+    report = reset(full.shop(), models=False)
+
+    assert "stdin" in _names(full, report.removed)
     assert not full.data.exists()
 
 
