@@ -15,8 +15,9 @@ def test_the_estimate_is_an_upper_bound_that_is_not_absurd(case):
     assert case["tokens"] <= bound <= 2 * case["tokens"]
 
 
-def test_hangul_counts_its_letters():
-    assert estimate(["한글 문서", "漢字", ""]) == [4, 2, 0]
+def test_two_letters_of_a_wide_script_count_as_one_token():
+    assert estimate(["한글로 쓴 문서다", "日本語の文書", "中文文件"]) == [4, 3, 2]
+    assert estimate(["документ"]) == [8]
 
 
 def test_an_endless_word_counts_for_its_length():
@@ -32,5 +33,5 @@ def test_what_the_model_does_not_know_is_estimated():
         return [100 for _ in texts]
 
     count = mixed_counter(tokenizer, str.isascii)
-    assert count(["a", "한글", "b"]) == [100, 2, 100]
+    assert count(["a", "한글 문서", "b"]) == [100, 2, 100]
     assert count([]) == []
