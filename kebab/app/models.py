@@ -121,6 +121,6 @@ def _active(shop: Workshop) -> str | None:
 def _pending(shop: Workshop) -> int:
     try:
         with shop.reader() as reader:
-            return shop.catalogue(reader).counts().pending
+            return reader.pending_count()
     except NotIndexed:
         return 0

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.ids import ChunkId, DocId
@@ -24,8 +23,6 @@ class DocumentSummary:
     mtime_ns: int
     indexed_at: float
     chunks: int
-    pending: int
-    unsupported: int
     warnings: tuple[str, ...]
 
 
@@ -51,13 +48,10 @@ class DocumentDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkDetail:
-    """A chunk with its place in its document; offsets are code points, [start, end)."""
+    """A chunk with its neighbours in its document."""
 
     chunk: StoredChunk
-    start: int
-    end: int
     text_hash: str
-    embed_hash: str
     vector_state: VectorState
     previous: ChunkId | None
     following: ChunkId | None
@@ -71,17 +65,6 @@ class Ambiguous:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceCounts:
-    """A registered root and what came from it."""
-
-    name: str
-    root: str
-    kind: Literal["folder", "files", "stdin"]
-    documents: int
-    chunks: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryCounts:
     """How much the library holds. `last_change` is in seconds since the epoch.
 
@@ -92,11 +75,6 @@ class LibraryCounts:
     chunks: int
     assets: int
     pending: int
-    committed: int
-    unsupported: int
-    garbage: int
-    warnings: int
     last_change: float | None
     media: Mapping[str, int]
     lang: Mapping[str, int]
-    sources: tuple[SourceCounts, ...]

@@ -99,9 +99,14 @@ def _stored(shop: Workshop) -> Sequence[Key]:
 
 def _corpus(shop: Workshop) -> Corpus:
     return Corpus(
-        pending=lambda: _looked(shop, lambda catalogue: catalogue.counts().pending),
+        pending=lambda: _pending(shop),
         files=lambda limit: _looked(shop, lambda catalogue: _files(catalogue, limit)),
     )
+
+
+def _pending(shop: Workshop) -> int:
+    with shop.reader() as reader:
+        return reader.pending_count()
 
 
 def _files(catalogue: "Catalogue", limit: int) -> list[Indexed]:

@@ -1,6 +1,5 @@
 """The library as people look through it: lists, details, references, counts."""
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -12,7 +11,6 @@ from kebab.core.library import (
     DocumentPage,
     DocumentSummary,
     LibraryCounts,
-    SourceCounts,
 )
 from kebab.core.query import Filters
 from kebab.store.sqlite import chunks, state, vectors
@@ -26,10 +24,6 @@ _SUMMARY = """
         (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
         d.size, d.mtime_ns, d.indexed_at, d.warnings,
         (SELECT count(*) FROM chunks c WHERE c.doc = d.doc),
-        (SELECT count(*) FROM chunks c JOIN vectors v ON v.key = c.key
-            WHERE c.doc = d.doc AND v.state = 'pending'),
-        (SELECT count(*) FROM chunks c JOIN vectors v ON v.key = c.key
-            WHERE c.doc = d.doc AND v.state = 'unsupported'),
         a.content_hash, d.recipe, d.parser_version, d.chunker_version
     FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
 """
@@ -108,10 +102,10 @@ class Catalogue:
                 return None
             return DocumentDetail(
                 summary=_summary(row),
-                content_hash=str(row[15]),
-                recipe=str(row[16]),
-                parser_version=str(row[17]),
-                chunker_version=str(row[18]),
+                content_hash=str(row[13]),
+                recipe=str(row[14]),
+                parser_version=str(row[15]),
+                chunker_version=str(row[16]),
                 chunks=tuple(chunks.read_document(self._database, doc_id)),
             )
 
@@ -119,7 +113,7 @@ class Catalogue:
         """Return a chunk with its place in its document."""
         with self._reading():
             row = self._database.execute(
-                "SELECT c.key, c.start, c.end, c.text_hash, c.embed_hash, v.state,"
+                "SELECT c.key, c.text_hash, v.state,"
                 " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
                 " ORDER BY p.ordinal DESC LIMIT 1),"
                 " (SELECT n.chunk_id FROM chunks n WHERE n.doc = c.doc AND n.ordinal > c.ordinal"
@@ -129,13 +123,10 @@ class Catalogue:
             ).fetchone()
             if row is None:
                 return None
-            key, start, end, text_hash, embed_hash, vector_state, previous, following = row
+            key, text_hash, vector_state, previous, following = row
             return ChunkDetail(
                 chunk=chunks.read(self._database, [Key(key)])[0],
-                start=start,
-                end=end,
                 text_hash=text_hash,
-                embed_hash=embed_hash,
                 vector_state=vector_state,
                 previous=previous,
                 following=following,
@@ -154,14 +145,9 @@ class Catalogue:
                 chunks=sum(states.values()),
                 assets=self._number("SELECT count(*) FROM assets"),
                 pending=states.get("pending", 0),
-                committed=states.get("committed", 0),
-                unsupported=states.get("unsupported", 0),
-                garbage=self._number("SELECT count(*) FROM vector_garbage"),
-                warnings=self._number("SELECT count(*) FROM documents WHERE warnings <> '[]'"),
                 last_change=state.last_change(self._database),
                 media=media,
                 lang=lang,
-                sources=tuple(self._sources()),
             )
 
     def _breakdown(self, sql: str) -> dict[str, int]:
@@ -169,16 +155,6 @@ class Catalogue:
 
     def _number(self, sql: str) -> int:
         return int(self._database.execute(sql).get)
-
-    def _sources(self) -> Iterator[SourceCounts]:
-        rows = self._database.execute(
-            "SELECT s.name, s.root, s.kind,"
-            " (SELECT count(*) FROM documents d WHERE d.source = s.source),"
-            " (SELECT count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
-            " WHERE d.source = s.source) FROM sources s ORDER BY s.source"
-        )
-        for name, root, kind, documents, count in rows:
-            yield SourceCounts(name=name, root=root, kind=kind, documents=documents, chunks=count)
 
     def vector_keys(self) -> set[Key]:
         """Return the keys of all chunks that are stamped as committed."""
@@ -215,7 +191,7 @@ def _is_hex(text: str) -> bool:
 
 def _summary(row: tuple[Any, ...]) -> DocumentSummary:
     doc_id, source, root, path, title, media, lang, tags, size, mtime_ns, indexed_at, *rest = row
-    warnings, count, pending, unsupported, *_ = rest
+    warnings, count, *_ = rest
     return DocumentSummary(
         doc_id=doc_id,
         source=source,
@@ -229,7 +205,5 @@ def _summary(row: tuple[Any, ...]) -> DocumentSummary:
         mtime_ns=mtime_ns,
         indexed_at=indexed_at,
         chunks=count,
-        pending=pending,
-        unsupported=unsupported,
         warnings=strings(warnings),
     )
