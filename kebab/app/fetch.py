@@ -33,14 +33,14 @@ def fetch_chunk(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound
         if isinstance(found, NotFound):
             return found
         detail = catalogue.chunk(found)
-        document = catalogue.document(detail.chunk.doc_id) if detail else None
+        document = catalogue.summary(detail.chunk.doc_id) if detail else None
     if detail is None or document is None:
         return not_found(options.name, "passage")
     chunk = detail.chunk
     span = _Span(kind="chunk", start=chunk.start_line, end=chunk.end_line, chunk=chunk.chunk_id)
-    if _freshness(document.summary) == "fresh":
-        return _cut(document.summary, _lines(shop, document), span, options)
-    return _indexed(document.summary, [chunk], span, options)
+    if _freshness(document) == "fresh":
+        return _cut(document, _lines(shop, document), span, options)
+    return _indexed(document, [chunk], span, options)
 
 
 def fetch_doc(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
@@ -52,7 +52,7 @@ def fetch_doc(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
         last = max((chunk.end_line for chunk in document.chunks), default=1)
         span = _Span(kind="doc", start=1, end=last)
         return _indexed(document.summary, list(document.chunks), span, options)
-    lines = _lines(shop, document)
+    lines = _lines(shop, document.summary)
     whole = _Span(kind="doc", start=1, end=max(1, len(lines)))
     return _cut(document.summary, lines, whole, options)
 
@@ -67,7 +67,7 @@ def fetch_span(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
     document = _document(shop, options.name)
     if isinstance(document, NotFound):
         return document
-    lines = _lines(shop, document)
+    lines = _lines(shop, document.summary)
     start = options.start or 1
     end = min(start if options.end is None else options.end, len(lines))
     if not 1 <= start <= end:
@@ -84,9 +84,9 @@ def _document(shop: Workshop, name: str) -> DocumentDetail | NotFound:
         return catalogue.document(found) or not_found(name, "document")
 
 
-def _lines(shop: Workshop, document: DocumentDetail) -> list[str]:
+def _lines(shop: Workshop, document: DocumentSummary) -> list[str]:
     """Return the lines of the file, decoded as they were for the index."""
-    path = Path(document.summary.root, document.summary.path)
+    path = Path(document.root, document.path)
     try:
         data = path.read_bytes()
     except OSError as fault:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kebab.app.compose import Workshop
 from kebab.app.legible import require_legible
@@ -12,9 +11,8 @@ from kebab.app.moment import stamp
 from kebab.app.place import freshness, line_citation
 from kebab.app.requests import ListOptions
 from kebab.core.chunk import embed_text
-from kebab.core.hit import StoredChunk, VectorState
+from kebab.core.hit import StoredChunk
 from kebab.core.library import DocumentDetail, DocumentSummary
-from kebab.core.query import Filters
 from kebab.core.stored import STDIN
 from kebab.wire.library import (
     ChunkBrief,
@@ -25,10 +23,6 @@ from kebab.wire.library import (
     NotFound,
     RemoveReport,
 )
-
-if TYPE_CHECKING:
-    from kebab.core.ids import DocId
-    from kebab.store.sqlite.catalogue import Catalogue
 
 _NANO = 1_000_000_000
 
@@ -74,13 +68,13 @@ def inspect_chunk(shop: Workshop, name: str) -> ChunkInspection | NotFound:
         if isinstance(found, NotFound):
             return found
         detail = catalogue.chunk(found)
-        document = catalogue.document(detail.chunk.doc_id) if detail else None
+        document = catalogue.summary(detail.chunk.doc_id) if detail else None
     if detail is None or document is None:
         return not_found(name, "passage")
     chunk = detail.chunk
     return ChunkInspection(
-        chunk=_brief(chunk, detail.vector_state),
-        document=summary(document.summary),
+        chunk=_brief(chunk),
+        document=summary(document),
         text=chunk.text,
         embed_text=embed_text(chunk.title, chunk.heading_path, chunk.text),
         text_hash=detail.text_hash,
@@ -98,7 +92,7 @@ def remove(shop: Workshop, names: Sequence[str]) -> RemoveReport | NotFound:
         if missing := next((one for one in found if isinstance(one, NotFound)), None):
             return missing
         ids = [one for one in dict.fromkeys(found) if not isinstance(one, NotFound)]
-        leaving = _summaries(catalogue, ids)
+        leaving = [one for one in map(catalogue.summary, ids) if one is not None]
     with shop.writer("rm") as library:
         chunks = library.remove(ids)
     for one in leaving:
@@ -127,11 +121,6 @@ def summary(document: DocumentSummary) -> DocSummary:
     )
 
 
-def _summaries(catalogue: "Catalogue", ids: "Sequence[DocId]") -> list[DocumentSummary]:
-    pages = (catalogue.documents(Filters(doc_id=one), limit=1) for one in ids)
-    return [document for page in pages for document in page.documents]
-
-
 def _inspection(detail: DocumentDetail) -> DocInspection:
     found = detail.summary
     file = None if found.source == STDIN else str(Path(found.root, found.path))
@@ -142,16 +131,16 @@ def _inspection(detail: DocumentDetail) -> DocInspection:
         parser_version=detail.parser_version,
         chunker_version=detail.chunker_version,
         warnings=list(found.warnings),
-        chunks=[_brief(chunk, chunk.vector_state) for chunk in detail.chunks],
+        chunks=[_brief(chunk) for chunk in detail.chunks],
     )
 
 
-def _brief(chunk: StoredChunk, state: VectorState) -> ChunkBrief:
+def _brief(chunk: StoredChunk) -> ChunkBrief:
     return ChunkBrief(
         chunk_id=chunk.chunk_id,
         ordinal=chunk.ordinal,
         heading_path=list(chunk.heading_path),
         citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
         chars=len(chunk.text),
-        vector=state,
+        vector=chunk.vector_state,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kebab.core.hit import StoredChunk, VectorState
+from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId
 
 
@@ -52,7 +52,6 @@ class ChunkDetail:
 
     chunk: StoredChunk
     text_hash: str
-    vector_state: VectorState
     previous: ChunkId | None
     following: ChunkId | None
 

@@ -94,10 +94,16 @@ class Catalogue:
                     return Ambiguous(tuple(str(found) for (found,) in rows))
         return None
 
+    def summary(self, doc_id: DocId) -> DocumentSummary | None:
+        """Return a document as it stands in a list."""
+        with self._reading():
+            row = self._row(doc_id)
+        return None if row is None else _summary(row)
+
     def document(self, doc_id: DocId) -> DocumentDetail | None:
         """Return a document with its chunks."""
         with self._reading():
-            row = self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
+            row = self._row(doc_id)
             if row is None:
                 return None
             return DocumentDetail(
@@ -109,25 +115,27 @@ class Catalogue:
                 chunks=tuple(chunks.read_document(self._database, doc_id)),
             )
 
+    def _row(self, doc_id: DocId) -> tuple[Any, ...] | None:
+        return self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
+
     def chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
         """Return a chunk with its place in its document."""
         with self._reading():
             row = self._database.execute(
-                "SELECT c.key, c.text_hash, v.state,"
+                "SELECT c.key, c.text_hash,"
                 " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
                 " ORDER BY p.ordinal DESC LIMIT 1),"
                 " (SELECT n.chunk_id FROM chunks n WHERE n.doc = c.doc AND n.ordinal > c.ordinal"
                 " ORDER BY n.ordinal LIMIT 1)"
-                " FROM chunks c JOIN vectors v ON v.key = c.key WHERE c.chunk_id = ?",
+                " FROM chunks c WHERE c.chunk_id = ?",
                 (chunk_id,),
             ).fetchone()
             if row is None:
                 return None
-            key, text_hash, vector_state, previous, following = row
+            key, text_hash, previous, following = row
             return ChunkDetail(
                 chunk=chunks.read(self._database, [Key(key)])[0],
                 text_hash=text_hash,
-                vector_state=vector_state,
                 previous=previous,
                 following=following,
             )

@@ -110,12 +110,16 @@ class TestReferences:
         assert (detail.chunker_version, detail.summary.path) == (CHUNKER, "d/a.md")
         assert catalogue().document(DocId("none")) is None
 
+    def test_a_summary_is_had_without_the_chunks(self, catalogue):
+        assert catalogue().summary(self.A) == catalogue().document(self.A).summary
+        assert catalogue().summary(DocId("none")) is None
+
     def test_a_chunk_knows_its_neighbours(self, catalogue):
         rows = document("d/a.md", ["one", "two", "three"], doc=self.A).chunks
         one, two, three = (row.chunk_id for row in rows)
         detail = catalogue().chunk(two)
         assert (detail.previous, detail.following) == (one, three)
-        assert (detail.chunk.text, detail.vector_state) == ("two", "pending")
+        assert (detail.chunk.text, detail.chunk.vector_state) == ("two", "pending")
         assert (catalogue().chunk(one).previous, catalogue().chunk(three).following) == (None, None)
         assert catalogue().chunk(chunk_id(self.A, "x", "y", 0)) is None
 
