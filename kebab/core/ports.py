@@ -91,13 +91,13 @@ class LibraryWriter(Protocol):
         """Return whether a document holds this id."""
 
     def put(self, document: DocumentRow) -> Written:
-        """Store a document and exactly its chunks; a chunk whose id stays keeps key and vector."""
+        """Store a document and exactly its chunks; a chunk whose id stays keeps key and vector.
+
+        A document that is known may come from another place; what stands at its place goes.
+        """
 
     def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Remember a new stamp of a file whose content did not change."""
-
-    def move(self, doc_id: DocId, source: str, path: str, stamp: FileStamp) -> None:
-        """Give a document another place; its id, chunks and vectors stay."""
 
     def remove(self, doc_ids: Sequence[DocId]) -> int:
         """Delete documents with all that is theirs; return how many chunks went."""

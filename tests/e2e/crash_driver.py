@@ -32,7 +32,7 @@ from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.embedder import HashingEmbedder
 
 WRITES = {
-    *("add_source", "put", "touch", "move", "remove", "mark_vectors", "reset_vectors"),
+    *("add_source", "put", "touch", "remove", "mark_vectors", "reset_vectors"),
     *("clear_garbage", "set_value", "note_run", "checkpoint"),
     *("append", "delete", "clear", "maintain"),
 }

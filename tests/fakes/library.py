@@ -106,11 +106,6 @@ class MemoryLibrary:
     def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
         self._change(doc_id, replace(self._documents[doc_id], stamp=stamp))
 
-    def move(self, doc_id: DocId, source: str, path: str, stamp: FileStamp) -> None:
-        self._evict(doc_id, source, path)
-        row = self._documents[doc_id]
-        self._change(doc_id, replace(row, source=source, path=path, stamp=stamp))
-
     def remove(self, doc_ids: Sequence[DocId]) -> int:
         if not doc_ids:
             return 0

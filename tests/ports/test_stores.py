@@ -143,7 +143,7 @@ class TestDocuments:
         row = document("a.md", ["one"])
         library.writer.put(row)
         (key,) = commit_all(library)
-        library.writer.move(row.doc_id, "other", "b/c.md", stamp(9))
+        library.writer.put(replace(row, source="other", path="b/c.md", stamp=stamp(9)))
         chunk = library.reader().chunks([key])[0]
         assert (chunk.source, chunk.path, chunk.doc_id) == ("other", "b/c.md", row.doc_id)
         assert (chunk.mtime_ns, chunk.embedding_version) == (9_000_000_000, VERSION)
@@ -229,7 +229,7 @@ class TestRevision:
         lambda writer: writer.put(document("b.md")),
         lambda writer: writer.remove([doc_id("notes", "a.md")]),
         lambda writer: writer.touch(doc_id("notes", "a.md"), stamp(8)),
-        lambda writer: writer.move(doc_id("notes", "a.md"), "other", "z.md", stamp()),
+        lambda writer: writer.put(document("z.md", source="other", doc=doc_id("notes", "a.md"))),
         lambda writer: writer.mark_vectors([Key(1)], "committed", VERSION),
     )
     QUIET: tuple[Callable[[Any], object], ...] = (

@@ -126,15 +126,6 @@ def touch(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
     )
 
 
-def move(database: apsw.Connection, doc_id: DocId, source: str, path: str) -> None:
-    """Give a document another place."""
-    database.execute(
-        "UPDATE documents SET source = (SELECT source FROM sources WHERE name = ?), path = ?"
-        " WHERE doc_id = ?",
-        (source, path, doc_id),
-    )
-
-
 def occupant(database: apsw.Connection, source: str, path: str) -> DocId | None:
     """Return which document stands at a place."""
     row = database.execute(

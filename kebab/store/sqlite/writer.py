@@ -98,14 +98,6 @@ class SqliteWriter:
             documents.touch(self._database, doc_id, stamp)
             self._transactions.changed()
 
-    def move(self, doc_id: DocId, source: str, path: str, stamp: FileStamp) -> None:
-        """Give a document another place; another document at that place goes."""
-        with self._transactions.unit():
-            self._evict(doc_id, source, path)
-            documents.move(self._database, doc_id, source, path)
-            documents.touch(self._database, doc_id, stamp)
-            self._transactions.changed()
-
     def _evict(self, doc_id: DocId, source: str, path: str) -> int:
         other = documents.occupant(self._database, source, path)
         if other is None or other == doc_id:

@@ -113,7 +113,6 @@ def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
             writer.put(document(path, [f"words of {path}"]))
     with writer.batch():
         for path, ident in zip(paths, ids, strict=True):
-            row = document(path)
-            writer.move(ident, "notes", f"moved/{path}", row.stamp)
+            writer.put(document(f"moved/{path}", [f"words of {path}"], doc=ident))
     assert writer.remove(ids) == 3_000
     assert writer.known("notes") == {}
