@@ -17,14 +17,13 @@ class IngestRequest:
     `paths` are folders or files; without any, the workspace and every registered source are
     scanned. `chunker` is the label of how documents are cut: what was cut under another one is
     read again. `private` holds absolute folders that are never scanned, such as the data
-    directory. `rebuild` lets another embedding model take over.
+    directory.
     """
 
     paths: tuple[str, ...] = ()
     workspace: str | None = None
     force: bool = False
     dry_run: bool = False
-    rebuild: bool = False
     rules: ScanRules = field(default_factory=ScanRules)
     chunker: str = CHUNKER_VERSION
     deadline_s: float = 0.0

@@ -113,7 +113,7 @@ class _Run:
         self._pulse.say(ProgressKind.HEARTBEAT, phase="model")
         embedder = self._ports.embedder()
         if embedder is not None:
-            side.adopt(embedder, rebuild=self._request.rebuild)
+            side.adopt(embedder, rebuild=False)
         return embedder
 
     def _register(self, surveys: Surveys, library: LibraryWriter) -> None:

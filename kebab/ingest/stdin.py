@@ -54,7 +54,6 @@ def ingest_text(
     named = IngestRequest(
         paths=(str(path),),
         force=request.force,
-        rebuild=request.rebuild,
         chunker=request.chunker,
         deadline_s=request.deadline_s,
     )

@@ -56,8 +56,6 @@ class IgnoreRules:
     """What the settings say about leaving files out."""
 
     exclude: tuple[str, ...] = ()
-    use_gitignore: bool = True
-    built_in: bool = True
     hidden: bool = False
     """Whether hidden files are taken."""
 
@@ -83,9 +81,7 @@ def base_layer(rules: IgnoreRules) -> Layer | None:
     return _stack(None, 0, SETTINGS, rules.exclude)
 
 
-def enter(
-    layer: Layer | None, rules: IgnoreRules, folder: str, absolute: str, names: Collection[str]
-) -> Layer | None:
+def enter(layer: Layer | None, folder: str, absolute: str, names: Collection[str]) -> Layer | None:
     """Return the layers that hold inside a folder which contains `names`.
 
     `folder` is its path below the root, empty or ending in a slash.
@@ -94,7 +90,7 @@ def enter(
         OSError: An ignore file cannot be read.
     """
     base = len(folder)
-    if rules.use_gitignore and GIT_FILE in names:
+    if GIT_FILE in names:
         layer = _stack(layer, base, GIT_FILE, _lines(absolute, GIT_FILE))
     if OWN_FILE in names:
         layer = _stack(layer, base, OWN_FILE, _lines(absolute, OWN_FILE))
@@ -108,7 +104,7 @@ def refusal(layer: Layer | None, rules: IgnoreRules, path: str, *, folder: bool)
         if verdict is not None:
             return verdict or None
     name = path.rpartition("/")[2]
-    if folder and rules.built_in and name in BUILT_IN:
+    if folder and name in BUILT_IN:
         return "excluded"
     return "hidden" if name[:1] == "." and not rules.hidden else None
 
@@ -119,7 +115,7 @@ def refusal_from_root(root: str, rules: IgnoreRules, path: str, *, folder: bool)
     parts = path.split("/")
     above = ""
     for depth, part in enumerate(parts):
-        layer = _enter_alone(layer, rules, root, above)
+        layer = _enter_alone(layer, root, above)
         is_folder = folder or depth < len(parts) - 1
         reason = refusal(layer, rules, above + part, folder=is_folder)
         if reason is not None:
@@ -133,15 +129,15 @@ def layer_above(root: str, rules: IgnoreRules, path: str) -> Layer | None:
     layer = base_layer(rules)
     above = ""
     for part in path.split("/"):
-        layer = _enter_alone(layer, rules, root, above)
+        layer = _enter_alone(layer, root, above)
         above += f"{part}/"
     return layer
 
 
-def _enter_alone(layer: Layer | None, rules: IgnoreRules, root: str, folder: str) -> Layer | None:
+def _enter_alone(layer: Layer | None, root: str, folder: str) -> Layer | None:
     place = Path(root, folder)
     present = [name for name in (GIT_FILE, OWN_FILE) if (place / name).is_file()]
-    return enter(layer, rules, folder, str(place), present)
+    return enter(layer, folder, str(place), present)
 
 
 def _ask(layer: Layer, probe: str) -> str | None:

@@ -128,7 +128,7 @@ class _Walk:
         with os.scandir(folder.absolute) as listing:
             children = sorted(listing, key=_by_name)
         names = {child.name for child in children}
-        layer = enter(folder.layer, self._rules.ignore, folder.path, folder.absolute, names)
+        layer = enter(folder.layer, folder.path, folder.absolute, names)
         for child in children:
             self._look(child, folder.path + child.name, layer)
 

@@ -629,19 +629,6 @@ def test_another_model_is_refused_before_anything_is_written(desk):
     assert kinds(desk)[-1] is ProgressKind.ABORTED
 
 
-def test_a_rebuild_embeds_everything_with_another_model(desk):
-    desk.write("a.md", "one")
-    desk.ingest()
-    desk.embedder = HashingEmbedder(version="another-v1")
-    desk.write("b.md", "two")
-
-    outcome = desk.again(rebuild=True)
-
-    assert outcome.embedding.version == "another-v1"
-    assert outcome.embedding.embedded == 2
-    assert desk.tables["hashing-words-384-v1"].keys() == []
-
-
 def test_cancelled_after_a_document_everything_done_is_kept(desk):
     for number in range(5):
         desk.write(f"{number}.md", f"text {number}")

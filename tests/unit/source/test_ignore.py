@@ -95,12 +95,8 @@ def test_an_ignore_file_overrules_the_settings(tree):
     assert reason(root, "a.log", IgnoreRules(exclude=("*.log",))) is None
 
 
-def test_gitignore_hidden_files_and_built_in_excludes_can_be_switched_off(tree):
-    root = tree({".gitignore": "a.md\n"})
-
-    assert reason(root, "a.md", IgnoreRules(use_gitignore=False)) is None
-    assert reason(root, ".b.md", IgnoreRules(hidden=True)) is None
-    assert reason(root, "venv/b.md", IgnoreRules(built_in=False)) is None
+def test_hidden_files_can_be_asked_for(tree):
+    assert reason(tree({}), ".b.md", IgnoreRules(hidden=True)) is None
 
 
 @pytest.mark.parametrize("broken", ["!", "[z-a]", "\\", "[[:alpha:]]x", "# comment", "   "])
