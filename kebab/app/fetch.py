@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 from kebab.app.compose import Workshop
 from kebab.app.lookup import chunk_id, document_id, not_found, opened
-from kebab.app.place import Freshness, freshness, line_citation
+from kebab.app.place import freshness, line_citation
 from kebab.app.requests import FetchOptions
 from kebab.core.library import DocumentDetail, DocumentSummary
 from kebab.errors.catalog import InvalidInput, IoError
+from kebab.wire.citation import Freshness
 from kebab.wire.library import FetchResult, NotFound
 
 if TYPE_CHECKING:

@@ -2,11 +2,8 @@
 
 import os
 import unicodedata
-from typing import Literal
 
-from kebab.wire.citation import Citation, LineCitation, LineSpan
-
-Freshness = Literal["fresh", "changed", "gone"]
+from kebab.wire.citation import Citation, Freshness, LineCitation, LineSpan
 
 _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
 

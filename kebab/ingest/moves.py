@@ -42,7 +42,7 @@ def match(work: list[Work], gone: list[Gone], tick: Callable[[], bool]) -> None:
     hashed: dict[str, list[Work]] = defaultdict(list)
     for file in work:
         if file.kind is ItemKind.NEW and file.entry.size in sizes and not tick():
-            found = _hash(file.entry.absolute)
+            found = file_hash(file.entry.absolute)
             if found in lost:
                 hashed[found].append(file)
     for digest, files in hashed.items():
@@ -75,7 +75,8 @@ def _any(file: Work, gone: Gone) -> bool:
     return True
 
 
-def _hash(absolute: str) -> str | None:
+def file_hash(absolute: str) -> str | None:
+    """Return the hash of a file's bytes, None when it cannot be read."""
     try:
         return content_hash(Path(absolute).read_bytes())
     except OSError:

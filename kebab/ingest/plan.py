@@ -7,11 +7,9 @@ or when it may be a file that moved.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from kebab.core.ids import content_hash
 from kebab.core.rows import FileStamp, Known, Source
-from kebab.ingest.moves import Gone, Work, match
+from kebab.ingest.moves import Gone, Work, file_hash, match
 from kebab.ingest.outcome import ItemKind
 from kebab.ingest.survey import Survey
 from kebab.source.walk import FileEntry
@@ -92,7 +90,7 @@ def _same_stamp(known: Known, entry: FileEntry, how: Comparison, source: Source)
 def _settle(plan: Plan, known: Known, entry: FileEntry, how: Comparison, source: Source) -> None:
     """Hash a file whose stamp leaves a doubt."""
     same_recipe = known.recipe == how.recipes.get(entry.media) and not how.force
-    if same_recipe and known.size == entry.size and _hash(entry.absolute) == known.content_hash:
+    if same_recipe and known.size == entry.size and file_hash(entry.absolute) == known.content_hash:
         plan.unchanged += 1
         stamp = stamp_of(entry)
         if stamp != FileStamp(size=known.size, mtime_ns=known.mtime_ns, inode=known.inode):
@@ -100,13 +98,6 @@ def _settle(plan: Plan, known: Known, entry: FileEntry, how: Comparison, source:
     else:
         work = Work(kind=ItemKind.UPDATED, source=source, entry=entry, known=known)
         plan.work.append(work)
-
-
-def _hash(absolute: str) -> str | None:
-    try:
-        return content_hash(Path(absolute).read_bytes())
-    except OSError:
-        return None
 
 
 def _gone(survey: Survey, missing: dict[str, Known]) -> list[Gone]:

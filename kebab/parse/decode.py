@@ -50,12 +50,7 @@ def decode(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
     if encoding is None:
         raise ParseFailed(path=path, parser=parser, cause="binary data, not text")
     raw = body.decode(encoding, "replace")
-    return Decoded(_normalise(raw), encoding, _losses(raw, body, encoding))
-
-
-def clean(text: str) -> str:
-    """Return text that came as a string, such as a file's name, in NFC and without surrogates."""
-    return _normalise(text)
+    return Decoded(clean(raw), encoding, _losses(raw, body, encoding))
 
 
 def _encoding(data: bytes) -> tuple[str | None, bytes]:
@@ -139,7 +134,7 @@ def _losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
     return (f"characters that are not {encoding} were replaced: {lost}",) if lost > 0 else ()
 
 
-def _normalise(text: str) -> str:
+def clean(text: str) -> str:
     r"""Return NFC text with `\n` line ends and nothing that a store or terminal cannot hold."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", REPLACEMENT)
     if lines.isascii():

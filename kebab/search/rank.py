@@ -108,7 +108,7 @@ def _combined(
     shares = lexical.evidence(found, words)
     degraded: tuple[Degraded, ...] = ()
     cosines: Mapping[Key, float] = {}
-    method, order = Method.LEXICAL, list(fuse.ranked(shares))
+    method, order = Method.LEXICAL, fuse.ranked(shares)
     if isinstance(near, Degraded):
         degraded = (near,)
     elif near is not None:

@@ -1,9 +1,13 @@
-"""Citations: the place of a passage in a person's own file, one form for each kind of place."""
+"""Citations: the place of a passage in a person's own file, and how that file is now.
+
+There is one form for each kind of place.
+"""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+Freshness = Literal["fresh", "changed", "gone"]
 Positive = Annotated[int, Meta(ge=1)]
 
 

@@ -4,10 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kebab.wire.citation import Citation
+from kebab.wire.citation import Citation, Freshness
 from kebab.wire.record import Record, Reply
-
-Freshness = Literal["fresh", "changed", "gone"]
 
 
 class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from kebab.wire.citation import Citation, Positive
+from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.error import ErrorReply
 from kebab.wire.record import Record, Reply, Request
 
@@ -104,7 +104,7 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """How it was found."""
     indexed_at: str
     """When the document was indexed, RFC 3339."""
-    freshness: Literal["fresh", "changed", "gone"]
+    freshness: Freshness
     """The file on disk against what was indexed."""
     tags: list[str]
     """The document's tags."""

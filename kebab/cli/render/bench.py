@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kebab.bench.budget import TIMES
 from kebab.cli.channels import Channel
 from kebab.cli.render.clean import clean
 from kebab.cli.render.measure import fitted
@@ -13,7 +14,6 @@ _LEFT = (0, 3)
 _BAR = 30
 _FULL = 2.0
 _CLEAR = "\r\x1b[K"
-_TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def draw(reply: BenchReport, page: Page) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _table(figures: list[BenchFigure], page: Page) -> Iterator[str]:
 
 def _row(one: BenchFigure) -> tuple[str, ...]:
     spread = f"{short(one.minimum)} … {short(one.maximum)}" if one.runs > 1 else ""
-    ratio = "" if one.ratio is None else f"{short(one.ratio)} {_TIMES} {one.yardstick}"
+    ratio = "" if one.ratio is None else f"{short(one.ratio)} {TIMES} {one.yardstick}"
     mark = {True: "✓", False: "✗", None: ""}[one.within]
     return one.name, f"{short(one.median)} {one.unit}", spread, ratio, one.budget or "", mark
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from kebab.core.vector import Matrix
+
     Keys: TypeAlias = NDArray[np.int64]
-    Matrix: TypeAlias = NDArray[np.float32]
     Batch: TypeAlias = tuple[Keys, Matrix]
     Records: TypeAlias = NDArray[np.void]
 
