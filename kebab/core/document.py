@@ -45,7 +45,8 @@ class ParsedDocument:
     r"""A file as text with its blocks.
 
     `text` is the whole decoded file, NFC, with `\n` line ends, so that its lines are the file's
-    lines. Blocks are in order, do not overlap, and leave out front matter.
+    lines. Blocks are in order, do not overlap, and leave out front matter. `lang` is what the
+    front matter says, else a guess.
     """
 
     text: str

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from kebab.chunk.budget import Budget
 from kebab.chunk.identify import rows
 from kebab.chunk.split import split
-from kebab.core.document import ParsedDocument
 from kebab.core.ids import DocId, content_hash, digest
 from kebab.core.ports import Parser
 from kebab.core.rows import DocumentRow, FileStamp, Source
@@ -54,7 +53,7 @@ class Press:
             path=entry.path,
             title=parsed.title,
             media=entry.media,
-            lang=_language(parsed),
+            lang=parsed.lang,
             tags=parsed.metadata.tags,
             stamp=content.stamp,
             content_hash=content_hash(content.data),
@@ -82,7 +81,3 @@ def read(absolute: str) -> Content:
         data = file.read()
     stamp = FileStamp(size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
     return Content(data=data, stamp=stamp)
-
-
-def _language(parsed: ParsedDocument) -> str | None:
-    return parsed.metadata.lang or parsed.lang
