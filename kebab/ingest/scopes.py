@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Protocol
 
 from kebab.core.rows import Known, Source
-from kebab.core.stored import STDIN
 from kebab.errors.catalog import IoError, UsageInvalid
 from kebab.ingest.request import IngestRequest
 from kebab.source.ignore import IgnoreRules, refusal_from_root
@@ -135,7 +134,7 @@ def _folder(path: str, sources: Sequence[Source], rules: IgnoreRules) -> Scope:
 
 def _file(folder: str, name: str, sources: Sequence[Source], knowledge: Knowledge) -> Scope:
     for source in sources:
-        if source.root == folder and source.kind == STDIN:
+        if source.root == folder and source.kind == "stdin":
             return Scope(source=source, files=(name,), named=True)
     exact = Source(name=folder, root=folder, kind="files")
     if exact in sources and name in knowledge.known(folder):
