@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cancel) -> IngestReport:
     """Bring the index up to date with the files."""
     from kebab.ingest.run import run
+    from kebab.ingest.scopes import Nothing, choose
 
     request = _request(shop, options)
+    if not options.dry_run:
+        shop.refuse_when_read_only("ingest")
+    if not shop.database.exists():
+        choose(request, Nothing())  # refuses what would leave an empty knowledge base behind
     with _library(shop, dry_run=options.dry_run) as library:
         ports = _ports(shop, library, _Models(shop, library, report, cancel))
         return ingest_report(run(request, ports, report, cancel))

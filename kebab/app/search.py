@@ -13,7 +13,6 @@ from kebab.app.moment import parsed
 from kebab.app.project import response
 from kebab.core.query import Filters, Mode, Query
 from kebab.core.stored import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.errors.catalog import EmbeddingMismatch
 from kebab.errors.signal import Signal
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
@@ -42,7 +41,7 @@ def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
         if request.cursor is not None:
             offset = cursor.decode(request.cursor, query, reader.revision(), salt)
             query = replace(query, offset=offset)
-        page = _engine(shop, reader, query).search(query)
+        page = _engine(shop, reader).search(query)
     following = page.next_offset
     token = None if following is None else cursor.encode(query, following, page.revision, salt)
     return response(page, query, token)
@@ -100,24 +99,16 @@ def _read(line: bytes) -> SearchRequest:
     return SearchRequest(query=said) if isinstance(said, str) else said
 
 
-def _engine(shop: Workshop, reader: "SqliteReader", query: Query) -> SearchEngine:
+def _engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:
     version = reader.get_value(EMBEDDING_VERSION)
 
     def embedder() -> "Embedder | None":
-        return None if version is None else _agreed(shop, version, query)
+        if version is None:
+            return None
+        shop.embedders.wanted(version)
+        return shop.embedders.installed(version)
 
     def vectors() -> "Vectors | None":
-        return None if version is None else shop.vectors(version)
+        return None if version is None else shop.index(version)
 
     return SearchEngine(reader, vectors, embedder, cache=shop.cache)
-
-
-def _agreed(shop: Workshop, version: str, query: Query) -> "Embedder | None":
-    """Return the embedder of the stored vectors, unless the settings name another one."""
-    try:
-        shop.embedders.wanted(version)
-    except EmbeddingMismatch:
-        if query.mode is Mode.VECTOR:
-            raise
-        return None
-    return shop.embedders.installed(version)

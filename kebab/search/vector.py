@@ -9,7 +9,7 @@ from kebab.core.hit import Degraded
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode
-from kebab.errors.catalog import EmbeddingUnavailable, StoreCorrupt, TimedOut
+from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, StoreCorrupt, TimedOut
 from kebab.errors.signal import Signal
 from kebab.search import lexical
 from kebab.search.cache import QueryVectors
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from kebab.core.vector import Vector
 
 _SPARE = 32
-_LOST: tuple[type[Signal], ...] = (EmbeddingUnavailable, StoreCorrupt, TimedOut)
+_LOST: tuple[type[Signal], ...] = (
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+    StoreCorrupt,
+    TimedOut,
+)
 """What takes the channel away without ending a hybrid search."""
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kebab.app.compose.embedders import Embedders
     from kebab.chunk.budget import Budget
     from kebab.core.ports import Embedder, Parser
+    from kebab.store.lance.nearest import MappedVectors
     from kebab.store.lance.table import LanceVectors
     from kebab.store.sqlite.cache import QueryCache
     from kebab.store.sqlite.catalogue import Catalogue
@@ -63,6 +64,7 @@ class Workshop:
         for path in (self.places.data, self.places.models, config_path):
             if legible(str(path)) != str(path):
                 raise ConfigInvalid(path=str(path), cause="the name is not valid UTF-8")
+        self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
 
     def refuse_when_read_only(self, operation: str) -> None:
@@ -120,8 +122,17 @@ class Workshop:
 
         return None if self.read_only else QueryCache(self.places.data)
 
+    def index(self, version: str) -> "MappedVectors":
+        """Return the vector index of an embedding version, to be searched."""
+        from kebab.store.lance.nearest import MappedVectors
+
+        if version not in self._indexes:
+            keep = not self.read_only
+            self._indexes[version] = MappedVectors(self.places.data, version, keep=keep)
+        return self._indexes[version]
+
     def vectors(self, version: str) -> "LanceVectors":
-        """Return the vector index of an embedding version."""
+        """Return the vector index of an embedding version, to be written."""
         from kebab.store.lance.table import LanceVectors
 
         if version not in self._vectors:

@@ -33,10 +33,13 @@ def list_(session: Session, /) -> Exit:
 
 
 @command.command("pull", cls=Command, examples=("kebab model pull multilingual-e5-small",))
-@click.argument("name")
+@click.argument("name", default="auto")
 @click.pass_obj
 def pull(session: Session, /, name: str) -> Exit:
-    """Fetch the weights of a model, so that it can be used without a network."""
+    """Fetch the weights of a model, so that it can be used without a network.
+
+    Without NAME, or as `auto`, the best model that can be had.
+    """
     return _worked(session, lambda kebab, report, cancel: kebab.pull(name, report, cancel))
 
 
@@ -46,7 +49,8 @@ def pull(session: Session, /, name: str) -> Exit:
 def use(session: Session, /, name: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.
 
-    Words are searched meanwhile. `auto` takes the best model that can be had.
+    Words are searched meanwhile. `auto` takes the model that the settings name, else the best that
+    can be had.
     """
     return _worked(session, lambda kebab, report, cancel: kebab.use(name, report, cancel))
 

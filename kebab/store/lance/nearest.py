@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 
 
 class MappedVectors:
-    """`Vectors` of one embedding version; every call sees the latest state of the table."""
+    """`Vectors` of one embedding version; every call sees the latest state of the table.
 
-    def __init__(self, data_dir: Path, version: str, dimension: int = 384) -> None:
+    With `keep` a sidecar that had to be made is kept on disk for the next reader.
+    """
+
+    def __init__(
+        self, data_dir: Path, version: str, dimension: int = 384, *, keep: bool = True
+    ) -> None:
         self._data_dir = data_dir
         self._version = version
         self._dimension = dimension
+        self._keep = keep
         self._table = layout.table_path(data_dir, version)
         self._sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
         self._stamp: bytes | None = None
@@ -65,8 +71,8 @@ class MappedVectors:
         return self._loaded
 
     def _rebuild(self, stamp: bytes) -> "Batch":
-        """Copy the table into the sidecar, or only into memory where nothing can be written."""
-        if rebuild(self._data_dir, self._version, self._dimension):
+        """Copy the table into the sidecar, or only into memory where nothing may be written."""
+        if self._keep and rebuild(self._data_dir, self._version, self._dimension):
             mapped = self._sidecar.map(stamp)
             if mapped is not None:
                 return mapped

@@ -335,3 +335,12 @@ def test_an_outcome_is_told_item_by_item():
     assert report.items[0].warnings == ["odd"]
     assert report.items[1].error
     assert report.items[1].error.details == {"path": "/notes/b.md", "op": "read", "cause": "gone"}
+
+
+def test_what_cannot_be_scanned_leaves_no_empty_knowledge_base_behind(desk):
+    with pytest.raises(IoError):
+        desk.ingest(desk.folder / "nowhere")
+    with pytest.raises(UsageInvalid):
+        desk.again()
+
+    assert not desk.data.exists()

@@ -330,7 +330,8 @@ def test_another_model_in_the_settings_takes_the_vectors_away(lab):
     page = lab.search("cat", shop=other)
 
     assert [hit.retrieval.method for hit in page.hits] == ["lexical"]
-    assert [one.channel for one in page.degraded] == ["vector"]
+    (told,) = page.degraded
+    assert (told.channel, told.hint) == ("vector", "kebab model use auto")
     with pytest.raises(EmbeddingMismatch) as caught:
         lab.search("cat", shop=other, mode="vector")
     assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)

@@ -78,3 +78,13 @@ def test_a_damaged_table_without_a_sidecar_is_corrupt(writer, tmp_path):
         file.write_bytes(b"junk")
     with pytest.raises(StoreCorrupt):
         found(tmp_path)
+
+
+def test_a_reader_that_may_not_write_keeps_no_copy(writer, tmp_path):
+    sidecar = layout.sidecar_path(tmp_path, "v")
+    sidecar.unlink()
+
+    vectors = MappedVectors(tmp_path, "v", 3, keep=False)
+
+    assert [key for key, _ in vectors.nearest(X, 2)] == [0, 1]
+    assert not sidecar.exists()
