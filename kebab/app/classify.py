@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kebab.app.legible import legible
-from kebab.errors.catalog import Cancelled, Generic, IoError
+from kebab.errors.catalog import Cancelled, Generic
+from kebab.errors.refusal import refusal
 from kebab.errors.signal import Exit, Retry, Signal
 from kebab.wire.error import ErrorReply
 
@@ -81,7 +82,7 @@ def _signal(fault: BaseException, operation: str) -> Signal:
     if isinstance(fault, KeyboardInterrupt):
         return Cancelled(operation=operation)
     if isinstance(fault, OSError) and fault.filename is not None:
-        return IoError(path=str(fault.filename), op="read", cause=fault.strerror or str(fault))
+        return refusal(fault, "read", fault.filename)
     return Generic()
 
 

@@ -9,7 +9,8 @@ from kebab.app.lookup import chunk_id, document_id, not_found, opened
 from kebab.app.place import freshness, line_citation
 from kebab.app.requests import FetchOptions
 from kebab.core.library import DocumentDetail, DocumentSummary
-from kebab.errors.catalog import InvalidInput, IoError
+from kebab.errors.catalog import InvalidInput
+from kebab.errors.refusal import refused
 from kebab.wire.citation import Freshness
 from kebab.wire.library import FetchResult, NotFound
 
@@ -88,11 +89,8 @@ def _document(shop: Workshop, name: str) -> DocumentDetail | NotFound:
 def _lines(shop: Workshop, document: DocumentSummary) -> list[str]:
     """Return the lines of the file, decoded as they were for the index."""
     path = Path(document.root, document.path)
-    try:
+    with refused(path, "read"):
         data = path.read_bytes()
-    except OSError as fault:
-        cause = fault.strerror or str(fault)
-        raise IoError(path=str(path), op="read", cause=cause) from fault
     text = shop.decoded(data)
     return text.removesuffix("\n").split("\n") if text else []
 

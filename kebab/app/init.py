@@ -6,6 +6,7 @@ from kebab.app.compose import Workshop
 from kebab.app.legible import legible
 from kebab.config.template import toml
 from kebab.errors.catalog import IoError
+from kebab.errors.refusal import refusal
 from kebab.wire.health import InitReport
 
 
@@ -25,8 +26,7 @@ def init(shop: Workshop, *, workspace: str | None, force: bool) -> InitReport:
             shop.config_path.parent.mkdir(parents=True, exist_ok=True)
             shop.config_path.write_text(toml(root or ""), encoding="utf-8")
     except OSError as fault:
-        path = str(fault.filename or shop.config_path)
-        raise IoError(path=path, op="create", cause=fault.strerror or str(fault)) from fault
+        raise refusal(fault, "create", fault.filename or shop.config_path) from fault
     return InitReport(
         config_path=str(shop.config_path),
         written=written,

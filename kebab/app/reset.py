@@ -6,7 +6,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from kebab.app.compose import Workshop
-from kebab.errors.catalog import IoError
+from kebab.errors.refusal import refusal
 from kebab.wire.health import ResetReport
 
 
@@ -60,8 +60,7 @@ def _delete(path: Path) -> None:
         else:
             path.unlink(missing_ok=True)
     except OSError as fault:
-        cause = fault.strerror or str(fault)
-        raise IoError(path=str(fault.filename or path), op="write", cause=cause) from fault
+        raise refusal(fault, "write", fault.filename or path) from fault
 
 
 def size(path: Path) -> int:

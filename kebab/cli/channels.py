@@ -63,13 +63,9 @@ class Channel:
         except BrokenPipeError:
             raise
         except OSError as fault:
-            raise _refused(self.name, fault) from fault
+            from kebab.errors.refusal import refusal
 
-
-def _refused(name: str, fault: OSError) -> Exception:
-    from kebab.errors.catalog import IoError
-
-    return IoError(path=name, op="write", cause=fault.strerror or str(fault))
+            raise refusal(fault, "write", self.name) from fault
 
 
 @dataclass(frozen=True, slots=True)

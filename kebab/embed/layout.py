@@ -7,15 +7,13 @@ and `manifest.json`. It is built beside its place and renamed into it, so it is 
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
-from typing import Literal
 
 from kebab.embed.models import EmbeddingModel
-from kebab.errors.catalog import IoError
+from kebab.errors.refusal import refused
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -45,15 +43,6 @@ class Manifest:
     precision: str
     cosine: float | None
     files: dict[str, FileFacts]
-
-
-@contextmanager
-def refused(path: Path, op: Literal["read", "write", "create"]) -> Iterator[None]:
-    """Turn a refusal of the file system into the signal for it."""
-    try:
-        yield
-    except OSError as error:
-        raise IoError(path=str(path), op=op, cause=error.strerror or str(error)) from error
 
 
 def sha256(path: Path) -> str:

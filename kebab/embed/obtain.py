@@ -14,6 +14,7 @@ from kebab.embed.contest import PATIENT, QUICK, Contest, Limits, Refusal, Watch,
 from kebab.embed.models import MODELS, EmbeddingModel
 from kebab.embed.offer import Offer
 from kebab.errors.catalog import EmbeddingUnavailable
+from kebab.errors.refusal import refused
 
 AUTO = "auto"
 _CONVERT_SECONDS = 300.0
@@ -103,7 +104,7 @@ def _fetch(
 ) -> tuple[EmbeddingModel, Path]:
     """Fetch, convert and publish the first offer that works out."""
     refusals: list[Refusal] = []
-    with _working(models_dir) as folder, layout.refused(folder, "write"):
+    with _working(models_dir) as folder, refused(folder, "write"):
         while offers:
             contest = Contest(offers, folder, limits, watch)
             won = contest.winner()
@@ -125,7 +126,7 @@ def _fetch(
 @contextmanager
 def _working(models_dir: Path) -> Iterator[Path]:
     """Give a working folder beside the installed models, deleted at the end."""
-    with layout.refused(models_dir, "create"):
+    with refused(models_dir, "create"):
         models_dir.mkdir(parents=True, exist_ok=True)
         _sweep(models_dir)
         folder = Path(tempfile.mkdtemp(prefix=_WORKING, dir=models_dir.resolve()))

@@ -4,7 +4,7 @@ The docstring is the long explanation that `kebab explain CODE` prints. A releas
 by `docs/wire-schema/v1/errors.lock.json`.
 """
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from kebab.errors.signal import (
     Canonical,
@@ -16,6 +16,9 @@ from kebab.errors.signal import (
     Severity,
     Signal,
 )
+
+Op: TypeAlias = Literal["read", "write", "create"]
+"""What was tried with a file or folder."""
 
 
 class ConfigInvalid(
@@ -335,7 +338,7 @@ class IoError(
     """
 
     path: str
-    op: Literal["read", "write", "create"]
+    op: Op
     cause: str
 
 

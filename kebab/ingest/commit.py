@@ -5,7 +5,8 @@ from kebab.core.ids import DocId, doc_id
 from kebab.core.ports import Clock, LibraryWriter
 from kebab.core.progress import ProgressKind
 from kebab.core.rows import FileStamp, Known
-from kebab.errors.catalog import IoError, ParseFailed, TimedOut, UnsupportedMedia
+from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
+from kebab.errors.refusal import refusal
 from kebab.errors.signal import Signal
 from kebab.ingest.moves import Gone, Work
 from kebab.ingest.outcome import IngestItem, ItemKind, SlowFile
@@ -63,8 +64,7 @@ class Committer:
             if work.known is not None:
                 self.vanished.append(Gone(source=work.source, known=work.known))
         except OSError as failure:
-            cause = failure.strerror or str(failure)
-            self._refuse(work, IoError(path=work.entry.absolute, op="read", cause=cause))
+            self._refuse(work, refusal(failure, "read", work.entry.absolute))
         else:
             try:
                 self._put(work, press, content)

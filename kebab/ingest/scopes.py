@@ -9,6 +9,7 @@ from typing import Protocol
 
 from kebab.core.rows import Known, Source
 from kebab.errors.catalog import IoError, UsageInvalid
+from kebab.errors.refusal import refusal
 from kebab.ingest.request import IngestRequest
 from kebab.source.ignore import IgnoreRules, refusal_from_root
 from kebab.source.skips import printable
@@ -110,8 +111,7 @@ def _named(
         known = _resolved(path)
         if request.force and any(known == source.root for source in sources):
             return _folder(known, sources, request.rules.ignore)
-        cause = failure.strerror or str(failure)
-        raise IoError(path=printable(path), op="read", cause=cause) from failure
+        raise refusal(failure, "read", printable(path)) from failure
     except ValueError as failure:
         raise IoError(path=repr(path), op="read", cause=str(failure)) from failure
     if modes.S_ISDIR(mode):

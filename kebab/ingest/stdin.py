@@ -12,7 +12,7 @@ from kebab.core.ids import digest
 from kebab.core.progress import ProgressKind, Report, silent
 from kebab.core.rows import Source
 from kebab.core.stored import STDIN
-from kebab.errors.catalog import IoError
+from kebab.errors.refusal import refused
 from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
@@ -99,7 +99,7 @@ def _intended(path: Path, content: bytes) -> IngestOutcome:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file so that it is whole, or not there, whatever happens."""
-    try:
+    with refused(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
             file.write(content)
@@ -107,9 +107,6 @@ def _write(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         Path(file.name).replace(path)
         _sync_folder(path.parent)
-    except OSError as failure:
-        cause = failure.strerror or str(failure)
-        raise IoError(path=str(path), op="write", cause=cause) from failure
 
 
 def _sync_folder(folder: Path) -> None:

@@ -11,6 +11,7 @@ from kebab.core.ids import digest
 from kebab.core.ports import LibraryWriter
 from kebab.core.rows import Known, Source
 from kebab.errors.catalog import IoError
+from kebab.errors.refusal import refusal
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Knowledge, Scope, is_below
 from kebab.source.ignore import refusal_from_root
@@ -71,8 +72,7 @@ class Surveyor:
         except OSError as failure:
             if self._request.force and known and not Path(root).exists():
                 return Scan()
-            cause = failure.strerror or str(failure)
-            raise IoError(path=scope.place, op="read", cause=cause) from failure
+            raise refusal(failure, "read", scope.place) from failure
         if scope.whole and not found.seen and known and not self._request.force:
             raise _vanished(root, len(known))
         return found

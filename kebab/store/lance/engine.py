@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from kebab.core.ids import Key
 from kebab.core.rows import VectorRow
-from kebab.errors.catalog import IoError
+from kebab.errors.catalog import Op
+from kebab.errors.refusal import refused
 from kebab.store.lance import layout
-from kebab.store.lance.failures import Op, translated
+from kebab.store.lance.failures import translated
 from kebab.store.lance.sync import Fresh
 
 if TYPE_CHECKING:
@@ -68,12 +69,10 @@ class LanceTable:
     def drop(self) -> None:
         """Delete the table with all its files."""
         gone = self.path.with_suffix(".gone")
-        try:
+        with refused(self.path, "write"):
             # Renamed first: a table of which half is deleted would look damaged.
             self.path.rename(gone)
             shutil.rmtree(gone)
-        except OSError as error:
-            raise IoError(path=str(self.path), op="write", cause=str(error)) from error
         self._table = None
 
     def batches(self) -> "Iterator[Batch]":

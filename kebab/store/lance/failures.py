@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 
-Op: TypeAlias = Literal["read", "write", "create"]
 Build: TypeAlias = Callable[[str, Op, str], Signal]
 
 # The engine reports most faults as one class and names the kind only in its text.

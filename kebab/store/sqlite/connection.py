@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 import apsw
 
-from kebab.errors.catalog import IoError, NotIndexed
+from kebab.errors.catalog import NotIndexed
+from kebab.errors.refusal import refused
 from kebab.store.sqlite import migrate
 from kebab.store.sqlite.failures import translated
 from kebab.store.sqlite.filters import lower_text
@@ -88,10 +89,8 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         StoreCorrupt: The file is not a database.
     """
     path = database_path(data_dir)
-    try:
+    with refused(data_dir, "create"):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise IoError(path=str(data_dir), op="create", cause=str(error)) from error
     with translated(str(path), "write"):
         database = apsw.Connection(str(path))
         try:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import apsw
 
-from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 
-Op: TypeAlias = Literal["read", "write", "create"]
 Build: TypeAlias = Callable[[str, Op, str], Signal]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from kebab.errors.catalog import IoError, Locked
+from kebab.errors.refusal import refused
 
 FILE_NAME = "writer.lock"
 _GLANCE_SECONDS = 0.05
@@ -25,11 +26,9 @@ class WriterLock:
             IoError: The lock file cannot be made.
         """
         self._path = data_dir / FILE_NAME
-        try:
+        with refused(self._path, "create"):
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise IoError(path=str(self._path), op="create", cause=str(error)) from error
         try:
             self._take()
         except (Locked, IoError):
@@ -37,13 +36,11 @@ class WriterLock:
             raise
 
     def _take(self) -> None:
-        try:
+        with refused(self._path, "write"):
             if not _locked(self._file):
                 raise Locked(path=str(self._path), holder_pid=_pid(self._file))
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
-        except OSError as error:
-            raise IoError(path=str(self._path), op="write", cause=str(error)) from error
 
     def close(self) -> None:
         """Free the lock; a second call does nothing."""

@@ -4,7 +4,6 @@ import pytest
 
 from kebab.embed import layout
 from kebab.embed.models import E5_SMALL, MINILM
-from kebab.errors.catalog import IoError
 from tests.fakes import tiny_model
 
 
@@ -94,11 +93,3 @@ def test_publishing_replaces_a_damaged_directory(tmp_path):
     layout.publish(fresh, MINILM, tmp_path / "models")
 
     assert layout.verify(there) == []
-
-
-def test_a_refusal_of_the_file_system_is_a_signal(tmp_path):
-    with pytest.raises(IoError) as caught, layout.refused(tmp_path / "x", "read"):
-        (tmp_path / "x").read_bytes()
-
-    assert caught.value.op == "read"
-    assert caught.value.cause == "No such file or directory"
