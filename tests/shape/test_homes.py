@@ -88,16 +88,24 @@ def within(home: str, module: str) -> bool:
 USED = {module.name: set(foreign_imports(module)) for module in modules("kebab")}
 
 
-@pytest.mark.parametrize("module", USED)
-def test_libraries_are_imported_at_home_only(module):
-    assert not [library for library in USED[module] if not at_home(library, module)]
+def test_libraries_are_imported_at_home_only():
+    assert not [
+        (module, library)
+        for module, libraries in USED.items()
+        for library in libraries
+        if not at_home(library, module)
+    ]
 
 
-@pytest.mark.parametrize("library", HOMES)
-def test_every_home_is_lived_in(library):
-    users = [module for module, libraries in USED.items() if library in libraries]
+def test_every_home_is_lived_in():
+    users = {library: [module for module in USED if library in USED[module]] for library in HOMES}
 
-    assert not [home for home in HOMES[library] if not any(within(home, user) for user in users)]
+    assert not [
+        (library, home)
+        for library, homes in HOMES.items()
+        for home in homes
+        if not any(within(home, user) for user in users[library])
+    ]
 
 
 def test_dependencies_and_imports_are_the_same_libraries():

@@ -2,8 +2,6 @@
 
 import ast
 
-import pytest
-
 from tests.shape.tree import ROOT, Module, modules
 
 SMALL = 15
@@ -37,20 +35,21 @@ def only_declares(module: Module) -> bool:
     )
 
 
-@pytest.mark.parametrize("module", SOURCES, ids=str)
-def test_every_module_with_behaviour_has_its_unit_test(module):
-    if module.lines <= SMALL or only_declares(module):
-        return
-
-    assert twin(module).exists() != (str(module) in TESTED_ELSEWHERE)
-
-
-@pytest.mark.parametrize("test", TESTS, ids=str)
-def test_every_unit_test_has_its_module(test):
+def source(test: Module):
+    """Return where the module of a unit test stands."""
     folder = test.path.relative_to(ROOT / "tests" / "unit").parent
-    name = test.path.name.removeprefix("test_")
+    return ROOT / "kebab" / folder / test.path.name.removeprefix("test_")
 
-    assert (ROOT / "kebab" / folder / name).exists()
+
+def test_every_module_with_behaviour_has_its_unit_test():
+    behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
+    without = {str(module) for module in behave if not twin(module).exists()}
+
+    assert without == set(TESTED_ELSEWHERE)
+
+
+def test_every_unit_test_has_its_module():
+    assert not [str(test) for test in TESTS if not source(test).exists()]
 
 
 def test_exceptions_name_modules_that_exist_and_give_a_reason():
