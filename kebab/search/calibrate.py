@@ -10,20 +10,12 @@ of the right first hits 96 % are at least `fair`, and 92 % of the `strong` ones 
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 
 from kebab.core.hit import Confidence
+from kebab.core.query import Mode
 
 STRONG = 0.75
 FAIR = 0.3
-
-
-class Method(StrEnum):
-    """Which evidence a score stands on."""
-
-    HYBRID = "hybrid"
-    LEXICAL = "lexical"
-    VECTOR = "vector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +25,18 @@ class _Curve:
 
 
 _CURVES = {
-    Method.HYBRID: _Curve(6.5, 0.451),
-    Method.LEXICAL: _Curve(5.2, 0.428),
-    Method.VECTOR: _Curve(6.1, 0.613),
+    Mode.HYBRID: _Curve(6.5, 0.451),
+    Mode.LEXICAL: _Curve(5.2, 0.428),
+    Mode.VECTOR: _Curve(6.1, 0.613),
 }
 _STEEPEST = 60.0
 
 
-def score(evidence: float, method: Method) -> float:
-    """Return the calibrated score of fused evidence, between 0 and 1, rising with it."""
+def score(evidence: float, method: Mode) -> float:
+    """Return the calibrated score of fused evidence, between 0 and 1, rising with it.
+
+    `method` names the channels that the evidence is of.
+    """
     curve = _CURVES[method]
     bend = curve.slope * (curve.middle - evidence)
     return 1 / (1 + math.exp(min(bend, _STEEPEST)))

@@ -9,7 +9,6 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode, Query
 from kebab.search import fuse, lexical
-from kebab.search.calibrate import Method
 from kebab.search.lexical import Words
 from kebab.search.parse import Question, parse
 from kebab.search.stages import Stages
@@ -24,7 +23,8 @@ class Ranking:
     """Candidates in order with their fused evidence, and what made them."""
 
     order: Sequence[KeyedScore]
-    method: Method
+    method: Mode
+    """The channels whose evidence the order is by."""
     words: Words
     lexical: Mapping[Key, tuple[int | None, float]]
     vector: Mapping[Key, tuple[int | None, float]]
@@ -93,7 +93,7 @@ class Ranker:
         stages.note("filter", len(keys))
         return Ranking(
             order=[(key, 0.0) for key in keys],
-            method=Method.LEXICAL,
+            method=Mode.LEXICAL,
             words=words,
             lexical={},
             vector={},
@@ -108,14 +108,14 @@ def _combined(
     shares = lexical.evidence(found, words)
     degraded: tuple[Degraded, ...] = ()
     cosines: Mapping[Key, float] = {}
-    method, order = Method.LEXICAL, fuse.ranked(shares)
+    method, order = Mode.LEXICAL, fuse.ranked(shares)
     if isinstance(near, Degraded):
         degraded = (near,)
     elif near is not None:
         scale = fuse.scale(near.version)
         cosines = near.cosines
         meaning = {key: scale.share(cosine) for key, cosine in cosines.items()}
-        method = Method.HYBRID if found else Method.VECTOR
+        method = Mode.HYBRID if found else Mode.VECTOR
         order = fuse.fuse(shares, meaning) if found else fuse.ranked(meaning)
     return Ranking(
         order=order,

@@ -1,6 +1,5 @@
 from kebab.core.query import Filters, Mode, Query
 from kebab.search.cache import QueryVectors
-from kebab.search.calibrate import Method
 from kebab.search.rank import Ranker
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel
@@ -25,9 +24,9 @@ def test_each_mode_asks_its_channels(base):
     base.add("a.md", "oil embargo")
     base.add("b.md", "the sky")
 
-    assert _rank(base, "oil").method is Method.HYBRID
-    assert _rank(base, "oil", Mode.LEXICAL).method is Method.LEXICAL
-    assert _rank(base, "oil", Mode.VECTOR).method is Method.VECTOR
+    assert _rank(base, "oil").method is Mode.HYBRID
+    assert _rank(base, "oil", Mode.LEXICAL).method is Mode.LEXICAL
+    assert _rank(base, "oil", Mode.VECTOR).method is Mode.VECTOR
     assert _keys(_rank(base, "oil", Mode.LEXICAL)) == [1]
     assert _keys(_rank(base, "oil", Mode.VECTOR)) == [1, 2]
 
