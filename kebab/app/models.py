@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from kebab.app.compose import Workshop
-from kebab.app.compose.embedders import AUTO
 from kebab.app.reset import size
+from kebab.config.model import AUTO
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
 from kebab.errors.catalog import NotIndexed, UsageInvalid

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,10 +107,11 @@ class Session:
 
     def encoded(self, reply: Reply, status: int | None) -> bytes:
         """Return a reply as a top-level line."""
+        from kebab.app.moment import stamp
         from kebab.wire.record import encode, envelop
 
-        code = None if status is None else int(status)
-        return encode(envelop(reply, command=self.command, timestamp=now(), exit_code=code)) + b"\n"
+        code, now = None if status is None else int(status), stamp(time.time())
+        return encode(envelop(reply, command=self.command, timestamp=now, exit_code=code)) + b"\n"
 
     def again(self, flag: str, value: str) -> str:
         """Return this very command line, for a shell, with another value of one flag."""
@@ -130,10 +132,3 @@ def _opener() -> Opener:
     from kebab.app.facade import Kebab
 
     return Kebab
-
-
-def now() -> str:
-    """Return the present moment as RFC 3339 in UTC, to the millisecond."""
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -8,6 +8,9 @@ from msgspec import Meta, Struct
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 
+AUTO = "auto"
+"""The name of an embedding model that leaves the choice to kebab."""
+
 
 class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which files are read."""
@@ -32,7 +35,7 @@ class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The embedding model."""
 
-    model: str = "auto"
+    model: str = AUTO
     """A name from `kebab model list`, or `auto`: the best that can be had at the first ingest."""
     threads: Natural = 0
     """Processor threads; 0 means as many as there are cores, at most 4."""

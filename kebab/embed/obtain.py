@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from kebab.config.model import AUTO
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report, silent
 from kebab.embed import hub, layout, package_index
@@ -16,20 +17,9 @@ from kebab.embed.offer import Offer
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.refusal import refused
 
-AUTO = "auto"
 _CONVERT_SECONDS = 300.0
 _ABANDONED_SECONDS = 24 * 3600
 _WORKING = ".fetch-"
-
-
-def installed(model: EmbeddingModel, models_dir: Path) -> Path | None:
-    """Return the directory of a model that is on this machine in full size, else None."""
-    return layout.installed(model, models_dir)
-
-
-def verify(directory: Path) -> list[str]:
-    """Return what is wrong with an installed model, every byte read; empty means nothing."""
-    return layout.verify(directory)
 
 
 def obtain(

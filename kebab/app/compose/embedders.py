@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.config.model import Settings
-from kebab.embed import obtain
+from kebab.config.model import AUTO, Settings
+from kebab.embed import layout, obtain
 from kebab.embed.models import MODELS, EmbeddingModel, find
 from kebab.errors.catalog import EmbeddingMismatch
 
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from kebab.core.cancel import Cancel
     from kebab.core.progress import Report
     from kebab.embed.hot import OnnxEmbedder
-
-AUTO = "auto"
 
 
 class Embedders:
@@ -40,7 +38,7 @@ class Embedders:
 
     def place(self, model: EmbeddingModel) -> Path | None:
         """Return where a model's weights lie, None when they are not on this machine."""
-        return obtain.installed(model, self._folder)
+        return layout.installed(model, self._folder)
 
     def installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""

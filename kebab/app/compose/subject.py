@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kebab.app.compose.workshop import Workshop
 from kebab.config.load import load
+from kebab.config.model import AUTO
 from kebab.core.ids import Key
 from kebab.core.query import Filters
 from kebab.doctor.corpus import Corpus, Indexed
@@ -142,8 +143,8 @@ def _version(shop: Workshop) -> str | None:
 
 
 def _weights(shop: Workshop) -> Weights | None:
+    from kebab.embed.layout import verify
     from kebab.embed.models import find
-    from kebab.embed.obtain import verify
 
     version = _version(shop)
     if version is None:
@@ -169,7 +170,7 @@ def _versions(shop: Workshop) -> EmbeddingVersions:
 
     configured = shop.settings.models.embedding.model
     return EmbeddingVersions(
-        configured=None if configured == "auto" else find(configured).version,
+        configured=None if configured == AUTO else find(configured).version,
         stored=shop.stored_version(),
     )
 

@@ -10,6 +10,7 @@ from kebab.cli.command import Command, Group
 from kebab.cli.render.models import draw_list, draw_report
 from kebab.cli.session import Session
 from kebab.cli.work import working
+from kebab.config.model import AUTO
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
 from kebab.errors.signal import Exit
@@ -33,7 +34,7 @@ def list_(session: Session, /) -> Exit:
 
 
 @command.command("pull", cls=Command, examples=("kebab model pull multilingual-e5-small",))
-@click.argument("name", default="auto")
+@click.argument("name", default=AUTO)
 @click.pass_obj
 def pull(session: Session, /, name: str) -> Exit:
     """Fetch the weights of a model, so that it can be used without a network.

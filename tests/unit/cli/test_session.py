@@ -1,8 +1,10 @@
+import json
+
 import pytest
 
 from kebab.cli.channels import Channel, Channels
 from kebab.cli.interrupt import Interrupts
-from kebab.cli.session import Session, now
+from kebab.cli.session import Session
 from kebab.errors.catalog import ConfigInvalid
 from tests.fakes import replies
 
@@ -27,10 +29,12 @@ def test_a_status_that_is_not_known_yet_is_null(session):
     assert b'"exit_code":null' in session.encoded(replies.response(), None)
 
 
-def test_moments_are_utc_with_z():
-    assert now()[10] == "T"
-    assert now()[-1] == "Z"
-    assert len(now()) == len("2025-01-31T12:00:00.000Z")
+def test_moments_are_utc_with_z(session):
+    moment = json.loads(session.encoded(replies.response(), 0))["timestamp"]
+
+    assert moment[10] == "T"
+    assert moment[-1] == "Z"
+    assert len(moment) == len("2025-01-31T12:00:00.000Z")
 
 
 @pytest.mark.parametrize(

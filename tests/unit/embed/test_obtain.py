@@ -9,8 +9,9 @@ import pytest
 
 from kebab.core.cancel import Cancel
 from kebab.embed import layout
+from kebab.embed.layout import installed, verify
 from kebab.embed.models import E5_SMALL, MINILM
-from kebab.embed.obtain import auto, installed, obtain, verify
+from kebab.embed.obtain import auto, obtain
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
 from tests.fakes import model_hub, tiny_model
 
