@@ -15,8 +15,8 @@ from kebab.errors.refusal import refusal
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Knowledge, Scope, is_below
 from kebab.source.ignore import refusal_from_root
-from kebab.source.media import media_of, suffix_of
-from kebab.source.walk import FileEntry, Scan, ScanRules, scan
+from kebab.source.media import media_of
+from kebab.source.walk import Scan, ScanRules, scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,21 +152,15 @@ def _stat_into(found: Scan, root: str, path: str, limit: int) -> None:
         found.seen -= 1
         return
     except OSError:
-        found.unreadable.append(path)
-        found.skips.add("unreadable", path)
+        found.refuse(path)
         return
     media = media_of(path)
     if not modes.S_ISREG(stat.st_mode):
         found.skips.add("special_file", path)
     elif media is None:
-        found.skips.add("unsupported", path)
-        found.skips.by_extension[suffix_of(path.rpartition("/")[2])] += 1
-    elif limit and stat.st_size > limit:
-        found.skips.add("over_limit", path)
-        found.largest = max(found.largest, stat.st_size)
+        found.pass_over(path)
     else:
-        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
-        found.entries.append(entry)
+        found.take(path, absolute, stat, media, limit=limit)
 
 
 def _is_empty(root: str) -> bool:

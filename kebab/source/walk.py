@@ -55,6 +55,27 @@ class Scan:
     seen: int = 0
     largest: int = 0
 
+    def take(
+        self, path: str, absolute: str, stat: os.stat_result, media: str, *, limit: int
+    ) -> None:
+        """Add a document, unless it is above the limit; 0 means none."""
+        if limit and stat.st_size > limit:
+            self.skips.add("over_limit", path)
+            self.largest = max(self.largest, stat.st_size)
+            return
+        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
+        self.entries.append(entry)
+
+    def pass_over(self, path: str) -> None:
+        """Count a file that no parser takes."""
+        self.skips.add("unsupported", path)
+        self.skips.by_extension[suffix_of(path.rpartition("/")[2])] += 1
+
+    def refuse(self, path: str) -> None:
+        """Remember what cannot be looked at."""
+        self.skips.add("unreadable", path)
+        self.unreadable.append(path)
+
 
 class _Folder(NamedTuple):
     path: str
@@ -93,7 +114,8 @@ class _Walk:
     def __init__(self, root: str, rules: ScanRules, claimed: Mapping[str, str]) -> None:
         self.found = Scan()
         self._root = root
-        self._rules = rules
+        self._rules = rules.ignore
+        self._limit = rules.max_file_bytes
         self._claimed = claimed
         self._folders: list[_Folder] = []
         self._links: list[Link] = []
@@ -101,12 +123,11 @@ class _Walk:
 
     def start(self, below: str) -> None:
         """Read the folder that the scan begins with, under the rules of those above it."""
-        rules = self._rules.ignore
         if below:
-            layer = layer_above(self._root, rules, below)
+            layer = layer_above(self._root, self._rules, below)
             self._read(_Folder(f"{below}/", str(Path(self._root, below)), layer))
         else:
-            self._read(_Folder("", self._root, base_layer(rules)))
+            self._read(_Folder("", self._root, base_layer(self._rules)))
 
     def step(self) -> bool:
         """Look into one more folder or link; return False when there is none."""
@@ -145,7 +166,7 @@ class _Walk:
             self._file(child, path)
 
     def _left_out(self, path: str, absolute: str, layer: Layer | None, *, folder: bool) -> bool:
-        reason = refusal(layer, self._rules.ignore, path, folder=folder)
+        reason = refusal(layer, self._rules, path, folder=folder)
         if reason is None and self._claimed:
             reason = self._claimed.get(absolute)
         if reason is not None:
@@ -157,36 +178,22 @@ class _Walk:
         if not child.is_file(follow_symlinks=False):
             self.found.skips.add("special_file", path)
         elif media is None:
-            self._unsupported(path)
+            self.found.pass_over(path)
         else:
             try:
                 stat = child.stat(follow_symlinks=False)
             except OSError as failure:
                 self._failed(failure, path)
             else:
-                self._take(path, child.path, stat, media)
-
-    def _take(self, path: str, absolute: str, stat: os.stat_result, media: str) -> None:
-        limit = self._rules.max_file_bytes
-        if limit and stat.st_size > limit:
-            self.found.skips.add("over_limit", path)
-            self.found.largest = max(self.found.largest, stat.st_size)
-            return
-        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
-        self.found.entries.append(entry)
-
-    def _unsupported(self, path: str) -> None:
-        self.found.skips.add("unsupported", path)
-        self.found.skips.by_extension[suffix_of(path.rpartition("/")[2])] += 1
+                self.found.take(path, child.path, stat, media, limit=self._limit)
 
     def _failed(self, failure: OSError, path: str) -> None:
         """Remember what cannot be looked at; what is no longer there needs no word."""
         if failure.errno not in {errno.ENOENT, errno.ENOTDIR}:
-            self.found.skips.add("unreadable", path)
-            self.found.unreadable.append(path)
+            self.found.refuse(path)
 
     def _link(self, link: Link) -> None:
-        target = resolve(link, self._root, self._rules.ignore, self._followed)
+        target = resolve(link, self._root, self._rules, self._followed)
         if not isinstance(target, Target):
             self.found.skips.add(target, link.path)
         elif self._left_out(link.path, link.absolute, link.layer, folder=target.folder):
@@ -200,12 +207,12 @@ class _Walk:
     def _linked_file(self, link: Link, target: Target) -> None:
         media = media_of(link.path.rpartition("/")[2])
         if media is None:
-            self._unsupported(link.path)
+            self.found.pass_over(link.path)
         elif target.real in self._followed:
             self.found.skips.add("duplicate", link.path)
         else:
             self._followed.add(target.real)
-            self._take(link.path, link.absolute, target.stat, media)
+            self.found.take(link.path, link.absolute, target.stat, media, limit=self._limit)
 
 
 def _decodable(name: str) -> bool:
