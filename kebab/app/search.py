@@ -16,7 +16,7 @@ from kebab.core.stored import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.errors.signal import Signal
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
-from kebab.wire.record import refused
+from kebab.wire.record import decode_request
 from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -92,10 +92,7 @@ def as_query(request: SearchRequest, now: float) -> Query:
 
 def _read(line: bytes) -> SearchRequest:
     """Return the request of a line: a JSON string, or an object."""
-    try:
-        said = msgspec.json.decode(line, type=str | SearchRequest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise refused(fault) from fault
+    said: str | SearchRequest = decode_request(line, str | SearchRequest)
     return SearchRequest(query=said) if isinstance(said, str) else said
 
 

@@ -11,7 +11,6 @@ from msgspec import UNSET, Struct, UnsetType
 from kebab.errors.catalog import InvalidInput
 
 R = TypeVar("R", bound="Reply")
-Q = TypeVar("Q", bound="Request")
 
 _FLOAT_PLACES = 6
 _encoder = msgspec.json.Encoder()
@@ -52,8 +51,8 @@ def encode(record: Record) -> bytes:
     return _encoder.encode(_rounded(msgspec.to_builtins(record)))
 
 
-def decode_request(raw: bytes | str, form: type[Q]) -> Q:
-    """Return a request from JSON.
+def decode_request(raw: bytes, form: Any) -> Any:
+    """Return a request from JSON; `form` is its type, or a union with simpler forms.
 
     Raises:
         InvalidInput: The text is not JSON, or breaks the schema; `field` is the JSON path.
