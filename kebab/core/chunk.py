@@ -28,8 +28,8 @@ class Chunk:
 class ChunkRow:
     """A chunk with its identities, ready to be stored.
 
-    `embed_text` is what the embedder is given (title and heading path, then the text) and
-    `embed_hash` its digest, by which equal passages share one vector.
+    `embed_hash` is the digest of what the embedder is given (see `embed_text`), by which equal
+    passages share one vector.
     """
 
     chunk: Chunk

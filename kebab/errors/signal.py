@@ -1,7 +1,8 @@
 """The machinery of errors: a class statement is a catalogue row.
 
-A signal knows its public meaning and nothing of terminals or HTTP. Anything may raise one;
-only `kebab.app.classify` reads one.
+A signal knows its public meaning and nothing of terminals or HTTP. Anything may raise one, and
+whoever goes on without what it needed may quote one; only `kebab.app.classify` makes of one what
+a caller sees.
 """
 
 import re

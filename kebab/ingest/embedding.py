@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kebab.core.vector import Vector
 
 SLICE = 4096
-"""How many chunks are sorted by length together, and the most rows of one append."""
+"""How many pending chunks are taken at once, and the most rows of one append."""
 
 FLUSH_S = 30.0
 """How long computed vectors may wait to be durable on a slow machine."""

@@ -25,7 +25,7 @@ class _Old(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The document whose chunks are written, and the words of its title."""
+    """The document whose chunks are written, and whether its title is another than before."""
 
     doc: int
     row: DocumentRow
