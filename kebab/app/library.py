@@ -8,7 +8,7 @@ from kebab.app.compose import Workshop
 from kebab.app.legible import require_legible
 from kebab.app.lookup import chunk_id, document_id, not_found, opened
 from kebab.app.moment import stamp
-from kebab.app.place import freshness, line_citation
+from kebab.app.place import file_of, freshness, line_citation
 from kebab.app.requests import ListOptions
 from kebab.core.chunk import embed_text
 from kebab.core.hit import StoredChunk
@@ -123,10 +123,9 @@ def summary(document: DocumentSummary) -> DocSummary:
 
 def _inspection(detail: DocumentDetail) -> DocInspection:
     found = detail.summary
-    file = None if found.source == STDIN else str(Path(found.root, found.path))
     return DocInspection(
         document=summary(found),
-        file=file,
+        file=file_of(found.source, found.root, found.path),
         content_hash=detail.content_hash,
         parser_version=detail.parser_version,
         chunker_version=detail.chunker_version,

@@ -3,6 +3,7 @@
 import os
 import unicodedata
 
+from kebab.core.stored import STDIN
 from kebab.wire.citation import Citation, Freshness, LineCitation, LineSpan
 
 _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
@@ -17,6 +18,11 @@ def line_citation(path: str, start: int, end: int) -> Citation:
 def quoted(path: str) -> str:
     """Return a path as the path of an IRI: reserved, blank and invisible characters escaped."""
     return "".join(one if _plain(one) else _escaped(one) for one in path)
+
+
+def file_of(source: str, root: str, path: str) -> str | None:
+    """Return where a document's file lies, None for text from standard input."""
+    return None if source == STDIN else os.path.join(root, path)  # noqa: PTH118 - called for every hit
 
 
 def freshness(root: str, path: str, size: int, mtime_ns: int) -> Freshness:

@@ -1,15 +1,12 @@
 """From the nouns to wire objects; core types never leave `app`."""
 
-import os
-
 from msgspec import UNSET
 
 from kebab.app.moment import stamp
-from kebab.app.place import freshness, line_citation
-from kebab.core.hit import Hit, Page, StoredChunk
+from kebab.app.place import file_of, freshness, line_citation
+from kebab.core.hit import Hit, Page
 from kebab.core.progress import Progress
 from kebab.core.query import Query
-from kebab.core.stored import STDIN
 from kebab.wire.ingest import IngestProgress
 from kebab.wire.search import (
     DegradedChannel,
@@ -52,7 +49,7 @@ def search_hit(hit: Hit) -> SearchHit:
         score_kind="calibrated",
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
-        file=_file(chunk),
+        file=file_of(chunk.source, chunk.root, chunk.path),
         source=chunk.source,
         title=chunk.title,
         heading_path=list(chunk.heading_path),
@@ -70,12 +67,6 @@ def search_hit(hit: Hit) -> SearchHit:
         chunker_version=chunk.chunker_version,
         embedding_version=chunk.embedding_version,
     )
-
-
-def _file(chunk: StoredChunk) -> str | None:
-    if chunk.source == STDIN:
-        return None
-    return os.path.join(chunk.root, chunk.path)  # noqa: PTH118 - called for every hit
 
 
 def progress(event: Progress) -> IngestProgress:

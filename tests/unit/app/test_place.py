@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.place import freshness, line_citation, quoted
+from kebab.app.place import file_of, freshness, line_citation, quoted
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,8 @@ def test_freshness_follows_the_file(tmp_path):
     assert now() == "changed"
     file.unlink()
     assert now() == "gone"
+
+
+def test_text_from_standard_input_has_no_file_of_a_persons_own():
+    assert file_of("work", "/home/me/notes", "a/b.md") == "/home/me/notes/a/b.md"
+    assert file_of("stdin", "/data/stdin", "call.md") is None
