@@ -85,11 +85,12 @@ def _dispatch(session: "Session") -> int:
 def _abandon(session: "Session") -> None:
     """End the process although its work does not end; say so unless that was said already."""
     from kebab.cli.boundary import guarded
+    from kebab.errors.signal import Exit
 
     if not session.reported:
         session.on_leave()
         guarded(session, _interrupted)
-    os._exit(130)
+    os._exit(Exit.INTERRUPTED)
 
 
 def _interrupted() -> int:

@@ -144,14 +144,14 @@ def _version(shop: Workshop) -> str | None:
 
 def _weights(shop: Workshop) -> Weights | None:
     from kebab.embed.layout import verify
-    from kebab.embed.models import find
 
     version = _version(shop)
     if version is None:
         return None
-    folder = shop.embedders.place(find(version))
+    model = shop.embedders.find(version)
+    folder = shop.embedders.place(model)
     faults = tuple(verify(folder)) if folder else ()
-    return Weights(model=find(version).key, folder=folder, faults=faults)
+    return Weights(model=model.key, folder=folder, faults=faults)
 
 
 def _agreement(shop: Workshop) -> Agreement | None:
@@ -166,11 +166,9 @@ def _agreement(shop: Workshop) -> Agreement | None:
 
 
 def _versions(shop: Workshop) -> EmbeddingVersions:
-    from kebab.embed.models import find
-
     configured = shop.settings.models.embedding.model
     return EmbeddingVersions(
-        configured=None if configured == AUTO else find(configured).version,
+        configured=None if configured == AUTO else shop.embedders.find(configured).version,
         stored=shop.stored_version(),
     )
 
