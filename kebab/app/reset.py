@@ -1,7 +1,7 @@
 """Wiping: only what kebab made is deleted, by name, and never a folder it does not own."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -45,7 +45,18 @@ def _doomed(shop: Workshop, *, models: bool) -> Iterator[Path]:
     folders = [shop.places.models / model.version for model in shop.embedders.registry()]
     for path in (*shop.own_files(), *(folders if models else ())):
         if path.is_symlink() or path.exists():
-            yield path
+            yield from _held(path, shop.own_names().get(path))
+
+
+def _held(path: Path, is_own: Callable[[str], bool] | None) -> list[Path]:
+    """Return a path itself, or what is ours in it when a folder holds anything else too.
+
+    The names of our folders are plain ones: a folder of notes may have had its own before.
+    """
+    if is_own is None or path.is_symlink() or not path.is_dir():
+        return [path]
+    own = [child for child in _children(path) if is_own(child.name)]
+    return [path] if len(own) == len(_children(path)) else own
 
 
 def _children(folder: Path) -> list[Path]:

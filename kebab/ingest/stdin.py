@@ -23,6 +23,7 @@ _FENCED = re.compile(
 )
 _OURS = re.compile(r"^(?:title|source_uri)[ \t]*[:=].*\n", re.MULTILINE)
 _NOT_A_WORD = re.compile(r"[\W_]+")
+_OWN = re.compile(r".+-[0-9a-f]{12}\.md|\.[a-z0-9_]{8}")
 _SLUG_BYTES = 80
 
 
@@ -65,6 +66,11 @@ def file_name(note: TextNote) -> str:
     words = _NOT_A_WORD.sub("-", unicodedata.normalize("NFC", note.title)).strip("-").lower()
     slug = words.encode("utf-8", "replace")[:_SLUG_BYTES].decode("utf-8", "ignore").strip("-")
     return f"{slug or 'text'}-{digest('stdin', note.title, note.source_uri or '', size=6)}.md"
+
+
+def is_own(name: str) -> bool:
+    """Return whether a file of the folder has a name that only kebab gives, drafts included."""
+    return _OWN.fullmatch(name) is not None
 
 
 def compose(note: TextNote) -> str:

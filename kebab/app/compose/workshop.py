@@ -14,7 +14,7 @@ from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, ReadOnly
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kebab.app.compose.embedders import Embedders
     from kebab.chunk.budget import Budget
@@ -197,6 +197,14 @@ class Workshop:
         logs = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
         vectors = self.places.data / folder(self.places.data).name
         return [*logs, vectors, self.places.texts, self.places.data / FILE_NAME]
+
+    def own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
+        """Return for each folder of our own what tells our entries in it from anybody else's."""
+        from kebab.ingest import stdin
+        from kebab.store.lance import layout
+
+        vectors = self.places.data / layout.folder(self.places.data).name
+        return {vectors: layout.is_own, self.places.texts: stdin.is_own}
 
     def close(self) -> None:
         """Close what stays open between calls."""

@@ -8,6 +8,7 @@ from kebab.core.ids import digest
 
 _FOLDER = "lance"
 _STAMP_BYTES = 16
+_OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|f32(?:\.\d+)?)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _NEWEST_FIRST_DIGITS = 20
 _HIGHEST = 2**64 - 1
@@ -32,6 +33,11 @@ def table_path(data_dir: Path, version: str) -> Path:
 def sidecar_path(data_dir: Path, version: str) -> Path:
     """Return the file that readers map instead of opening the table."""
     return folder(data_dir) / f"{table_name(version)}.f32"
+
+
+def is_own(name: str) -> bool:
+    """Return whether an entry of the folder has a name that only kebab gives, drafts included."""
+    return _OWN.fullmatch(name) is not None
 
 
 def manifests(table: Path) -> list[Path]:

@@ -68,6 +68,34 @@ def test_what_is_not_ours_stays_with_its_folder(full):
     assert (full.data / "photos" / "cat.jpg").read_text() == "meow"
 
 
+def test_what_is_not_ours_stays_within_folders_that_are_named_like_ours(full):
+    others = [full.data / "lance" / "README.md", full.data / "stdin" / "notes.md"]
+    for other in others:
+        other.write_text("mine")
+    report = reset(full.shop(), models=False)
+
+    assert _names(full, report.kept) == {"lance", "stdin"}
+    left = [path for path in full.data.rglob("*") if path.is_file()]
+    assert sorted(left) == others
+
+
+def test_a_folder_that_was_there_before_kebab_is_never_deleted(desk):
+    clone = desk.data / "lance" / "src"
+    clone.mkdir(parents=True)
+    (clone / "lib.rs").write_text("mine")
+    reset(desk.shop(), models=False)
+
+    assert (clone / "lib.rs").read_text() == "mine"
+
+
+def test_drafts_that_a_killed_run_left_go_too(full):
+    (full.data / "lance" / ".fastembed-mle5small-384-v1.f32.4711").write_text("half")
+    (full.data / "stdin" / ".abcd_123").write_text("half")
+    reset(full.shop(), models=False)
+
+    assert not full.data.exists()
+
+
 def test_a_data_folder_that_is_a_link_stays_one(full):
     real = full.folder / "real"
     full.data.rename(real)
