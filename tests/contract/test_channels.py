@@ -74,19 +74,9 @@ def test_an_interrupted_stream_ends_with_the_report(empty, started):
     assert (events[-1]["kind"], events[-1]["report"]["cancelled"]) == ("aborted", True)
 
 
-def test_two_interruptions_leave_at_once(empty, started):
-    process = started("ingest", "stuck", "--json", stdout=-1, stderr=-1)
-    seen = wait_for(process.stderr, b"asset_started")
-    interrupted_twice(process)
-    out, err = process.communicate(timeout=20)
-
-    assert (process.returncode, out) == (130, b"")
-    lines = checked((seen + err).decode(), status=130, command="ingest")
-    assert [one.get("code") or one["kind"] for one in lines][-2:] == ["aborted", "cancelled"]
-
-
-def test_work_that_does_not_end_is_abandoned(empty, started):
-    process = started("ingest", "deaf", "--json", stdout=-1, stderr=-1)
+@pytest.mark.parametrize("work", ["stuck", "deaf"], ids=["waits", "takes no notice"])
+def test_two_interruptions_leave_at_once_whatever_the_work_does(work, empty, started):
+    process = started("ingest", work, "--json", stdout=-1, stderr=-1)
     seen = wait_for(process.stderr, b"asset_started")
     interrupted_twice(process)
     out, err = process.communicate(timeout=20)
