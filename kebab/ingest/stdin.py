@@ -12,6 +12,7 @@ from kebab.core.ids import digest
 from kebab.core.progress import ProgressKind, Report, silent
 from kebab.core.rows import Source
 from kebab.core.stored import STDIN
+from kebab.errors.catalog import ParseFailed, TimedOut, TooLarge
 from kebab.errors.refusal import refused
 from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
 from kebab.ingest.pulse import Pulse
@@ -38,17 +39,26 @@ def ingest_text(
 
     A dry run compares with the stored file and writes nothing.
 
+    A text that cannot be parsed leaves the folder as it was.
+
     Raises:
         IoError: The text cannot be written.
+        TooLarge: The text is above the size limit.
+        ParseFailed: The parser refuses the text.
+        TimedOut: The text's deadline passed.
     """
     path = Path(note.folder, file_name(note))
     content = compose(note).encode("utf-8", "replace")
+    if 0 < request.rules.max_file_bytes < len(content):
+        raise TooLarge(what="stdin", size=len(content), limit=request.rules.max_file_bytes)
     if request.dry_run or ports.library is None:
         pulse = Pulse(report, ports.clock)
         pulse.say(ProgressKind.SCAN_STARTED)
         outcome = _intended(path, content)
         pulse.say(ProgressKind.COMPLETED)
         return outcome
+    with refused(path, "read"):
+        before = path.read_bytes() if path.is_file() else None
     _write(path, content)
     source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
     ports.library.add_source(source)
@@ -57,8 +67,14 @@ def ingest_text(
         force=request.force,
         chunker=request.chunker,
         deadline_s=request.deadline_s,
+        rules=request.rules,
     )
-    return run(named, ports, report, cancel)
+    try:
+        return run(named, ports, report, cancel)
+    except (ParseFailed, TimedOut):
+        # Kept, it would fail again in every later run, and nobody could say it is not wanted.
+        _put_back(path, before)
+        raise
 
 
 def file_name(note: TextNote) -> str:
@@ -113,6 +129,14 @@ def _write(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         Path(file.name).replace(path)
         _sync_folder(path.parent)
+
+
+def _put_back(path: Path, content: bytes | None) -> None:
+    if content is not None:
+        _write(path, content)
+        return
+    with refused(path, "write"):
+        path.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

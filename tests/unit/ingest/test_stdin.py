@@ -1,15 +1,30 @@
 import pytest
 
 from kebab.core.progress import ProgressKind
-from kebab.errors.catalog import IoError
+from kebab.errors.catalog import IoError, ParseFailed, TooLarge
 from kebab.ingest.request import IngestRequest, TextNote
 from kebab.ingest.stdin import compose, file_name, ingest_text
 from kebab.parse.markdown import MarkdownParser
+from kebab.source.walk import ScanRules
 
 
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "data" / "stdin"
+
+
+@pytest.fixture
+def refusing(desk):
+    """A text that the desk's parser refuses."""
+
+    class Refusing(MarkdownParser):
+        def parse(self, data, path):
+            if b"refuse me" in data:
+                raise ParseFailed(path=path, parser="markdown", cause="asked to")
+            return super().parse(data, path)
+
+    desk.parsers["text/markdown"] = Refusing()
+    return "refuse me"
 
 
 def note(folder, text="some text", title="A title", uri=None):
@@ -113,3 +128,28 @@ def test_a_folder_that_cannot_be_made_is_an_error(desk, tmp_path):
 
 def test_lone_surrogates_do_not_stop_a_text(desk, folder):
     assert store(desk, note(folder, "bad \ud800 text", title="t \udce9")).new == 1
+
+
+def test_a_text_above_the_limit_for_files_is_refused_and_not_kept(desk, folder):
+    with pytest.raises(TooLarge):
+        store(desk, note(folder, "x" * 200), rules=ScanRules(max_file_bytes=100))
+
+    assert not folder.exists()
+
+
+def test_a_text_that_its_parser_refuses_is_not_kept(desk, folder, refusing):
+    with pytest.raises(ParseFailed):
+        store(desk, note(folder, refusing))
+
+    assert list(folder.iterdir()) == []
+    assert desk.again().errors == 0
+
+
+def test_a_text_that_its_parser_refuses_leaves_the_one_before(desk, folder, refusing):
+    store(desk, note(folder, "some text"))
+    with pytest.raises(ParseFailed):
+        store(desk, note(folder, refusing))
+
+    (path,) = folder.iterdir()
+    assert "some text" in path.read_text()
+    assert desk.again().unchanged == 1
