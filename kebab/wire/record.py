@@ -12,6 +12,9 @@ from kebab.errors.catalog import InvalidInput
 
 R = TypeVar("R", bound="Reply")
 
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for bytes that are no JSON, no UTF-8, or nested beyond reason."""
+
 _FLOAT_PLACES = 6
 _encoder = msgspec.json.Encoder()
 
@@ -59,7 +62,7 @@ def decode_request(raw: bytes, form: Any) -> Any:
     """
     try:
         return msgspec.json.decode(raw, type=form)
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+    except UNREADABLE as fault:
         raise refused(fault) from fault
 
 

@@ -15,7 +15,7 @@ from kebab.cli.render.hits import draw
 from kebab.cli.session import Session
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
-from kebab.wire.record import refused
+from kebab.wire.record import UNREADABLE, refused
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[byte
     for line in lines:
         try:
             said = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             said = None
         if isinstance(said, str):
             said = {"query": said}

@@ -271,13 +271,14 @@ def test_bulk_answers_every_line_in_its_order(library):
         b'""\n',
         b'"\xff"\n',
         b'"notes", "limit": 1\n',
+        b"[" * 100_000 + b"\n",
     ]
     items = list(bulk(library.shop(), lines))
     errors = [None if item.error is msgspec.UNSET else item.error.code for item in items]
 
-    assert [item.index for item in items] == list(range(9))
-    assert errors == [None, None] + ["invalid_input"] * 7
-    assert [item.query for item in items] == ["notes", "backup"] + [None] * 4 + [""] + [None] * 2
+    assert [item.index for item in items] == list(range(10))
+    assert errors == [None, None] + ["invalid_input"] * 8
+    assert [item.query for item in items] == ["notes", "backup"] + [None] * 4 + [""] + [None] * 3
     assert [len(item.response.hits) for item in items if item.response] == [10, 2]
     assert [item.error.details["field"] for item in items if item.error][1] == "$.limit"
     assert all((item.error is msgspec.UNSET) != (item.response is msgspec.UNSET) for item in items)

@@ -79,7 +79,7 @@ def test_bulk_goes_with_neither_query_nor_stream(kebab, more):
 
 
 def test_a_bulk_line_outranks_the_flags():
-    lines = [b'"a"', b'{"query": "b", "limit": 1}', b"[]", b"\xff"]
+    lines = [b'"a"', b'{"query": "b", "limit": 1}', b"[]", b"\xff", b"[" * 100_000]
 
     found = list(completed(lines, {"limit": 5}))
 
