@@ -50,5 +50,5 @@ def filters(flags: dict[str, Any]) -> Filters:
         InvalidInput: `--since` or `--until` is no date.
     """
     now = time.time()
-    moments = {name: parsed(flags[name], name, now) for name in ("since", "until") if flags[name]}
-    return Filters(**{**flags, "since": None, "until": None, **moments})
+    said = {name: flags[name] for name in ("since", "until") if flags[name] is not None}
+    return Filters(**{**flags, **{name: parsed(text, name, now) for name, text in said.items()}})

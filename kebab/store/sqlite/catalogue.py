@@ -28,6 +28,8 @@ _SUMMARY = """
     FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
 """
 _CANDIDATES = 20
+_MOST = 2**63 - 1
+"""The largest integer of SQLite: more rows than that there are not."""
 
 
 class Catalogue:
@@ -47,7 +49,7 @@ class Catalogue:
             ).get
             rows = self._database.execute(
                 f"{_SUMMARY} WHERE {where} ORDER BY s.name, d.path LIMIT ? OFFSET ?",
-                [*values, limit, offset],
+                [*values, min(limit, _MOST), min(offset, _MOST)],
             )
             found = tuple(_summary(row) for row in rows)
         return DocumentPage(documents=found, total=total)

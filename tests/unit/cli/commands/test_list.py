@@ -20,8 +20,9 @@ def test_an_age_is_counted_from_now():
     assert found.since == pytest.approx(time.time() - 86_400, abs=60)
 
 
-def test_what_is_no_date_is_invalid_input(kebab):
-    ran = kebab("list", "--since", "yesterdayish", "--json")
+@pytest.mark.parametrize("text", ["yesterdayish", ""])
+def test_what_is_no_date_is_invalid_input(kebab, text):
+    ran = kebab("list", "--since", text, "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "invalid_input")
 

@@ -48,6 +48,12 @@ class TestLists:
         page = catalogue().documents(Filters(), limit=1, offset=1)
         assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 3)
 
+    def test_numbers_beyond_those_of_sqlite_are_as_good_as_its_largest(self, catalogue):
+        everything = catalogue().documents(Filters()).documents
+
+        assert catalogue().documents(Filters(), limit=10**30).documents == everything
+        assert catalogue().documents(Filters(), offset=10**30).documents == ()
+
     def test_filters_hold(self, catalogue):
         page = catalogue().documents(Filters(lang=("ko",)))
         assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 1)
