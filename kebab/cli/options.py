@@ -48,6 +48,9 @@ class GlobalOption(click.Option):
         super().__init__(names, expose_value=False, is_eager=True, callback=self._store, **attrs)
 
     def _store(self, ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value == "":
+            # An unset variable of a script must not come to mean the knowledge base at home.
+            raise click.BadParameter("it is empty", ctx, param)
         given = ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
         if given and ctx.obj is not None:
             self._keep(ctx.obj.flags, value)

@@ -106,7 +106,7 @@ def _named(
 ) -> Scope:
     place = Path(path)
     try:
-        mode = place.stat().st_mode
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a Path would take no name for this folder
     except OSError as failure:
         known = _resolved(path)
         if request.force and any(known == source.root for source in sources):

@@ -40,6 +40,13 @@ def test_shared_flags_go_between_group_and_subcommand_too(kebab):
     assert kebab("model", "--json", "list").reply["schema_version"] == "model_list.v1"
 
 
+@pytest.mark.parametrize("flag", ["--data-dir", "--config"])
+def test_an_empty_name_is_refused_rather_than_taken_for_none(kebab, opened, flag):
+    ran = kebab(flag, "", "reset", "--yes", "--json")
+
+    assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
+
+
 def test_the_later_flag_wins(kebab):
     assert kebab("--json", "doctor", "--output-format", "text").out.startswith("kebab v")
     assert kebab("doctor", "--output-format", "text", "--json").reply["command"] == "doctor"

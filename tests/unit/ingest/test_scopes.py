@@ -110,6 +110,12 @@ def test_a_path_that_is_not_there_is_refused(tree, path):
         chosen([f"{tree}/{path}"])
 
 
+def test_no_name_at_all_is_not_the_folder_from_here(tree, monkeypatch):
+    monkeypatch.chdir(tree)
+    with pytest.raises(IoError):
+        chosen([""])
+
+
 def test_a_root_whose_name_is_not_utf8_is_refused_readably(tree):
     (tree / "caf\udce9").mkdir()
 
