@@ -5,7 +5,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from kebab.app.legible import legible
+from kebab.core.legible import legible
 from kebab.errors.catalog import Cancelled, Generic
 from kebab.errors.refusal import refusal
 from kebab.errors.signal import Exit, Retry, Signal

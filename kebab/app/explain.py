@@ -2,7 +2,7 @@
 
 import difflib
 
-from kebab.app.legible import legible
+from kebab.core.legible import legible
 from kebab.errors.signal import catalog
 from kebab.wire.error import ErrorCatalog
 from kebab.wire.library import LookupFault, NotFound

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from kebab.app.classify import reply
 from kebab.app.compose import Workshop
-from kebab.app.legible import legible
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
+from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput

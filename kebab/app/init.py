@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from kebab.app.compose import Workshop
-from kebab.app.legible import legible
 from kebab.config.template import toml
+from kebab.core.legible import legible
 from kebab.errors.catalog import IoError
 from kebab.errors.refusal import refusal
 from kebab.wire.health import InitReport

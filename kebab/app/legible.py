@@ -1,14 +1,9 @@
-"""Text that UTF-8 cannot carry: the undecodable bytes of command lines and file names."""
+"""Refusing requests that UTF-8 cannot carry."""
 
 import json
 from collections.abc import Mapping
 
 from kebab.errors.catalog import InvalidInput
-
-
-def legible(text: str) -> str:
-    """Return text that UTF-8 can carry; undecodable bytes become escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def require_legible(fields: Mapping[str, object]) -> None:

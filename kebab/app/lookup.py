@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kebab.app.compose import Workshop
-from kebab.app.legible import legible
 from kebab.core.ids import ChunkId, DocId
+from kebab.core.legible import legible
 from kebab.core.library import Ambiguous
 from kebab.wire.library import LookupFault, NotFound
 

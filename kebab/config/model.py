@@ -39,6 +39,8 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A name from `kebab model list`, or `auto`: the best that can be had at the first ingest."""
     threads: Natural = 0
     """Processor threads; 0 means as many as there are cores, at most 4."""
+    deadline_s: Annotated[float, Meta(ge=0)] = 60.0
+    """Seconds that embedding one batch of texts may take; 0 means no limit."""
 
 
 class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

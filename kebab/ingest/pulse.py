@@ -28,6 +28,7 @@ class Pulse:
         phase: str | None = None,
         count: tuple[int, int] | None = None,
         unit: str | None = None,
+        message: str | None = None,
     ) -> None:
         """Send an event; `count` is (done, total)."""
         self._last = self._clock.monotonic()
@@ -39,6 +40,7 @@ class Pulse:
             done=done,
             total=total,
             unit=unit,
+            message=message,
             elapsed_ms=self.elapsed_ms,
         )
         self._report(event)

@@ -74,7 +74,7 @@ class _Run:
         committer = Committer(library, self._pulse, self._ports.clock)
         self._store(told.plan, committer, side)
         if not self._cancel.requested:
-            side.follow(embedder)
+            self._follow(side, embedder)
         told.settle(committer, side)
         self._finish(told, library)
         if only_file(self._request, told.surveys.scopes):
@@ -145,6 +145,14 @@ class _Run:
 
     def _around(self) -> Around:
         return Around(pulse=self._pulse, clock=self._ports.clock, cancel=self._cancel)
+
+    def _follow(self, side: VectorSide, embedder: Embedder | None) -> None:
+        """Let the vectors follow; a model that turns out to be damaged leaves passages waiting."""
+        try:
+            side.follow(embedder)
+        except EmbeddingUnavailable as signal:
+            message = f"no vectors in this run, words only: {signal.cause}"
+            self._pulse.say(ProgressKind.HEARTBEAT, phase="model", message=message)
 
     def _finish(self, told: Told, library: LibraryWriter) -> None:
         """Remember the run; one that was interrupted says nothing about what it did not reach."""

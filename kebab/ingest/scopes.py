@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from kebab.core.legible import legible
 from kebab.core.rows import Known, Source
 from kebab.errors.catalog import IoError, UsageInvalid
 from kebab.errors.refusal import refusal
 from kebab.ingest.request import IngestRequest
 from kebab.source.ignore import IgnoreRules, refusal_from_root
-from kebab.source.skips import printable
 
 
 class Knowledge(Protocol):
@@ -111,7 +111,7 @@ def _named(
         known = _resolved(path)
         if request.force and any(known == source.root for source in sources):
             return _folder(known, sources, request.rules.ignore)
-        raise refusal(failure, "read", printable(path)) from failure
+        raise refusal(failure, "read", legible(path)) from failure
     except ValueError as failure:
         raise IoError(path=repr(path), op="read", cause=str(failure)) from failure
     if modes.S_ISDIR(mode):
@@ -188,5 +188,5 @@ def _resolved(path: str) -> str:
         resolved.encode("utf-8")
     except UnicodeEncodeError as failure:
         cause = "the name is not valid UTF-8"
-        raise IoError(path=printable(resolved), op="read", cause=cause) from failure
+        raise IoError(path=legible(resolved), op="read", cause=cause) from failure
     return resolved

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kebab.core.cancel import Cancel
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
-from kebab.errors.catalog import EmbeddingMismatch
+from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
 from kebab.ingest.embedding import Filler, Stores, Tally
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.reconcile import clear_garbage, reconcile
@@ -33,6 +33,7 @@ class VectorSide:
         self._around = around
         self._filler: Filler | None = None
         self._vectors: VectorWriter | None = None
+        self._doubted = False
 
     @property
     def version(self) -> str | None:
@@ -62,7 +63,11 @@ class VectorSide:
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
 
     def doubt(self) -> None:
-        """Have this run compare the index with the library, row by row."""
+        """Have this run compare the index with the library, row by row.
+
+        An index that cannot be read is then made anew.
+        """
+        self._doubted = True
         if self.version is not None:
             self._library.set_value(VECTORS_DIRTY, "1")
 
@@ -90,12 +95,22 @@ class VectorSide:
             self._around.pulse.beat("vectors")
             self._vectors = self._opener(version)
             self._library.set_value(VECTORS_DIRTY, "1")
-            reconcile(self._library, self._vectors, version)
+            self._agree(self._vectors, version)
             stores = Stores(library=self._library, vectors=self._vectors, version=version)
             around = self._around
             self._filler = Filler(stores, around.pulse, around.clock, around.cancel)
             self.tally = self._filler.tally
         return self._filler
+
+    def _agree(self, vectors: VectorWriter, version: str) -> None:
+        try:
+            reconcile(self._library, vectors, version)
+        except StoreCorrupt:
+            if not self._doubted:
+                raise
+            # Every vector comes from a passage, so nothing is lost but the time to compute it.
+            vectors.clear()
+            reconcile(self._library, vectors, version)
 
     def _close(self) -> None:
         """Delete garbage that came up since the index was opened, and compact."""

@@ -4,14 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kebab.core.legible import legible
+
 EXAMPLES = 3
 """How many names of one reason are remembered."""
-
-
-def printable(name: str) -> str:
-    r"""Return a name in which bytes that are not UTF-8 are written as `\xNN`."""
-    raw = name.encode("utf-8", "surrogateescape")
-    return raw.decode("utf-8", "backslashreplace")
 
 
 @dataclass(slots=True)
@@ -27,7 +23,7 @@ class Skips:
         self.by_reason[reason] += 1
         names = self.examples.setdefault(reason, [])
         if len(names) < EXAMPLES:
-            names.append(printable(path))
+            names.append(legible(path))
 
     def merge(self, other: "Skips") -> None:
         """Add what another scan left out."""

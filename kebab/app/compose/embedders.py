@@ -20,6 +20,7 @@ class Embedders:
     def __init__(self, settings: Settings, folder: Path) -> None:
         self._configured = settings.models.embedding.model
         self._threads = settings.models.embedding.threads or None
+        self._deadline_ms = int(settings.models.embedding.deadline_s * 1000)
         self._offline = settings.offline
         self._folder = folder
         self._built: dict[str, OnnxEmbedder] = {}
@@ -105,5 +106,7 @@ class Embedders:
         from kebab.embed.hot import OnnxEmbedder
 
         if model.version not in self._built:
-            self._built[model.version] = OnnxEmbedder(ready, model, threads=self._threads)
+            self._built[model.version] = OnnxEmbedder(
+                ready, model, threads=self._threads, deadline_ms=self._deadline_ms
+            )
         return self._built[model.version]

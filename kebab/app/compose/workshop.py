@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.app.legible import legible
 from kebab.config.model import Settings
 from kebab.config.paths import places
+from kebab.core.legible import legible
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, ReadOnly
 

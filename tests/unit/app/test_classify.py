@@ -58,9 +58,9 @@ def test_secrets_are_taken_out_of_message_and_details():
 
 
 def test_names_that_are_no_text_become_escapes():
-    assert redacted("caf\udce9") == "caf\\udce9"
+    assert redacted("caf\udce9") == "caf\\xe9"
     signal = IoError(path="caf\udce9", op="read", cause="x")
-    assert classify(signal, operation="x").reply.details["path"] == "caf\\udce9"
+    assert classify(signal, operation="x").reply.details["path"] == "caf\\xe9"
 
 
 def test_two_faults_have_two_correlation_ids():

@@ -3,8 +3,8 @@ import pytest
 from kebab.chunk.budget import Budget
 from kebab.core.ids import DocId, content_hash
 from kebab.core.rows import Source
-from kebab.errors.catalog import TimedOut, UnsupportedMedia
-from kebab.ingest.prepare import Press, read, recipes
+from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
+from kebab.ingest.prepare import SURPRISES, Press, read, recipes
 from kebab.parse.markdown import MarkdownParser
 from kebab.source.walk import FileEntry
 
@@ -18,6 +18,16 @@ class Endless:
     def parse(self, data, path):
         while True:
             pass
+
+
+class Surprised:
+    version = "surprised-v1"
+
+    def __init__(self, fault):
+        self._fault = fault
+
+    def parse(self, data, path):
+        raise self._fault("out of the blue")
 
 
 def press(parsers, deadline_s=0.0):
@@ -79,3 +89,14 @@ def test_a_parser_that_never_returns_meets_the_deadline(entry):
 def test_a_medium_without_a_parser_is_refused(entry):
     with pytest.raises(UnsupportedMedia):
         press({}).row(SOURCE, entry, DocId("d"), read(entry.absolute))
+
+
+@pytest.mark.parametrize("fault", [*SURPRISES, IndexError, KeyError, UnicodeError], ids=str)
+def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry, fault):
+    odd = press({"text/markdown": Surprised(fault)})
+
+    with pytest.raises(ParseFailed) as caught:
+        odd.row(SOURCE, entry, DocId("d"), read(entry.absolute))
+
+    assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
+    assert caught.value.cause.startswith(fault.__name__)

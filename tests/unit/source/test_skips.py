@@ -1,4 +1,4 @@
-from kebab.source.skips import EXAMPLES, Skips, printable
+from kebab.source.skips import EXAMPLES, Skips
 
 
 def test_only_the_first_few_names_of_a_reason_are_kept():
@@ -24,7 +24,3 @@ def test_merging_adds_counts_and_keeps_few_examples():
     assert one.total == 7
     assert one.examples["hidden"] == [".a", ".0", ".1"]
     assert one.by_extension == {".png": 1}
-
-
-def test_bytes_that_are_not_utf8_are_shown_by_their_value():
-    assert printable("caf\udce9.md") == "caf\\xe9.md"
