@@ -5,6 +5,7 @@ from kebab.core.ids import digest
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import ProgressKind, Report, silent
 from kebab.core.rows import Source
+from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.ingest.commit import Committer
 from kebab.ingest.outcome import IngestOutcome, ItemKind
 from kebab.ingest.plan import Comparison, Plan, compare

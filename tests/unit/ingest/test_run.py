@@ -8,6 +8,7 @@ from kebab.core.document import ParsedDocument
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import (
     EmbeddingMismatch,
+    EmbeddingUnavailable,
     IoError,
     ParseFailed,
     TooLarge,
@@ -612,6 +613,22 @@ def test_without_a_model_chunks_wait_and_the_next_run_fills_them_in(desk):
     outcome = desk.again()
     assert counts(outcome) == {"unchanged": 1}
     assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
+
+
+def test_a_model_that_turns_out_to_be_damaged_leaves_chunks_waiting(desk):
+    class Damaged(HashingEmbedder):
+        def embed_passages(self, texts):
+            raise EmbeddingUnavailable(model="m", tried=[], cause="the file is damaged")
+
+    desk.embedder = Damaged()
+    desk.write("a.md", "one")
+
+    outcome = desk.ingest()
+
+    assert (outcome.new, outcome.embedding.pending) == (1, 1)
+    said = [event.message for event in desk.events if event.message]
+    assert said == ["no vectors in this run, words only: the file is damaged"]
+    assert desk.events[-1].kind is ProgressKind.COMPLETED
 
 
 def test_another_model_is_refused_before_anything_is_written(desk):

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.cancel import Cancel
 from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
-from kebab.errors.catalog import EmbeddingMismatch
+from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.vectors import Around, VectorSide
 from tests.fakes.embedder import HashingEmbedder
@@ -113,3 +113,33 @@ def test_lost_vectors_come_back_when_a_run_is_forced(desk):
     desk.ingest(force=True)
 
     assert desk.tables[desk.embedder.version].keys() == kept
+
+
+class Torn(MemoryVectors):
+    """An index that cannot be read until it was cleared."""
+
+    torn = True
+
+    def keys(self):
+        if self.torn:
+            raise StoreCorrupt(path="/x", cause="torn")
+        return super().keys()
+
+    def clear(self):
+        self.torn = False
+        super().clear()
+
+
+def test_an_index_that_cannot_be_read_is_made_anew_only_when_a_run_is_forced(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    kept = desk.tables[desk.embedder.version].keys()
+    desk.tables[desk.embedder.version] = Torn()
+    desk.write("b.md", "more")
+
+    with pytest.raises(StoreCorrupt):
+        desk.ingest()
+    outcome = desk.ingest(force=True)
+
+    assert set(desk.tables[desk.embedder.version].keys()) > set(kept)
+    assert outcome.embedding.pending == 0
