@@ -121,4 +121,13 @@ def _look(step: Step) -> Finding:
         return failure(signal.text(), advice if advice and advice != _CIRCULAR else step.mend)
     except OSError as fault:
         place = f": {fault.filename}" if fault.filename else ""
-        return failure(f"{fault.strerror or fault}{place}", step.mend)
+        return failure(f"{fault.strerror or fault}{place}", _allow(fault) or step.mend)
+
+
+def _allow(fault: OSError) -> str | None:
+    """Return how to give a permission that is missing; what cannot be read may be whole."""
+    if not isinstance(fault, PermissionError) or not fault.filename:
+        return None
+    import shlex
+
+    return f"chmod u+rw {shlex.quote(str(fault.filename))}"

@@ -60,7 +60,12 @@ def _base(subject: Subject) -> list[Step]:
             mend=rebuild,
             after=whole,
         ),
-        Step(name="vectors", look=lambda: storage.vectors(asked), mend=rebuild, after=whole),
+        Step(
+            name="vectors",
+            look=lambda: storage.vectors(asked),
+            mend=storage.REWRITE,
+            after=whole,
+        ),
         Step(name="pending", look=lambda: corpus.pending(documents), mend=ingest, after=whole),
         Step(name="files", look=lambda: corpus.files(documents), mend=ingest, after=whole),
         Step(

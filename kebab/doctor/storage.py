@@ -10,7 +10,8 @@ from kebab.doctor.check import Finding, counted, failure, skipped, well, worry
 
 REBUILD = "kebab reset"
 """What a damaged store comes to: everything in it can be built again from the files."""
-_REWRITE = "kebab ingest --force"
+REWRITE = "kebab ingest --force"
+"""What mends everything beside a database that is whole: the vectors are computed again."""
 _QUOTED = 3
 
 
@@ -81,7 +82,7 @@ def full_text(storage: Storage) -> Finding:
     if not known.found:
         return failure(
             f"the full-text index misses a word that a passage holds: {known.term}",
-            _REWRITE,
+            REWRITE,
         )
     return well(f"the full-text index finds a known word: {known.term}")
 
@@ -94,9 +95,9 @@ def vectors(storage: Storage) -> Finding:
     doubled = sum(1 for count in rows.values() if count > 1)
     orphans = len(rows.keys() - stamped - set(storage.garbage()))
     if missing:
-        return failure(f"{counted(missing, 'vector')} of {len(stamped):,} lost", _REWRITE)
+        return failure(f"{counted(missing, 'vector')} of {len(stamped):,} lost", REWRITE)
     if doubled:
-        return failure(f"{counted(doubled, 'vector')} stored more than once", _REWRITE)
+        return failure(f"{counted(doubled, 'vector')} stored more than once", REWRITE)
     if orphans:
-        return worry(f"{counted(orphans, 'vector')} of no passage", _REWRITE)
+        return worry(f"{counted(orphans, 'vector')} of no passage", REWRITE)
     return well(f"{counted(len(stamped), 'vector')}, each with its passage")

@@ -78,10 +78,17 @@ def test_a_hint_that_leads_back_to_doctor_gives_way_to_the_fix_of_the_step(signa
 
 
 def test_a_refusal_of_the_system_fails_its_check():
-    (check,) = run(step("a", raising(PermissionError(13, "Permission denied", "/x")))).checks
+    (check,) = run(step("a", raising(OSError(5, "Input/output error", "/x")))).checks
 
-    assert (check.status, check.summary) == (Status.FAIL, "Permission denied: /x")
+    assert (check.status, check.summary) == (Status.FAIL, "Input/output error: /x")
     assert check.fix == "mend it"
+
+
+def test_what_may_not_be_read_is_to_be_allowed_and_not_to_be_built_again():
+    fault = PermissionError(13, "Permission denied", "/my notes/x")
+    (check,) = run(step("a", raising(fault))).checks
+
+    assert check.fix == "chmod u+rw '/my notes/x'"
 
 
 def test_a_bug_is_not_mistaken_for_bad_health():

@@ -117,6 +117,8 @@ def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
 
     assert named(torn, "fail") - {"disk"} == {"vectors"}
     assert named(torn, "skip") == set()
+    (failed,) = [check for check in examine(torn, Wall()).checks if check.name == "vectors"]
+    assert failed.fix == "kebab ingest --force"
 
 
 def test_a_model_without_weights_is_not_asked_for_a_vector(sound):
