@@ -3,7 +3,7 @@
 import difflib
 
 from kebab.core.legible import legible
-from kebab.errors.signal import catalog
+from kebab.errors.listing import catalog
 from kebab.wire.error import ErrorCatalog
 from kebab.wire.library import LookupFault, NotFound
 from kebab.wire.pages import row, rows

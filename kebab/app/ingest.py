@@ -128,11 +128,13 @@ class _Models:
         """Return the embedder, fetched when it must be; tell why there is none."""
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
-            self.found = self.shop.embedders.obtained(stored, self.report, self.cancel)
+            found = self.shop.embedders.obtained(stored, self.report, self.cancel)
+            found.count_tokens([""])  # reads the tokenizer: a damaged one counts for none
         except EmbeddingUnavailable as signal:
             self._tell(f"no vectors in this run, words only: {signal.cause}")
         else:
-            self._tell(f"embedding with {self.found.version}")
+            self.found = found
+            self._tell(f"embedding with {found.version}")
         return self.found
 
     def budget(self) -> "Budget":

@@ -11,6 +11,7 @@ from kebab.app.reset import size
 from kebab.core.query import Filters
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
+from kebab.wire.forms import every_form, name_of
 from kebab.wire.introspect import (
     Capabilities,
     IndexBytes,
@@ -19,7 +20,6 @@ from kebab.wire.introspect import (
     Stats,
     WireInfo,
 )
-from kebab.wire.record import every_form, name_of
 
 if TYPE_CHECKING:
     from kebab.core.library import LibraryCounts

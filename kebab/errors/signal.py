@@ -100,7 +100,7 @@ class Meaning:
     retired: bool = False
 
 
-_CATALOG: dict[str, type["Signal"]] = {}
+_CODES: set[str] = set()
 _PLACEHOLDER = re.compile(r"{(\w+)}")
 
 
@@ -123,7 +123,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
             TypeError: The code is taken, or a template names a field that does not exist.
         """
         super().__init_subclass__()
-        if meaning.code in _CATALOG:
+        if meaning.code in _CODES:
             raise TypeError(f"error code declared twice: {meaning.code}")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.meaning, cls.message, cls.hint = meaning, message, hint
@@ -131,7 +131,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         used = set(_PLACEHOLDER.findall(message + (hint or "")))
         if used - declared:
             raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
-        _CATALOG[meaning.code] = cls
+        _CODES.add(meaning.code)
 
     def details(self) -> dict[str, Any]:
         """Return the typed details by name."""
@@ -147,10 +147,3 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
 
     def __str__(self) -> str:
         return self.text()
-
-
-def catalog() -> dict[str, type[Signal]]:
-    """Return every declared row by code, in order of declaration."""
-    import kebab.errors.catalog  # noqa: F401 - importing it declares the rows
-
-    return dict(_CATALOG)

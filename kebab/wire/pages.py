@@ -5,7 +5,8 @@ import inspect
 import json
 from typing import Any
 
-from kebab.errors.signal import Signal, catalog
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Signal
 from kebab.wire.error import DetailField, ErrorRow
 
 

@@ -80,31 +80,3 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_rounded(item) for item in value]
     return value
-
-
-def every_form() -> list[type[Struct]]:
-    """Return each declared wire object that has a `schema_version`, by its name."""
-    from kebab.wire import (  # noqa: F401 - importing them declares the forms
-        bench,
-        error,
-        health,
-        ingest,
-        introspect,
-        library,
-        model,
-        search,
-    )
-
-    found = [form for form in (*_descendants(Record), *_descendants(Request)) if name_of(form)]
-    return sorted(found, key=lambda form: name_of(form) or "")
-
-
-def name_of(form: type[Struct]) -> str | None:
-    """Return the `schema_version` of a form, or None when it is only a part of others."""
-    tag = form.__struct_config__.tag
-    return tag if isinstance(tag, str) and "." in tag else None
-
-
-def _descendants(root: type[Struct]) -> list[type[Struct]]:
-    below: list[type[Struct]] = root.__subclasses__()
-    return [one for child in below for one in (child, *_descendants(child))]

@@ -6,9 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kebab.errors.signal import Signal, catalog
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Signal
 from kebab.wire.docstrings import field_docstrings
-from kebab.wire.record import Reply, every_form, name_of
+from kebab.wire.forms import every_form, name_of
+from kebab.wire.record import Reply
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ENVELOPE = ["command", "timestamp", "exit_code", "output_format"]

@@ -1,5 +1,5 @@
 from kebab.app.explain import catalogue
-from kebab.errors.signal import catalog
+from kebab.errors.listing import catalog
 from kebab.wire.error import ErrorCatalog
 from kebab.wire.library import NotFound
 

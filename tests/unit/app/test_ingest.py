@@ -344,3 +344,16 @@ def test_what_cannot_be_scanned_leaves_no_empty_knowledge_base_behind(desk):
         desk.again()
 
     assert not desk.data.exists()
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])
+def test_a_damaged_model_leaves_new_passages_to_be_found_by_words(desk, own_models, name):
+    desk.write("a.md", "the cat sleeps\n")
+    desk.ingest()
+    for damaged in own_models.rglob(name):
+        damaged.write_bytes(b"\xff" * damaged.stat().st_size)
+    desk.write("b.md", "the dog runs\n")
+    report = desk.again()
+
+    assert (report.new, report.errors, report.embedding.pending) == (1, 0, 1)
+    assert [hit.doc_path for hit in desk.search("dog", mode="lexical").hits] == ["b.md"]

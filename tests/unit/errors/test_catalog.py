@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.errors.signal import catalog
+from kebab.errors.listing import catalog
 
 _ROWS = list(catalog().values())
 _SOURCES = {

@@ -1,7 +1,8 @@
 import pytest
 
 from kebab.errors.catalog import IoError, StaleCursor
-from kebab.errors.signal import Canonical, Exit, Kind, Meaning, Origin, Retry, Signal, catalog
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Canonical, Exit, Kind, Meaning, Origin, Retry, Signal
 
 
 def _meaning(code):

@@ -1,6 +1,6 @@
 from kebab.wire.docstrings import field_docstrings
 from kebab.wire.error import Warned
-from kebab.wire.record import every_form
+from kebab.wire.forms import every_form
 
 
 def test_text_below_a_field_is_its_documentation_inherited_fields_included():

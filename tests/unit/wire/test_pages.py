@@ -1,6 +1,6 @@
 import json
 
-from kebab.errors.signal import catalog
+from kebab.errors.listing import catalog
 from kebab.wire.pages import broken_promises, errors_page, lock, rows
 
 

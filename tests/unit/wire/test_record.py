@@ -6,8 +6,8 @@ import pytest
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.bench import BenchFigure, BenchReport
 from kebab.wire.error import Warned
-from kebab.wire.record import decode_request, encode, envelop, every_form, name_of
-from kebab.wire.search import Retrieval, SearchRequest
+from kebab.wire.record import decode_request, encode, envelop
+from kebab.wire.search import SearchRequest
 
 
 def test_a_reply_shows_its_envelope_only_at_the_top_level():
@@ -73,14 +73,6 @@ def test_a_request_may_name_its_schema_but_no_other():
     assert decode_request(raw, SearchRequest).query == "a"
     with pytest.raises(InvalidInput):
         decode_request(raw.replace(b".v1", b".v9"), SearchRequest)
-
-
-def test_every_form_is_named_once():
-    names = [name_of(form) for form in every_form()]
-
-    assert len(set(names)) == len(names)
-    assert {"search_response.v1", "error.v1", "doctor.v1"} <= set(names)
-    assert name_of(Retrieval) is None
 
 
 def test_records_are_frozen():

@@ -1,7 +1,7 @@
 import jsonschema
 import pytest
 
-from kebab.errors.signal import catalog
+from kebab.errors.listing import catalog
 from kebab.wire.pages import row
 from kebab.wire.schemas import detail_schema, documents
 

@@ -1,4 +1,4 @@
-from kebab.errors.signal import catalog
+from kebab.errors.listing import catalog
 
 
 def test_every_code_is_explained(kebab):

@@ -3,7 +3,7 @@ import pytest
 from kebab.app.explain import catalogue
 from kebab.cli.render.catalogue import draw_explanation, draw_table
 from kebab.cli.render.page import Page
-from kebab.errors.signal import catalog
+from kebab.errors.listing import catalog
 from kebab.wire.error import ErrorCatalog
 
 

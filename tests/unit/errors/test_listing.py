@@ -1,0 +1,10 @@
+from kebab.errors.catalog import Generic, IoError
+from kebab.errors.listing import catalog
+
+
+def test_rows_come_by_code_in_order_of_declaration():
+    rows = catalog()
+
+    assert rows["io_error"] is IoError
+    assert list(rows)[-1] == Generic.meaning.code
+    assert all(row.meaning.code == code for code, row in rows.items())
