@@ -13,6 +13,7 @@ from kebab.app.moment import parsed
 from kebab.app.project import response
 from kebab.core.query import Filters, Mode, Query
 from kebab.core.stored import CURSOR_SALT, EMBEDDING_VERSION
+from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.signal import Signal
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
@@ -103,7 +104,15 @@ def _engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:
         if version is None:
             return None
         shop.embedders.wanted(version)
-        return shop.embedders.installed(version)
+        ready = shop.embedders.installed(version)
+        if ready is None:
+            # Named, since `auto` may fetch another one, with which these vectors cannot be asked.
+            raise EmbeddingUnavailable(
+                model=shop.embedders.find(version).key,
+                tried=[],
+                cause="the model of the stored vectors is not ready here",
+            )
+        return ready
 
     def vectors() -> "Vectors | None":
         return None if version is None else shop.index(version)

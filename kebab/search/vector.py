@@ -77,9 +77,7 @@ class Channel:
     ) -> Nearness | Degraded:
         embedder = self.embedder()
         if embedder is None:
-            raise EmbeddingUnavailable(
-                model="auto", tried=[], cause="the model of the stored vectors is not ready here"
-            )
+            raise EmbeddingUnavailable(model="auto", tried=[], cause="no model was chosen yet")
         if not embedder.supports(question.plain):
             return _degraded(f"{embedder.version} does not know the script of this query")
         vectors = self.vectors()

@@ -310,6 +310,13 @@ def test_vectors_that_were_demanded_and_are_missing_are_an_error(library):
     assert library.search("notes", shop=elsewhere).degraded[0].channel == "vector"
 
 
+def test_a_missing_model_is_named_as_the_one_to_fetch(library):
+    elsewhere = library.shop(models_dir=str(library.folder / "empty"))
+    (told,) = library.search("notes", shop=elsewhere).degraded
+
+    assert told.hint == "kebab model pull multilingual-e5-small"
+
+
 def test_passages_that_wait_for_their_vector_are_told_of(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
