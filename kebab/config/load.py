@@ -67,7 +67,7 @@ def _read(named: Path | None) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as fault:
         raise ConfigInvalid(path=str(path), cause="no such file") from fault
     except OSError as fault:

@@ -57,6 +57,12 @@ def test_what_is_not_known_is_refused_with_the_nearest_name(tmp_path, text, caus
     assert cause in caught.value.cause
 
 
+def test_a_byte_order_mark_of_an_editor_is_passed_over(tmp_path):
+    path = _written(tmp_path, "\ufeff[search]\nlimit = 7\n")
+
+    assert load(path, environ={}).search.limit == 7
+
+
 def test_a_folder_is_not_a_settings_file(tmp_path):
     with pytest.raises(ConfigInvalid):
         load(tmp_path, environ={})
