@@ -1,5 +1,6 @@
 """Where the vector index lies, and by what a state of it is told, without importing LanceDB."""
 
+import os
 import re
 from hashlib import blake2b
 from pathlib import Path
@@ -16,7 +17,7 @@ _HIGHEST = 2**64 - 1
 
 def folder(data_dir: Path) -> Path:
     """Return where the tables of a data directory lie; LanceDB takes relative paths for URLs."""
-    return data_dir.resolve() / _FOLDER
+    return Path(os.path.realpath(data_dir)) / _FOLDER
 
 
 def table_name(version: str) -> str:

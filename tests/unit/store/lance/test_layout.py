@@ -52,3 +52,10 @@ def test_relative_directories_become_absolute(monkeypatch, tmp_path):
     from pathlib import Path
 
     assert layout.table_path(Path("data"), "v").is_absolute()
+
+
+def test_a_data_folder_that_is_a_link_to_itself_has_a_place_all_the_same(tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+
+    assert layout.folder(loop) == loop / "lance"
