@@ -15,7 +15,7 @@ from kebab.errors.catalog import ConfigInvalid
 _PREFIX = "KEBAB_"
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
-    **dict.fromkeys(("0", "false", "no", "off", ""), False),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
 }
 _FOREIGN = frozenset({"KEBAB_CONFIG", "KEBAB_LANG", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"})
 """Variables with our prefix that are not settings."""
@@ -96,7 +96,7 @@ def _explained(fault: str) -> str:
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     known = {variable(key): key for key in setting_keys()}
-    for name in sorted(environ):
+    for name in sorted(name for name, text in environ.items() if text):
         if name in known:
             yield known[name], environ[name], name
         elif name.startswith(_PREFIX) and name not in _FOREIGN:

@@ -59,7 +59,8 @@ def auto(
 ) -> tuple[EmbeddingModel, Path]:
     """Return the best model that can be had, and its directory.
 
-    An installed model is taken before any that would have to be fetched.
+    An installed model is taken before any that would have to be fetched. With `patient` its bytes
+    are checked, and a damaged one is passed over.
 
     Raises:
         EmbeddingUnavailable: No model is installed and no source gave one.
@@ -67,7 +68,8 @@ def auto(
         IoError: The models directory cannot be written.
     """
     for model in MODELS:
-        if ready := layout.installed(model, models_dir):
+        ready = layout.installed(model, models_dir)
+        if ready is not None and not (patient and layout.verify(ready)):
             return model, ready
     _refuse_offline(AUTO, offline=offline)
     watch, limits = Watch(report, cancel or Cancel()), PATIENT if patient else QUICK

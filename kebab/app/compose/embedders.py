@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kebab.config.model import AUTO, Settings
 from kebab.embed import layout, obtain
 from kebab.embed.models import MODELS, EmbeddingModel, find
-from kebab.errors.catalog import EmbeddingMismatch
+from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput
 
 if TYPE_CHECKING:
     from kebab.core.cancel import Cancel
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 
 class Embedders:
-    """Chooses, fetches and loads; each embedder is built once."""
+    """Chooses, fetches and loads; each embedder is built once.
+
+    Raises:
+        ConfigInvalid: The settings name a model that does not exist.
+    """
 
     def __init__(self, settings: Settings, folder: Path) -> None:
-        self._configured = settings.models.embedding.model
+        self._configured = _known(settings.models.embedding.model)
         self._threads = settings.models.embedding.threads or None
         self._deadline_ms = int(settings.models.embedding.deadline_s * 1000)
         self._offline = settings.offline
@@ -53,9 +57,9 @@ class Embedders:
         Raises:
             EmbeddingMismatch: They disagree.
         """
-        if self._configured == AUTO:
+        configured = self._configured
+        if configured is None:
             return stored
-        configured = find(self._configured)
         if stored is not None and configured.version != stored:
             raise EmbeddingMismatch(expected=configured.version, found=stored)
         return configured.name
@@ -110,3 +114,13 @@ class Embedders:
                 ready, model, threads=self._threads, deadline_ms=self._deadline_ms
             )
         return self._built[model.version]
+
+
+def _known(configured: str) -> EmbeddingModel | None:
+    """Return the model that the settings name; None when they leave the choice open."""
+    if configured == AUTO:
+        return None
+    try:
+        return find(configured)
+    except InvalidInput as signal:
+        raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.config.model import Settings
+from kebab.config.model import AUTO, Settings
 from kebab.config.paths import places
 from kebab.core.legible import legible
 from kebab.core.stored import EMBEDDING_VERSION
@@ -52,7 +52,8 @@ class Workshop:
     """One knowledge base with its places, stores and models.
 
     Raises:
-        ConfigInvalid: A place has a name that neither SQLite nor JSON can carry.
+        ConfigInvalid: A place has a name that neither SQLite nor JSON can carry, or there is no
+            such embedding model.
     """
 
     def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
@@ -62,10 +63,12 @@ class Workshop:
         self.places = places(settings)
         self.clock = SystemClock()
         for path in (self.places.data, self.places.models, config_path):
-            if legible(str(path)) != str(path):
+            if legible(str(path)) != str(path) or "\0" in str(path):
                 raise ConfigInvalid(path=str(path), cause="the name is not valid UTF-8")
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
+        if settings.models.embedding.model != AUTO:
+            _ = self.embedders  # a name that does not exist is refused before any work
 
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""

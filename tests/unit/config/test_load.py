@@ -100,6 +100,10 @@ def test_an_unknown_variable_of_ours_is_refused_and_a_foreign_one_ignored():
     assert load(environ={"OLLAMA_HOST": "x", "KEBAB_LANG": "ko"}) == Settings()
 
 
+def test_an_empty_variable_is_no_word_at_all():
+    assert load(environ={"KEBAB_SEARCH_LIMIT": "", "KEBAB_OFFLINE": ""}) == Settings()
+
+
 def test_a_relative_path_is_read_from_where_the_command_runs(tmp_path, monkeypatch):
     _written(tmp_path, "offline = true")
     monkeypatch.chdir(tmp_path)

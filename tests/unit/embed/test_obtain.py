@@ -105,6 +105,17 @@ def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hu
     assert verify(directory) == []
 
 
+def test_auto_mends_the_best_model_when_it_may_take_its_time(tmp_path, hub):
+    directory = tiny_model.install(E5_SMALL, tmp_path)
+    path = directory / layout.MODEL_FILE
+    path.write_bytes(b"x" * path.stat().st_size)
+
+    assert auto(tmp_path) == (E5_SMALL, directory)
+    assert verify(directory) != []
+    assert auto(tmp_path, patient=True) == (E5_SMALL, directory)
+    assert verify(directory) == []
+
+
 def test_without_any_network_the_decision_is_quick(tmp_path, no_network, capfd):
     started = time.monotonic()
 

@@ -7,7 +7,11 @@ from kebab.config.load import load
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
 from kebab.embed.models import E5_SMALL, MINILM, MODELS
-from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+)
 
 
 @pytest.fixture
@@ -71,8 +75,11 @@ def test_settings_that_contradict_stored_vectors_are_a_mismatch(made):
 
 
 def test_a_setting_that_names_no_model_is_refused(made):
-    with pytest.raises(InvalidInput):
-        made("word2vec").wanted(None)
+    with pytest.raises(ConfigInvalid) as caught:
+        made("word2vec")
+
+    assert caught.value.path == "models.embedding.model"
+    assert "word2vec" in caught.value.cause
 
 
 def test_left_open_the_best_that_is_here_is_taken(made, tmp_path, tiny_models):

@@ -154,3 +154,8 @@ def test_closing_twice_is_no_fault(desk):
     assert shop.cache is not None
     shop.close()
     shop.close()
+
+
+def test_a_model_that_does_not_exist_is_refused_before_any_work(desk):
+    with pytest.raises(ConfigInvalid):
+        desk.shop(models__embedding__model="word2vec")
