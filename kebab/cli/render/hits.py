@@ -18,6 +18,8 @@ def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
         yield ""
     if not reply.hits:
         yield from _nothing(reply, page)
+    elif all(hit.confidence == "weak" for hit in reply.hits):
+        yield f"{page.odd('note:')} nothing convincing; these are only the nearest passages"
     yield from _footer(reply, page, again)
 
 
@@ -44,9 +46,8 @@ def _context(hit: SearchHit) -> str:
 
 def _snippet(hit: SearchHit, page: Page) -> Iterator[str]:
     text = clean(hit.snippet)
-    marks = [
-        any(start <= place < end for start, end in hit.highlights) for place in range(len(text))
-    ]
+    marked = {place for start, end in hit.highlights for place in range(start, end)}
+    marks = [place in marked for place in range(len(text))]
     text, marks = _squeezed(text, marks)
     lines = wrapped(text, max(20, page.width - 4)) if page.width else [(0, len(text))]
     for start, end in lines:

@@ -54,6 +54,14 @@ def test_a_stale_hit_says_so():
         assert drawn(replies.response(replies.hit(freshness=freshness)))[0].endswith(words)
 
 
+def test_weak_hits_alone_are_called_what_they_are():
+    weak, strong = replies.hit(confidence="weak"), replies.hit(confidence="strong")
+    said = "note: nothing convincing; these are only the nearest passages"
+
+    assert said in drawn(replies.response(weak, weak))
+    assert said not in drawn(replies.response(weak, strong))
+
+
 def test_nothing_found_says_so_and_what_to_try():
     lines = drawn(replies.response(query="x\x07", mode="lexical"))
 
