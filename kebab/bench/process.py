@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -44,12 +45,11 @@ def run_process(command: Sequence[str], environment: Mapping[str, str], folder: 
         process = subprocess.Popen(  # noqa: S603 - our own interpreter, or `cp`
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, cwd=folder
         )
-        try:
+        with ExitStack() as undo:
+            undo.callback(process.wait)
+            undo.callback(process.kill)
             _, status, usage = os.wait4(process.pid, 0)
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
+            undo.pop_all()
         seconds = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)

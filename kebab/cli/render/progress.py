@@ -18,6 +18,7 @@ from kebab.core.progress import Progress, ProgressKind
 _SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 _EVERY_S = 2.0
 _STOPPING = "stopping after the current document; Ctrl-C again leaves at once"
+_CONVERT = "convert"
 _LABELS = {
     ProgressKind.SCAN_STARTED: "scanning",
     ProgressKind.SCAN_COMPLETED: "scanned",
@@ -30,6 +31,7 @@ _LABELS = {
 _PHASES = {
     "scan": "scanning",
     "compare": "comparing",
+    _CONVERT: "preparing model",
     "model": "looking for an embedding model",
     "remove": "removing",
     "vectors": "storing vectors",
@@ -159,7 +161,7 @@ class Bar:
 
 def labelled(event: Progress) -> str | None:
     """Return what is going on, None for the end of it."""
-    if event.kind is ProgressKind.HEARTBEAT:
+    if event.kind is ProgressKind.HEARTBEAT or event.phase == _CONVERT:
         return _PHASES.get(event.phase or "", _LABELS[event.kind])
     return _LABELS.get(event.kind)
 
@@ -177,8 +179,11 @@ def line(event: Progress) -> str:
 
 
 def counted(event: Progress) -> str:
-    """Return how far an event says the work is, empty when it does not."""
-    if event.done is None:
+    """Return how far an event says the work is, empty when it does not.
+
+    The bytes that a conversion has written say nothing of how many are to come.
+    """
+    if event.done is None or event.phase == _CONVERT:
         return ""
     if event.unit == "bytes":
         return sized(event.done) + (f" of {sized(event.total)}" if event.total else "")

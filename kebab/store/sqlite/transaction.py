@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import apsw
 
@@ -33,11 +33,10 @@ class Transactions:
         with translated(self._path, "write"):
             self._begin()
             self._database.execute("SAVEPOINT unit")
-            try:
+            with ExitStack() as undo:
+                undo.callback(self._undo)
                 yield
-            except BaseException:
-                self._undo()
-                raise
+                undo.pop_all()
             self._database.execute("RELEASE unit")
             self._units += 1
             if self._due():

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -33,12 +33,10 @@ class SqliteWriter:
             IoError: The file system refused.
             StoreCorrupt: The file is not a database.
         """
-        self._lock = WriterLock(data_dir)
-        try:
+        with ExitStack() as undo:
+            self._lock = undo.enter_context(WriterLock(data_dir))
             self._database = open_writer(data_dir)
-        except BaseException:
-            self._lock.close()
-            raise
+            undo.pop_all()
         self._path = str(database_path(data_dir))
         self._tokens = tokens
         self._now = now

@@ -53,6 +53,13 @@ def test_what_is_not_counted_has_no_count():
     assert counted(Progress(kind=ProgressKind.EMBED_BATCH, done=3)) == "3"
 
 
+def test_a_conversion_is_no_fetching_and_counts_no_bytes():
+    kind = ProgressKind.MODEL_FETCH
+    event = Progress(kind=kind, phase="convert", message="m", done=9_000_000, unit="bytes")
+
+    assert line(event) == "preparing model m"
+
+
 def test_a_log_gets_a_line_when_something_begins_and_then_one_every_two_seconds(log):
     channel, path = log
     now = [0.0]
