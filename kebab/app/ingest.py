@@ -36,8 +36,7 @@ def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cance
         shop.refuse_when_read_only("ingest")
     if not shop.database.exists():
         choose(request, Nothing())  # refuses what would leave an empty knowledge base behind
-    with _library(shop, dry_run=options.dry_run) as library:
-        ports = _ports(shop, library, _Models(shop, library, report, cancel))
+    with _opened(shop, request, report, cancel) as ports:
         return ingest_report(run(request, ports, report, cancel))
 
 
@@ -60,8 +59,7 @@ def ingest_text(
         folder=str(shop.places.texts),
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))
-    with _library(shop, dry_run=options.dry_run) as library:
-        ports = _ports(shop, library, _Models(shop, library, report, cancel))
+    with _opened(shop, request, report, cancel) as ports:
         return ingest_report(run(note, request, ports, report, cancel))
 
 
@@ -163,6 +161,15 @@ def _request(shop: Workshop, options: IngestOptions) -> IngestRequest:
         deadline_s=settings.ingest.deadline_s,
         private=(str(shop.places.data), str(shop.places.models)),
     )
+
+
+@contextmanager
+def _opened(
+    shop: Workshop, request: IngestRequest, report: Report, cancel: Cancel
+) -> "Iterator[IngestPorts]":
+    """Yield the ports of one run over the opened library."""
+    with _library(shop, dry_run=request.dry_run) as library:
+        yield _ports(shop, library, _Models(shop, library, report, cancel))
 
 
 def _ports(shop: Workshop, library: "SqliteWriter | None", models: _Models) -> IngestPorts:

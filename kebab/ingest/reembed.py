@@ -29,10 +29,4 @@ def reembed(
             ended = ProgressKind.COMPLETED
     finally:
         pulse.say(ended)
-    return EmbeddingOutcome(
-        version=side.version,
-        embedded=sum(side.tally.embedded.values()),
-        reused=sum(side.tally.copied.values()),
-        pending=side.pending,
-        unsupported=side.tally.unsupported,
-    )
+    return side.outcome()

@@ -1,6 +1,6 @@
 """The report of a run, gathered from what each step did."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kebab.ingest.commit import Committer, removed
 from kebab.ingest.moves import Work
@@ -39,23 +39,16 @@ class Told:
         """Take in what was stored, and share out the vectors among the items."""
         self.items = committer.items
         self.durations = committer.durations
-        version = side.version
+        vectors = side.outcome()
         for item in self.items:
-            if version is None:
+            if vectors.version is None:
                 item.reused = 0
             if item.doc_id is not None:
                 item.embedded = side.tally.embedded[item.doc_id]
                 item.reused += side.tally.copied[item.doc_id]
         kept = sum(item.reused for item in self.items)
-        elsewhere = sum(side.tally.copied.values())
-        elsewhere -= sum(side.tally.copied[i.doc_id] for i in self.items if i.doc_id is not None)
-        self.embedding = EmbeddingOutcome(
-            version=version,
-            embedded=sum(side.tally.embedded.values()),
-            reused=kept + elsewhere,
-            pending=side.pending,
-            unsupported=side.tally.unsupported,
-        )
+        shared = sum(side.tally.copied[i.doc_id] for i in self.items if i.doc_id is not None)
+        self.embedding = replace(vectors, reused=vectors.reused + kept - shared)
 
 
 def tell(told: Told, elapsed_ms: int) -> IngestOutcome:

@@ -8,6 +8,7 @@ from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
 from kebab.ingest.embedding import Filler, Stores, Tally
+from kebab.ingest.outcome import EmbeddingOutcome
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.reconcile import clear_garbage, reconcile
 
@@ -44,6 +45,16 @@ class VectorSide:
     def pending(self) -> int:
         """How many chunks wait for a vector."""
         return self._library.pending_count()
+
+    def outcome(self) -> EmbeddingOutcome:
+        """Return what became of the vectors so far."""
+        return EmbeddingOutcome(
+            version=self.version,
+            embedded=sum(self.tally.embedded.values()),
+            reused=sum(self.tally.copied.values()),
+            pending=self.pending,
+            unsupported=self.tally.unsupported,
+        )
 
     def adopt(self, embedder: Embedder, *, rebuild: bool) -> None:
         """Take the model for this knowledge base.
