@@ -1,6 +1,6 @@
 """The facade: every surface calls these methods, and gets the object that `--json` prints."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -11,6 +11,7 @@ from kebab.core.progress import Report, silent
 
 if TYPE_CHECKING:
     from kebab.app.requests import FetchOptions, IngestOptions, ListOptions, TextOptions
+    from kebab.wire.ask import Answer, AnswerEvent, AskRequest
     from kebab.wire.health import Doctor, InitReport, ResetReport
     from kebab.wire.ingest import IngestReport
     from kebab.wire.introspect import Introspection
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     )
     from kebab.wire.model import ModelList, ModelReport
     from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
+    from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
 
 
 class Kebab:
@@ -57,6 +59,36 @@ class Kebab:
         from kebab.app.search import bulk
 
         return bulk(self._shop, lines)
+
+    def ask(
+        self, request: "AskRequest", tell: "Callable[[AnswerEvent], None]" = lambda _: None
+    ) -> "Answer":
+        """Return an answer with its citations, or a refusal; `tell` gets events as they come.
+
+        `final` and `error` are not among them. After the first token a `KeyboardInterrupt` ends
+        the server's work and gives the answer so far, refused as `llm_stream_aborted`.
+        """
+        from kebab.app.ask import ask
+
+        return ask(self._shop, request, tell)
+
+    def sessions(self) -> "SessionList":
+        """Return every session."""
+        from kebab.app.sessions import sessions
+
+        return sessions(self._shop)
+
+    def session(self, name: str) -> "SessionTranscript | NotFound":
+        """Return a session with its turns."""
+        from kebab.app.sessions import transcript
+
+        return transcript(self._shop, name)
+
+    def forget_sessions(self, names: Sequence[str]) -> "SessionRemoved | NotFound":
+        """Forget sessions; when one is unknown none is forgotten."""
+        from kebab.app.sessions import forget
+
+        return forget(self._shop, names)
 
     def ingest(
         self, options: "IngestOptions", report: Report = silent, cancel: Cancel | None = None

@@ -46,10 +46,29 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The language model."""
 
+    provider: Literal["ollama", "openai", "extractive"] = "ollama"
+    """Who words answers: Ollama, a server with the OpenAI-compatible protocol, or nobody."""
     endpoint: str = ""
-    """Where Ollama listens; empty means `OLLAMA_HOST`, else `http://127.0.0.1:11434`."""
+    """Where the server listens; empty means `OLLAMA_HOST`, else `http://127.0.0.1:11434`, and
+    `http://127.0.0.1:8080/v1` for `openai`."""
     model: str = "gemma3:4b"
     """The model that answers."""
+    key_variable: str = "OPENAI_API_KEY"
+    """The environment variable with the key of an `openai` server; sent to no other."""
+    context_tokens: Annotated[int, Meta(ge=512)] = 8192
+    """The window that passages and answer share; a change makes Ollama load the model again."""
+    answer_tokens: Annotated[int, Meta(ge=16)] = 1024
+    """The most tokens of an answer."""
+    think: bool = False
+    """Let a model that can think do so before it answers; slower."""
+    keep_alive: str = "5m"
+    """How long Ollama keeps the model loaded, as `5m` or `1h`."""
+    connect_s: Annotated[float, Meta(ge=0)] = 2.0
+    """Seconds that connecting may take; 0 means no limit."""
+    first_token_s: Annotated[float, Meta(ge=0)] = 300.0
+    """Seconds until the first token, loading included, and between any two; 0 means no limit."""
+    total_s: Annotated[float, Meta(ge=0)] = 900.0
+    """Seconds that a whole answer may take; 0 means no limit."""
 
 
 class Models(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,6 +91,21 @@ class Search(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The most characters of a snippet."""
 
 
+class Ask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How questions are answered."""
+
+    limit: Annotated[int, Meta(ge=1, le=100)] = 8
+    """The most passages that an answer is made from."""
+    sentences: Annotated[int, Meta(ge=1, le=20)] = 3
+    """The most sentences of an extractive answer."""
+    unsupported: Literal["mark", "withhold"] = "mark"
+    """When a passage does not carry its claim: mark the claim, or withhold the answer."""
+    history: bool = True
+    """Remember the turns of sessions; false turns all history off."""
+    history_turns: Positive = 200
+    """The most turns that one session keeps; older ones are forgotten."""
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that can be set."""
 
@@ -91,3 +125,5 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The models."""
     search: Search = Search()
     """What a search does when no flag says otherwise."""
+    ask: Ask = Ask()
+    """How questions are answered."""

@@ -196,13 +196,14 @@ class ModelUnreachable(
         retry=Retry.TRANSIENT,
     ),
     message="cannot reach the model server at {endpoint}: {cause}",
-    hint="ollama serve",
+    hint="start the server (`ollama serve`), or answer without one: `kebab ask --extractive`",
 ):
     """The model server did not answer.
 
     The connection was refused, the name did not resolve, connecting took too long, or the
     connection was cut while the answer was streaming. Start the server, or correct
-    `models.llm.endpoint`.
+    `models.llm.endpoint`. `kebab ask --extractive` answers without any server, in the words of
+    the notes.
     """
 
     endpoint: str
@@ -226,14 +227,126 @@ class ModelNotPulled(
     message="Ollama model not pulled: {model}",
     hint="ollama pull {model}",
 ):
-    """The server answers but does not have the model.
+    """Ollama answers but does not have the model.
 
-    Pull it, or name another one in `models.llm.model`.
+    Pull it, or name another one in `models.llm.model`. A server that speaks the
+    OpenAI-compatible protocol has nothing to pull: there it is `model_rejected`.
     """
 
     model: str
     endpoint: str
     operation: str
+
+
+class ModelRejected(
+    Signal,
+    meaning=Meaning(
+        code="model_rejected",
+        kind=Kind.LLM_ERROR,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="LLM.REJECTED",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=502,
+        grpc="FAILED_PRECONDITION",
+        retry=Retry.PERMANENT,
+    ),
+    message="the model server refused {model}: {cause}",
+    hint="name another model: `kebab ask --model NAME`",
+):
+    """The server will not answer with this model.
+
+    It is of the wrong kind (it only embeds), it cannot be loaded (damaged, too large for the
+    memory), an option is not supported, the server wants another key, or (OpenAI-compatible) it
+    has no such model. `cause` is what the server said. Choose another model, or look at the
+    server's log.
+    """
+
+    model: str
+    endpoint: str
+    operation: str
+    cause: str
+
+
+class ModelBusy(
+    Signal,
+    meaning=Meaning(
+        code="model_busy",
+        kind=Kind.RATE_LIMIT,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="LLM.BUSY",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=503,
+        grpc="RESOURCE_EXHAUSTED",
+        retry=Retry.TRANSIENT,
+        severity=Severity.WARN,
+    ),
+    message="the model server at {endpoint} takes no more work now",
+    hint="try again in a moment",
+):
+    """The server's queue is full, or it limits how often it is asked.
+
+    Nothing was lost. Try again in a moment; `kebab ask --extractive` needs no server.
+    """
+
+    endpoint: str
+    operation: str
+
+
+class ModelProtocol(
+    Signal,
+    meaning=Meaning(
+        code="model_protocol",
+        kind=Kind.LLM_ERROR,
+        canonical=Canonical.CONTRACT_MISMATCH,
+        domain="LLM.PROTOCOL",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=502,
+        grpc="INTERNAL",
+        retry=Retry.TRANSIENT,
+    ),
+    message="what answers at {endpoint} does not keep to the protocol: {cause}",
+    hint="kebab doctor",
+):
+    """Something answers, but not as a model server does.
+
+    It is another program, a proxy, or a server too old; or the stream ended without the line
+    that says the answer is whole, as it does when a model repeats itself without end. Check
+    `models.llm.endpoint` and `models.llm.provider`, or try again.
+    """
+
+    endpoint: str
+    operation: str
+    cause: str
+
+
+class ContextOverflow(
+    Signal,
+    meaning=Meaning(
+        code="context_overflow",
+        kind=Kind.LLM_ERROR,
+        canonical=Canonical.INVALID_INPUT,
+        domain="LLM.CONTEXT_OVERFLOW",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=413,
+        grpc="OUT_OF_RANGE",
+        retry=Retry.PERMANENT,
+    ),
+    message="prompt too long for the model's window of {context_tokens} tokens: {prompt_tokens}",
+    hint="ask with fewer passages: `kebab ask --limit 3`",
+):
+    """The question with its passages does not fit the model's window, however little is sent.
+
+    It was tried with fewer and shorter passages first. Ask a shorter question, or raise
+    `models.llm.context_tokens` where the model allows it. `prompt_tokens` is the server's count,
+    or an estimate where it gives none.
+    """
+
+    prompt_tokens: int
+    context_tokens: int
 
 
 class EmbeddingUnavailable(

@@ -1,1 +1,1 @@
-"""The one place that speaks HTTP to Ollama, and its table of failures."""
+"""What is Ollama's own: its chat, its failures, and whether it answers at all."""

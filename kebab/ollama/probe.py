@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from kebab.errors.catalog import ModelNotPulled
 from kebab.errors.signal import Signal
-from kebab.ollama.endpoint import Endpoint
-from kebab.ollama.failures import Call, translated
+from kebab.transport.endpoint import Endpoint
+from kebab.transport.failures import Call, translated
 
 if TYPE_CHECKING:
     import httpx

@@ -4,10 +4,8 @@ from types import ModuleType
 
 from msgspec import Struct
 
-from kebab.wire import bench, error, health, ingest, introspect, library, model, search
-from kebab.wire.record import Record, Request
-
-_HOMES: tuple[ModuleType, ...] = (
+from kebab.wire import (
+    ask,
     bench,
     error,
     health,
@@ -16,6 +14,21 @@ _HOMES: tuple[ModuleType, ...] = (
     library,
     model,
     search,
+    session,
+)
+from kebab.wire.record import Record, Request
+
+_HOMES: tuple[ModuleType, ...] = (
+    ask,
+    bench,
+    error,
+    health,
+    ingest,
+    introspect,
+    library,
+    model,
+    search,
+    session,
 )
 """The modules that declare wire objects; one that is missing here is found by its tests."""
 

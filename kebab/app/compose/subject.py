@@ -18,8 +18,8 @@ from kebab.doctor.storage import KnownTerm, Schema, Storage
 from kebab.errors.catalog import NotIndexed, StoreCorrupt
 
 if TYPE_CHECKING:
-    from kebab.ollama.endpoint import Endpoint
     from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.transport.endpoint import Endpoint
 
 T = TypeVar("T")
 
@@ -174,7 +174,7 @@ def _versions(shop: Workshop) -> EmbeddingVersions:
 
 
 def _endpoint(shop: Workshop) -> "Endpoint":
-    from kebab.ollama.endpoint import parse_endpoint
+    from kebab.transport.endpoint import parse_endpoint
 
     configured = shop.settings.models.llm.endpoint
     return parse_endpoint(configured or os.environ.get("OLLAMA_HOST", ""))

@@ -5,8 +5,8 @@ from time import perf_counter
 import pytest
 
 from kebab.errors.catalog import ModelNotPulled, ModelUnreachable, TimedOut
-from kebab.ollama.endpoint import parse_endpoint
 from kebab.ollama.probe import full_name, probe
+from kebab.transport.endpoint import parse_endpoint
 from tests.fakes.ollama import Answer, fake_ollama, json_answer
 
 

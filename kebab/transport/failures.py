@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.ollama.endpoint import Endpoint
+from kebab.transport.endpoint import Endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ import httpx
 import pytest
 
 from kebab.errors.catalog import ModelUnreachable, TimedOut
-from kebab.ollama.endpoint import parse_endpoint
-from kebab.ollama.failures import Call, misuse, translated, translations
+from kebab.transport.endpoint import parse_endpoint
+from kebab.transport.failures import Call, misuse, translated, translations
 
 CALL = Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask", deadline_s=0.25)
 

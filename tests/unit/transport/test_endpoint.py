@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.ollama.endpoint import parse_endpoint
+from kebab.transport.endpoint import parse_endpoint
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,191 @@
+"""Answers: what language models are told and say, and what of it can be checked."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from kebab.core.hit import Hit, StoredChunk
+from kebab.core.query import Filters, Mode
+
+
+class Refusal(StrEnum):
+    """Why there is no answer."""
+
+    NO_CHUNKS = "no_chunks"
+    """Nothing is indexed, or nothing was found."""
+    SCORE_GATE = "score_gate"
+    """What was found is too weak to answer from."""
+    LLM_SELF_JUDGE = "llm_self_judge"
+    """The model says that the passages do not answer."""
+    UNSUPPORTED_CLAIMS = "unsupported_claims"
+    """Nothing of the answer is supported by the passages that it cites."""
+    LLM_STREAM_ABORTED = "llm_stream_aborted"
+    """The reader interrupted the answer."""
+
+
+class AnswerMode(StrEnum):
+    """Who words an answer."""
+
+    GENERATIVE = "generative"
+    EXTRACTIVE = "extractive"
+
+
+FinishReason: TypeAlias = Literal["stop", "length"]
+"""Why a model stopped: it was done, or a limit of tokens was reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What a language model said, whole; counts are the server's, 0 where it gives none."""
+
+    text: str
+    finish: FinishReason
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    first_token_ms: float | None = None
+    """From sending to the first token of the answer; None when there was none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """One question, already checked."""
+
+    question: str
+    mode: Mode = Mode.HYBRID
+    limit: int = 8
+    filters: Filters = field(default_factory=Filters)
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A piece of evidence under its marker: a chunk, whole or cut to `text`.
+
+    `text == chunk.text[start:start + len(text)]` in code points.
+    """
+
+    marker: int
+    chunk: StoredChunk
+    text: str
+    start: int = 0
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A verbatim stretch [start, end) of a chunk's text, in code points."""
+
+    chunk: StoredChunk
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The words as they stand."""
+        return self.chunk.text[self.start : self.end]
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line of the file that hold it, 1-based and inclusive."""
+        first = self.chunk.start_line + self.chunk.text.count("\n", 0, self.start)
+        return first, first + self.text.count("\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """A citation: the marker, the words of the file that carry it, and what they carry.
+
+    `spans` are [start, end) code points of the answer, markers included.
+    """
+
+    marker: int
+    quote: Quote
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """Something that a reader of an answer must know; `code` is stable, `message` for people."""
+
+    code: str
+    message: str
+    marker: int | None = None
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an answer cost; times in milliseconds."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    latency_ms: float = 0.0
+    first_token_ms: float | None = None
+    finish_reason: FinishReason | None = None
+    truncated: bool = False
+    downshifts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """What was looked at before answering."""
+
+    question: str
+    """What was searched for: the question, made to stand alone."""
+    hits: tuple[Hit, ...]
+    used: int
+    top_score: float
+    gate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer or a refusal."""
+
+    text: str
+    mode: AnswerMode
+    model: str | None
+    refusal: Refusal | None
+    citations: tuple[Support, ...]
+    retrieved: Retrieved
+    usage: Usage
+    warnings: tuple[Warned, ...] = ()
+
+    @property
+    def grounded(self) -> bool:
+        """Whether it is an answer."""
+        return self.refusal is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One question of a session with what became of it; `created` in seconds since the epoch."""
+
+    session: str
+    index: int
+    question: str
+    standalone: str
+    answer: str
+    refusal: Refusal | None
+    mode: AnswerMode
+    model: str | None
+    created: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """A session in a list; times in seconds since the epoch."""
+
+    name: str
+    turns: int
+    first_question: str
+    created: float
+    updated: float

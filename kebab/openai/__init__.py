@@ -1,0 +1,1 @@
+"""Language models behind the OpenAI-compatible protocol: llama.cpp's server, LM Studio, vLLM."""
