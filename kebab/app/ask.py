@@ -1,11 +1,155 @@
-"""Asking: a request becomes an inquiry, and an answer becomes the reply."""
+"""Asking: a request becomes an inquiry, an answer becomes the reply, and a turn is remembered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
+from kebab.app.answered import Context, reply
 from kebab.app.compose import Workshop
+from kebab.app.legible import require_legible
+from kebab.app.project import search_hit
+from kebab.app.search import as_filters, engine, query_embedder
+from kebab.app.sessions import named
+from kebab.core.answer import Answer as Answered
+from kebab.core.answer import Inquiry, Refusal, Turn, Warned
+from kebab.core.hit import Page
+from kebab.core.query import Mode
+from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, IoError, Locked
+from kebab.rag.engine import AskEngine
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 
+if TYPE_CHECKING:
+    from kebab.core.ports import Embedder
+    from kebab.rag.worded import Writer
+    from kebab.store.sqlite.reader import SqliteReader
 
-def ask(shop: Workshop, request: AskRequest, tell: Callable[[AnswerEvent], None]) -> Answer:
-    """Return an answer or a refusal."""
-    raise NotImplementedError
+Tell: TypeAlias = Callable[[AnswerEvent], None]
+
+_RECENT = 3
+"""How many turns a follow-up question is understood in."""
+
+
+def ask(shop: Workshop, request: AskRequest, tell: Tell) -> Answer:
+    """Return an answer or a refusal.
+
+    Raises:
+        InvalidInput: The question or the session's name is empty, a text is not valid UTF-8, or a
+            date cannot be read.
+        NotIndexed: There is no index.
+        ReadOnly: A turn would have to be remembered, and writing is switched off.
+    """
+    require_legible(msgspec.structs.asdict(request))
+    inquiry = _inquiry(request, shop.clock.now())
+    session = _session(shop, inquiry)
+    recent = shop.conversations.turns(session, _RECENT) if session else []
+    with shop.reader() as reader:
+        writer = _writer(shop, reader, request)
+        answered = AskEngine(engine(shop, reader).search, writer).answer(
+            inquiry, recent, _Teller(tell)
+        )
+    created = shop.clock.now()
+    kept = _kept(shop, _turn(inquiry, answered, created) if session else None)
+    context = Context(
+        inquiry=inquiry, turn=kept.index, created=created, prompted=writer.model is not None
+    )
+    return reply(replace(answered, warnings=(*answered.warnings, *kept.warnings)), context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Teller:
+    """Tells what happens as events."""
+
+    tell: Tell
+
+    def retrieved(self, page: Page) -> None:
+        hits = [search_hit(hit) for hit in page.hits]
+        self.tell(AnswerEvent(type="retrieval_done", hits=hits))
+
+    def token(self, text: str) -> None:
+        self.tell(AnswerEvent(type="token", delta=text))
+
+    def restarted(self, reason: str) -> None:
+        self.tell(AnswerEvent(type="restart", reason=reason))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Where a turn is remembered, or why it is not."""
+
+    index: int | None = None
+    warnings: tuple[Warned, ...] = ()
+
+
+def _inquiry(request: AskRequest, now: float) -> Inquiry:
+    return Inquiry(
+        question=request.question,
+        mode=Mode(request.mode),
+        limit=request.limit,
+        filters=as_filters(request, now),
+        session=None if request.session is None else named(request.session),
+    )
+
+
+def _session(shop: Workshop, inquiry: Inquiry) -> str | None:
+    """Return the session to continue; None when there is none or history is off."""
+    if inquiry.session is None or not shop.settings.ask.history:
+        return None
+    shop.refuse_when_read_only("ask --session")
+    return inquiry.session
+
+
+def _writer(shop: Workshop, reader: "SqliteReader", request: AskRequest) -> "Writer":
+    """Return what words the answer: the notes themselves, or a model."""
+    settings = shop.settings
+    if request.extractive or settings.models.llm.provider == "extractive":
+        from kebab.rag.quoting import SentenceWriter
+
+        return SentenceWriter(
+            embedder=lambda: _embedder(shop, reader, inquiry_mode=Mode(request.mode)),
+            sentences=settings.ask.sentences,
+        )
+    from kebab.app.compose.language_models import language_model
+    from kebab.rag.generate import ModelWriter
+
+    return ModelWriter(
+        model=language_model(settings, request.model),
+        answer_tokens=settings.models.llm.answer_tokens,
+        policy=settings.ask.unsupported,
+    )
+
+
+def _embedder(shop: Workshop, reader: "SqliteReader", inquiry_mode: Mode) -> "Embedder | None":
+    """Return the model of the stored vectors, where sentences may be compared by meaning."""
+    if inquiry_mode is Mode.LEXICAL:
+        return None
+    try:
+        return query_embedder(shop, reader)
+    except (EmbeddingUnavailable, EmbeddingMismatch):
+        return None
+
+
+def _turn(inquiry: Inquiry, answered: Answered, created: float) -> Turn:
+    return Turn(
+        session=inquiry.session or "",
+        index=0,
+        question=inquiry.question,
+        standalone=answered.retrieved.question,
+        answer=answered.text,
+        refusal=answered.refusal,
+        mode=answered.mode,
+        model=answered.model,
+        created=created,
+    )
+
+
+def _kept(shop: Workshop, turn: Turn | None) -> _Kept:
+    """Remember a turn, unless it was interrupted; an answer is not lost over its memory."""
+    if turn is None or turn.refusal is Refusal.LLM_STREAM_ABORTED:
+        return _Kept()
+    try:
+        return _Kept(shop.conversations.add(turn))
+    except (IoError, Locked) as signal:
+        message = f"this turn is not remembered: {signal.text()}"
+        return _Kept(warnings=(Warned(code="turn_not_kept", message=message),))

@@ -29,14 +29,19 @@ def response(page: Page, query: Query, next_cursor: str | None) -> SearchRespons
         has_more=page.has_more,
         next_cursor=next_cursor,
         truncated=page.truncated,
-        degraded=[
-            DegradedChannel(channel=one.channel, reason=one.reason, hint=one.hint)
-            for one in page.degraded
-        ],
+        degraded=degraded(page),
         corpus_revision=page.revision,
         timing_ms=page.timing_ms,
         trace=_stages(page) if query.trace else UNSET,
     )
+
+
+def degraded(page: Page) -> list[DegradedChannel]:
+    """Return the channels that could not answer."""
+    return [
+        DegradedChannel(channel=one.channel, reason=one.reason, hint=one.hint)
+        for one in page.degraded
+    ]
 
 
 def search_hit(hit: Hit) -> SearchHit:

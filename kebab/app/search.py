@@ -23,6 +23,7 @@ from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.ask import AskRequest
 
 
 def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
@@ -42,7 +43,7 @@ def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
         if request.cursor is not None:
             offset = cursor.decode(request.cursor, query, reader.revision(), salt)
             query = replace(query, offset=offset)
-        page = _engine(shop, reader).search(query)
+        page = engine(shop, reader).search(query)
     following = page.next_offset
     token = None if following is None else cursor.encode(query, following, page.revision, salt)
     return response(page, query, token)
@@ -74,20 +75,29 @@ def as_query(request: SearchRequest, now: float) -> Query:
         text=request.query,
         mode=Mode(request.mode),
         limit=request.limit,
-        filters=Filters(
-            tag=tuple(request.tag),
-            lang=tuple(request.lang),
-            media=tuple(request.media),
-            path_glob=request.path_glob,
-            source=tuple(request.source),
-            doc_id=request.doc_id,
-            since=None if request.since is None else parsed(request.since, "$.since", now),
-            until=None if request.until is None else parsed(request.until, "$.until", now),
-        ),
+        filters=as_filters(request, now),
         per_doc=request.per_doc,
         snippet_chars=request.snippet_chars,
         max_tokens=request.max_tokens,
         trace=request.trace,
+    )
+
+
+def as_filters(request: "SearchRequest | AskRequest", now: float) -> Filters:
+    """Return the filters that a request sets.
+
+    Raises:
+        InvalidInput: A date cannot be read.
+    """
+    return Filters(
+        tag=tuple(request.tag),
+        lang=tuple(request.lang),
+        media=tuple(request.media),
+        path_glob=request.path_glob,
+        source=tuple(request.source),
+        doc_id=request.doc_id,
+        since=None if request.since is None else parsed(request.since, "$.since", now),
+        until=None if request.until is None else parsed(request.until, "$.until", now),
     )
 
 
@@ -97,24 +107,33 @@ def _read(line: bytes) -> SearchRequest:
     return SearchRequest(query=said) if isinstance(said, str) else said
 
 
-def _engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:
+def engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:
+    """Return what searches one snapshot."""
     version = reader.get_value(EMBEDDING_VERSION)
-
-    def embedder() -> "Embedder | None":
-        if version is None:
-            return None
-        shop.embedders.wanted(version)
-        ready = shop.embedders.installed(version)
-        if ready is None:
-            # Named, since `auto` may fetch another one, with which these vectors cannot be asked.
-            raise EmbeddingUnavailable(
-                model=shop.embedders.find(version).key,
-                tried=[],
-                cause="the model of the stored vectors is not ready here",
-            )
-        return ready
 
     def vectors() -> "Vectors | None":
         return None if version is None else shop.index(version)
 
-    return SearchEngine(reader, vectors, embedder, cache=shop.cache)
+    return SearchEngine(reader, vectors, lambda: query_embedder(shop, reader), cache=shop.cache)
+
+
+def query_embedder(shop: Workshop, reader: "SqliteReader") -> "Embedder | None":
+    """Return the model of the stored vectors; None when no vector is stored.
+
+    Raises:
+        EmbeddingMismatch: The settings name another model.
+        EmbeddingUnavailable: The model is not on this machine.
+    """
+    version = reader.get_value(EMBEDDING_VERSION)
+    if version is None:
+        return None
+    shop.embedders.wanted(version)
+    ready = shop.embedders.installed(version)
+    if ready is None:
+        # Named, since `auto` may fetch another one, with which these vectors cannot be asked.
+        raise EmbeddingUnavailable(
+            model=shop.embedders.find(version).key,
+            tried=[],
+            cause="the model of the stored vectors is not ready here",
+        )
+    return ready

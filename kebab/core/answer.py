@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from kebab.core.hit import Hit, StoredChunk
+from kebab.core.hit import Page, StoredChunk
 from kebab.core.query import Filters, Mode
 
 
@@ -140,7 +140,7 @@ class Retrieved:
 
     question: str
     """What was searched for: the question, made to stand alone."""
-    hits: tuple[Hit, ...]
+    page: Page
     used: int
     top_score: float
     gate: float

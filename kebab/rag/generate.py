@@ -1,0 +1,164 @@
+"""Generating: a language model words the answer, and every claim of it is checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from kebab.core.answer import AnswerMode, Completion, Refusal, Turn, Usage, Warned
+from kebab.core.hit import Page
+from kebab.core.ports import LanguageModel
+from kebab.errors.catalog import ContextOverflow
+from kebab.rag import prompt
+from kebab.rag.cite import Checked, cite
+from kebab.rag.downshift import MAX_DOWNSHIFTS, Load, lighter
+from kebab.rag.hold import Hold
+from kebab.rag.pack import pack
+from kebab.rag.tongue import tongue
+from kebab.rag.worded import Listener, Worded
+
+Policy: TypeAlias = Literal["mark", "withhold"]
+
+_TOO_LONG = "the passages did not fit the model's window"
+_CUT_OFF = "the answer was cut off by its limit"
+
+
+@dataclass(slots=True)
+class _Work:
+    """One question at work: what is sent, what it has cost, and what was odd."""
+
+    load: Load
+    usage: Usage = field(default_factory=Usage)
+    warnings: list[Warned] = field(default_factory=list)
+
+    def spend(self, completion: Completion) -> None:
+        """Add what an attempt cost."""
+        self.usage = replace(
+            self.usage,
+            prompt_tokens=self.usage.prompt_tokens + completion.prompt_tokens,
+            completion_tokens=self.usage.completion_tokens + completion.completion_tokens,
+            first_token_ms=completion.first_token_ms,
+            finish_reason=completion.finish,
+        )
+
+    def shift(self, question: str, reason: str) -> None:
+        """Take less for the next attempt."""
+        step = self.usage.downshifts + 1
+        self.load = lighter(self.load, question, step)
+        self.usage = replace(self.usage, downshifts=step)
+        self.warn("downshifted", f"asked again with less: {reason}")
+
+    def warn(self, code: str, message: str) -> None:
+        """Note something odd."""
+        self.warnings.append(Warned(code=code, message=message))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelWriter:
+    """Lets a language model word the answer.
+
+    Args:
+        model: The model.
+        answer_tokens: The most tokens of an answer.
+        policy: What becomes of an answer with a claim that its passage does not carry.
+    """
+
+    model: LanguageModel
+    answer_tokens: int
+    policy: Policy = "mark"
+
+    @property
+    def mode(self) -> AnswerMode:
+        """A model words it."""
+        return AnswerMode.GENERATIVE
+
+    def write(
+        self, question: str, page: Page, history: Sequence[Turn], listener: Listener
+    ) -> Worded:
+        """Return what the model makes of the passages; interrupted, what it said so far."""
+        work = _Work(self._packed(question, page, history))
+        hold = Hold(listener.token)
+        try:
+            completion = self._completed(question, work, history, hold, listener)
+        except KeyboardInterrupt:
+            if not hold.text.strip():
+                raise
+            return _result(work, text=hold.text, refusal=Refusal.LLM_STREAM_ABORTED)
+        if prompt.declined(completion.text) or not completion.text.strip():
+            return _result(work, refusal=Refusal.LLM_SELF_JUDGE)
+        return self._judged(cite(completion.text, work.load.passages, self.policy), work)
+
+    def _packed(self, question: str, page: Page, history: Sequence[Turn]) -> Load:
+        overhead = prompt.overhead(question, history)
+        room = prompt.room(self.model.context_tokens, self.answer_tokens, overhead)
+        return Load(passages=tuple(pack(page.hits, room)), answer_tokens=self.answer_tokens)
+
+    def _completed(
+        self,
+        question: str,
+        work: _Work,
+        history: Sequence[Turn],
+        hold: Hold,
+        listener: Listener,
+    ) -> Completion:
+        """Return the first whole answer, or the last cut one, each attempt with less.
+
+        Raises:
+            ContextOverflow: Even the least does not fit.
+        """
+        while True:
+            last = work.usage.downshifts == MAX_DOWNSHIFTS
+            try:
+                completion = self._said(question, work, history, hold)
+            except ContextOverflow:
+                if last:
+                    raise
+                reason = _TOO_LONG
+            else:
+                work.spend(completion)
+                if completion.finish == "stop" or last:
+                    return _ended(completion, work)
+                reason = _CUT_OFF
+            work.shift(question, reason)
+            hold.restart()
+            listener.restarted(reason)
+
+    def _said(
+        self, question: str, work: _Work, history: Sequence[Turn], hold: Hold
+    ) -> Completion:
+        messages = prompt.messages(
+            question,
+            work.load.passages,
+            language=tongue(question),
+            answer_tokens=work.load.answer_tokens,
+            history=history,
+        )
+        return self.model.chat(
+            messages, max_tokens=work.load.answer_tokens, on_text=hold.take
+        )
+
+    def _judged(self, checked: Checked, work: _Work) -> Worded:
+        """Return the checked answer, or its refusal when too little of it is supported."""
+        work.warnings.extend(checked.warnings)
+        withheld = self.policy == "withhold" and checked.unsupported > 0
+        if withheld or not checked.supported:
+            work.warnings = [replace(one, span=None) for one in work.warnings]
+            return _result(work, refusal=Refusal.UNSUPPORTED_CLAIMS)
+        return replace(_result(work, text=checked.text), citations=checked.citations)
+
+
+def _ended(completion: Completion, work: _Work) -> Completion:
+    """Return the last attempt; one that was cut off is marked as such."""
+    if completion.finish == "length":
+        work.usage = replace(work.usage, truncated=True)
+        work.warn("downshift_exhausted", f"the answer is not whole: {_CUT_OFF}")
+    return completion
+
+
+def _result(work: _Work, *, text: str = "", refusal: Refusal | None = None) -> Worded:
+    return Worded(
+        text=text,
+        refusal=refusal,
+        warnings=tuple(work.warnings),
+        usage=work.usage,
+        used=len(work.load.passages),
+    )
