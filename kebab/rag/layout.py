@@ -1,0 +1,181 @@
+"""Layout: the paragraphs of a Markdown or plain text, with the signs that only arrange it blanked.
+
+Blanking keeps every place: what is found in `Layout.plain` stands at the same place of the text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+_FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})(?P<info>[^`\n]*)$")
+_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_ITEM = re.compile(
+    r"[ \t]*(?:[-*+\u2022\u2023\u25e6\u00b7\u30fb]|\(?\d{1,3}[.)]|[a-zA-Z]\))[ \t]+"
+    r"(?:\[[ xX]\][ \t]+)?(?=\S)"
+)
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
+_RULE = re.compile(r"[ \t]*(?:[-=_*~|:+.][ \t]*){2,}$")
+_UNDERLINE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*$")
+_KEYED = re.compile(r"[ \t]*[^\s:\uff1a][^:\uff1a\n]{0,23}(?::\s|\uff1a)")
+_ENDED = re.compile(r"(?:  |\\|[\ub2e4\uc694\uc8e0\uc74c\ud568\ub428])$")
+
+_WIDEST_WRAP = 120
+"""Longer lines were not wrapped by hand or by an editor."""
+
+_NARROWEST_WRAP = 40
+_SHORT = 0.7
+"""A line shorter than this share of the widest, next word included, was ended on purpose."""
+
+
+class Kind(StrEnum):
+    """What a block is."""
+
+    PROSE = "prose"
+    ITEM = "item"
+    HEADING = "heading"
+    ROW = "row"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch [start, end) of a text that no sentence leaves."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The blocks of a text in order, and the text with its arranging signs blanked."""
+
+    plain: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    end: int
+    sign: int
+    """Where the content begins."""
+    kind: Kind | None
+    """None: nothing stands here."""
+    depth: int = 0
+    """How often it is quoted."""
+
+
+def layout(text: str) -> Layout:
+    """Return the blocks of a text: paragraphs, list items, headings, table rows and code."""
+    lines = list(_lines(text))
+    plain = "".join(
+        " " * (line.sign - line.start) + text[line.sign : line.end] + "\n" for line in lines
+    )
+    return Layout(plain[: len(text)], tuple(_blocks(plain, lines)))
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """Yield every line with what it is."""
+    spans = list(_line_spans(text))
+    code = _code(text, spans)
+    for index, (start, end) in enumerate(spans):
+        yield _line(text, start, end) if index not in code else code[index]
+
+
+def _line_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where lines stand, without their newlines."""
+    at = 0
+    for line in text.split("\n"):
+        yield at, at + len(line)
+        at += len(line) + 1
+
+
+def _code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
+    """Return the lines of fenced code by index; a fence that is never closed fences nothing."""
+    found: dict[int, _Line] = {}
+    opened: int | None = None
+    for index, (start, end) in enumerate(spans):
+        fence = _FENCE.match(text[start:end])
+        if fence is None:
+            continue
+        found[index] = _Line(start, end, end, None)
+        if opened is None or fence["info"].strip():
+            opened = index
+            continue
+        for inner in range(opened + 1, index):
+            low, high = spans[inner]
+            kind = Kind.CODE if text[low:high].strip() else None
+            found[inner] = _Line(low, high, low, kind)
+        opened = None
+    return found
+
+
+def _line(text: str, start: int, end: int) -> _Line:
+    quoted = _QUOTED.match(text, start, end)
+    at = quoted.end() if quoted else start
+    depth = quoted[0].count(">") if quoted else 0
+    content = text[at:end]
+    if not content.strip() or _RULE.match(content) or _UNDERLINE.match(content):
+        return _Line(start, end, end, None, depth)
+    for pattern, kind in ((_HEADING, Kind.HEADING), (_ITEM, Kind.ITEM)):
+        if sign := pattern.match(text, at, end):
+            return _Line(start, end, sign.end(), kind, depth)
+    kind = Kind.ROW if content.lstrip().startswith("|") else Kind.PROSE
+    return _Line(start, end, at, kind, depth)
+
+
+def _blocks(plain: str, lines: list[_Line]) -> Iterator[Block]:
+    """Yield the blocks: lines that belong together."""
+    group: list[_Line] = []
+    for line in lines:
+        if group and not _continues(group[-1], line):
+            yield from _split(plain, group)
+            group = []
+        if line.kind is not None:
+            group.append(line)
+    if group:
+        yield from _split(plain, group)
+
+
+def _continues(before: _Line, line: _Line) -> bool:
+    """Return whether a line goes on with the block of the line before it."""
+    if line.kind is Kind.CODE:
+        return before.kind is Kind.CODE
+    wrapped = before.kind in {Kind.PROSE, Kind.ITEM} and line.kind is Kind.PROSE
+    return wrapped and line.depth <= before.depth
+
+
+def _split(plain: str, group: list[_Line]) -> Iterator[Block]:
+    """Yield a group of lines, parted where a line was ended on purpose."""
+    kind = group[0].kind or Kind.PROSE
+    if kind is Kind.CODE:
+        yield Block(group[0].start, group[-1].end, kind)
+        return
+    widest = max(_width(plain[line.sign : line.end]) for line in group)
+    start = group[0].start
+    for before, line in pairwise(group):
+        if _ended(plain[before.sign : before.end], plain[line.sign : line.end], widest):
+            yield Block(start, before.end, kind)
+            start = line.start
+    yield Block(start, group[-1].end, kind)
+
+
+def _ended(before: str, after: str, widest: int) -> bool:
+    """Return whether the newline between two lines of a paragraph ends a sentence."""
+    if _ENDED.search(before) or (_KEYED.match(before) and _KEYED.match(after)):
+        return True
+    if not _NARROWEST_WRAP <= widest <= _WIDEST_WRAP:
+        return False
+    word = after.split(maxsplit=1)[0]
+    return _width(before) + 1 + _width(word) < widest * _SHORT
+
+
+def _width(line: str) -> int:
+    """Return how many columns a line takes in a terminal."""
+    if line.isascii():
+        return len(line)
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in line)

@@ -1,0 +1,24 @@
+import pytest
+
+from kebab.rag.abbreviations import abbreviates
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr| Smith", True),
+        ("Fig| 3", True),
+        ("Fig| The", False),
+        ("J| Smith", True),
+        ("vitamin C| The", False),
+        ("Apple Inc| CEO", True),
+        ("Apple Inc| The", False),
+        ("am 3| Oktober", True),
+        ("in 1998| October", False),
+        ("the end| New", False),
+        ("|", False),
+    ],
+)
+def test_a_full_stop_belongs_to_an_abbreviation(text, expected):
+    stop = text.index("|")
+    assert abbreviates(text.replace("|", "."), stop, stop + 1) is expected
