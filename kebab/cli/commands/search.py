@@ -12,10 +12,11 @@ from kebab.cli.command import Command
 from kebab.cli.filters import filter_options
 from kebab.cli.options import frame_option
 from kebab.cli.render.hits import draw
+from kebab.cli.request import made, stated
 from kebab.cli.session import Session
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
-from kebab.wire.record import UNREADABLE, refused
+from kebab.wire.record import UNREADABLE
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 
 if TYPE_CHECKING:
@@ -62,9 +63,10 @@ def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
     frames = _frames(session) if stream else None
     settings = session.settings()
+    fields = stated(msgspec.to_builtins(settings.search), flags)
     if bulk:
-        return _bulk(session, settings, asked(settings, flags))
-    request = made({"query": " ".join(query), **asked(settings, flags)})
+        return _bulk(session, settings, fields)
+    request = made({"query": " ".join(query), **fields}, SearchRequest)
     with session.kebab(settings) as kebab:
         reply = kebab.search(request)
     status = Exit.DONE if reply.hits else Exit.NO
@@ -78,28 +80,6 @@ def _frames(session: Session) -> "Frames":
     from kebab.cli.frames import Frames
 
     return Frames(session)
-
-
-def asked(settings: Settings, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a request that flags and settings give."""
-    given = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in flags.items()
-        if value not in (None, (), False)
-    }
-    return {**msgspec.to_builtins(settings.search), **given}
-
-
-def made(fields: dict[str, Any]) -> SearchRequest:
-    """Return a request.
-
-    Raises:
-        InvalidInput: The fields break its schema.
-    """
-    try:
-        return msgspec.convert(fields, SearchRequest)
-    except msgspec.ValidationError as fault:
-        raise refused(fault) from fault
 
 
 def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:
