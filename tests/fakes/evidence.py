@@ -1,0 +1,62 @@
+"""Chunks, hits and pages with every field filled in, for tests of what is made of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kebab.core.hit import Confidence, Degraded, Evidence, Hit, Page, Snippet, StoredChunk
+from kebab.core.ids import ChunkId, DocId, Key
+
+
+def stored(text: str, key: int = 1, **fields: Any) -> StoredChunk:
+    """Return a chunk as it stands in the library."""
+    given: dict[str, Any] = {
+        "key": Key(key),
+        "chunk_id": ChunkId(f"{key:032x}"),
+        "doc_id": DocId(f"{key:032x}"),
+        "ordinal": 0,
+        "text": text,
+        "start_line": 1,
+        "end_line": 1 + text.count("\n"),
+        "heading_path": (),
+        "source": "/home/me/notes",
+        "root": "/home/me/notes",
+        "path": f"note-{key}.md",
+        "title": f"Note {key}",
+        "media": "text/markdown",
+        "lang": "en",
+        "tags": (),
+        "size": len(text),
+        "mtime_ns": 0,
+        "indexed_at": 0.0,
+        "chunker_version": "headings-v1",
+        "embedding_version": None,
+    }
+    return StoredChunk(**{**given, **fields})
+
+
+def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
+    """Return a chunk as a hit."""
+    return Hit(
+        rank=rank,
+        score=score,
+        confidence=Confidence.STRONG if score >= 0.75 else Confidence.WEAK,
+        chunk=chunk,
+        snippet=Snippet(text=chunk.text[:80]),
+        evidence=Evidence(lexical_rank=rank, lexical_score=score, fusion_score=score),
+    )
+
+
+def page(
+    *hits: Hit, asked: Mapping[str, float] | None = None, degraded: tuple[Degraded, ...] = ()
+) -> Page:
+    """Return a page of hits."""
+    return Page(
+        hits=hits,
+        has_more=False,
+        next_offset=None,
+        truncated=False,
+        degraded=degraded,
+        revision=7,
+        timing_ms=1.0,
+        asked=asked or {},
+    )
