@@ -1,32 +1,54 @@
-"""A twin of an Ollama server: real HTTP on loopback, answers scripted by path."""
+"""A twin of an Ollama server: real HTTP on loopback, answers scripted by path.
 
-import json
+    with fake_ollama("tiny:latest") as server:
+        server.enqueue(Say("Hello", " world"), Fail("busy"))
+
+It refuses what Ollama refuses, in Ollama's words, and remembers what it was asked.
+"""
+
+import ipaddress
 import threading
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
 
+from tests.fakes import ollama_rules as rules
+from tests.fakes.ollama_script import Answer, Context, Fail, Raw, Say, Step, json_answer
+from tests.fakes.ollama_wire import (
+    CHAT,
+    EMBED,
+    GENERATE,
+    METRICS,
+    SHOW,
+    Generation,
+    Model,
+    embedded,
+    listed,
+    loaded,
+    shown,
+)
+from tests.fakes.play import Asked, Pause, Play, Stage, stage
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What the server says to one path.
+__all__ = [
+    "Answer",
+    "Fail",
+    "FakeOllama",
+    "Model",
+    "Pause",
+    "Raw",
+    "Say",
+    "fake_ollama",
+    "json_answer",
+]
 
-    It waits `delay_s` first, or until the server closes. With `pieces_s` the body drips out a byte
-    at a time, and with `cut` the connection ends before the body does.
-    """
-
-    body: bytes
-    status: int = 200
-    content_type: str = "application/json; charset=utf-8"
-    delay_s: float = 0.0
-    pieces_s: float = 0.0
-    cut: bool = False
-
-
-def json_answer(value: object, status: int = 200) -> Answer:
-    """Return an answer of JSON."""
-    return Answer(body=json.dumps(value).encode(), status=status)
+_LISTS = ("/", "/api/version", "/api/tags", "/api/ps")
+_CALLS = (CHAT, GENERATE, EMBED, SHOW)
+_TRUSTED_NAMES = (".localhost", ".local", ".internal")
+_DEFAULT_WINDOW = 4096
+_NOTHING = dict.fromkeys(METRICS, 0)
 
 
 @dataclass
@@ -34,75 +56,186 @@ class FakeOllama:
     """The script and the record of one server."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
-    requests: list[tuple[str, str, str]] = field(default_factory=list)
-    """Method, path and `Host` of everything that was asked."""
-    closing: threading.Event = field(default_factory=threading.Event)
-    port: int = 0
+    """Answers that stay, by path: they come before every script."""
+    generation: Generation = "new"
+    prefix: str = ""
+    models: dict[str, Model] = field(default_factory=dict)
+    windows: dict[str, int] = field(default_factory=dict)
+    """The models in memory, each with its `num_ctx`."""
+    _scripts: dict[str, deque[Step]] = field(default_factory=lambda: defaultdict(deque))
+    _stage: Stage | None = None
+
+    @property
+    def stage(self) -> Stage:
+        """The server at work."""
+        assert self._stage, "not serving"
+        return self._stage
+
+    @property
+    def port(self) -> int:
+        """The port on loopback."""
+        return self.stage.port
 
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self.port}{self.prefix}"
 
-    def install(self, *models: str) -> None:
-        """Let the server list these models, full names with tags."""
-        self.answers["/api/tags"] = json_answer({"models": [{"name": name} for name in models]})
+    @property
+    def asked(self) -> list[Asked]:
+        """Every request, in order."""
+        return self.stage.asked
+
+    @property
+    def requests(self) -> list[tuple[str, str, str]]:
+        """Method, path and `Host` of everything that was asked."""
+        return [(one.method, one.path, one.headers.get("host", "")) for one in self.asked]
+
+    @property
+    def hung_up(self) -> threading.Event:
+        """Set when some client was gone before the server was done."""
+        return self.stage.hung_up
+
+    @property
+    def unplayed(self) -> int:
+        """How many steps of the scripts nobody asked for."""
+        return sum(map(len, self._scripts.values()))
+
+    def bodies(self, path: str = CHAT) -> list[dict[str, Any]]:
+        """Return the JSON of every request to a path."""
+        return [one.body for one in self.asked if one.path == self.prefix + path]
+
+    def ignored(self, path: str = CHAT) -> list[str]:
+        """Return the fields and options of requests that Ollama passes over without a word."""
+        return [name for body in self.bodies(path) for name in rules.ignored(path, body)]
+
+    def enqueue(self, *steps: Step, path: str = CHAT) -> None:
+        """Let the next requests to a path be answered so, one step each."""
+        self._scripts[path].extend(steps)
+
+    def install(self, *models: str | Model) -> None:
+        """Let the server have these models, full names with tags."""
+        found = [Model(name=one) if isinstance(one, str) else one for one in models]
+        self.models = {one.name: one for one in found}
+        entries = [listed(one, self.generation) for one in found]
+        self.answers[f"{self.prefix}/api/tags"] = json_answer({"models": entries})
+
+    def play(self, asked: Asked) -> Play:
+        """Return the response to a request."""
+        target = asked.path.partition("?")[0]
+        path = target.removeprefix(self.prefix)
+        allowed = _methods(path)
+        if not _trusted(asked.headers):
+            return self._fail("forbidden")
+        if allowed and asked.method not in allowed:
+            return self._fail("wrong_method", {"Allow": ", ".join(allowed)})
+        if target in self.answers:
+            return self.answers[target].play()
+        if path in _CALLS:
+            return self._call(path, asked)
+        return self._list(path)
+
+    def _list(self, path: str) -> Play:
+        if path == "/":
+            alive = b"Ollama is running"
+            return Answer(body=alive, content_type="text/plain; charset=utf-8").play()
+        if path == "/api/ps":
+            entries = [loaded(self.models[name], size) for name, size in self.windows.items()]
+            return json_answer({"models": entries}).play()
+        tidy = "/" + "/".join(part for part in path.split("/") if part)
+        if tidy != path and _methods(tidy):
+            return self._fail("redirect", {"Location": self.prefix + tidy})
+        return self._fail("no_page")
+
+    def _call(self, path: str, asked: Asked) -> Play:
+        """Return the answer to a request with a body, or its refusal."""
+        context = Context(path=path, model="nope", stream=False, generation=self.generation)
+        try:
+            body = rules.decoded(path, asked.raw)
+            model = rules.wanted_model(path, body, self.models)
+            rules.check(path, body, model, self.generation)
+        except rules.Refused as refused:
+            return Fail(refused.name, **refused.given).play(context)
+        stream = path in (CHAT, GENERATE) and body.get("stream") is not False
+        context = Context(
+            path=path, model=body.get("model", ""), stream=stream, generation=self.generation
+        )
+        return self._step(path, body, model).play(context)
+
+    def _step(self, path: str, body: dict[str, Any], model: Model) -> Step:
+        if path in (CHAT, GENERATE) and not body.get("messages" if path == CHAT else "prompt"):
+            return self._preloaded(body, model)
+        if path != SHOW:
+            self._load(body, model)
+        if self._scripts[path]:
+            return self._scripts[path].popleft()
+        if path == SHOW:
+            return json_answer(shown(model))
+        if path == EMBED:
+            return json_answer(embedded(model, _texts(body), body.get("dimensions")))
+        return Fail("unscripted")
+
+    def _load(self, body: Mapping[str, Any], model: Model) -> None:
+        options = body.get("options") or {}
+        self.windows[model.name] = options.get("num_ctx", _DEFAULT_WINDOW)
+
+    def _preloaded(self, body: Mapping[str, Any], model: Model) -> Step:
+        """Return the answer to a request without words, which loads or unloads a model."""
+        if body.get("keep_alive") == 0:
+            self.windows.pop(model.name, None)
+            return Say(done_reason="unload", prompt_tokens=0, metrics=_NOTHING)
+        self._load(body, model)
+        return Say(done_reason="load", prompt_tokens=0, metrics=_NOTHING)
+
+    def _fail(self, name: str, headers: Mapping[str, str] | None = None) -> Play:
+        context = Context(path="", model="", stream=False, generation=self.generation)
+        play = Fail(name).play(context)
+        return Play(
+            parts=play.parts,
+            status=play.status,
+            headers={**play.headers, **(headers or {})},
+            length=play.length,
+        )
 
 
 @contextmanager
-def fake_ollama(*models: str, version: str = "0.32.15") -> Iterator[FakeOllama]:
+def fake_ollama(
+    *models: str | Model,
+    version: str | None = None,
+    generation: Generation = "new",
+    prefix: str = "",
+) -> Iterator[FakeOllama]:
     """Serve until the block ends."""
-    fake = FakeOllama(answers={"/api/version": json_answer({"version": version})})
+    version = version or {"old": "0.24.0", "new": "0.32.15"}[generation]
+    fake = FakeOllama(generation=generation, prefix=prefix)
+    fake.answers[f"{prefix}/api/version"] = json_answer({"version": version})
     fake.install(*models)
-    server = _Server(("127.0.0.1", 0), _handler(fake))
-    fake.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with stage(fake.play) as fake._stage:
         yield fake
-    finally:
-        fake.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        """Say nothing: a client that hangs up is part of the play."""
-
-
-def _handler(fake: FakeOllama) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            fake.requests.append((self.command, self.path, self.headers.get("Host", "")))
-            answer = fake.answers.get(self.path)
-            if answer is None:
-                text = b"404 page not found"
-                answer = Answer(body=text, status=404, content_type="text/plain")
-            self._play(answer)
-
-        def _play(self, answer):
-            fake.closing.wait(answer.delay_s)
-            self.send_response(answer.status)
-            self.send_header("Content-Type", answer.content_type)
-            self.send_header("Content-Length", str(len(answer.body)))
-            self.end_headers()
-            body = answer.body[: len(answer.body) // 2] if answer.cut else answer.body
-            for piece in _pieces(body, answer.pieces_s):
-                fake.closing.wait(answer.pieces_s)
-                self.wfile.write(piece)
-            self.close_connection = answer.cut
-
-        def log_message(self, format, *args):  # noqa: A002 - the name is the standard library's
-            """Say nothing."""
-
-    return Handler
+def _methods(path: str) -> tuple[str, ...]:
+    if path in _LISTS:
+        return ("GET", "HEAD")
+    return ("POST",) if path in _CALLS else ()
 
 
-def _pieces(body: bytes, pause: float) -> list[bytes]:
-    return [body[at : at + 1] for at in range(len(body))] if pause else [body]
+def _texts(body: Mapping[str, Any]) -> list[str]:
+    given = body.get("input") or []
+    return [given] if isinstance(given, str) else given
+
+
+def _trusted(headers: Mapping[str, str]) -> bool:
+    """Return whether a server on loopback talks to this `Host` and `Origin`."""
+    origin = headers.get("origin")
+    hosts = [urlsplit(f"//{headers.get('host', '')}").hostname]
+    hosts += [urlsplit(origin).hostname] if origin else []
+    return all(_near(host or "") for host in hosts)
+
+
+def _near(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host in ("", "localhost") or host.endswith(_TRUSTED_NAMES)
+    return address.is_private or address.is_loopback or address.is_unspecified

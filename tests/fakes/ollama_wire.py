@@ -1,0 +1,154 @@
+"""What Ollama writes on the wire: its JSON, its lines, its lists."""
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Generation: TypeAlias = Literal["old", "new"]
+"""`old` runs models itself, `new` by way of llama-server: they differ in how they fail."""
+
+CHAT, GENERATE, EMBED, SHOW = "/api/chat", "/api/generate", "/api/embed", "/api/show"
+
+METRICS = {
+    "total_duration": 5_191_566_416,
+    "load_duration": 2_154_458,
+    "prompt_eval_duration": 383_809_000,
+    "eval_duration": 4_799_921_000,
+}
+"""Nanoseconds."""
+
+_GO_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+_FRACTIONS = itertools.cycle([".123456789", ".98765432", ".5", "", ".000000001"])
+_LEAST_WINDOW = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model that a server has: its full name and what it can do."""
+
+    name: str
+    capabilities: tuple[str, ...] = ("completion",)
+    context_length: int = 8192
+    dimension: int = 8
+
+    def can(self, capability: str) -> bool:
+        """Return whether it has a capability."""
+        return capability in self.capabilities
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Its format and size."""
+        return {
+            "parent_model": "",
+            "format": "gguf",
+            "family": "llama",
+            "families": ["llama"],
+            "parameter_size": "4.3B",
+            "quantization_level": "Q4_K_M",
+        }
+
+    @property
+    def digest(self) -> str:
+        """Its hash."""
+        return hashlib.sha256(self.name.encode()).hexdigest()
+
+
+def go_json(value: object) -> str:
+    """Return JSON as Go writes it: compact, not ASCII, but safe inside HTML."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.translate(_GO_ESCAPES)
+
+
+def created_at() -> str:
+    """Return a time with up to 9 digits of a second, trailing zeros cut."""
+    return f"2026-03-01T12:00:00{next(_FRACTIONS)}Z"
+
+
+def chunk(path: str, model: str, *, text: str = "", thinking: str = "") -> dict[str, Any]:
+    """Return one object of a chat or a generation that goes on."""
+    head = {"model": model, "created_at": created_at()}
+    thought = {"thinking": thinking} if thinking else {}
+    if path == CHAT:
+        return {**head, "message": {"role": "assistant", "content": text, **thought}, "done": False}
+    return {**head, "response": text, **thought, "done": False}
+
+
+def ended(
+    path: str, answer: dict[str, Any], reason: str | None, counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return an object made the last one; counts and durations of zero are left out."""
+    return {
+        **answer,
+        "done": True,
+        **({"done_reason": reason} if reason else {}),
+        **({"context": list(range(64))} if path == GENERATE and counts else {}),
+        **{name: count for name, count in counts.items() if count},
+    }
+
+
+def listed(model: Model, generation: Generation) -> dict[str, Any]:
+    """Return a model as `/api/tags` lists it; what it says of capabilities is not to be trusted."""
+    entry = {
+        "name": model.name,
+        "model": model.name,
+        "modified_at": "2026-02-11T09:41:07.123456789+09:00",
+        "size": 3_338_801_804,
+        "digest": model.digest,
+        "details": model.details,
+    }
+    if generation == "old":
+        return entry
+    lengths = {"context_length": model.context_length, "embedding_length": model.dimension}
+    return {**entry, "details": {**model.details, **lengths}, "capabilities": ["completion"]}
+
+
+def loaded(model: Model, num_ctx: int) -> dict[str, Any]:
+    """Return a model as `/api/ps` lists it, with the window that is really in use."""
+    return {
+        "name": model.name,
+        "model": model.name,
+        "size": 5_333_539_264,
+        "digest": model.digest,
+        "details": model.details,
+        "expires_at": "2026-03-01T12:05:00.5+09:00",
+        "size_vram": 0,
+        "context_length": max(_LEAST_WINDOW, min(num_ctx, model.context_length)),
+    }
+
+
+def shown(model: Model) -> dict[str, Any]:
+    """Return a model as `/api/show` describes it."""
+    return {
+        "modelfile": f"FROM {model.name}\n",
+        "parameters": 'stop                           "<end_of_turn>"',
+        "template": "{{ .Prompt }}",
+        "details": model.details,
+        "model_info": {
+            "general.architecture": "llama",
+            "llama.context_length": model.context_length,
+            "llama.embedding_length": model.dimension,
+        },
+        "capabilities": list(model.capabilities),
+        "modified_at": "2026-02-11T09:41:07.123456789+09:00",
+    }
+
+
+def embedded(model: Model, texts: list[str], dimensions: int | None = None) -> dict[str, Any]:
+    """Return what `/api/embed` says: unit vectors in order, each by its text alone."""
+    return {
+        "model": model.name,
+        "embeddings": [_unit(text, dimensions or model.dimension) for text in texts],
+        "total_duration": METRICS["total_duration"],
+        "load_duration": METRICS["load_duration"],
+        **({"prompt_eval_count": len(texts)} if texts else {}),
+    }
+
+
+def _unit(text: str, dimension: int) -> list[float]:
+    raw = hashlib.shake_128(text.encode()).digest(dimension)
+    length = math.hypot(*(byte + 1 for byte in raw))
+    return [(byte + 1) / length for byte in raw]
