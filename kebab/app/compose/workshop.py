@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.cache import QueryCache
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.store.sqlite.turns import SqliteConversations
     from kebab.store.sqlite.writer import SqliteWriter
 
 
@@ -124,6 +125,14 @@ class Workshop:
         from kebab.store.sqlite.cache import QueryCache
 
         return None if self.read_only else QueryCache(self.places.data)
+
+    @cached_property
+    def conversations(self) -> "SqliteConversations":
+        """What remembers the turns of sessions."""
+        from kebab.store.sqlite.turns import SqliteConversations
+
+        limit = self.settings.ask.history_turns
+        return SqliteConversations(self.places.data, limit, read_only=self.read_only)
 
     def index(self, version: str) -> "MappedVectors":
         """Return the vector index of an embedding version, to be searched."""

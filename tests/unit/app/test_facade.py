@@ -28,6 +28,7 @@ WRITES = {
     "init": lambda kebab: kebab.init(workspace=None, force=True),
     "model pull": lambda kebab: kebab.pull("auto"),
     "model use": lambda kebab: kebab.use("auto"),
+    "session rm": lambda kebab: kebab.forget_sessions(["talk"]),
 }
 READS = {
     "search": lambda kebab: kebab.search(SearchRequest(query="cat")),
@@ -37,6 +38,8 @@ READS = {
     "fetch chunk": lambda kebab: kebab.fetch_chunk(NAMED),
     "fetch doc": lambda kebab: kebab.fetch_doc(NAMED),
     "fetch span": lambda kebab: kebab.fetch_span(NAMED),
+    "session list": lambda kebab: kebab.sessions(),
+    "session show": lambda kebab: kebab.session("talk"),
 }
 LOOKS = {
     "doctor": lambda kebab: kebab.doctor(),

@@ -5,6 +5,7 @@ import pytest
 from kebab.app.compose import SystemClock
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, ReadOnly
+from tests.fakes.conversations import turn
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -70,6 +71,22 @@ def test_writing_can_be_switched_off(desk):
 def test_nothing_is_remembered_when_nothing_may_be_written(desk):
     assert desk.shop(read_only=True).cache is None
     assert desk.shop().cache is not None
+
+
+def test_turns_are_kept_up_to_the_limit_of_the_settings(desk):
+    desk.ingest()
+    kept = desk.shop(ask__history_turns=2).conversations
+
+    assert [kept.add(turn()) for _ in range(4)] == [0, 1, 2, 3]
+    assert len(kept.turns("talk")) == 2
+
+
+def test_no_turn_is_kept_when_nothing_may_be_written(desk):
+    desk.ingest()
+
+    with pytest.raises(ReadOnly):
+        desk.shop(read_only=True).conversations.add(turn())
+    assert desk.shop().conversations.turns("talk") == []
 
 
 def test_a_reader_needs_a_database(desk):

@@ -1,0 +1,62 @@
+"""Sessions in memory: public twin of `kebab.store.sqlite.turns.SqliteConversations`."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kebab.core.answer import AnswerMode, SessionSummary, Turn
+
+
+def turn(session: str = "talk", question: str = "how?", **changes: Any) -> Turn:
+    """Return a turn with every field filled in."""
+    return Turn(
+        **{
+            "session": session,
+            "index": 0,
+            "question": question,
+            "standalone": f"{question} (alone)",
+            "answer": "Like this [1].",
+            "refusal": None,
+            "mode": AnswerMode.GENERATIVE,
+            "model": "gemma4:e4b",
+            "created": 1.5,
+            **changes,
+        }
+    )
+
+
+@dataclass
+class MemoryConversations:
+    """`Conversations` that last as long as the object."""
+
+    limit: int = 200
+    kept: dict[str, list[Turn]] = field(default_factory=dict)
+
+    def turns(self, session: str, last: int | None = None) -> list[Turn]:
+        """Return the turns of a session in order, or only the last ones."""
+        found = self.kept.get(session, [])
+        return found[max(0, len(found) - last) :] if last is not None else list(found)
+
+    def add(self, turn: Turn) -> int:
+        """Remember a turn and return its index."""
+        before = self.kept.get(turn.session, [])
+        index = before[-1].index + 1 if before else 0
+        self.kept[turn.session] = [*before, replace(turn, index=index)][-self.limit :]
+        return index
+
+    def sessions(self) -> list[SessionSummary]:
+        """Return every session, the one used last first."""
+        found = [
+            SessionSummary(
+                name=name,
+                turns=len(turns),
+                first_question=turns[0].question,
+                created=turns[0].created,
+                updated=turns[-1].created,
+            )
+            for name, turns in self.kept.items()
+        ]
+        return sorted(found, key=lambda one: (-one.updated, one.name))
+
+    def forget(self, session: str) -> int:
+        """Forget a session and return how many turns went."""
+        return len(self.kept.pop(session, []))

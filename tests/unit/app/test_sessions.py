@@ -1,0 +1,192 @@
+import pytest
+
+from kebab.app.sessions import forget, named, sessions, transcript
+from kebab.core.answer import AnswerMode, Refusal
+from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly
+from kebab.wire.library import NotFound
+from kebab.wire.session import SessionRemoved, SessionSummary, SessionTranscript
+from tests.fakes.conversations import turn
+
+USES = {
+    "list": sessions,
+    "show": lambda shop: transcript(shop, "backups"),
+    "rm": lambda shop: forget(shop, ["backups"]),
+}
+
+
+@pytest.fixture
+def talks(desk):
+    """A desk with two sessions."""
+    desk.ingest()
+    kept = desk.shop().conversations
+    kept.add(turn("garden", "when to prune?", created=0.0))
+    kept.add(turn("backups", "how to restore?", created=60.0))
+    refused = turn(
+        "backups",
+        "and on Fridays?",
+        standalone="how to restore on Fridays?",
+        answer="The notes do not say.",
+        refusal=Refusal.SCORE_GATE,
+        mode=AnswerMode.EXTRACTIVE,
+        model=None,
+        created=3600.0,
+    )
+    kept.add(refused)
+    return desk
+
+
+def names(desk):
+    return [one.name for one in sessions(desk.shop()).sessions]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("talk", "talk"),
+        ("  my talk\n", "my talk"),
+        ("Talk", "Talk"),
+        ("e\u0301te\u0301", "\u00e9t\u00e9"),
+        ("\u1100\u1161", "가"),
+        ("x" * 100, "x" * 100),
+        (" " + "e\u0301" * 100, "\u00e9" * 100),
+    ],
+)
+def test_a_name_is_brought_to_one_form(text, name):
+    assert named(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("", "empty"),
+        (" \n\u3000", "empty"),
+        ("x" * 101, "longer than 100 characters: 101"),
+        ("a\nb", "control character"),
+        ("a\u2028b", "line break"),
+        ("a\x1b[2J", "control character"),
+        ("a\0", "control character"),
+        ("a\x85b", "control character"),
+        ("caf\udce9", "not valid UTF-8"),
+        ("\ud800", "not valid UTF-8"),
+    ],
+)
+def test_what_is_no_name_is_refused(text, cause):
+    with pytest.raises(InvalidInput) as caught:
+        named(text)
+
+    assert caught.value.field == "session"
+    assert cause in caught.value.cause
+
+
+def test_sessions_are_listed_with_the_one_used_last_first(talks):
+    found = sessions(talks.shop())
+
+    assert found.sessions == [
+        SessionSummary(
+            name="backups",
+            turns=2,
+            first_question="how to restore?",
+            created_at="1970-01-01T00:01:00.000Z",
+            updated_at="1970-01-01T01:00:00.000Z",
+        ),
+        SessionSummary(
+            name="garden",
+            turns=1,
+            first_question="when to prune?",
+            created_at="1970-01-01T00:00:00.000Z",
+            updated_at="1970-01-01T00:00:00.000Z",
+        ),
+    ]
+    assert found.history
+
+
+def test_what_is_remembered_is_told_when_history_is_off(talks):
+    found = sessions(talks.shop(ask__history=False))
+
+    assert (len(found.sessions), found.history) == (2, False)
+
+
+def test_a_session_is_shown_with_its_turns(talks):
+    found = transcript(talks.shop(), " backups ")
+
+    assert isinstance(found, SessionTranscript)
+    assert found.session == sessions(talks.shop()).sessions[0]
+    first, second = found.turns
+    assert (first.turn_index, first.question, first.query) == (
+        0,
+        "how to restore?",
+        "how to restore? (alone)",
+    )
+    assert (first.answer, first.refusal_reason) == ("Like this [1].", None)
+    assert (first.mode, first.model) == ("generative", "gemma4:e4b")
+    assert (second.turn_index, second.created_at) == (1, "1970-01-01T01:00:00.000Z")
+    assert (second.refusal_reason, second.mode, second.model) == ("score_gate", "extractive", None)
+
+
+@pytest.mark.parametrize("name", ["Backups", "nowhere", "back"])
+def test_an_unknown_session_is_an_answer(talks, name):
+    shown, gone = transcript(talks.shop(), name), forget(talks.shop(), [name])
+
+    assert isinstance(shown, NotFound)
+    assert shown == gone
+    assert (shown.name, shown.error.message) == (name, f"no such session: {name}")
+
+
+def test_sessions_are_forgotten_by_name(talks):
+    found = forget(talks.shop(), ["garden", " backups", "garden"])
+
+    assert found == SessionRemoved(names=["garden", "backups"], turns=3, found=True)
+    assert names(talks) == []
+
+
+def test_when_one_is_unknown_none_is_forgotten(talks):
+    found = forget(talks.shop(), ["garden", "nowhere"])
+
+    assert isinstance(found, NotFound)
+    assert found.name == "nowhere"
+    assert names(talks) == ["backups", "garden"]
+
+
+def test_when_one_is_no_name_none_is_forgotten(talks):
+    with pytest.raises(InvalidInput):
+        forget(talks.shop(), ["garden", "a\nb"])
+
+    assert names(talks) == ["backups", "garden"]
+
+
+def test_forgetting_nothing_is_no_fault(talks):
+    assert forget(talks.shop(), []) == SessionRemoved(names=[], turns=0, found=True)
+
+
+def test_nothing_is_forgotten_when_writing_is_switched_off(talks):
+    with pytest.raises(ReadOnly) as caught:
+        forget(talks.shop(read_only=True), ["garden"])
+
+    assert caught.value.operation == "session rm"
+    assert names(talks) == ["backups", "garden"]
+
+
+def test_reading_goes_on_when_writing_is_switched_off(talks):
+    shop = talks.shop(read_only=True)
+
+    assert len(sessions(shop).sessions) == 2
+    assert isinstance(transcript(shop, "garden"), SessionTranscript)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_without_a_knowledge_base_nothing_is_made(desk, use):
+    with pytest.raises(NotIndexed):
+        USES[use](desk.shop())
+
+    assert not desk.data.exists()
+
+
+def test_cursors_stay_valid_over_a_turn(desk):
+    for number in range(4):
+        desk.write(f"{number}.md", f"the cat number {number}\n")
+    desk.ingest()
+    page = desk.search("cat", limit=2)
+    desk.shop().conversations.add(turn())
+
+    assert page.next_cursor is not None
+    assert len(desk.search("cat", limit=2, cursor=page.next_cursor).hits) == 2
