@@ -1,6 +1,7 @@
 """Hits: the chunks that answer a query, with their evidence."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -107,3 +108,5 @@ class Page:
     revision: int
     timing_ms: float
     stages: tuple[Stage, ...] = ()
+    asked: Mapping[str, float] = field(default_factory=dict)
+    """How telling each term of the question is here, those that occur nowhere included."""

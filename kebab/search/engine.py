@@ -65,6 +65,7 @@ class SearchEngine:
             revision=self._library.revision(),
             timing_ms=stages.elapsed_ms(),
             stages=stages.all() if query.trace else (),
+            asked=ranking.words.asked,
         )
 
     def _waiting(self, query: Query, degraded: tuple[Degraded, ...]) -> tuple[Degraded, ...]:

@@ -49,6 +49,8 @@ class Words:
     """Inverse document frequency of these terms, by token."""
     best: float
     """The score of a chunk that has all that is asked for."""
+    asked: Mapping[str, float]
+    """How telling every term of the question is, those that occur nowhere included."""
 
 
 def weigh(library: LibraryReader, question: Question) -> Words:
@@ -70,6 +72,7 @@ def weigh(library: LibraryReader, question: Question) -> Words:
         terms=tuple(kept),
         weights={term.text: weights[term.text] for term in kept},
         best=_SATURATION * sum(weights[term.text] for term in kept) * _demand(kept, absent, rarity),
+        asked={term.text: rarity[term.text] for term in question.terms},
     )
 
 

@@ -109,3 +109,11 @@ class _Some:
 
     def count(self):
         return 1
+
+
+def test_a_page_tells_how_telling_every_term_of_the_question_is(base):
+    base.add("a.md", "common word", "common place", "common sense")
+    page = base.engine().search(Query(text="common place absent", mode=Mode.LEXICAL))
+    asked = page.asked
+    assert asked.keys() == {"common", "place", "absent"}
+    assert asked["absent"] == asked["place"] > asked["common"] > 0
