@@ -1,16 +1,16 @@
 """A knowledge base that answers from a script: public twin of `kebab.app.facade.Kebab`.
 
 Run as a program it is the whole command line over that twin, for tests of real processes. The
-query or path then says what is to happen: `nothing` finds nothing, `slow` work takes its time,
-`stuck` work never ends, `deaf` work not even when it is told to, `mute` work is long silent, and a
-name in `FAULTS` is that fault.
+query, question or path then says what is to happen: `nothing` finds nothing, `slow` work takes its
+time, `stuck` work never ends, `deaf` work not even when it is told to, `mute` work is long silent,
+and a name in `FAULTS` is that fault. A file of `tests/cases/answers` is an answer, by its name.
 """
 
 import os
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -22,6 +22,7 @@ from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, Report, silent
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
+from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 from kebab.wire.health import Doctor, InitReport, ResetReport
 from kebab.wire.ingest import IngestReport
 from kebab.wire.introspect import Introspection
@@ -36,7 +37,8 @@ from kebab.wire.library import (
 from kebab.wire.model import ModelList, ModelReport
 from kebab.wire.record import decode_request
 from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
-from tests.fakes import replies
+from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
+from tests.fakes import replies, script
 
 FAULTS: dict[str, Exception] = {
     "broken": StoreCorrupt(path="kebab.db", cause="malformed page"),
@@ -84,6 +86,42 @@ class FakeKebab:
         """Answer line by line."""
         for index, line in enumerate(line for line in lines if line.strip()):
             yield self._item(index, line)
+
+    def sessions(self) -> SessionList:
+        """List two sessions, none when the data directory is called `fresh`."""
+        if Path(self.settings.data_dir).name == "fresh":
+            return replies.session_list()
+        other = replies.session_summary(name="garden", turns=1)
+        return replies.session_list(replies.session_summary(), other)
+
+    def session(self, name: str) -> SessionTranscript | NotFound:
+        """Show a session of two turns."""
+        return replies.not_found() if _absent(name) else replies.session_transcript(name)
+
+    def forget_sessions(self, names: Sequence[str]) -> SessionRemoved | NotFound:
+        """Forget sessions of two turns each."""
+        self._note("forget", names)
+        return replies.not_found() if any(map(_absent, names)) else replies.session_removed(*names)
+
+    def ask(
+        self, request: AskRequest, tell: Callable[[AnswerEvent], None] = lambda _: None
+    ) -> Answer:
+        """Say a scripted answer word by word; an interruption after the first word keeps them."""
+        self._note("ask", request)
+        if not request.question.strip():
+            raise InvalidInput(field="$.question", cause="it is empty")
+        _fail(request.question)
+        whole = script.answer_to(request)
+        tell(AnswerEvent(type="retrieval_done", hits=whole.suggestions or [replies.hit()]))
+        _hang(request.question)
+        said: list[str] = []
+        try:
+            script.say(request.question, whole.answer, tell, said)
+        except KeyboardInterrupt:
+            if not said:
+                raise
+            return replies.refusal("llm_stream_aborted", "".join(said), question=request.question)
+        return whole
 
     def ingest(
         self, options: IngestOptions, report: Report = silent, cancel: Cancel | None = None

@@ -2,6 +2,13 @@
 
 from typing import Any
 
+from kebab.wire.ask import (
+    Answer,
+    AnswerCitation,
+    AnswerRetrieval,
+    AnswerUsage,
+    AnswerWarning,
+)
 from kebab.wire.citation import LineCitation, LineSpan
 from kebab.wire.health import Doctor, DoctorCheck, InitReport, ResetReport
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
@@ -29,6 +36,13 @@ from kebab.wire.search import (
     Retrieval,
     SearchHit,
     SearchResponse,
+)
+from kebab.wire.session import (
+    SessionList,
+    SessionRemoved,
+    SessionSummary,
+    SessionTranscript,
+    SessionTurn,
 )
 
 WHEN = "2025-01-31T12:00:00.000Z"
@@ -96,6 +110,88 @@ def response(*hits: SearchHit, **changes: Any) -> SearchResponse:
             **changes,
         }
     )
+
+
+def answer_citation(marker: int = 1, **changes: Any) -> AnswerCitation:
+    """Return what carries a part of an answer."""
+    return AnswerCitation(
+        **{
+            "marker": marker,
+            "citation": line_citation(),
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "file": "/home/ada/notes/ops/backup.md",
+            "title": "Backups",
+            "heading_path": ["Backups", "Restoring"],
+            "chunk_id": CHUNK,
+            "quote": "Stop the writer,\nthen restore the snapshot.",
+            "spans": [(0, 42)],
+            "freshness": "fresh",
+            **changes,
+        }
+    )
+
+
+def answer_warning(message: str, code: str = "odd") -> AnswerWarning:
+    """Return something that a reader must know."""
+    return AnswerWarning(code=code, message=message, marker=None, span=None)
+
+
+def answer_retrieval(**changes: Any) -> AnswerRetrieval:
+    """Return what was looked at before answering."""
+    return AnswerRetrieval(
+        **{
+            "trace_id": "t" * 32,
+            "query": "how do I restore",
+            "mode": "hybrid",
+            "limit": 8,
+            "chunks_returned": 6,
+            "chunks_used": 5,
+            "top_score": 0.9,
+            "score_gate": 0.3,
+            "degraded": [],
+            "corpus_revision": 7,
+            **changes,
+        }
+    )
+
+
+def answer(text: str = "Stop the writer, then **restore** [1].", **changes: Any) -> Answer:
+    """Return an answer."""
+    return Answer(
+        **{
+            "question": "how do I restore",
+            "answer": text,
+            "grounded": True,
+            "refusal_reason": None,
+            "citations": [answer_citation()],
+            "suggestions": [],
+            "mode": "generative",
+            "model": "gemma3:4b",
+            "embedding": None,
+            "prompt_template_version": "answer-v1",
+            "retrieval": answer_retrieval(),
+            "usage": AnswerUsage(
+                prompt_tokens=900,
+                completion_tokens=60,
+                latency_ms=3210.0,
+                first_token_ms=800.0,
+                finish_reason="stop",
+                truncated=False,
+                downshifts=0,
+            ),
+            "warnings": [],
+            "session_id": None,
+            "turn_index": None,
+            "created_at": WHEN,
+            **changes,
+        }
+    )
+
+
+def refusal(reason: str, text: str = "The notes do not say.", **changes: Any) -> Answer:
+    """Return that there is no answer."""
+    return answer(text, **{"grounded": False, "refusal_reason": reason, "citations": [], **changes})
 
 
 def summary(**changes: Any) -> DocSummary:
@@ -373,3 +469,50 @@ def init_report(**changes: Any) -> InitReport:
             **changes,
         }
     )
+
+
+def session_summary(**changes: Any) -> SessionSummary:
+    """Return one session of a list."""
+    return SessionSummary(
+        **{
+            "name": "backups",
+            "turns": 2,
+            "first_question": "How do I restore a snapshot?",
+            "created_at": WHEN,
+            "updated_at": WHEN,
+            **changes,
+        }
+    )
+
+
+def session_list(*sessions: SessionSummary, **changes: Any) -> SessionList:
+    """Return a list of sessions."""
+    return SessionList(**{"sessions": list(sessions), "history": True, **changes})
+
+
+def session_turn(**changes: Any) -> SessionTurn:
+    """Return one question with its answer."""
+    return SessionTurn(
+        **{
+            "turn_index": 0,
+            "question": "How do I restore a snapshot?",
+            "query": "How do I restore a snapshot?",
+            "answer": "Stop the writer, then restore the snapshot [1].",
+            "refusal_reason": None,
+            "mode": "generative",
+            "model": "gemma4:e4b",
+            "created_at": WHEN,
+            **changes,
+        }
+    )
+
+
+def session_transcript(name: str = "backups", *turns: SessionTurn) -> SessionTranscript:
+    """Return a session, without turns one of two."""
+    told = list(turns) or [session_turn(), session_turn(turn_index=1, question="And on Fridays?")]
+    return SessionTranscript(session=session_summary(name=name, turns=len(told)), turns=told)
+
+
+def session_removed(*names: str) -> SessionRemoved:
+    """Return what forgetting sessions of two turns each did."""
+    return SessionRemoved(names=list(names), turns=2 * len(names), found=True)

@@ -8,6 +8,9 @@ from kebab.cli.render.page import Page
 from kebab.cli.render.place import file_uri, spot
 from kebab.wire.search import DegradedChannel, SearchHit, SearchResponse, TraceStage
 
+STALE = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
+"""What is said of a file that is not as it was indexed."""
+
 _INDENT = "    "
 
 
@@ -26,9 +29,9 @@ def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
 def _hit(hit: SearchHit, page: Page) -> Iterator[str]:
     uri = file_uri(hit.file)
     where = page.link(page.place(spot(hit.citation)), uri)
-    note = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}[hit.freshness]
-    yield f"{page.strong(f'{hit.rank:>2}')}  {_score(hit, page)}  {where}{page.odd(note)}"
-    if context := _context(hit):
+    note = page.odd(STALE[hit.freshness])
+    yield f"{page.strong(f'{hit.rank:>2}')}  {_score(hit, page)}  {where}{note}"
+    if context := headings(hit.title, hit.heading_path):
         yield _INDENT + page.faint(fitted(context, page.width - 4) if page.width else context)
     yield from _snippet(hit, page)
 
@@ -38,10 +41,10 @@ def _score(hit: SearchHit, page: Page) -> str:
     return paint(f"{hit.score:.2f} {hit.confidence:<6}")
 
 
-def _context(hit: SearchHit) -> str:
+def headings(title: str, path: list[str]) -> str:
     """Return title and headings on one line; a title that opens the headings is said once."""
-    path = hit.heading_path[1:] if hit.heading_path[:1] == [hit.title] else hit.heading_path
-    return " > ".join(clean(one) for one in (hit.title, *path) if one)
+    below = path[1:] if path[:1] == [title] else path
+    return " > ".join(clean(one) for one in (title, *below) if one)
 
 
 def _snippet(hit: SearchHit, page: Page) -> Iterator[str]:
@@ -89,7 +92,7 @@ def _nothing(reply: SearchResponse, page: Page) -> Iterator[str]:
 
 def _footer(reply: SearchResponse, page: Page, again: str) -> Iterator[str]:
     for one in reply.degraded:
-        yield from _degraded(one, page)
+        yield from degraded(one, page)
     if reply.truncated:
         yield page.faint("shortened to fit --max-tokens")
     if reply.has_more and reply.next_cursor:
@@ -97,7 +100,8 @@ def _footer(reply: SearchResponse, page: Page, again: str) -> Iterator[str]:
     yield from _trace(reply.trace or [], page)
 
 
-def _degraded(one: DegradedChannel, page: Page) -> Iterator[str]:
+def degraded(one: DegradedChannel, page: Page) -> Iterator[str]:
+    """Yield which channel could not look, and what may mend it."""
     yield f"{page.odd('note:')} no {clean(one.channel)} search: {clean(one.reason)}"
     if one.hint:
         yield f"{page.good('hint:')} {clean(one.hint)}"

@@ -3,6 +3,8 @@
 import unicodedata
 
 _ELLIPSIS = "…"
+_CLOSING = frozenset("、。，．！？：；）］｝」』】〉》〕ー～…")  # noqa: RUF001 - the full-width ones are meant
+"""Wide signs that never begin a line."""
 
 
 def cells(text: str) -> int:
@@ -54,16 +56,16 @@ def padded(text: str, width: int) -> str:
 def wrapped(text: str, width: int) -> list[tuple[int, int]]:
     """Return the [start, end) of each line when text is broken to `width` cells.
 
-    Lines break at spaces, and beside a wide letter, since scripts with those use no spaces.
+    Lines break at spaces, and before a wide letter where its script uses no spaces.
     """
     lines: list[tuple[int, int]] = []
     start = used = 0
     seam = 0
     for place, character in enumerate(text):
-        if character == " " or cell_width(character) == 2:  # noqa: PLR2004 - two cells
+        if character == " " or _may_begin(character):
             seam = place
         used += cell_width(character)
-        if used > width and place > start:
+        while used > width and place > start:
             end = seam if seam > start else place
             lines.append((start, end))
             start = end + (text[end] == " ")
@@ -71,3 +73,9 @@ def wrapped(text: str, width: int) -> list[tuple[int, int]]:
             seam = start
     lines.append((start, len(text)))
     return [(first, last) for first, last in lines if last > first]
+
+
+def _may_begin(character: str) -> bool:
+    """Return whether a line may begin with a letter although no space precedes it."""
+    wide = cell_width(character) == 2  # noqa: PLR2004 - two cells
+    return wide and not "\uac00" <= character <= "\ud7a3" and character not in _CLOSING

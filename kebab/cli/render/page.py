@@ -58,12 +58,18 @@ class Page:
         return self.paint(text, fg="cyan")
 
     def paint(
-        self, text: str, *, fg: str | None = None, bold: bool = False, dim: bool = False
+        self,
+        text: str,
+        *,
+        fg: str | None = None,
+        bold: bool = False,
+        dim: bool = False,
+        italic: bool = False,
     ) -> str:
         """Return text in a style, where the sheet takes colour."""
-        if not self.color or not text:
+        if not self.color or not text or not (fg or bold or dim or italic):
             return text
-        return click.style(text, fg=fg, bold=bold or None, dim=dim or None)
+        return click.style(text, fg=fg, bold=bold or None, dim=dim or None, italic=italic or None)
 
     def link(self, text: str, uri: str | None) -> str:
         """Return text that opens `uri` when it is clicked, where the terminal knows links."""
@@ -81,11 +87,16 @@ def page(channel: Channel, choice: ColorChoice) -> Page:
     """Return the sheet of a channel."""
     terminal = channel.terminal and os.environ.get("TERM") != "dumb"
     return Page(
-        width=min(channel.columns, _WIDEST) if channel.terminal else None,
+        width=sheet_width(channel.columns) if channel.terminal else None,
         color=colored(choice, os.environ, terminal=terminal),
         links=terminal and choice != "never",
         live=terminal,
     )
+
+
+def sheet_width(columns: int) -> int:
+    """Return how much of a terminal's width text is set on: lines that are too long tire."""
+    return min(columns, _WIDEST)
 
 
 def colored(choice: ColorChoice, environ: Mapping[str, str], *, terminal: bool) -> bool:

@@ -19,6 +19,15 @@ def spot(citation: Citation) -> str:
     return clean(citation.path) + _detail(citation)
 
 
+def stretch(citation: Citation) -> str:
+    """Return a place as `path:first-last`; where there are no lines, as `spot` does."""
+    match citation:
+        case LineCitation(line=lines) | CodeCitation(code=lines) if lines.end > lines.start:
+            return f"{clean(citation.path)}:{lines.start}-{lines.end}"
+        case _:
+            return spot(citation)
+
+
 def _detail(citation: Citation) -> str:
     match citation:
         case LineCitation():

@@ -1,6 +1,6 @@
 """Progress on stderr: a live bar for a person, a line now and then for a log.
 
-This is the one home of rich; it is imported when a bar is about to be shown.
+Rich is imported when something live is about to be shown.
 """
 
 import io
@@ -15,7 +15,9 @@ from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import sized
 from kebab.core.progress import Progress, ProgressKind
 
-_SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
+SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
+"""Leaves a terminal as it was, when live lines end in the middle."""
+
 _EVERY_S = 2.0
 _STOPPING = "stopping after the current document; Ctrl-C again leaves at once"
 _CONVERT = "convert"
@@ -79,29 +81,14 @@ class Bar:
     """Progress as a live bar with the current file below it."""
 
     def __init__(self, channel: Channel, page: Page) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
         self._channel = channel
         self._width = page.width or 80
         self._path = "starting"
         self._stopping = False
         self._tasks: dict[str, Any] = {}
-        stream = io.TextIOWrapper(
-            io.FileIO(channel.descriptor, "w", closefd=False), "utf-8", errors="replace"
-        )
-        console = Console(
-            file=stream, force_terminal=True, width=self._width, no_color=not page.color
-        )
+        console = console_on(channel, page)
         self._progress = _columns(console)
-        self._live = Live(
-            console=console,
-            get_renderable=self._drawn,
-            transient=True,
-            refresh_per_second=8,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        self._live = live_on(console, self._drawn)
 
     def __enter__(self) -> Self:
         self._live.start(refresh=True)
@@ -129,7 +116,7 @@ class Bar:
 
     def leave(self) -> None:
         """Leave the terminal as it was."""
-        self._channel.write(_SHOW_CURSOR)
+        self._channel.write(SHOW_CURSOR)
 
     def finish(self, *_: object, **__: object) -> None:
         """Take the end; the summary says the rest."""
@@ -157,6 +144,30 @@ class Bar:
 
         path = fitted_left(_STOPPING if self._stopping else self._path, self._width - 2)
         return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
+
+
+def console_on(channel: Channel, page: Page) -> Any:
+    """Return rich's console for a channel."""
+    from rich.console import Console
+
+    file = io.FileIO(channel.descriptor, "w", closefd=False)
+    stream = io.TextIOWrapper(file, "utf-8", errors="replace")
+    width = page.width or 80
+    return Console(file=stream, force_terminal=True, width=width, no_color=not page.color)
+
+
+def live_on(console: Any, drawn: Callable[[], Any]) -> Any:
+    """Return lines on a console that change as `drawn` says, and go when they are stopped."""
+    from rich.live import Live
+
+    return Live(
+        console=console,
+        get_renderable=drawn,
+        transient=True,
+        refresh_per_second=8,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
 
 
 def labelled(event: Progress) -> str | None:

@@ -44,9 +44,12 @@ def lines(text, width):
         ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
         ("백업을 복원하기", 6, ["백업을", "복원하", "기"]),
         ("日本語日本語", 4, ["日本", "語日", "本語"]),
+        ("기록기를 멈추세요", 12, ["기록기를", "멈추세요"]),
+        ("日本語。日本", 6, ["日本", "語。日", "本"]),
+        ("a日백백", 5, ["a", "日백", "백"]),
     ],
 )
-def test_lines_break_at_spaces_and_beside_wide_letters(text, width, shown):
+def test_lines_break_at_spaces_and_where_a_script_has_none(text, width, shown):
     assert lines(text, width) == shown
 
 

@@ -1,0 +1,107 @@
+"""An answer with what carries it, or a refusal with the nearest passages."""
+
+import shlex
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from kebab.cli.render.clean import clean, clean_lines
+from kebab.cli.render.hits import STALE, degraded, headings
+from kebab.cli.render.markdown import markdown
+from kebab.cli.render.measure import cells, fitted
+from kebab.cli.render.page import Page
+from kebab.cli.render.place import file_uri, spot, stretch
+from kebab.cli.render.sheet import plural
+from kebab.wire.ask import Answer, AnswerCitation
+from kebab.wire.citation import Freshness
+from kebab.wire.search import SearchHit
+
+_INDENT = "     "
+_QUOTED_LINES = 3
+_NEAREST = 3
+_LONGEST_HINT = 100
+
+
+def draw(reply: Answer, page: Page) -> Iterator[str]:
+    """Yield the answer and its citations; for a person also the notes and what it cost."""
+    yield from _said(reply, page)
+    if reply.citations:
+        yield ""
+        yield from sources(reply, page)
+    if reply.suggestions:
+        yield ""
+        yield from _nearest(reply.suggestions, page)
+    if page.terminal:
+        after = [*notes(reply, page), *_footer(reply, page)]
+        yield from ["", *after] if after else []
+
+
+def notes(reply: Answer, page: Page) -> Iterator[str]:
+    """Yield what a reader must know of an answer."""
+    if reply.refusal_reason == "llm_stream_aborted":
+        yield f"{page.odd('note:')} interrupted"
+    for message in dict.fromkeys(one.message for one in reply.warnings):
+        yield f"{page.odd('note:')} {clean(message)}"
+    for channel in reply.retrieval.degraded:
+        yield from degraded(channel, page)
+    for hint in _hints(reply):
+        yield f"{page.good('hint:')} {hint}"
+
+
+def sources(reply: Answer, page: Page) -> Iterator[str]:
+    """Yield where each citation stands and what stands there; a marker is said once."""
+    for marker, group in groupby(reply.citations, key=lambda one: one.marker):
+        sign = f"{f'[{marker}]':>{len(_INDENT) - 1}} "
+        for number, one in enumerate(group):
+            yield from _source(one, _INDENT if number else page.place(sign), page)
+
+
+def _said(reply: Answer, page: Page) -> Iterable[str]:
+    if page.width is None:
+        return [clean_lines(reply.answer)]
+    return markdown(reply.answer, page)
+
+
+def _source(one: AnswerCitation, sign: str, page: Page) -> Iterator[str]:
+    context = headings(one.title, one.heading_path)
+    where = stretch(one.citation)
+    yield sign + _placed(where, one.file, one.freshness, context, page)
+    quote = " ".join(clean(one.quote).split())
+    if page.width is not None:
+        quote = fitted(quote, _QUOTED_LINES * (page.width - len(_INDENT) - 2))
+    yield from (page.faint(line) for line in page.paragraph(f'"{quote}"', _INDENT))
+
+
+def _placed(where: str, file: str | None, freshness: Freshness, context: str, page: Page) -> str:
+    """Return a place with its headings, as far as these fit on the line."""
+    stale = STALE[freshness]
+    shown = page.link(page.place(where), file_uri(file)) + page.odd(stale)
+    if page.width is not None:
+        room = page.width - len(_INDENT) - cells(where + stale) - 2
+        context = fitted(context, room) if room >= len(_INDENT) else ""
+    return f"{shown}  {page.faint(context)}" if context else shown
+
+
+def _nearest(hits: list[SearchHit], page: Page) -> Iterator[str]:
+    yield page.faint("nearest:")
+    for hit in hits[:_NEAREST]:
+        context = headings(hit.title, hit.heading_path)
+        yield _INDENT + _placed(spot(hit.citation), hit.file, hit.freshness, context, page)
+
+
+def _hints(reply: Answer) -> Iterator[str]:
+    """Yield commands that may find what the answer does not give."""
+    if reply.refusal_reason == "no_chunks":
+        yield "kebab ingest FOLDER"
+    elif reply.refusal_reason and reply.refusal_reason != "llm_stream_aborted":
+        words = shlex.quote(clean(reply.question).strip())
+        seam = "-- " if words.startswith("-") else ""
+        yield f"kebab search {seam}{words}" if len(words) <= _LONGEST_HINT else "kebab search WORDS"
+
+
+def _footer(reply: Answer, page: Page) -> Iterator[str]:
+    used = reply.retrieval.chunks_used
+    if not used:
+        return
+    who = reply.model or reply.mode
+    seconds = reply.usage.latency_ms / 1000
+    yield page.faint(f"{clean(who)} · {plural(used, 'passage')} · {seconds:.1f} s")

@@ -1,0 +1,97 @@
+"""Running text in styles, broken into lines that fit a terminal."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kebab.cli.render.clean import clean
+from kebab.cli.render.measure import wrapped
+from kebab.cli.render.page import Page
+
+_LINE = "\n"
+_GLUE = "\u00a0"
+_MARKERS = re.compile(r"\[\d{1,3}\]|\[unsupported\]")
+_BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a letter looks; `literal` ones are code, in which nothing is a marker."""
+
+    fg: str | None = None
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    literal: bool = False
+
+
+PLAIN = Style()
+_CITED = Style(fg="cyan")
+_UNSUPPORTED = Style(fg="yellow")
+
+
+@dataclass(slots=True)
+class Prose:
+    """Text with a style for each letter; apart from ends of lines nothing in it can steer."""
+
+    text: str = ""
+    styles: list[Style] = field(default_factory=list)
+
+    def add(self, text: str, style: Style = PLAIN) -> None:
+        """Append text of one style."""
+        self.text += clean(text)
+        self.styles += [style] * len(text)
+
+    def join(self, other: "Prose") -> None:
+        """Append other text as it is."""
+        self.text += other.text
+        self.styles += other.styles
+
+    def end_line(self) -> None:
+        """Begin a new line."""
+        self.text += _LINE
+        self.styles.append(PLAIN)
+
+    def lines(self, width: int, page: Page) -> Iterator[str]:
+        """Yield the text as painted lines of at most `width` cells, with markers standing out."""
+        styles = self._with_markers()
+        # A marker stays with the word that it follows.
+        glued = _BEFORE_A_MARKER.sub(_GLUE, self.text)
+        start = 0
+        for line in glued.split(_LINE):
+            for first, last in wrapped(line, width):
+                yield self._painted(start + first, start + last, styles, page)
+            start += len(line) + 1
+
+    def _with_markers(self) -> list[Style]:
+        styles = list(self.styles)
+        for found in _MARKERS.finditer(self.text):
+            start, end = found.span()
+            if not styles[start].literal:
+                cited = found[0][1].isdecimal()
+                styles[start:end] = [_CITED if cited else _UNSUPPORTED] * (end - start)
+        return styles
+
+    def _painted(self, start: int, end: int, styles: list[Style], page: Page) -> str:
+        parts = []
+        for first, last in runs(styles, start, end):
+            look = styles[first]
+            parts.append(
+                page.paint(
+                    self.text[first:last],
+                    fg=look.fg,
+                    bold=look.bold,
+                    dim=look.dim,
+                    italic=look.italic,
+                )
+            )
+        return "".join(parts)
+
+
+def runs(styles: list[Style], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield each [first, last) between two places in which the style stays the same."""
+    first = start
+    for place in range(start + 1, end + 1):
+        if place == end or styles[place] != styles[first]:
+            yield first, place
+            first = place
