@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import ssl
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kebab.errors.catalog import ModelNotPulled
 from kebab.errors.signal import Signal
+from kebab.transport.client import open_client
 from kebab.transport.endpoint import Endpoint
 from kebab.transport.failures import Call, translated
 
@@ -43,7 +43,8 @@ def probe(
     An empty `model` asks for none.
 
     Raises:
-        ModelUnreachable: Nothing answers there, or not Ollama.
+        ModelUnreachable: Nothing answers there.
+        ModelProtocol: What answers there is not Ollama.
         ModelNotPulled: The server does not have the model.
         TimedOut: The server took the connection and did not answer in time.
     """
@@ -77,25 +78,14 @@ def _within(call: Call, work: Callable[[], Server]) -> Server:
 
 
 def _ask(call: Call, connect_s: float) -> Server:
-    with translated(call), _client(call, connect_s) as client:
+    limits = {"connect_s": min(connect_s, call.deadline_s), "silence_s": call.deadline_s}
+    with translated(call), open_client(call, **limits) as client:
         version = _get(client, call, "/api/version").get("version")
         listed = _get(client, call, "/api/tags").get("models")
     if not isinstance(version, str) or not isinstance(listed, list | None):
         raise _stranger(call, "/api/version")
     names = (entry.get("name") for entry in listed or () if isinstance(entry, dict))
     return Server(version=version, models=tuple(name for name in names if isinstance(name, str)))
-
-
-def _client(call: Call, connect_s: float) -> "httpx.Client":
-    """Return a client: proxies never reach this machine, and plain HTTP loads no certificates."""
-    import httpx
-
-    plain = call.endpoint.loopback and call.endpoint.scheme == "http"
-    return httpx.Client(
-        timeout=httpx.Timeout(call.deadline_s, connect=min(connect_s, call.deadline_s)),
-        trust_env=not call.endpoint.loopback,
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
-    )
 
 
 def _get(client: "httpx.Client", call: Call, path: str) -> dict[str, Any]:
@@ -115,4 +105,4 @@ def _get(client: "httpx.Client", call: Call, path: str) -> dict[str, Any]:
 
 
 def _stranger(call: Call, path: str, answer: str = "something else") -> Signal:
-    return call.unreachable(f"no Ollama answers there, `{path}` gave {answer}")
+    return call.foreign(f"no Ollama answers there, `{path}` gave {answer}")

@@ -4,7 +4,7 @@ from time import perf_counter
 
 import pytest
 
-from kebab.errors.catalog import ModelNotPulled, ModelUnreachable, TimedOut
+from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.ollama.probe import full_name, probe
 from kebab.transport.endpoint import parse_endpoint
 from tests.fakes.ollama import Answer, fake_ollama, json_answer
@@ -82,7 +82,7 @@ def test_a_proxy_is_never_asked_for_this_machine(ollama, monkeypatch):
 def test_another_server_is_said_to_be_no_ollama(ollama, path, answer):
     ollama.answers[path] = answer
 
-    with pytest.raises(ModelUnreachable, match="no Ollama answers there"):
+    with pytest.raises(ModelProtocol, match="no Ollama answers there"):
         look(ollama)
 
 
@@ -100,7 +100,7 @@ def test_a_refused_connection_is_unreachable():
         with pytest.raises(ModelUnreachable, match="connection refused") as raised:
             probe(endpoint)
 
-    assert raised.value.advice() == "ollama serve"
+    assert raised.value.endpoint == endpoint.shown
 
 
 def test_a_cut_answer_is_unreachable(ollama):

@@ -1,18 +1,23 @@
 import inspect
 import socket
+import ssl
 
+import h11
 import httpx
 import pytest
 
-from kebab.errors.catalog import ModelUnreachable, TimedOut
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
 from kebab.transport.endpoint import parse_endpoint
 from kebab.transport.failures import Call, misuse, translated, translations
 
 CALL = Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask", deadline_s=0.25)
 
 
-def translate(failure):
-    with pytest.raises((ModelUnreachable, TimedOut)) as raised, translated(CALL):
+def translate(failure, **known):
+    with (
+        pytest.raises((ModelUnreachable, ModelProtocol, TimedOut)) as raised,
+        translated(CALL, **known),
+    ):
         raise failure
     return raised.value
 
@@ -64,6 +69,47 @@ def test_refused_and_unknown_names_are_told_apart():
     causes = [translate(unknown).cause, translate(refused).cause]
 
     assert causes == ["the host name is not known", "connection refused"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        (ssl.SSLCertVerificationError(1, "x"), "the certificate is not trusted: expired"),
+        (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]"), "no secure connection can be made"),
+    ],
+)
+def test_what_is_wrong_with_tls_is_said(fault, cause):
+    fault.verify_message = "expired"
+    failure = httpx.ConnectError("text")
+    failure.__cause__ = fault
+
+    assert translate(failure).cause == cause
+
+
+@pytest.mark.parametrize(
+    ("parser", "greeted", "signal"),
+    [
+        (h11.RemoteProtocolError("text"), False, ModelProtocol),
+        (h11.RemoteProtocolError("text"), True, ModelUnreachable),
+        (None, False, ModelUnreachable),
+    ],
+)
+def test_another_program_is_told_from_a_connection_that_was_cut(parser, greeted, signal):
+    failure = httpx.RemoteProtocolError("text")
+    failure.__cause__ = parser
+
+    assert isinstance(translate(failure, greeted=greeted), signal)
+
+
+def test_letters_that_cannot_be_sent_are_unreachable():
+    assert isinstance(translate(UnicodeError("label too long")), ModelUnreachable)
+
+
+def test_a_part_that_is_late_names_itself_and_its_limit():
+    late = CALL.late("next_token", since=CALL.started - 3, limit_s=2).details()
+
+    assert (late["operation"], late["deadline_ms"]) == ("next_token", 2000)
+    assert late["elapsed_ms"] >= 3000
 
 
 def test_an_exception_without_a_row_takes_that_of_its_nearest_parent():

@@ -1,0 +1,39 @@
+"""The HTTP client for a model server, made one way for all who talk to one."""
+
+import ssl
+from typing import TYPE_CHECKING
+
+from kebab.transport.failures import Call
+
+if TYPE_CHECKING:
+    import httpx
+
+
+def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Client":
+    """Return a client that asks no proxy for this machine, and loads certificates only for TLS.
+
+    It follows no redirect. Limits are in seconds; 0 means none.
+
+    Raises:
+        ModelUnreachable: The proxy or the certificates of the environment cannot be used.
+    """
+    import httpx
+
+    here = call.endpoint.loopback
+    try:
+        return httpx.Client(
+            timeout=httpx.Timeout(silence_s or None, connect=connect_s or None),
+            # What compresses holds tokens back until it has a block of them.
+            headers={"Accept-Encoding": "identity"},
+            trust_env=not here,
+            verify=_no_trust() if here and call.endpoint.scheme == "http" else True,
+        )
+    except OSError as failure:
+        raise call.unreachable("the certificates of the environment cannot be read") from failure
+    except (ImportError, ValueError, httpx.InvalidURL) as failure:
+        raise call.unreachable("the proxy of the environment cannot be used") from failure
+
+
+def _no_trust() -> ssl.SSLContext:
+    """Return a context without certificates; loading them takes longer than a short answer."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
