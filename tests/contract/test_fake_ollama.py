@@ -48,14 +48,16 @@ def server():
 
 @pytest.fixture
 def client(server):
-    with ollama.Client(server.url, trust_env=False, timeout=10) as official:
+    with ollama.Client(server.url, trust_env=False, verify=False, timeout=10) as official:
         yield official
 
 
 def post(server, path, body, **headers):
     """Return a response with its raw body; `body` is bytes or becomes JSON."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx.post(server.url + path, content=raw, headers=headers, trust_env=False, timeout=10)
+    return httpx.post(
+        server.url + path, content=raw, headers=headers, trust_env=False, verify=False, timeout=10
+    )
 
 
 def chat(server, **fields):
@@ -195,7 +197,7 @@ def test_the_official_client_meets_a_cut_connection(client, server, end, stream)
 def test_the_official_client_meets_a_refusing_port():
     with (
         refusing() as url,
-        ollama.Client(url, trust_env=False) as client,
+        ollama.Client(url, trust_env=False, verify=False) as client,
         pytest.raises(ConnectionError),
     ):
         client.list()
@@ -368,14 +370,14 @@ def test_answers_that_stay_come_before_scripts(server):
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("path", ["/", "/api/version", "/api/tags", "/api/ps"])
 def test_lists_are_told_with_and_without_a_body(server, method, path):
-    response = httpx.request(method, server.url + path, trust_env=False)
+    response = httpx.request(method, server.url + path, trust_env=False, verify=False)
 
     assert response.status_code == 200
     assert bool(response.content) is (method == "GET")
 
 
 def test_the_root_says_that_it_runs(server):
-    assert httpx.get(server.url, trust_env=False).text == "Ollama is running"
+    assert httpx.get(server.url, trust_env=False, verify=False).text == "Ollama is running"
 
 
 # What Ollama refuses
@@ -530,7 +532,11 @@ def test_a_chat_without_messages_only_loads_or_unloads(server, keep, reason):
 )
 def test_wrong_doors_are_no_errors_of_the_api(server, method, path, status):
     response = httpx.request(
-        method, f"http://127.0.0.1:{server.port}{path}", trust_env=False, content=b"{}"
+        method,
+        f"http://127.0.0.1:{server.port}{path}",
+        trust_env=False,
+        verify=False,
+        content=b"{}",
     )
 
     assert response.status_code == status
@@ -560,7 +566,9 @@ def test_wrong_doors_are_no_errors_of_the_api(server, method, path, status):
     ],
 )
 def test_strangers_get_an_empty_403(server, name, value, status):
-    response = httpx.get(f"{server.url}/api/version", headers={name: value}, trust_env=False)
+    response = httpx.get(
+        f"{server.url}/api/version", headers={name: value}, trust_env=False, verify=False
+    )
 
     assert response.status_code == status
     if status == 403:
@@ -574,7 +582,7 @@ def test_a_server_behind_a_prefix_answers_there_only():
 
         assert chat(server).status_code == 200
         assert len(server.bodies()) == 1
-        assert httpx.get(f"{server.url}/api/tags", trust_env=False).status_code == 200
+        assert httpx.get(f"{server.url}/api/tags", trust_env=False, verify=False).status_code == 200
 
 
 # What it remembers, and when it notices
@@ -640,6 +648,7 @@ def test_tokens_arrive_while_the_server_still_works(server):
         server.url + CHAT,
         json={"model": "tiny", "messages": HELLO},
         trust_env=False,
+        verify=False,
         timeout=10,
     ) as response:
         first = next(response.iter_lines())
@@ -656,6 +665,7 @@ def test_drip_splits_lines_and_characters(server):
         server.url + CHAT,
         json={"model": "tiny", "messages": HELLO},
         trust_env=False,
+        verify=False,
     ) as response:
         pieces = list(response.iter_raw())
 
