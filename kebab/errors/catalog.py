@@ -181,6 +181,18 @@ class NotIndexed(
     expected: int
     found: int | None
 
+    def text(self) -> str:
+        """Return the message; where there is an index, with the reason why it is not usable."""
+        if not self.found:
+            return super().text()
+        return f"{super().text()}: its schema is {self.found}, this build reads {self.expected}"
+
+    def advice(self) -> str | None:
+        """Return the hint; an index that is there needs no folder, or a newer kebab."""
+        if not self.found:
+            return super().advice()
+        return "kebab ingest" if self.found < self.expected else "pip install --upgrade kebab"
+
 
 class ModelUnreachable(
     Signal,

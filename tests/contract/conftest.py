@@ -12,8 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from kebab.core.answer import AnswerMode, Refusal
+from kebab.store.sqlite.turns import SqliteConversations
 from kebab.wire.schemas import documents
 from tests.fakes.console import Ran, environment, run
+from tests.fakes.conversations import turn
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL, SCRIPTED = "kebab", "tests.fakes.facade"
@@ -100,6 +103,14 @@ def started():
 def chunk(home, kebab):
     """The id of a passage."""
     return kebab("search", "restore", "--json").reply["hits"][0]["chunk_id"]
+
+
+@pytest.fixture
+def talk(home):
+    """A session of two turns."""
+    kept = SqliteConversations(home / "data" / "kebab", 9)
+    kept.add(turn())
+    kept.add(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
 
 
 def _program(*arguments, module=REAL, stdin=b"", **options):

@@ -32,6 +32,16 @@ CASES = {
     "fetch doc": [["fetch", "doc", DOC, "--max-chars", "20"], ["fetch", "doc", "nowhere"]],
     "fetch span": [["fetch", "span", DOC, "2", "4"], ["fetch", "span", "nowhere", "1"]],
     "rm": [["rm", DOC], ["rm", "nowhere"]],
+    "session list": [["session", "list"]],
+    "session show": [["session", "show", "talk"], ["session", "show", "nowhere"]],
+    "session rm": [
+        ["session", "rm", "talk"],
+        ["session", "rm", "talk", "nowhere"],
+        ["session", "rm", "a\nb"],
+        ["session", "rm", "--all", "--yes"],
+        ["session", "rm", "--all"],
+        ["session", "rm"],
+    ],
     "reset": [["reset", "--yes"], ["reset"]],
     "doctor": [["doctor"]],
     "schema": [["schema"], ["schema", "--errors"]],
@@ -52,6 +62,7 @@ def test_every_command_is_held_to_it():
     assert set(CASES) == {path for path, _ in commands()}
 
 
+@pytest.mark.usefixtures("talk")
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
 @pytest.mark.parametrize(("path", "arguments"), EVERY, ids=named)
 def test_both_channels_keep_to_the_schemas(path, arguments, before, chunk, kebab):
@@ -102,7 +113,17 @@ def test_events_of_an_ingest_keep_to_the_schemas_and_end_once(home, kebab):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["search", "x"], ["list"], ["inspect", "doc", "x"], ["fetch", "doc", "x"], ["rm", "x"]],
+    [
+        ["search", "x"],
+        ["list"],
+        ["inspect", "doc", "x"],
+        ["fetch", "doc", "x"],
+        ["rm", "x"],
+        ["session", "list"],
+        ["session", "show", "x"],
+        ["session", "rm", "x"],
+        ["session", "rm", "--all", "--yes"],
+    ],
     ids=" ".join,
 )
 def test_without_a_knowledge_base_reading_says_not_indexed(arguments, empty, kebab):

@@ -93,6 +93,27 @@ def test_a_reset_asks_first(terminal, typed, status, words):
     assert words in COLOUR.sub("", screen)
 
 
+@pytest.mark.parametrize(
+    ("typed", "status", "words"),
+    [
+        (b"y\n", 0, "2 sessions with 4 turns forgotten"),
+        (b"n\n", 130, "interrupted: session rm --all"),
+    ],
+)
+def test_forgetting_every_session_asks_first(terminal, typed, status, words):
+    found, screen = terminal("session", "rm", "--all", typed=typed)
+
+    assert found == status
+    assert "this forgets 2 sessions with 3 turns:" in screen
+    assert words in COLOUR.sub("", screen)
+
+
+def test_with_nothing_to_forget_nobody_is_asked(terminal):
+    status, screen = terminal("session", "rm", "--all", "--data-dir", "fresh")
+
+    assert (status, screen) == (0, "no sessions\n")
+
+
 def test_a_machine_is_never_asked(terminal):
     status, screen = terminal("reset", "--json", typed=b"y\n")
 

@@ -24,6 +24,7 @@ def draw_plan(reply: ResetReport, page: Page) -> Iterator[str]:
     """Yield what a reset would delete."""
     yield f"this deletes {sized(reply.bytes_freed)} from {page.place(clean(reply.data_dir))}:"
     yield from (f"  {clean(one)}" for one in reply.removed)
+    yield "sessions of questions and texts from standard input lie there and go too"
     if reply.models_removed:
         yield "model weights are deleted too"
     yield "your own files stay as they are"

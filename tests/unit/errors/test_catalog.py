@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kebab.errors.catalog import NotIndexed
 from kebab.errors.listing import catalog
 
 _ROWS = list(catalog().values())
@@ -49,3 +50,19 @@ def test_a_code_string_appears_nowhere_but_in_the_catalogue():
     assert [
         (path.name, hit[0]) for path, text in _SOURCES.items() for hit in quoted.finditer(text)
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("found", "reason", "hint"),
+    [
+        (None, "", "kebab ingest FOLDER"),
+        (0, "", "kebab ingest FOLDER"),
+        (3, ": its schema is 3, this build reads 4", "kebab ingest"),
+        (5, ": its schema is 5, this build reads 4", "pip install --upgrade kebab"),
+    ],
+)
+def test_an_index_that_cannot_be_used_says_why_and_what_to_do(found, reason, hint):
+    signal = NotIndexed(data_dir="/kb", expected=4, found=found)
+
+    assert signal.text() == f"no usable index in /kb{reason}"
+    assert signal.advice() == hint

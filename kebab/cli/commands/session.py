@@ -1,0 +1,80 @@
+"""`kebab session list|show|rm`."""
+
+from functools import partial
+
+import click
+
+from kebab.app.facade import Kebab
+from kebab.cli.command import Command, Group
+from kebab.cli.confirm import confirm
+from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
+from kebab.cli.session import Session
+from kebab.errors.signal import Exit
+from kebab.wire.library import NotFound
+
+_EXITS = (Exit.NO, Exit.UNUSABLE)
+_ALL = "session rm --all"
+
+
+@click.group("session", cls=Group, exits=_EXITS, examples=("kebab session list",))
+def command() -> None:
+    """List, show or forget sessions of questions."""
+
+
+@command.command(
+    "list",
+    cls=Command,
+    exits=(Exit.UNUSABLE,),
+    examples=("kebab session list", "kebab session list --json"),
+)
+@click.pass_obj
+def list_(session: Session, /) -> Exit:
+    """List the sessions, the one used last first."""
+    with session.kebab() as kebab:
+        reply = kebab.sessions()
+    return session.answer(reply, draw_list)
+
+
+@command.command("show", cls=Command, exits=_EXITS, examples=("kebab session show backups",))
+@click.argument("name")
+@click.pass_obj
+def show(session: Session, /, name: str) -> Exit:
+    """Show the questions and answers of a session."""
+    with session.kebab() as kebab:
+        reply = kebab.session(name)
+    if isinstance(reply, NotFound):
+        return session.missing(reply)
+    return session.answer(reply, draw_transcript)
+
+
+@command.command(
+    "rm",
+    cls=Command,
+    exits=_EXITS,
+    examples=("kebab session rm backups garden", "kebab session rm --all --yes"),
+)
+@click.argument("names", nargs=-1, metavar="[NAME…]")
+@click.option("--all", "everything", is_flag=True, help="Forget every session.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def rm(session: Session, /, names: tuple[str, ...], *, everything: bool, yes: bool) -> Exit:
+    """Forget sessions; documents stay.
+
+    When one name is not found, nothing is forgotten. With `--all` and without `--yes` it asks
+    first.
+    """
+    if everything == bool(names):
+        raise click.UsageError("give either NAME or `--all`")
+    with session.kebab() as kebab:
+        reply = kebab.forget_sessions(_every(session, kebab, yes=yes) if everything else names)
+    if isinstance(reply, NotFound):
+        return session.missing(reply)
+    return session.answer(reply, draw_removed)
+
+
+def _every(session: Session, kebab: Kebab, *, yes: bool) -> list[str]:
+    """Return the names of all sessions, confirmed."""
+    found = kebab.sessions()
+    if not yes:
+        confirm(session, _ALL, partial(draw_plan, found))
+    return [one.name for one in found.sessions]

@@ -1,0 +1,127 @@
+"""Sessions: a list of them, one with its turns, and what became of those to be forgotten."""
+
+from collections.abc import Iterator
+
+from kebab.cli.render.clean import clean, clean_lines
+from kebab.cli.render.measure import cells, fitted, padded
+from kebab.cli.render.page import Page
+from kebab.cli.render.sheet import plural
+from kebab.wire.session import (
+    SessionList,
+    SessionRemoved,
+    SessionSummary,
+    SessionTranscript,
+    SessionTurn,
+)
+
+_DATE = len("2025-01-31")
+_MINUTE = len("2025-01-31T12:00")
+_FEW = 10
+
+
+def draw_list(reply: SessionList, page: Page) -> Iterator[str]:
+    """Yield one line per session: columns for a person, tab-separated fields for a pipe."""
+    if page.width is None:
+        yield from map(_fields, reply.sessions)
+        return
+    if reply.sessions:
+        yield from _table(reply.sessions, page, page.width)
+        yield ""
+        yield page.faint(_counted(reply.sessions))
+        yield page.faint("show one: kebab session show NAME")
+    else:
+        yield "no sessions"
+    if not reply.history:
+        yield f"{page.odd('note:')} new turns are not remembered: `ask.history` is false"
+    elif not reply.sessions:
+        yield page.faint("begin one: kebab ask --session NAME QUESTION")
+
+
+def draw_transcript(reply: SessionTranscript, page: Page) -> Iterator[str]:
+    """Yield a session with its questions and answers in order."""
+    session = reply.session
+    yield f"{page.strong(clean(session.name))}  {page.faint(plural(session.turns, 'turn'))}"
+    for turn in reply.turns:
+        yield ""
+        yield from _turn(turn, page)
+
+
+def draw_plan(reply: SessionList, page: Page) -> Iterator[str]:
+    """Yield what forgetting every session would take away; nothing when there is none."""
+    if not reply.sessions:
+        return
+    yield f"this forgets {_counted(reply.sessions)}:"
+    yield from (f"  {page.strong(clean(one.name))}" for one in reply.sessions[:_FEW])
+    if len(reply.sessions) > _FEW:
+        yield page.faint(f"  and {len(reply.sessions) - _FEW} more")
+
+
+def draw_removed(reply: SessionRemoved, page: Page) -> Iterator[str]:
+    """Yield which sessions are forgotten."""
+    if not reply.names:
+        yield "no sessions"
+        return
+    yield from (f"{page.faint('forgotten')}  {clean(name)}" for name in reply.names)
+    yield f"{plural(len(reply.names), 'session')} with {plural(reply.turns, 'turn')} forgotten"
+
+
+def _counted(sessions: list[SessionSummary]) -> str:
+    turns = plural(sum(one.turns for one in sessions), "turn")
+    return f"{plural(len(sessions), 'session')} with {turns}"
+
+
+def _fields(one: SessionSummary) -> str:
+    fields = (one.name, str(one.turns), one.created_at, one.updated_at, one.first_question)
+    return "\t".join(map(clean, fields))
+
+
+def _table(sessions: list[SessionSummary], page: Page, width: int) -> Iterator[str]:
+    longest = max(cells(clean(one.name)) for one in sessions)
+    count = max(len(plural(one.turns, "turn")) for one in sessions)
+    name = max(8, min(longest, width // 3))
+    question = max(8, width - name - count - _DATE - 6)
+    for one in sessions:
+        yield "  ".join(
+            (
+                page.strong(padded(fitted(clean(one.name), name), name)),
+                page.faint(f"{plural(one.turns, 'turn'):>{count}}"),
+                page.faint(one.updated_at[:_DATE]),
+                fitted(_line(one.first_question), question),
+            )
+        )
+
+
+def _turn(turn: SessionTurn, page: Page) -> Iterator[str]:
+    """Yield a question with its number, how it was answered, and the answer."""
+    margin = f"{turn.turn_index + 1:>2}  "
+    indent = " " * len(margin)
+    first, *rest = _block(turn.question, page, indent) or [indent]
+    yield page.strong(margin + first[len(indent) :])
+    yield from map(page.strong, rest)
+    yield indent + _circumstances(turn, page)
+    if _line(turn.query) != _line(turn.question):
+        searched = page.paragraph(f"searched for: {_line(turn.query)}", indent)
+        yield from map(page.faint, searched)
+    if answer := _block(turn.answer, page, indent):
+        yield ""
+        yield from answer
+
+
+def _circumstances(turn: SessionTurn, page: Page) -> str:
+    when = turn.created_at[:_MINUTE].replace("T", " ")
+    told = page.faint(f"{when} UTC · {clean(turn.model or turn.mode)}")
+    return (
+        f"{told} · {page.odd(f'no answer: {turn.refusal_reason}')}" if turn.refusal_reason else told
+    )
+
+
+def _block(text: str, page: Page, indent: str) -> list[str]:
+    """Return text as lines that fit, its own lines kept and blank ones at its ends left out."""
+    lines = clean_lines(text).expandtabs(4).strip("\n").split("\n")
+    drawn = [part.rstrip() for line in lines for part in page.paragraph(line, indent) or [""]]
+    return drawn if any(drawn) else []
+
+
+def _line(text: str) -> str:
+    """Return text as one line without runs of blanks."""
+    return " ".join(clean(text).split())

@@ -1,0 +1,52 @@
+import pytest
+
+
+def test_sessions_are_listed(kebab):
+    ran = kebab("session", "list", "--json")
+
+    assert [one["name"] for one in ran.reply["sessions"]] == ["backups", "garden"]
+
+
+def test_a_session_is_shown(kebab):
+    reply = kebab("session", "show", "my talk", "--json").reply
+
+    assert (reply["schema_version"], reply["command"]) == ("session_transcript.v1", "session show")
+    assert reply["session"]["name"] == "my talk"
+
+
+@pytest.mark.parametrize("what", ["show", "rm"])
+def test_a_session_that_does_not_exist_is_an_answer(kebab, what):
+    ran = kebab("session", what, "nowhere", "--json")
+
+    assert (ran.status, ran.err) == (1, "")
+    assert ran.reply["schema_version"] == "not_found.v1"
+
+
+def test_sessions_are_forgotten_by_name_without_asking(kebab, opened):
+    ran = kebab("session", "rm", "a", "b", "--json")
+
+    assert opened[0].asked == [("forget", ("a", "b"))]
+    assert ran.reply["names"] == ["a", "b"]
+
+
+def test_with_yes_every_session_is_forgotten(kebab, opened):
+    ran = kebab("session", "rm", "--all", "--yes")
+
+    assert opened[0].asked == [("forget", ["backups", "garden"])]
+    assert ran.out.splitlines()[-1] == "2 sessions with 4 turns forgotten"
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"], ["--data-dir", "fresh"]])
+def test_without_a_terminal_forgetting_every_session_wants_to_be_confirmed(kebab, opened, flags):
+    ran = kebab("session", "rm", "--all", *flags, stdin=b"y\n")
+
+    assert (ran.status, ran.out) == (2, "")
+    assert "confirmation_required" in ran.err
+    assert "kebab session rm --all --yes" in ran.err
+    assert opened[0].asked == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["--yes"], ["a", "--all"], ["a", "--all", "--yes"]])
+def test_it_takes_either_names_or_all(kebab, opened, arguments):
+    assert kebab("session", "rm", *arguments, "--json").fault["code"] == "usage_invalid"
+    assert opened == []
