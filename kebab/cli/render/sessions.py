@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kebab.cli.render.clean import clean, clean_lines
+from kebab.cli.render.markdown import markdown
 from kebab.cli.render.measure import cells, fitted, padded
 from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import plural
@@ -102,7 +103,7 @@ def _turn(turn: SessionTurn, page: Page) -> Iterator[str]:
     if _line(turn.query) != _line(turn.question):
         searched = page.paragraph(f"searched for: {_line(turn.query)}", indent)
         yield from map(page.faint, searched)
-    if answer := _block(turn.answer, page, indent):
+    if answer := _answer(turn.answer, page, indent):
         yield ""
         yield from answer
 
@@ -113,6 +114,14 @@ def _circumstances(turn: SessionTurn, page: Page) -> str:
     return (
         f"{told} · {page.odd(f'no answer: {turn.refusal_reason}')}" if turn.refusal_reason else told
     )
+
+
+def _answer(text: str, page: Page, indent: str) -> list[str]:
+    """Return an answer as lines: a pipe gets the Markdown as it was said."""
+    if page.width is None:
+        return _block(text, page, indent)
+    drawn = markdown(text, page, page.width - len(indent))
+    return [(indent + line).rstrip() for line in drawn]
 
 
 def _block(text: str, page: Page, indent: str) -> list[str]:
