@@ -90,7 +90,7 @@ class ScriptedModel:
 
     def _tell(self, pieces: Sequence[str], on_text: Callable[[str], None]) -> None:
         try:
-            for piece in pieces:
+            for piece in filter(None, pieces):
                 on_text(piece)
         except BaseException:
             self.interrupted += 1
