@@ -4,7 +4,7 @@ Their name holds a digest of all that stands inside, which occurs nowhere in it.
 the end of the fence, or like another passage, is seen to be text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2s
 from itertools import count
 
@@ -78,8 +78,13 @@ def _headings(passage: Passage) -> str:
 
 
 def _digest(texts: Sequence[str]) -> str:
-    """Return the first digest of texts that occurs in none of them."""
-    return next(one for one in _digests(texts) if not any(one in text.lower() for text in texts))
+    """Return a digest of texts that occurs in none of them."""
+    return unused(_digests(texts), texts)
+
+
+def unused(digests: Iterable[str], texts: Sequence[str]) -> str:
+    """Return the first digest that occurs in none of the texts, in capitals neither."""
+    return next(one for one in digests if not any(one in text.lower() for text in texts))
 
 
 def _digests(texts: Sequence[str]) -> Iterator[str]:
