@@ -93,7 +93,7 @@ def classified(session: Session, fault: BaseException) -> Fault:
     seen = classify(usage(fault), operation=session.command, verbose=session.flags.verbose)
     if context is None:
         return seen
-    hint = f"{context.command_path} --help"
+    hint = getattr(fault, "hint", None) or f"{context.command_path} --help"
     return replace(seen, reply=msgspec.structs.replace(seen.reply, hint=hint))
 
 

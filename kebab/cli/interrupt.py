@@ -20,6 +20,8 @@ class Interrupts:
     def __init__(self, leave: Callable[[], None]) -> None:
         self._leave = leave
         self._count = 0
+        self.terminated = False
+        """Whether one of them came from a program, which wants all to end and not one work."""
         self._cancel: Cancel | None = None
         self._notice: Callable[[], None] = _say_nothing
 
@@ -27,6 +29,15 @@ class Interrupts:
         """Take over SIGINT and SIGTERM for the rest of the process."""
         signal.signal(signal.SIGINT, self._handle)
         signal.signal(signal.SIGTERM, self._handle)
+
+    def renew(self) -> None:
+        """Count anew: other work begins."""
+        self._count = 0
+
+    @property
+    def insisted(self) -> bool:
+        """Whether there was more than one."""
+        return self._count >= _PATIENCE
 
     @contextmanager
     def cancelling(self, notice: Callable[[], None]) -> Iterator[Cancel]:
@@ -53,7 +64,8 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
+        del frame
+        self.terminated = self.terminated or number == signal.SIGTERM
         self.interrupt()
 
 

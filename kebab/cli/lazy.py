@@ -25,6 +25,7 @@ COMMANDS = {
     "ingest": Entry("Start", "Read files into the knowledge base"),
     "search": Entry("Start", "Find passages by words and by meaning"),
     "ask": Entry("Start", "Answer a question from the notes, with citations"),
+    "chat": Entry("Start", "Ask one question after another"),
     "list": Entry("Library", "List the documents"),
     "inspect": Entry("Library", "Show all that is known of a document or a passage"),
     "fetch": Entry("Library", "Print original lines of a file"),

@@ -95,8 +95,9 @@ class FakeKebab:
         return replies.session_list(replies.session_summary(), other)
 
     def session(self, name: str) -> SessionTranscript | NotFound:
-        """Show a session of two turns."""
-        return replies.not_found() if _absent(name) else replies.session_transcript(name)
+        """Show a session of two turns; of those that name themselves there is none yet."""
+        none = _absent(name) or name.startswith("chat-")
+        return replies.not_found() if none else replies.session_transcript(name)
 
     def forget_sessions(self, names: Sequence[str]) -> SessionRemoved | NotFound:
         """Forget sessions of two turns each."""

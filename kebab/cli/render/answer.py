@@ -85,7 +85,7 @@ def _nearest(hits: list[SearchHit], page: Page) -> Iterator[str]:
     yield page.faint("nearest:")
     for hit in hits[:_NEAREST]:
         context = headings(hit.title, hit.heading_path)
-        yield _INDENT + _placed(spot(hit.citation), hit.file, hit.freshness, context, page)
+        yield "  " + _placed(spot(hit.citation), hit.file, hit.freshness, context, page)
 
 
 def _hints(reply: Answer) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Wait:
         now = self._clock()
         what = self._what
         if self.text:
-            what = self.model or "writing"
+            what = f"{self.model} is writing" if self.model else "writing"
         elif self.model and what.startswith("reading") and now - self._since >= _SOON_S:
             what = f"waiting for {self.model}"
         seconds = int(now - self._started)
@@ -103,10 +103,10 @@ class Region:
         self._page = page
         self._wait = wait
         self._shows_text = shows_text
-        self._console = console_on(channel, page)
-        self._live = live_on(self._console, self._drawn)
         self._known: tuple[int, int] | None = None
         self._body: list[str] = []
+        self._console = console_on(channel, page)
+        self._live = live_on(self._console, self._drawn)
 
     def __enter__(self) -> Self:
         self._live.start()
