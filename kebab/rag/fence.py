@@ -4,7 +4,7 @@ Their name holds a digest of all that stands inside, which occurs nowhere in it.
 the end of the fence, or like another passage, is seen to be text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2s
 from itertools import count
 
@@ -77,19 +77,13 @@ def _headings(passage: Passage) -> str:
     return " > ".join(defused_line(part, _PLACE) for part in parts if part.strip())
 
 
-def _digest(texts: Sequence[str]) -> str:
-    """Return a digest of texts that occurs in none of them."""
-    return unused(_digests(texts), texts)
-
-
 def unused(digests: Iterable[str], texts: Sequence[str]) -> str:
     """Return the first digest that occurs in none of the texts, in capitals neither."""
     return next(one for one in digests if not any(one in text.lower() for text in texts))
 
 
-def _digests(texts: Sequence[str]) -> Iterator[str]:
-    for attempt in count():
-        digest = blake2s(str(attempt).encode(), digest_size=4)
-        for text in texts:
-            digest.update(str(len(text)).encode() + b":" + text.encode())
-        yield digest.hexdigest()
+def _digest(texts: Sequence[str]) -> str:
+    """Return a digest of texts that occurs in none of them."""
+    whole = "".join(f"{len(text)}:{text}" for text in texts)
+    tries = (f"{attempt} {whole}".encode() for attempt in count())
+    return unused((blake2s(one, digest_size=4).hexdigest() for one in tries), texts)
