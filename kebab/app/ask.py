@@ -1,6 +1,6 @@
 """Asking: a request becomes an inquiry, an answer becomes the reply, and a turn is remembered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 

@@ -47,4 +47,5 @@ class SentenceWriter:
             return Worded(refusal=Refusal.SCORE_GATE)
         text, citations = recite(picked)
         listener.token(text)
-        return Worded(text=text, citations=citations, used=len({one.quote.chunk.key for one in citations}))
+        used = len({one.quote.chunk.key for one in citations})
+        return Worded(text=text, citations=citations, used=used)

@@ -1,0 +1,61 @@
+"""Which language model answers, by the settings."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kebab.config.model import Llm, Settings
+
+if TYPE_CHECKING:
+    from kebab.core.ports import LanguageModel
+    from kebab.transport.endpoint import Endpoint
+    from kebab.transport.exchange import Deadlines
+
+
+def language_model(
+    settings: Settings, name: str | None = None, environ: Mapping[str, str] | None = None
+) -> "LanguageModel":
+    """Return the model that words answers; nothing is sent before it is asked.
+
+    Raises:
+        ConfigInvalid: The key of an OpenAI-compatible server cannot be sent.
+    """
+    llm = settings.models.llm
+    environ = os.environ if environ is None else environ
+    if llm.provider == "openai":
+        return _openai(llm, name or llm.model, environ)
+    return _ollama(llm, name or llm.model, environ)
+
+
+def model_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
+    """Return where the server of the settings listens."""
+    environ = os.environ if environ is None else environ
+    if llm.provider == "openai":
+        from kebab.openai.endpoint import parse_base
+
+        return parse_base(llm.endpoint)
+    from kebab.transport.endpoint import parse_endpoint
+
+    return parse_endpoint(llm.endpoint or environ.get("OLLAMA_HOST", ""))
+
+
+def _ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+    from kebab.ollama.chat import ChatOptions, OllamaChat
+
+    options = ChatOptions(
+        context_tokens=llm.context_tokens,
+        deadlines=_deadlines(llm),
+        think=llm.think,
+        keep_alive=llm.keep_alive,
+    )
+    return OllamaChat(model_endpoint(llm, environ), name, options)
+
+
+def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+    raise NotImplementedError
+
+
+def _deadlines(llm: Llm) -> "Deadlines":
+    from kebab.transport.exchange import Deadlines
+
+    return Deadlines(connect_s=llm.connect_s, first_token_s=llm.first_token_s, total_s=llm.total_s)

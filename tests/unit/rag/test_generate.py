@@ -1,0 +1,166 @@
+import pytest
+
+from kebab.core.answer import AnswerMode, Completion, Refusal
+from kebab.errors.catalog import ContextOverflow, ModelUnreachable
+from kebab.rag.generate import ModelWriter
+from kebab.rag.prompt import NOT_IN_NOTES
+from tests.fakes.evidence import hit, page, stored
+from tests.fakes.language_model import Pieces, ScriptedModel
+
+QUESTION = "When does the backup of the documents run?"
+NOTE = "The backup of all documents runs every night at two o'clock with restic."
+TRUE = "The backup of all documents runs every night at two o'clock [1]."
+FALSE = "The backup of all photos runs on 31 December 1999 on the Moonbase [1]."
+OVERFLOW = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
+GONE = ModelUnreachable(endpoint="http://127.0.0.1:11434", operation="ask", cause="cut")
+
+
+class Listening:
+    def __init__(self):
+        self.tokens = []
+        self.restarts = []
+
+    def retrieved(self, found):
+        """Take no notice."""
+
+    def token(self, text):
+        self.tokens.append(text)
+
+    def restarted(self, reason):
+        self.restarts.append(reason)
+
+
+def notes(count=1):
+    return page(*(hit(stored(f"{NOTE} Note {n}.", key=n), rank=n) for n in range(1, count + 1)))
+
+
+def written(model, found=None, policy="mark", answer_tokens=500):
+    listener = Listening()
+    writer = ModelWriter(model=model, answer_tokens=answer_tokens, policy=policy)
+    return writer.write(QUESTION, found or notes(), [], listener), listener
+
+
+def cut(text):
+    return Completion(text=text, finish="length", prompt_tokens=100, completion_tokens=50)
+
+
+def test_what_the_model_says_is_the_answer_with_its_quotes():
+    model = ScriptedModel(TRUE)
+
+    worded, listener = written(model)
+
+    assert (worded.text, worded.refusal, worded.warnings) == (TRUE, None, ())
+    (support,) = worded.citations
+    assert support.marker == 1
+    assert support.quote.text in NOTE + " Note 1."
+    assert "".join(listener.tokens) == TRUE
+    assert worded.usage.finish_reason == "stop"
+    assert ModelWriter(model=model, answer_tokens=1).mode is AnswerMode.GENERATIVE
+
+
+def test_the_model_is_told_question_passages_and_the_length_of_its_answer():
+    model = ScriptedModel(TRUE)
+
+    written(model, answer_tokens=321)
+
+    (told,) = model.told
+    assert QUESTION in told.text
+    assert NOTE in told.text
+    assert told.max_tokens == 321
+
+
+@pytest.mark.parametrize("said", [NOT_IN_NOTES, f"**{NOT_IN_NOTES}**\n", "", " \n"])
+def test_a_model_that_declines_is_a_refusal_that_nobody_saw_a_word_of(said):
+    worded, listener = written(ScriptedModel(said))
+
+    assert worded.refusal is Refusal.LLM_SELF_JUDGE
+    assert "".join(listener.tokens).strip() == ""
+
+
+def test_a_claim_that_its_passage_does_not_carry_is_marked():
+    worded, _ = written(ScriptedModel(f"{TRUE} {FALSE}"))
+
+    assert worded.refusal is None
+    assert "[unsupported]" in worded.text
+    (warning,) = worded.warnings
+    start, end = warning.span
+    assert "Moonbase" in worded.text[start:end]
+
+
+def test_an_answer_with_such_a_claim_is_withheld_when_the_settings_say_so():
+    worded, _ = written(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
+
+    assert (worded.refusal, worded.text, worded.citations) == (
+        Refusal.UNSUPPORTED_CLAIMS,
+        "",
+        (),
+    )
+    assert [one.span for one in worded.warnings] == [None]
+
+
+@pytest.mark.parametrize("said", [FALSE, "The Moonbase fell in 1999.", "See [7]."])
+@pytest.mark.parametrize("policy", ["mark", "withhold"])
+def test_an_answer_without_one_supported_claim_is_refused(said, policy):
+    worded, _ = written(ScriptedModel(said), policy=policy)
+
+    assert worded.refusal is Refusal.UNSUPPORTED_CLAIMS
+    assert worded.warnings
+
+
+def test_an_overflow_is_asked_again_with_less():
+    model = ScriptedModel(OVERFLOW, TRUE)
+
+    worded, listener = written(model, notes(6))
+
+    assert worded.refusal is None
+    assert worded.usage.downshifts == 1
+    assert not worded.usage.truncated
+    assert len(listener.restarts) == 1
+    assert worded.used == 4
+    assert len(model.told[1].text) < len(model.told[0].text)
+    assert model.told[1].max_tokens < model.told[0].max_tokens
+
+
+def test_a_cut_answer_is_asked_again_and_its_words_are_taken_back():
+    model = ScriptedModel(cut("The backup of all"), TRUE)
+
+    worded, listener = written(model)
+
+    assert worded.text == TRUE
+    assert (worded.usage.downshifts, worded.usage.completion_tokens > 50) == (1, True)
+    assert "".join(listener.tokens) == "The backup of all" + TRUE
+
+
+def test_after_two_downshifts_a_cut_answer_is_given_and_said_to_be_cut():
+    model = ScriptedModel(cut("no"), cut("no"), cut(TRUE))
+
+    worded, _ = written(model, notes(5))
+
+    assert worded.text == TRUE
+    assert (worded.usage.downshifts, worded.usage.truncated) == (2, True)
+    assert worded.warnings[-1].code == "downshift_exhausted"
+    assert model.unplayed == 0
+
+
+def test_what_does_not_fit_after_two_downshifts_is_an_error():
+    model = ScriptedModel(OVERFLOW, OVERFLOW, OVERFLOW)
+
+    with pytest.raises(ContextOverflow):
+        written(model)
+    assert len(model.told) == 3
+
+
+def test_a_failure_of_the_server_passes():
+    with pytest.raises(ModelUnreachable):
+        written(ScriptedModel(Pieces("The backup", then=GONE)))
+
+
+def test_an_interruption_gives_what_was_said_so_far():
+    worded, _ = written(ScriptedModel(Pieces("The backup", " of", then=KeyboardInterrupt())))
+
+    assert (worded.refusal, worded.text) == (Refusal.LLM_STREAM_ABORTED, "The backup of")
+
+
+def test_an_interruption_before_the_first_word_passes():
+    with pytest.raises(KeyboardInterrupt):
+        written(ScriptedModel(KeyboardInterrupt()))
