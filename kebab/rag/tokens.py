@@ -1,8 +1,9 @@
 """What a text costs in tokens of a language model, estimated from above.
 
 Ollama has no tokenizer to ask. The figures come from the tokenizers of Qwen and of Mistral (Tekken)
-on chunks of prose in twenty languages, code, JSON, tables and logs: the estimate is a fifth to a
-half above the larger of the two for what people write, and a tenth below for base64 at worst.
+on prose in twenty languages, code, JSON, tables and logs. Against the larger of the two the
+estimate is up to a half above for European and East Asian languages and for code, up to 2.7 times
+where the two differ widely (Arabic, Thai, Vietnamese), and a sixth below for base64 at worst.
 Other ends have other estimates: `chunk.estimate` bounds an embedder's WordPieces, and
 `search.budget` what hits cost as JSON.
 """
