@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kebab.doctor.check import Finding, failure, skipped, well, worry
+from kebab.errors.catalog import ModelNotPulled
 from kebab.errors.signal import Signal
 
 
@@ -103,5 +104,7 @@ def ollama(models: Models) -> Finding:
     try:
         version = models.server()
     except Signal as signal:
-        return worry(signal.text(), signal.advice() or "ollama serve")
+        # The other advice speaks of asking, or of calling doctor.
+        pull = signal.advice() if isinstance(signal, ModelNotPulled) else None
+        return worry(signal.text(), pull or "ollama serve")
     return well(f"Ollama {version} at {models.endpoint} has {models.llm}")

@@ -1,7 +1,5 @@
 """Whether Ollama answers and has a model, found out within a hard limit of time."""
 
-import contextlib
-import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.errors.catalog import ModelNotPulled
 from kebab.errors.signal import Signal
 from kebab.transport.client import open_client
+from kebab.transport.decode import json_object
 from kebab.transport.endpoint import Endpoint
 from kebab.transport.failures import Call, translated
 
@@ -97,11 +96,10 @@ def _get(client: "httpx.Client", call: Call, path: str) -> dict[str, Any]:
             body += piece
             if len(body) > _LARGEST_BODY or monotonic() - call.started > call.deadline_s:
                 raise call.late()
-    with contextlib.suppress(ValueError):
-        answer = json.loads(body)
-        if isinstance(answer, dict):
-            return answer
-    raise _stranger(call, path)
+    answer = json_object(body)
+    if answer is None:
+        raise _stranger(call, path)
+    return answer
 
 
 def _stranger(call: Call, path: str, answer: str = "something else") -> Signal:

@@ -7,7 +7,7 @@ import pytest
 from kebab.doctor import models
 from kebab.doctor.check import Status
 from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
-from kebab.errors.catalog import ModelNotPulled, ModelUnreachable, TimedOut
+from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
 
 WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
@@ -90,6 +90,7 @@ def test_the_configured_model_must_be_the_one_of_the_index(configured, stored, s
     ("signal", "fix"),
     [
         (ModelUnreachable(endpoint=URL, operation="doctor", cause="refused"), "ollama serve"),
+        (ModelProtocol(endpoint=URL, operation="doctor", cause="no Ollama"), "ollama serve"),
         (ModelNotPulled(model="tiny", endpoint=URL, operation="doctor"), "ollama pull tiny"),
         (TimedOut(operation="doctor", elapsed_ms=2001, deadline_ms=2000), "ollama serve"),
     ],
