@@ -1,0 +1,241 @@
+"""Who runs the conformance suite of `LanguageModel`: each implementation with a server to script.
+
+An adapter is one entry in `SUBJECTS`: a context manager that takes deadlines and gives a `Subject`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from kebab.core.answer import Completion, FinishReason
+from kebab.core.ports import LanguageModel
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelBusy,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
+from kebab.errors.signal import Signal
+from kebab.ollama.chat import ChatOptions, OllamaChat
+from kebab.transport.endpoint import parse_endpoint
+from kebab.transport.exchange import Deadlines
+from tests.fakes.dead_ends import refusing
+from tests.fakes.language_model import Pieces, ScriptedModel
+from tests.fakes.ollama import Fail, FakeOllama, Pause, Say, fake_ollama
+from tests.fakes.ollama_wire import Generation
+
+if TYPE_CHECKING:
+    from tests.fakes.ollama_script import End
+
+Trouble: TypeAlias = Literal["missing", "rejected", "busy", "overflow", "foreign"]
+Ending: TypeAlias = Literal["cut", "unended", "failed"]
+"""How an answer breaks: the connection is cut, the end mark is missing, the model crashed."""
+
+_PLACE = {"endpoint": "http://127.0.0.1:1", "operation": "ask"}
+_LONG_S = 60.0
+
+PATIENT = Deadlines(connect_s=5.0, first_token_s=20.0, total_s=40.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speech:
+    """An answer that a server gives."""
+
+    pieces: tuple[str, ...] = ("Hello", " world")
+    finish: FinishReason = "stop"
+    prompt_tokens: int = 7
+    completion_tokens: int = 2
+    drip: int | None = None
+    """Bytes in one network write; None writes each piece whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a server was asked."""
+
+    messages: list[tuple[str, str]]
+    max_tokens: int
+
+
+class Subject(Protocol):
+    """A model, and what makes its server behave."""
+
+    missing: type[Signal]
+    """What it raises when the server does not have the model."""
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model that is examined."""
+
+    def says(self, speech: Speech) -> None:
+        """Let the next answer be this one."""
+
+    def fails(self, trouble: Trouble) -> None:
+        """Let the next answer be a failure before any token."""
+
+    def breaks(self, *pieces: str, ending: Ending) -> None:
+        """Let the next answer break after these pieces."""
+
+    def stalls(self, *pieces: str) -> None:
+        """Let the next answer come to no end after these pieces."""
+
+    def dawdles(self) -> None:
+        """Let the next answer go on for ever, with short pauses."""
+
+    def noticed(self) -> bool:
+        """Return whether the server finds out, soon, that nobody listens any more."""
+
+    def heard(self) -> Heard:
+        """Return what the server was asked last."""
+
+    def overlooked(self) -> list[str]:
+        """Return what the server did not understand of all it was asked, and passed over."""
+
+
+Opener: TypeAlias = Callable[[Deadlines], AbstractContextManager[Subject]]
+
+
+class ScriptedSubject:
+    """The scripted model, which has no server: it raises what an adapter would."""
+
+    missing: type[Signal] = ModelNotPulled
+
+    def __init__(self) -> None:
+        self.model = ScriptedModel()
+
+    def says(self, speech: Speech) -> None:
+        text = "".join(speech.pieces)
+        finished = Completion(
+            text=text,
+            finish=speech.finish,
+            prompt_tokens=speech.prompt_tokens,
+            completion_tokens=speech.completion_tokens,
+            first_token_ms=1.0 if text else None,
+        )
+        self.model.enqueue(Pieces(*speech.pieces, then=finished))
+
+    def fails(self, trouble: Trouble) -> None:
+        signals: dict[Trouble, Signal] = {
+            "missing": ModelNotPulled(model="scripted", **_PLACE),
+            "rejected": ModelRejected(model="scripted", cause="it only embeds", **_PLACE),
+            "busy": ModelBusy(**_PLACE),
+            "overflow": ContextOverflow(prompt_tokens=1018, context_tokens=256),
+            "foreign": ModelProtocol(cause="HTML", **_PLACE),
+        }
+        self.model.enqueue(signals[trouble])
+
+    def breaks(self, *pieces: str, ending: Ending) -> None:
+        signals: dict[Ending, Signal] = {
+            "cut": ModelUnreachable(cause="cut", **_PLACE),
+            "failed": ModelUnreachable(cause="crashed", **_PLACE),
+            "unended": ModelProtocol(cause="no end", **_PLACE),
+        }
+        self.model.enqueue(Pieces(*pieces, then=signals[ending]))
+
+    def stalls(self, *pieces: str) -> None:
+        operation = "next_token" if pieces else "first_token"
+        late = TimedOut(operation=operation, elapsed_ms=300, deadline_ms=300)
+        self.model.enqueue(Pieces(*pieces, then=late))
+
+    def dawdles(self) -> None:
+        late = TimedOut(operation="answer", elapsed_ms=300, deadline_ms=300)
+        self.model.enqueue(Pieces(*["slow "] * 5, then=late))
+
+    def noticed(self) -> bool:
+        return True
+
+    def heard(self) -> Heard:
+        told = self.model.told[-1]
+        return Heard([(one.role, one.content) for one in told.messages], told.max_tokens)
+
+    def overlooked(self) -> list[str]:
+        return []
+
+
+class OllamaSubject:
+    """The adapter for Ollama with the fake server that it speaks to."""
+
+    missing: type[Signal] = ModelNotPulled
+
+    def __init__(self, server: FakeOllama, deadlines: Deadlines) -> None:
+        self._server = server
+        self.model = ollama_model(server.url, deadlines)
+
+    def says(self, speech: Speech) -> None:
+        self._server.enqueue(
+            Say(
+                *speech.pieces,
+                done_reason=speech.finish,
+                prompt_tokens=speech.prompt_tokens,
+                completion_tokens=speech.completion_tokens,
+                drip=speech.drip,
+            )
+        )
+
+    def fails(self, trouble: Trouble) -> None:
+        names: dict[Trouble, str] = {"rejected": "embedding_only", "foreign": "html"}
+        self._server.enqueue(Fail(names.get(trouble, trouble)))
+
+    def breaks(self, *pieces: str, ending: Ending) -> None:
+        ends: dict[Ending, End] = {"cut": "cut", "unended": "silent", "failed": "error"}
+        self._server.enqueue(Say(*pieces, end=ends[ending]))
+
+    def stalls(self, *pieces: str) -> None:
+        self._server.enqueue(Say(*pieces, Pause(_LONG_S)) if pieces else Say(held_s=_LONG_S))
+
+    def dawdles(self) -> None:
+        self._server.enqueue(Say(*("slow ", Pause(0.05)) * 1000))
+
+    def noticed(self) -> bool:
+        return self._server.asked[-1].hung_up.wait(5)
+
+    def heard(self) -> Heard:
+        body = self._server.bodies()[-1]
+        messages = [(one["role"], one["content"]) for one in body["messages"]]
+        return Heard(messages, body["options"]["num_predict"])
+
+    def overlooked(self) -> list[str]:
+        return self._server.ignored()
+
+
+@contextmanager
+def _scripted(deadlines: Deadlines) -> Iterator[Subject]:
+    yield ScriptedSubject()
+
+
+def _ollama(generation: Generation) -> Opener:
+    @contextmanager
+    def opened(deadlines: Deadlines) -> Iterator[Subject]:
+        with fake_ollama("tiny:latest", generation=generation) as server:
+            yield OllamaSubject(server, deadlines)
+
+    return opened
+
+
+def ollama_model(
+    url: str, deadlines: Deadlines, *, model: str = "tiny", context_tokens: int = 8192
+) -> OllamaChat:
+    """Return the adapter for a server."""
+    options = ChatOptions(context_tokens=context_tokens, deadlines=deadlines)
+    return OllamaChat(parse_endpoint(url), model, options)
+
+
+@contextmanager
+def _ollama_refused() -> Iterator[LanguageModel]:
+    with refusing() as url:
+        yield ollama_model(url, PATIENT)
+
+
+SUBJECTS: dict[str, Opener] = {
+    "scripted": _scripted,
+    "ollama-old": _ollama("old"),
+    "ollama-new": _ollama("new"),
+}
+REFUSED: dict[str, Callable[[], AbstractContextManager[LanguageModel]]] = {
+    "ollama": _ollama_refused,
+}
+"""Models whose server is not there."""

@@ -1,0 +1,280 @@
+"""The conformance suite of the port `LanguageModel`: the fake and every adapter run it."""
+
+import signal
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+
+from kebab.core.answer import Message
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelBusy,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
+from tests.ports.language_models import PATIENT, REFUSED, SUBJECTS, Speech
+
+MESSAGES = [
+    Message("system", "Answer from the passages."),
+    Message("user", "What is <b>bread</b>? 빵이란"),
+    Message("assistant", "Bread [1]."),
+    Message("user", "And cake?\n\n\ud7ff 🍰"),
+]
+IMPATIENT = replace(PATIENT, first_token_s=0.4)
+IMPATIENT_IN_ALL = replace(PATIENT, total_s=0.6)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_printed(capfd):
+    yield
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture(params=SUBJECTS)
+def make(request):
+    """Make the subject with deadlines; it lives until the test ends."""
+    with ExitStack() as stack:
+        yield lambda deadlines: stack.enter_context(SUBJECTS[request.param](deadlines))
+
+
+@pytest.fixture(params=[name for name in SUBJECTS if name != "scripted"])
+def make_adapter(request):
+    """Make a subject with a real server, which can be waited for."""
+    with ExitStack() as stack:
+        yield lambda deadlines: stack.enter_context(SUBJECTS[request.param](deadlines))
+
+
+@pytest.fixture
+def subject(make):
+    return make(PATIENT)
+
+
+@pytest.fixture
+def heard():
+    """What the listener heard, piece by piece."""
+    return []
+
+
+class Stop(Exception):  # noqa: N818 - nothing is wrong
+    """What a listener raises when it has heard enough."""
+
+
+def ask(subject, on_text=lambda piece: None, max_tokens=64):
+    return subject.model.chat(MESSAGES, max_tokens=max_tokens, on_text=on_text)
+
+
+def asserted_to_work(subject):
+    """Assert that a question is answered now."""
+    subject.says(Speech())
+    assert ask(subject).text == "Hello world"
+
+
+def stop_after(count, reason):
+    """Return a listener that raises the reason at its n-th piece."""
+    heard = []
+
+    def on_text(piece):
+        heard.append(piece)
+        if len(heard) == count:
+            raise reason
+
+    return on_text
+
+
+def no_thread_is_left():
+    """Return whether every thread of an answer ends soon."""
+    until = time.monotonic() + 5
+    while any(one.name.startswith("kebab") for one in threading.enumerate()):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_a_model_has_a_name_and_a_window(subject):
+    assert subject.model.name
+    assert subject.model.context_tokens > 0
+
+
+def test_pieces_come_in_order_and_make_the_text(subject, heard):
+    pieces = ("One", " two", "\n\nthree", " [1].", " <b>&amp;", " \\u0041 \"x\" 'y' \t끝")
+    subject.says(Speech(pieces=pieces))
+
+    completion = ask(subject, heard.append)
+
+    assert len(heard) > 1
+    assert "".join(heard) == completion.text == "".join(pieces)
+
+
+def test_pieces_are_never_empty(subject, heard):
+    subject.says(Speech(pieces=("", "Hello", "", " world")))
+
+    ask(subject, heard.append)
+
+    assert heard == ["Hello", " world"]
+
+
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_a_completion_says_why_it_ended_and_what_it_cost(subject, finish):
+    subject.says(Speech(finish=finish, prompt_tokens=1234, completion_tokens=56))
+
+    completion = ask(subject)
+
+    assert completion.finish == finish
+    assert (completion.prompt_tokens, completion.completion_tokens) == (1234, 56)
+    assert completion.first_token_ms is not None
+    assert completion.first_token_ms >= 0
+
+
+def test_an_answer_may_be_empty(subject, heard):
+    subject.says(Speech(pieces=(), completion_tokens=0))
+
+    completion = ask(subject, heard.append)
+
+    assert (completion.text, completion.finish, heard) == ("", "stop", [])
+    assert completion.first_token_ms is None
+
+
+@pytest.mark.parametrize("drip", [1, 2, 5, 1_000_000])
+def test_characters_split_between_packets_arrive_whole(subject, drip, heard):
+    pieces = ("パン", "は빵", " 面包", "🍞é", "\u2028\x85")
+    subject.says(Speech(pieces=pieces, drip=drip))
+
+    assert ask(subject, heard.append).text == "".join(pieces) == "".join(heard)
+
+
+def test_every_message_and_the_limit_reach_the_server_and_are_understood(subject):
+    subject.says(Speech())
+
+    ask(subject, max_tokens=321)
+
+    heard = subject.heard()
+    assert heard.messages == [(one.role, one.content) for one in MESSAGES]
+    assert heard.max_tokens == 321
+    assert subject.overlooked() == []
+
+
+@pytest.mark.parametrize(
+    ("trouble", "expected"),
+    [
+        ("rejected", ModelRejected),
+        ("busy", ModelBusy),
+        ("overflow", ContextOverflow),
+        ("foreign", ModelProtocol),
+    ],
+)
+def test_trouble_before_the_first_token_has_its_signal(subject, trouble, expected):
+    subject.fails(trouble)
+
+    with pytest.raises(expected):
+        ask(subject)
+
+    asserted_to_work(subject)
+
+
+def test_a_missing_model_is_told(subject):
+    subject.fails("missing")
+
+    with pytest.raises(subject.missing):
+        ask(subject)
+
+    asserted_to_work(subject)
+
+
+def test_an_overflow_tells_tokens(subject):
+    subject.fails("overflow")
+
+    with pytest.raises(ContextOverflow) as raised:
+        ask(subject)
+
+    assert raised.value.prompt_tokens > 0
+    assert raised.value.context_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("ending", "expected"),
+    [("cut", ModelUnreachable), ("failed", ModelUnreachable), ("unended", ModelProtocol)],
+)
+@pytest.mark.parametrize("pieces", [(), ("Hello", " world")], ids=["at once", "later"])
+def test_a_broken_answer_has_its_signal(subject, ending, expected, pieces, heard):
+    subject.breaks(*pieces, ending=ending)
+
+    with pytest.raises(expected):
+        ask(subject, heard.append)
+
+    assert heard == list(pieces)
+    asserted_to_work(subject)
+
+
+@pytest.mark.parametrize("unreachable", REFUSED.values(), ids=REFUSED)
+def test_a_refusing_port_is_unreachable(unreachable):
+    with unreachable() as model, pytest.raises(ModelUnreachable):
+        model.chat(MESSAGES, max_tokens=64, on_text=lambda piece: None)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "operation"), [((), "first_token"), (("Hello", " world"), "next_token")]
+)
+def test_a_silent_server_is_left_after_the_limit(make, pieces, operation, heard):
+    subject = make(IMPATIENT)
+    subject.stalls(*pieces)
+
+    with pytest.raises(TimedOut) as raised:
+        ask(subject, heard.append)
+
+    assert raised.value.operation == operation
+    assert heard == list(pieces)
+    assert subject.noticed()
+    assert no_thread_is_left()
+    asserted_to_work(subject)
+
+
+def test_an_endless_answer_is_left_after_the_limit_for_all_of_it(make, heard):
+    subject = make(IMPATIENT_IN_ALL)
+    subject.dawdles()
+
+    with pytest.raises(TimedOut) as raised:
+        ask(subject, heard.append)
+
+    assert raised.value.operation == "answer"
+    assert heard
+    assert subject.noticed()
+    assert no_thread_is_left()
+
+
+@pytest.mark.parametrize("reason", [Stop(), KeyboardInterrupt()], ids=["exception", "interrupt"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_listener_that_raises_ends_the_servers_work(subject, reason, count):
+    subject.stalls("Hello", " world")
+
+    with pytest.raises(type(reason)) as raised:
+        ask(subject, stop_after(count, reason))
+
+    assert raised.value is reason
+    assert subject.noticed()
+    assert no_thread_is_left()
+    asserted_to_work(subject)
+
+
+@pytest.mark.parametrize("pieces", [(), ("Hello",)], ids=["before", "amid"])
+def test_an_interrupt_is_heard_while_the_server_is_silent(make_adapter, pieces):
+    subject = make_adapter(PATIENT)
+    subject.stalls(*pieces)
+    main = threading.main_thread().ident
+    press = threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT))
+    press.start()
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ask(subject)
+    finally:
+        press.cancel()
+        press.join()
+
+    assert subject.noticed()
+    assert no_thread_is_left()
