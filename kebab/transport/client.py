@@ -3,6 +3,7 @@
 import ssl
 from typing import TYPE_CHECKING
 
+from kebab.transport.endpoint import Endpoint
 from kebab.transport.failures import Call
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
             # What compresses holds tokens back until it has a block of them.
             headers={"Accept-Encoding": "identity"},
             trust_env=not here,
-            verify=_no_trust() if here and call.endpoint.scheme == "http" else True,
+            verify=_trust(call.endpoint) if here else True,
         )
     except OSError as failure:
         raise call.unreachable("the certificates of the environment cannot be read") from failure
@@ -34,6 +35,11 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
         raise call.unreachable("the proxy of the environment cannot be used") from failure
 
 
-def _no_trust() -> ssl.SSLContext:
-    """Return a context without certificates; loading them takes longer than a short answer."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _trust(here: Endpoint) -> ssl.SSLContext:
+    """Return whom to trust on this machine: nobody for plain HTTP, since loading takes its time.
+
+    What speaks TLS here has a certificate of this machine's own, never one of a public authority.
+    """
+    if here.scheme == "http":
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return ssl.create_default_context()

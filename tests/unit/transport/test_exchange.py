@@ -363,6 +363,31 @@ def test_leaving_before_the_connection_stands_hangs_up():
             socket.create_connection(("127.0.0.1", served.port)).close()
 
 
+def test_leaving_amid_the_handshake_of_tls_hangs_up():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        call = Call(
+            endpoint=parse_endpoint(f"https://127.0.0.1:{listener.getsockname()[1]}"),
+            operation="ask",
+        )
+        with Exchange(call, "/", b"", NEVER):
+            connection, _ = listener.accept()
+            assert connection.recv(65536)
+        with connection:
+            connection.settimeout(PATIENCE_S)
+
+            assert connection.recv(65536) == b""
+
+
+def test_a_handshake_counts_as_connecting():
+    limits = Deadlines(connect_s=0.2, first_token_s=60, total_s=60)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        endpoint = parse_endpoint(f"https://127.0.0.1:{listener.getsockname()[1]}")
+        call = Call(endpoint=endpoint, operation="ask")
+
+        failure(Exchange(call, "/", b"", limits), ModelUnreachable, "connecting took too long")
+
+
 def test_a_reader_that_stops_does_not_let_the_answer_pile_up():
     def script(served: Peer, connection: socket.socket) -> None:
         connection.sendall(HEAD)
