@@ -17,7 +17,9 @@ _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
-_FOREIGN = frozenset({"KEBAB_CONFIG", "KEBAB_LANG", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"})
+_FOREIGN = frozenset(
+    {"KEBAB_CONFIG", "KEBAB_LANG", "KEBAB_LIVE_MODEL", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"}
+)
 """Variables with our prefix that are not settings."""
 
 
