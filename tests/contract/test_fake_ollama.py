@@ -10,7 +10,7 @@ import httpx
 import ollama
 import pytest
 
-from tests.fakes.dead_ends import refusing
+from tests.fakes.dead_ends import never_accepting, refusing
 from tests.fakes.ollama import (
     Answer,
     Fail,
@@ -199,6 +199,15 @@ def test_the_official_client_meets_a_refusing_port():
         refusing() as url,
         ollama.Client(url, trust_env=False, verify=False) as client,
         pytest.raises(ConnectionError),
+    ):
+        client.list()
+
+
+def test_the_official_client_waits_in_vain_for_a_connection():
+    with (
+        never_accepting() as url,
+        ollama.Client(url, trust_env=False, verify=False, timeout=0.2) as client,
+        pytest.raises(httpx.ConnectTimeout),
     ):
         client.list()
 
