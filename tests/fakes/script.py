@@ -54,7 +54,7 @@ def say(question: str, text: str, tell: Callable[[AnswerEvent], None], said: lis
         if manner == "again" and number == 3 and len(said) == number:
             said.clear()
             tell(AnswerEvent(type="restart", reason="the answer was cut off by its limit"))
-            say("", text, tell, said)
+            say("then", text, tell, said)
             return
         said.append(word)
         tell(AnswerEvent(type="token", delta=word))

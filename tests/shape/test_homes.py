@@ -21,7 +21,8 @@ HOMES = {
     "huggingface_hub": ("kebab.embed",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
-    "markdown_it": ("kebab.parse",),
+    # Notes are cut along it, and answers are drawn by it.
+    "markdown_it": ("kebab.cli.render.markdown", "kebab.parse"),
     # Wire objects and settings are its structs: `app` fills them, a surface takes them apart.
     "msgspec": ("kebab.app", "kebab.cli", "kebab.config", "kebab.wire"),
     # Vectors are its arrays wherever they are made, kept or compared.

@@ -49,6 +49,24 @@ def test_work_that_has_ended_is_not_asked_any_more(interrupts):
     assert not cancel.requested
 
 
+def test_other_work_counts_anew(interrupts, left):
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.interrupt()
+        assert not interrupts.insisted
+        interrupts.renew()
+
+    assert left == []
+
+
+def test_insisting_shows(interrupts):
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.interrupt()
+
+    assert interrupts.insisted
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_both_signals_are_interruptions(interrupts, number):
     before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
@@ -58,6 +76,7 @@ def test_both_signals_are_interruptions(interrupts, number):
             os.kill(os.getpid(), number)
 
             assert cancel.requested
+            assert interrupts.terminated == (number == signal.SIGTERM)
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.place import file_uri, spot
+from kebab.cli.render.place import file_uri, spot, stretch
 from kebab.wire.citation import (
     CellCitation,
     CellSpan,
@@ -31,6 +31,19 @@ CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
 )
 def test_each_kind_of_place_is_named(citation, text):
     assert spot(citation) == text
+
+
+@pytest.mark.parametrize(
+    ("citation", "text"),
+    [
+        (replies.line_citation(start=12, end=14), "ops/backup.md:12-14"),
+        (replies.line_citation(start=12, end=12), "ops/backup.md:12"),
+        (CodeCitation(path="a.py", uri="", code=CODE), "a.py:3-9"),
+        (SlideCitation(path="a.pptx", uri="", slide=SlideSpan(number=2)), "a.pptx slide 2"),
+    ],
+)
+def test_a_stretch_names_its_last_line_too(citation, text):
+    assert stretch(citation) == text
 
 
 @pytest.mark.parametrize(

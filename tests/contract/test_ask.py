@@ -1,0 +1,181 @@
+"""Asking over a scripted knowledge base: channels, statuses, interruptions, readers that go."""
+
+import json
+import signal
+import time
+
+import pytest
+
+from tests.contract.conftest import SCRIPTED, checked
+
+WHOLE = "Stop, then **restore** [1]."
+
+
+def wait_for(stream, words):
+    """Return what a process wrote up to a line with these words."""
+    seen = b""
+    for line in stream:
+        seen += line
+        if words in line:
+            return seen
+    raise AssertionError(seen)
+
+
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [("x", 0), ("again", 0), ("odd", 0), ("weak", 1), ("nothing", 1), ("cut", 2), ("broken", 3)],
+)
+@pytest.mark.parametrize("form", ["--json", "--stream"])
+def test_both_channels_keep_to_the_schemas(question, status, form, empty, program):
+    ran = program("ask", question, form, module=SCRIPTED)
+
+    results = checked(ran.out, status=ran.status, command="ask")
+    asides = checked(ran.err, status=ran.status, command="ask")
+    assert ran.status == status
+    assert [one["schema_version"] for one in asides] == ["error.v1"] * (status > 1)
+    if form == "--stream":
+        ends = [one for one in results if one["type"] in ("final", "error")]
+        assert ends == results[-1:]
+        assert [one["exit_code"] for one in results] == [None] * (len(results) - 1) + [status]
+    else:
+        assert len(results) == (status <= 1)
+
+
+def test_no_library_gets_through_in_text(empty, program):
+    ran = program("ask", "x", module=SCRIPTED)
+
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith(WHOLE)
+    assert "noise" not in ran.out
+
+
+def test_a_long_silence_is_broken_under_json(empty, program):
+    ran = program("ask", "mute", "--json", module=SCRIPTED)
+
+    beats = checked(ran.err, status=0, command="ask")
+    assert {one["type"] for one in beats} == {"heartbeat"}
+    assert beats[0]["elapsed_ms"] >= 3000
+    assert ran.reply["answer"] == WHOLE
+
+
+def test_a_long_silence_is_broken_in_a_stream(empty, program):
+    ran = program("ask", "mute", "--stream", module=SCRIPTED)
+
+    assert [one["type"] for one in ran.events][:3] == ["retrieval_done", "heartbeat", "token"]
+
+
+def test_a_long_silence_is_broken_once_in_text(empty, program):
+    ran = program("ask", "mute", module=SCRIPTED)
+
+    (line,) = ran.err.splitlines()
+    assert line.startswith(("reading 1 passage", "waiting for gemma3:4b"))
+
+
+@pytest.mark.parametrize("form", ["--json", "--stream"])
+def test_interrupted_before_the_first_token_it_is_cancelled(form, empty, started):
+    process = started("ask", "stuck", form, stdout=-1, stderr=-1)
+    channel = process.stdout if form == "--stream" else process.stderr
+    wait_for(channel, b"heartbeat")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+
+    assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
+    ends = checked(out.decode(), status=130, command="ask")
+    assert [one["type"] for one in ends] == ["error"] * (form == "--stream")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_interrupted_later_a_stream_ends_with_what_came(number, empty, started):
+    process = started("ask", "halting", "--stream", stdout=-1, stderr=-1)
+    seen = wait_for(process.stdout, b"token")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+
+    *_, last = checked((seen + out).decode(), status=130, command="ask")
+    assert (process.returncode, err) == (130, b"")
+    assert (last["type"], last["exit_code"]) == ("final", 130)
+    assert (last["answer"]["answer"], last["answer"]["refusal_reason"]) == (
+        "Stop,",
+        "llm_stream_aborted",
+    )
+
+
+def test_interrupted_later_under_json_the_answer_is_what_came(empty, started):
+    process = started("ask", "halting", "--json", stdout=-1, stderr=-1)
+    seen = wait_for(process.stderr, b"heartbeat")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+
+    (answer,) = checked(out.decode(), status=130, command="ask")
+    checked((seen + err).decode(), status=130, command="ask")
+    assert (process.returncode, answer["answer"], answer["exit_code"]) == (130, "Stop,", 130)
+
+
+def test_interrupted_later_in_text_what_came_is_shown(empty, started):
+    process = started("ask", "halting", stdout=-1, stderr=-1)
+    seen = wait_for(process.stderr, b"is writing")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+
+    assert (process.returncode, out) == (130, b"Stop,\n")
+    assert (seen + err).splitlines()[-1] == b"note: interrupted"
+
+
+def test_two_interruptions_leave_at_once_whatever_the_work_does(empty, started):
+    process = started("ask", "deaf", "--stream", stdout=-1, stderr=-1)
+    seen = wait_for(process.stdout, b"retrieval_done")
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    out, err = process.communicate(timeout=20)
+
+    assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
+    lines = checked((seen + out).decode(), status=130, command="ask")
+    assert [one["type"] for one in lines] == ["retrieval_done", "error"]
+
+
+@pytest.mark.parametrize("form", ["--json", "--stream", "--output-format=text"])
+@pytest.mark.parametrize("question", ["x", "halting"], ids=["whole", "endless"])
+def test_a_reader_that_goes_away_ends_the_work_quietly(question, form, empty, started):
+    process = started("ask", question, form, stdout=-1, stderr=-1)
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 141
+    assert b"error" not in err
+
+
+def test_a_reader_of_one_line_ends_the_stream(empty, started):
+    process = started("ask", "slow everything", "--stream", stdout=-1, stderr=-1)
+    assert json.loads(process.stdout.readline())["type"] == "retrieval_done"
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_a_chat_of_lines_has_the_worst_status(empty, program):
+    ran = program("chat", module=SCRIPTED, stdin=b"x\nweak\ncut\nx\n")
+
+    assert ran.status == 2
+    assert ran.out.count(WHOLE) == 2
+    assert "noise" not in ran.out + ran.err
+    assert [line.split()[0] for line in ran.err.splitlines()] == [
+        "session:",
+        "hint:",
+        "error:",
+        "hint:",
+        "code:",
+    ]
+
+
+def test_a_chat_whose_reader_goes_away_ends_quietly(empty, started):
+    process = started("chat", stdin=-1, stdout=-1, stderr=-1)
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(b"x\nx\n", timeout=60)
+
+    assert process.returncode == 141
+    assert b"error" not in err

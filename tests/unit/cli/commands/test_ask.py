@@ -1,0 +1,126 @@
+import pytest
+
+FOUR = "retrieval_done token token token token"
+
+
+def types(ran):
+    return [one["type"] for one in ran.events]
+
+
+def test_words_are_joined_to_one_question(kebab, opened):
+    kebab("ask", "how", "do", "I")
+
+    assert opened[0].asked[0][1].question == "how do I"
+
+
+def test_a_dash_reads_the_question_from_stdin(kebab, opened):
+    kebab("ask", "-", stdin="\ufeff 백업은\n어떻게? \n".encode())
+    kebab("ask", "-", stdin=b"\xff")
+
+    assert opened[0].asked[0][1].question == "백업은\n어떻게?"
+    assert opened[1].asked[0][1].question == "\udcff"
+
+
+def test_every_flag_reaches_the_request(kebab, opened):
+    flags = "--session s --extractive --model m --mode vector -n 4 --tag a --tag b --since 7d"
+    kebab("ask", "x", *flags.split(), "--path", "a/**")
+
+    request = opened[0].asked[0][1]
+    assert (request.session, request.extractive, request.model) == ("s", True, "m")
+    assert (request.mode, request.limit, request.tag) == ("vector", 4, ["a", "b"])
+    assert (request.since, request.path_glob) == ("7d", "a/**")
+
+
+def test_settings_say_what_flags_do_not(kebab, opened, home):
+    (home / "config.toml").write_text('[search]\nmode = "lexical"\n[ask]\nlimit = 3\n')
+
+    kebab("ask", "x", "--config", str(home / "config.toml"))
+
+    request = opened[0].asked[0][1]
+    assert (request.mode, request.limit, request.session) == ("lexical", 3, None)
+
+
+@pytest.mark.parametrize("question", [[], [""], ["-"]])
+def test_an_empty_question_is_invalid_input(kebab, question):
+    ran = kebab("ask", *question, "--json")
+
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.fault["details"]["field"] == "$.question"
+
+
+def test_an_answer_in_a_pipe_is_its_text_and_citations(kebab):
+    ran = kebab("ask", "x")
+
+    assert ran.out.splitlines()[0] == "Stop, then **restore** [1]."
+    assert (ran.status, ran.err) == (0, "")
+    assert "\x1b" not in ran.out
+
+
+def test_a_refusal_is_an_honest_no(kebab):
+    text, machine = kebab("ask", "weak"), kebab("ask", "weak", "--json")
+
+    assert (text.status, machine.status, machine.reply["exit_code"]) == (1, 1, 1)
+    assert text.out.startswith("The notes do not say.\n\nnearest:\n")
+    assert text.err == "hint: kebab search weak\n"
+    assert (machine.reply["refusal_reason"], machine.err) == ("score_gate", "")
+
+
+def test_a_stream_ends_with_the_whole_answer(kebab):
+    ran = kebab("ask", "x", "--stream")
+
+    assert types(ran) == [*FOUR.split(), "final"]
+    assert "".join(one.get("delta", "") for one in ran.events) == "Stop, then **restore** [1]."
+    assert ran.events[-1]["answer"]["answer"] == "Stop, then **restore** [1]."
+    assert "exit_code" not in ran.events[-1]["answer"]
+    assert [one["exit_code"] for one in ran.events] == [None] * 5 + [0]
+    assert (ran.status, ran.err) == (0, "")
+
+
+def test_a_stream_of_a_refusal_has_its_status(kebab):
+    ran = kebab("ask", "nothing", "--stream")
+
+    assert (ran.status, ran.events[-1]["type"], ran.events[-1]["exit_code"]) == (1, "final", 1)
+
+
+def test_a_restart_is_passed_on(kebab):
+    ran = kebab("ask", "again", "--stream")
+
+    assert types(ran) == [*FOUR.split()[:4], "restart", *FOUR.split()[1:], "final"]
+    assert ran.events[4]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "code", "status"),
+    [
+        ("broken", [], "store_corrupt", 3),
+        ("cut", ["retrieval_done", "token"], "model_unreachable", 2),
+        ("", [], "invalid_input", 2),
+    ],
+)
+def test_a_fault_ends_the_stream_and_is_reported_too(kebab, question, before, code, status):
+    ran = kebab("ask", question, "--stream")
+
+    assert types(ran) == [*before, "error"]
+    sent = ran.events[-1]
+    assert (ran.status, sent["exit_code"], sent["error"]["code"]) == (status, status, code)
+    assert sent["error"]["correlation_id"] == ran.fault["correlation_id"]
+
+
+def test_settings_that_cannot_be_used_end_the_stream(kebab, home):
+    ran = kebab("ask", "x", "--stream", "--config", str(home / "none.toml"))
+
+    assert (types(ran), ran.fault["code"]) == (["error"], "config_invalid")
+
+
+def test_a_fault_under_json_leaves_stdout_empty(kebab):
+    ran = kebab("ask", "cut", "--json")
+
+    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "model_unreachable")
+
+
+@pytest.mark.parametrize("flags", [["-n", "0"], ["-n", "101"], ["--mode", "magic"], ["--nope"]])
+def test_a_value_that_makes_no_sense_is_a_usage_error(kebab, opened, flags):
+    ran = kebab("ask", "x", *flags, "--json")
+
+    assert (ran.status, ran.out, opened) == (2, "", [])
+    assert ran.fault["code"] == "usage_invalid"

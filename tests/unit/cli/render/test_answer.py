@@ -1,0 +1,131 @@
+import pytest
+
+from kebab.cli.render.answer import draw, notes, sources
+from kebab.cli.render.page import Page
+from kebab.wire.search import DegradedChannel
+from tests.fakes import replies
+
+TERMINAL = Page(width=60, color=True, links=True)
+PLAIN = Page(width=60)
+
+
+def drawn(reply, page=None):
+    return list(draw(reply, page or Page()))
+
+
+def test_a_pipe_gets_the_markdown_and_its_citations_and_nothing_else():
+    reply = replies.answer("a **b** [1].\n\n- c", warnings=[replies.answer_warning("odd")])
+
+    assert drawn(reply) == [
+        "a **b** [1].\n\n- c",
+        "",
+        " [1] ops/backup.md:12-13  Backups > Restoring",
+        '     "Stop the writer, then restore the snapshot."',
+    ]
+
+
+def test_a_person_gets_it_set_with_links_notes_and_what_it_cost():
+    lines = drawn(replies.answer(warnings=[replies.answer_warning("odd")]), TERMINAL)
+
+    assert lines[0] == "Stop the writer, then \x1b[1mrestore\x1b[0m \x1b[36m[1]\x1b[0m."
+    assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in lines[2]
+    assert lines[-3:] == [
+        "",
+        "\x1b[33mnote:\x1b[0m odd",
+        "\x1b[2mgemma3:4b · 5 passages · 3.2 s\x1b[0m",
+    ]
+
+
+def test_the_notes_answer_themselves_when_no_model_does():
+    reply = replies.answer("> Restore it. [1]", mode="extractive", model=None)
+
+    lines = drawn(reply, PLAIN)
+
+    assert (lines[0], lines[-1]) == ("│ Restore it. [1]", "extractive · 5 passages · 3.2 s")
+
+
+def test_a_marker_with_several_citations_is_said_once():
+    other = replies.answer_citation(citation=replies.line_citation(start=20, end=20), quote="b")
+    third = replies.answer_citation(12)
+
+    lines = list(
+        sources(replies.answer(citations=[replies.answer_citation(), other, third]), PLAIN)
+    )
+
+    assert [line[:20] for line in lines if line[5] != '"'] == [
+        " [1] ops/backup.md:1",
+        "     ops/backup.md:2",
+        "[12] ops/backup.md:1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("freshness", "words"), [("changed", "(changed since)"), ("gone", "(file is gone)")]
+)
+def test_a_stale_citation_says_so(freshness, words):
+    reply = replies.answer(citations=[replies.answer_citation(freshness=freshness)])
+
+    assert words in drawn(reply)[2]
+
+
+def test_long_quotes_and_headings_are_cut_for_a_person_and_whole_in_a_pipe():
+    long = replies.answer_citation(quote="word " * 100, heading_path=["Backups", "x" * 80])
+    reply = replies.answer(citations=[long])
+
+    shown = list(sources(reply, PLAIN))
+
+    assert len(shown) == 4
+    assert shown[0].endswith("…")
+    assert shown[-1].endswith('…"')
+    assert all(len(line) <= 60 for line in shown)
+    assert "…" not in "".join(sources(reply, Page()))
+
+
+def test_nothing_of_files_or_models_can_steer_the_terminal():
+    quoted = replies.answer_citation(quote="\x1b[2J", title="\u202e", heading_path=["\x07"])
+    warning = replies.answer_warning("\x1b]0;x\x07")
+    reply = replies.answer("\x1b[2J [1]", citations=[quoted], warnings=[warning], model="\x9b")
+
+    for page in (Page(), PLAIN):
+        text = "\n".join([*draw(reply, page), *notes(reply, page)])
+        assert not {"\x1b", "\u202e", "\x07", "\x9b"} & set(text)
+
+
+def test_a_refusal_shows_three_of_the_nearest_passages_and_what_to_try():
+    near = [replies.hit(rank) for rank in range(1, 6)]
+    reply = replies.refusal("score_gate", suggestions=near, question="what's\nup")
+
+    lines = drawn(reply, PLAIN)
+
+    assert lines[:3] == ["The notes do not say.", "", "nearest:"]
+    assert lines[3:6] == ["  ops/backup.md:12  Backups > Restoring"] * 3
+    assert "hint: kebab search 'what'\"'\"'s up'" in lines
+
+
+@pytest.mark.parametrize(
+    ("reason", "question", "hint"),
+    [
+        ("no_chunks", "x", "hint: kebab ingest FOLDER"),
+        ("llm_self_judge", "x", "hint: kebab search x"),
+        ("unsupported_claims", "-x", "hint: kebab search -- -x"),
+        ("score_gate", "x" * 200, "hint: kebab search WORDS"),
+    ],
+)
+def test_a_refusal_has_a_hint(reason, question, hint):
+    assert list(notes(replies.refusal(reason, question=question), Page())) == [hint]
+
+
+def test_an_interrupted_answer_says_so_and_has_no_hint():
+    assert list(notes(replies.refusal("llm_stream_aborted"), Page())) == ["note: interrupted"]
+
+
+def test_a_note_is_said_once_and_missing_channels_are_named():
+    missing = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull auto")
+    looked = replies.answer_retrieval(degraded=[missing], chunks_used=0)
+    same = [replies.answer_warning("odd"), replies.answer_warning("odd")]
+
+    assert list(notes(replies.answer(warnings=same, retrieval=looked), Page())) == [
+        "note: odd",
+        "note: no vector search: no model",
+        "hint: kebab model pull auto",
+    ]

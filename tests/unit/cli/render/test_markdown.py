@@ -1,0 +1,92 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.cli.render.markdown import markdown
+from kebab.cli.render.measure import cells
+from kebab.cli.render.page import Page
+
+PLAIN = Page(width=30)
+SYNTAX = st.text(alphabet="ab 백日[]()1.`*_~#>|-\n\t\\<&;!:x\x1b\u202e", max_size=80)
+
+
+def drawn(text, width=30):
+    return markdown(text, PLAIN, width)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one\ntwo", ["one two"]),
+        ("one  \ntwo\n\nthree", ["one", "two", "", "three"]),
+        ("# Title\ntext", ["Title", "", "text"]),
+        ("**a** *b* ~~c~~ `d`", ["a b c `d`"]),
+        ("- a\n- b\n  - c", ["• a", "• b", "  • c"]),
+        ("- a\n\n- b", ["• a", "", "• b"]),
+        ("9. a\n10. b", [" 9. a", "10. b"]),
+        ("1. a\n\n   b", ["1. a", "", "   b"]),
+        ("-\n- b", ["•", "• b"]),
+        ("> a\n>\n> b", ["│ a", "│ ", "│ b"]),
+        ("```sh\na\n\tb\n```", ["    a", "        b"]),
+        ("    code", ["    code"]),
+        ("```\n" + "x" * 30 + "\n```", ["    " + "x" * 26, "    " + "x" * 4]),
+        ("a | b\n-|-\n1 | 2", ["a  b", "─  ─", "1  2"]),
+        ("***", ["─" * 30]),
+        ("", []),
+    ],
+)
+def test_each_block_has_its_form(text, lines):
+    assert drawn(text) == lines
+
+
+def test_styles_are_painted_where_the_sheet_takes_colour():
+    text = "**a *b*** ~~c~~ [1]"
+
+    (line,) = markdown(text, Page(width=30, color=True))
+
+    assert line == ("\x1b[1ma \x1b[0m\x1b[1m\x1b[3mb\x1b[0m \x1b[2mc\x1b[0m \x1b[36m[1]\x1b[0m")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[here](http://x.example/a_b_c)", "here (http://x.example/a_b_c)"),
+        ("![pic](http://x.example/p.png)", "pic (http://x.example/p.png)"),
+        ("<http://x.example>", "http://x.example"),
+        ("[백업](work/백업.md)", "백업 (work/백업.md)"),
+        ("[empty]()", "empty"),
+        ("<b>bold</b> &lt;", "<b>bold</b> <"),
+        ("<div>\nx\n</div>", "<div> x </div>"),
+    ],
+)
+def test_addresses_and_html_are_shown_as_they_are(text, shown):
+    assert markdown(text, Page(width=80, color=False, links=True)) == [shown]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[1]: http://evil.example\n\nso [1]", "[1]: http://evil.example||so [1]"),
+        ("so [1](http://evil.example)", "so [1] (http://evil.example)"),
+    ],
+)
+def test_a_marker_stays_a_marker_whatever_the_text_makes_of_it(text, shown):
+    assert "|".join(markdown(text, Page(width=80))) == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b[2Ja", "&#x1b;[2Ja", "&#x202e;a", "\u202ea", "`\x9b2J`", "```\n\x1b]8;;x\n```"]
+)
+def test_nothing_can_steer_the_terminal(text):
+    joined = "".join(drawn(text))
+
+    assert "\ufffd" in joined
+    assert not {"\x1b", "\x9b", "\u202e"} & set(joined)
+
+
+@given(SYNTAX)
+def test_any_text_is_drawn_in_lines_that_fit(text):
+    lines = markdown(text, PLAIN, 60)
+
+    assert all(cells(line) <= 60 for line in lines)
+    assert not {"\x1b", "\n", "\u202e"} & set("".join(lines))
