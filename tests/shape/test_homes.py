@@ -17,7 +17,7 @@ HOMES = {
     "click": ("kebab.cli",),
     "fastembed": ("kebab.embed",),
     "frontmatter": ("kebab.parse",),
-    "httpx": ("kebab.ollama", "kebab.transport"),
+    "httpx": ("kebab.transport",),
     "huggingface_hub": ("kebab.embed",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
