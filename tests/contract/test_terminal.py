@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ LINK = "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\"
 def terminal(empty):
     """Run a command line at a terminal and type an answer; return its status and the screen."""
 
-    def run(*arguments, typed=b"", **environ):
+    def run(*arguments, typed=b"", interrupt=None, number=signal.SIGINT, **environ):
         near, far = pty.openpty()
         process = subprocess.Popen(
             [sys.executable, "-m", SCRIPTED, *arguments],
@@ -30,11 +31,23 @@ def terminal(empty):
         )
         os.close(far)
         os.write(near, typed)
-        screen = _all(near)
+        screen = ""
+        if interrupt:
+            screen = _until(near, interrupt)
+            process.send_signal(number)
+        screen += _all(near)
         os.close(near)
         return process.wait(60), screen.replace("\r\n", "\n")
 
     return run
+
+
+def _until(near, words):
+    """Return what is shown up to these words."""
+    seen = b""
+    while words not in seen:
+        seen += os.read(near, 65_536)
+    return seen.decode("utf-8", "ignore")
 
 
 def _all(near):
@@ -125,3 +138,56 @@ def test_original_lines_are_numbered(terminal):
     _, screen = terminal("fetch", "chunk", "x")
 
     assert "12 Stop the writer," in COLOUR.sub("", screen)
+
+
+def test_an_answer_is_set_with_markers_and_links(terminal):
+    status, screen = terminal("ask", "x")
+
+    assert status == 0
+    assert "Stop, then \x1b[1mrestore\x1b[0m \x1b[36m[1]\x1b[0m." in screen
+    assert LINK in screen
+
+
+def test_an_answer_comes_as_it_is_said_and_then_stands_once(terminal):
+    status, screen = terminal("ask", "slow everything")
+
+    plain = COLOUR.sub("", screen)
+    assert status == 0
+    assert "gemma3:4b is writing" in plain
+    whole = plain[plain.rindex("\x1b[?25h") :]
+    assert whole.count("Restoring a backup") == 1
+    assert "is writing" not in whole
+
+
+@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_an_answer_without_colour_is_set_all_the_same(terminal, environ):
+    _, screen = terminal("ask", "x", **environ)
+
+    assert not COLOUR.search(screen)
+    assert "Stop, then restore [1]." in screen
+
+
+def test_an_interrupted_question_leaves_the_terminal_as_it_was(terminal):
+    status, screen = terminal("ask", "halting", interrupt=b"is writing")
+
+    assert status == 130
+    assert screen.rindex("\x1b[?25h") < screen.index("note:")
+    assert COLOUR.sub("", screen).splitlines()[-2] == "note: interrupted"
+
+
+def test_a_chat_asks_until_it_is_left(terminal):
+    status, screen = terminal("chat", typed=b"x\n/sources\ncut\nexit\n")
+
+    plain = COLOUR.sub("", screen)
+    assert status == 0
+    assert "session: chat-" in plain
+    assert "Stop, then restore [1]." in plain
+    assert plain.count("ops/backup.md:12-13") == 2
+    assert "code: model_unreachable" in plain
+    assert "noise" not in plain
+
+
+def test_a_chat_that_is_terminated_ends(terminal):
+    status, _ = terminal("chat", interrupt=b"> ", number=signal.SIGTERM)
+
+    assert status == 130

@@ -97,6 +97,8 @@ os._exit = leave
         (0, ["--help"]),
         (0, ["--version"]),
         (0, ["search", "--help"]),
+        (0, ["ask", "--help"]),
+        (0, ["chat", "--help"]),
         (0, ["ingest", "--help"]),
         (0, ["explain", "timeout"]),
         (2, ["search", "--no-such-flag"]),

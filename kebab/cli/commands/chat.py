@@ -30,7 +30,7 @@ class AskInstead(click.UsageError):
     examples=(
         "kebab chat",
         "kebab chat --session move --tag home",
-        "kebab chat --extractive < questions.txt",
+        "cat questions.txt | kebab chat --extractive",
     ),
 )
 @ask_options

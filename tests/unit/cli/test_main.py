@@ -35,7 +35,7 @@ def test_the_status_of_the_command_is_that_of_the_process(home):
 
 
 def test_a_shell_is_given_completions(home):
-    done = kebab(_KEBAB_COMPLETE="bash_complete", COMP_WORDS="kebab se", COMP_CWORD="1")
+    done = kebab(_KEBAB_COMPLETE="bash_complete", COMP_WORDS="kebab sea", COMP_CWORD="1")
 
     assert done.stdout == "plain,search\n"
 

@@ -1,0 +1,172 @@
+import os
+import pty
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kebab.cli import prompt
+from kebab.cli.channels import Channel, Channels
+from kebab.cli.prompt import Prompt, terminal
+from tests.shape.tree import ROOT
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from kebab.cli.channels import take_over
+from kebab.cli.prompt import Prompt, terminal
+channels = take_over()
+ask = Prompt(terminal(channels), "never", Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+while True:
+    try:
+        channels.out.write("<" + ask() + ">\\n")
+    except (EOFError, KeyboardInterrupt) as fault:
+        channels.out.write(type(fault).__name__ + "\\n")
+        if isinstance(fault, EOFError):
+            break
+"""
+
+
+class Terminal:
+    """A process at a terminal, and a person who types."""
+
+    def __init__(self, *arguments):
+        self.near, far = pty.openpty()
+        os.set_blocking(self.near, False)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *arguments],
+            env={**os.environ, "TERM": "xterm", "PYTHONPATH": str(ROOT), "INPUTRC": os.devnull},
+            stdin=far,
+            stdout=far,
+            stderr=far,
+            start_new_session=True,
+        )
+        os.close(far)
+        self.screen, self.place = "", 0
+
+    def type(self, keys):
+        os.write(self.near, keys.encode())
+
+    def wait_for(self, words):
+        """Read on until the screen shows these words, after those waited for before."""
+        for _ in range(600):
+            found = self.screen.find(words, self.place)
+            if found >= 0:
+                self.place = found + len(words)
+                return
+            try:
+                self.screen += os.read(self.near, 65_536).decode()
+            except BlockingIOError:
+                time.sleep(0.05)
+        raise AssertionError(self.screen)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.near)
+
+
+@pytest.fixture
+def at_terminal():
+    opened = []
+
+    def start(*arguments):
+        opened.append(Terminal(*arguments))
+        opened[-1].wait_for("> ")
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+def test_a_line_can_be_edited(at_terminal):
+    person = at_terminal()
+    person.type("한글 restroe\x08\x08oer\x01\x0bx 백업 \n")
+    person.wait_for("<x 백업>")
+    person.type("\x04")
+    person.wait_for("EOFError")
+
+    assert person.process.wait(20) == 0
+
+
+def test_lines_are_remembered_for_the_owner_alone_in_the_next_process_too(at_terminal, tmp_path):
+    history = tmp_path / "state" / "chat_history"
+    first = at_terminal(str(history))
+    first.type("one\n")
+    first.wait_for("<one>")
+
+    second = at_terminal(str(history))
+    second.type("\x1b[A\n")
+    second.wait_for("<one>")
+
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
+
+
+def test_without_a_file_lines_are_remembered_while_it_runs(at_terminal, tmp_path):
+    person = at_terminal()
+    person.type("one\n")
+    person.wait_for("<one>")
+    person.type("\x1b[A!\n")
+    person.wait_for("<one!>")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_no_fault(at_terminal):
+    person = at_terminal("/dev/null/history")
+    person.type("one\n")
+
+    person.wait_for("<one>")
+
+
+def test_ctrl_c_takes_a_line_back_and_only_an_empty_one_is_an_interruption(at_terminal):
+    person = at_terminal()
+    person.type("half")
+    person.wait_for("half")
+    person.process.send_signal(signal.SIGINT)
+    person.wait_for("<>")
+    person.wait_for("> ")
+    person.process.send_signal(signal.SIGINT)
+    person.wait_for("KeyboardInterrupt")
+
+
+def test_a_python_without_readline_asks_all_the_same(monkeypatch):
+    near, far = pty.openpty()
+    try:
+        monkeypatch.setitem(sys.modules, "readline", None)
+        monkeypatch.setattr(prompt, "input", lambda sign: sign + " typed ", raising=False)
+
+        assert Prompt(Channel(far, "<stderr>"), "never", None)() == ">  typed"
+    finally:
+        os.close(near)
+        os.close(far)
+
+
+def test_the_sign_is_painted_in_marks_that_readline_skips(monkeypatch):
+    near, far = pty.openpty()
+    try:
+        monkeypatch.setattr(prompt, "input", lambda sign: sign, raising=False)
+
+        sign = Prompt(Channel(far, "<stderr>"), "always", None)()
+    finally:
+        os.close(near)
+        os.close(far)
+
+    assert sign == "\x01\x1b[1m\x02> \x01\x1b[0m\x02"
+
+
+def test_there_is_no_person_without_a_terminal_at_both_ends(monkeypatch, tmp_path):
+    near, far = pty.openpty()
+    with (tmp_path / "log").open("wb") as log, os.fdopen(far, "rb", closefd=True) as typed:
+        screen, file = Channel(typed.fileno(), "<stderr>"), Channel(log.fileno(), "<stdout>")
+        monkeypatch.setattr(sys, "stdin", typed)
+        assert terminal(Channels(file, screen)) is screen
+        assert terminal(Channels(screen, file)) is screen
+        assert terminal(Channels(file, file)) is None
+        monkeypatch.setattr(sys, "stdin", None)
+        assert terminal(Channels(screen, screen)) is None
+    os.close(near)
