@@ -21,6 +21,7 @@ class Context:
     """What an answer does not know of itself; `created` in seconds since the epoch."""
 
     inquiry: Inquiry
+    session: str | None
     turn: int | None
     created: float
     prompted: bool = False
@@ -43,7 +44,7 @@ def reply(answered: Answered, context: Context) -> Answer:
         retrieval=_retrieval(answered, context),
         usage=_usage(answered.usage),
         warnings=[_warning(one) for one in answered.warnings],
-        session_id=context.inquiry.session if context.turn is not None else None,
+        session_id=context.session,
         turn_index=context.turn,
         created_at=stamp(context.created),
     )

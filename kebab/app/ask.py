@@ -52,7 +52,11 @@ def ask(shop: Workshop, request: AskRequest, tell: Tell) -> Answer:
     created = shop.clock.now()
     kept = _kept(shop, _turn(inquiry, answered, created) if session else None)
     context = Context(
-        inquiry=inquiry, turn=kept.index, created=created, prompted=writer.model is not None
+        inquiry=inquiry,
+        session=session,
+        turn=kept.index,
+        created=created,
+        prompted=writer.model is not None,
     )
     return reply(replace(answered, warnings=(*answered.warnings, *kept.warnings)), context)
 

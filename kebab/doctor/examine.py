@@ -87,5 +87,9 @@ def _models(asked: models.Models) -> list[Step]:
             mend=pull,
             after=("embedding_files",),
         ),
-        Step(name="ollama", look=lambda: models.ollama(asked), mend="ollama serve"),
+        Step(
+            name="language_model",
+            look=lambda: models.language_model(asked),
+            mend=asked.start,
+        ),
     ]

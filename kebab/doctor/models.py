@@ -50,16 +50,15 @@ class Models:
     """What to ask about the models.
 
     `weights` returns None when no model was chosen yet, `agreement` when the model is known for
-    nothing. `server` returns the version of the
-    server at `endpoint`, or raises the signal that says why it cannot answer with `llm`.
+    nothing. `server` returns in a sentence who answers questions, None when no server has to, or
+    raises the signal that says why it cannot; `start` is the command that helps then.
     """
 
     weights: Callable[[], Weights | None]
     agreement: Callable[[], Agreement | None]
     versions: Callable[[], EmbeddingVersions]
-    server: Callable[[], str]
-    endpoint: str
-    llm: str
+    server: Callable[[], str | None]
+    start: str
 
 
 def embedding_files(models: Models) -> Finding:
@@ -99,12 +98,12 @@ def embedding_version(models: Models) -> Finding:
     return well(versions.stored)
 
 
-def ollama(models: Models) -> Finding:
+def language_model(models: Models) -> Finding:
     """Look whether the language model can answer; only `kebab ask` needs it."""
     try:
-        version = models.server()
+        answering = models.server()
     except Signal as signal:
         # The other advice speaks of asking, or of calling doctor.
         pull = signal.advice() if isinstance(signal, ModelNotPulled) else None
-        return worry(signal.text(), pull or "ollama serve")
-    return well(f"Ollama {version} at {models.endpoint} has {models.llm}")
+        return worry(signal.text(), pull or models.start)
+    return well(answering) if answering else skipped("answers are taken from the notes, as set")

@@ -1,10 +1,12 @@
 """Holding back: what may become the agreed word for "not in the notes" is not shown as answer."""
 
+import re
 from collections.abc import Callable
 
 from kebab.rag.prompt import NOT_IN_NOTES
 
-_AROUND = " \t\r\n*_`\"'#>"
+_SIGNS = re.compile(r"[\W_]+")
+_WORD = _SIGNS.sub("", NOT_IN_NOTES)
 
 
 class Hold:
@@ -35,6 +37,6 @@ class Hold:
 
 
 def _may_decline(text: str) -> bool:
-    """Return whether a text is the agreed word, begins with it, or may still become it."""
-    bare = text.strip(_AROUND)
-    return NOT_IN_NOTES.startswith(bare) or bare.startswith(NOT_IN_NOTES)
+    """Return whether a text begins with the agreed word, however spelt, or may still become it."""
+    bare = _SIGNS.sub("", text).upper()
+    return _WORD.startswith(bare) or bare.startswith(_WORD)

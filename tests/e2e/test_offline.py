@@ -102,4 +102,4 @@ def test_health_needs_no_network(cut):
     with _no_long_wait():
         checks = {check["name"]: check["status"] for check in cut.json("doctor")["checks"]}
 
-    assert (checks["pending"], checks["ollama"]) == ("warn", "warn")
+    assert (checks["pending"], checks["language_model"]) == ("warn", "warn")

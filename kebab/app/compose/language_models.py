@@ -31,9 +31,9 @@ def model_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpo
     """Return where the server of the settings listens."""
     environ = os.environ if environ is None else environ
     if llm.provider == "openai":
-        from kebab.openai.endpoint import parse_base
+        from kebab.openai.endpoint import parse_base_url
 
-        return parse_base(llm.endpoint)
+        return parse_base_url(llm.endpoint)
     from kebab.transport.endpoint import parse_endpoint
 
     return parse_endpoint(llm.endpoint or environ.get("OLLAMA_HOST", ""))
@@ -52,7 +52,47 @@ def _ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
 
 
 def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
-    raise NotImplementedError
+    from kebab.openai.chat import ChatOptions, OpenAiChat
+
+    options = ChatOptions(
+        context_tokens=llm.context_tokens,
+        deadlines=_deadlines(llm),
+        key=environ.get(llm.key_variable),
+        key_variable=llm.key_variable,
+    )
+    return OpenAiChat(model_endpoint(llm, environ), name, options)
+
+
+def answering(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
+    """Return in a sentence which server would answer; None when answers need none.
+
+    Raises:
+        ModelUnreachable: Nothing answers there.
+        ModelNotPulled: Ollama does not have the model.
+        ModelRejected: The server wants another key, or refuses.
+        ModelBusy: The server takes no more work now.
+        ModelProtocol: What answers there is no model server.
+        TimedOut: The server took the connection and did not answer in time.
+        ConfigInvalid: The key cannot be sent.
+    """
+    llm = settings.models.llm
+    environ = os.environ if environ is None else environ
+    if llm.provider == "extractive":
+        return None
+    endpoint = model_endpoint(llm, environ)
+    if llm.provider == "ollama":
+        from kebab.ollama.probe import probe
+
+        server = probe(endpoint, llm.model)
+        return f"Ollama {server.version} at {endpoint.shown} has {llm.model}"
+    from kebab.openai.key import Key
+    from kebab.openai.probe import probe as listed
+
+    names = listed(
+        endpoint, llm.model, key=Key(environ.get(llm.key_variable, ""), llm.key_variable)
+    )
+    has = "lists" if llm.model in names else "answers, and does not list"
+    return f"the server at {endpoint.shown} {has} {llm.model}"
 
 
 def _deadlines(llm: Llm) -> "Deadlines":

@@ -1,10 +1,10 @@
 """What doctor looks at, wired to the adapters."""
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from kebab.app.compose.language_models import answering, model_endpoint
 from kebab.app.compose.workshop import Workshop
 from kebab.config.load import load
 from kebab.config.model import AUTO
@@ -19,7 +19,6 @@ from kebab.errors.catalog import NotIndexed, StoreCorrupt
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.transport.endpoint import Endpoint
 
 T = TypeVar("T")
 
@@ -47,7 +46,7 @@ def _machine(shop: Workshop) -> Machine:
 def _settings(shop: Workshop) -> SettingsFile:
     path = shop.config_path
     load(path if path.exists() else None)
-    doubt = _endpoint(shop).doubt
+    doubt = model_endpoint(shop.settings.models.llm).doubt
     return SettingsFile(path=path, warnings=(doubt,) if doubt else ())
 
 
@@ -120,14 +119,13 @@ def _files(catalogue: "Catalogue", limit: int) -> list[Indexed]:
 
 
 def _models(shop: Workshop) -> Models:
-    endpoint, llm = _endpoint(shop), shop.settings.models.llm.model
+    ollama = shop.settings.models.llm.provider == "ollama"
     return Models(
         weights=lambda: _weights(shop),
         agreement=lambda: _agreement(shop),
         versions=lambda: _versions(shop),
-        server=lambda: _server(shop),
-        endpoint=endpoint.shown,
-        llm=llm,
+        server=lambda: answering(shop.settings),
+        start="ollama serve" if ollama else "kebab ask --extractive",
     )
 
 
@@ -171,16 +169,3 @@ def _versions(shop: Workshop) -> EmbeddingVersions:
         configured=None if configured == AUTO else shop.embedders.find(configured).version,
         stored=shop.stored_version(),
     )
-
-
-def _endpoint(shop: Workshop) -> "Endpoint":
-    from kebab.transport.endpoint import parse_endpoint
-
-    configured = shop.settings.models.llm.endpoint
-    return parse_endpoint(configured or os.environ.get("OLLAMA_HOST", ""))
-
-
-def _server(shop: Workshop) -> str:
-    from kebab.ollama.probe import probe
-
-    return probe(_endpoint(shop), shop.settings.models.llm.model).version

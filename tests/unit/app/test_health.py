@@ -42,7 +42,7 @@ def test_a_healthy_knowledge_base_has_no_failure(full):
     states = {check.name: check.status for check in told.checks}
 
     assert (told.ok, told.kebab_version) == (True, __version__)
-    assert {name for name, status in states.items() if status != "ok"} == {"ollama"}
+    assert {name for name, status in states.items() if status != "ok"} == {"language_model"}
     assert full.tree() == before
 
 

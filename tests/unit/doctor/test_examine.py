@@ -62,9 +62,8 @@ def sound(tmp_path):
             weights=lambda: Weights(model="m", folder=Path("/models/m")),
             agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
             versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
-            server=lambda: "0.32.15",
-            endpoint="http://127.0.0.1:11434",
-            llm="gemma3:4b",
+            server=lambda: "Ollama 0.32.15 has gemma3:4b",
+            start="ollama serve",
         ),
     )
 
@@ -131,7 +130,7 @@ def test_a_missing_language_model_leaves_the_base_healthy(sound):
     refused = ModelUnreachable(endpoint="x", operation="doctor", cause="refused")
     alone = replace(sound, models=replace(sound.models, server=raising(refused)))
 
-    assert statuses(alone)["ollama"] == "warn"
+    assert statuses(alone)["language_model"] == "warn"
     assert named(alone, "fail") <= {"disk"}
 
 

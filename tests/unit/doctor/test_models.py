@@ -15,9 +15,8 @@ SOUND = Models(
     weights=lambda: WEIGHTS,
     agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
     versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
-    server=lambda: "0.32.15",
-    endpoint=URL,
-    llm="gemma3:4b",
+    server=lambda: "Ollama 0.32.15 has gemma3:4b",
+    start="ollama serve",
 )
 
 
@@ -26,7 +25,7 @@ def test_sound_models_are_well_all_through():
         models.embedding_files,
         models.embedding_probe,
         models.embedding_version,
-        models.ollama,
+        models.language_model,
     )
 
     assert {check(SOUND).status for check in checks} == {Status.OK}
@@ -99,6 +98,12 @@ def test_a_language_model_that_cannot_answer_is_only_a_worry(signal, fix):
     def server():
         raise signal
 
-    finding = models.ollama(replace(SOUND, server=server))
+    finding = models.language_model(replace(SOUND, server=server))
 
     assert (finding.status, finding.summary, finding.fix) == (Status.WARN, signal.text(), fix)
+
+
+def test_where_no_server_has_to_answer_there_is_nothing_to_look_at():
+    finding = models.language_model(replace(SOUND, server=lambda: None))
+
+    assert finding.status is Status.SKIP

@@ -146,15 +146,17 @@ def test_versions_need_a_knowledge_base(desk):
 
 
 def test_the_model_server_is_asked_where_the_settings_say(desk):
-    asked = _subject(desk).models
-
-    assert asked.endpoint == "http://127.0.0.1:9"
-    with pytest.raises(ModelUnreachable):
-        asked.server()
+    with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1:9: "):
+        _subject(desk).models.server()
 
 
-def test_without_a_setting_the_environment_names_the_server(desk, monkeypatch):
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:7")
-    asked = _subject(desk, models__llm__endpoint="").models
-
-    assert asked.endpoint == "http://127.0.0.1:7"
+@pytest.mark.parametrize(
+    ("provider", "start"),
+    [
+        ("ollama", "ollama serve"),
+        ("openai", "kebab ask --extractive"),
+        ("extractive", "kebab ask --extractive"),
+    ],
+)
+def test_the_command_that_helps_is_that_of_the_provider(desk, provider, start):
+    assert _subject(desk, models__llm__provider=provider).models.start == start

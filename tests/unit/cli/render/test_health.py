@@ -7,7 +7,7 @@ def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
     reply = replies.doctor(
         replies.check(name="disk", fix="unused"),
         replies.check(name="database", status="fail", summary="damaged", fix="kebab reset"),
-        replies.check(name="ollama", status="warn", summary="silent"),
+        replies.check(name="language_model", status="warn", summary="silent"),
         replies.check(name="probe", status="skip", summary="no model"),
     )
 
