@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from kebab.cli.channels import Channel, Channels
@@ -79,8 +81,9 @@ def test_an_answer_goes_through_the_display(session, tmp_path):
     settings = Settings()
     request = inquiry(settings, "x", {})
     display = display_of(session, settings, request)
+    kebab: Any = FakeKebab(settings, config_path=tmp_path)
 
-    reply = answered(session, FakeKebab(settings, config_path=tmp_path), request, display)
+    reply = answered(session, kebab, request, display)
 
     assert reply.grounded
 
