@@ -19,6 +19,7 @@ _INDENT = "     "
 _QUOTED_LINES = 3
 _NEAREST = 3
 _LONGEST_HINT = 100
+_SOON_MS = 100
 
 
 def draw(reply: Answer, page: Page) -> Iterator[str]:
@@ -26,7 +27,8 @@ def draw(reply: Answer, page: Page) -> Iterator[str]:
     yield from _said(reply, page)
     if reply.citations:
         yield ""
-        yield from sources(reply, page)
+        # An answer in the words of the notes holds all quotes already.
+        yield from sources(reply, page, quoted=reply.mode != "extractive")
     if reply.suggestions:
         yield ""
         yield from _nearest(reply.suggestions, page)
@@ -47,12 +49,14 @@ def notes(reply: Answer, page: Page) -> Iterator[str]:
         yield f"{page.good('hint:')} {hint}"
 
 
-def sources(reply: Answer, page: Page) -> Iterator[str]:
-    """Yield where each citation stands and what stands there; a marker is said once."""
+def sources(reply: Answer, page: Page, *, quoted: bool = True) -> Iterator[str]:
+    """Yield where each citation stands, and what stands there; a marker is said once."""
     for marker, group in groupby(reply.citations, key=lambda one: one.marker):
         sign = f"{f'[{marker}]':>{len(_INDENT) - 1}} "
         for number, one in enumerate(group):
-            yield from _source(one, _INDENT if number else page.place(sign), page)
+            yield (_INDENT if number else page.place(sign)) + _cited(one, page)
+            if quoted:
+                yield from _quoted(one.quote, page)
 
 
 def _said(reply: Answer, page: Page) -> Iterable[str]:
@@ -61,11 +65,13 @@ def _said(reply: Answer, page: Page) -> Iterable[str]:
     return markdown(reply.answer, page)
 
 
-def _source(one: AnswerCitation, sign: str, page: Page) -> Iterator[str]:
+def _cited(one: AnswerCitation, page: Page) -> str:
     context = headings(one.title, one.heading_path)
-    where = stretch(one.citation)
-    yield sign + _placed(where, one.file, one.freshness, context, page)
-    quote = " ".join(clean(one.quote).split())
+    return _placed(stretch(one.citation), one.file, one.freshness, context, page)
+
+
+def _quoted(text: str, page: Page) -> Iterator[str]:
+    quote = " ".join(clean(text).split())
     if page.width is not None:
         quote = fitted(quote, _QUOTED_LINES * (page.width - len(_INDENT) - 2))
     yield from (page.faint(line) for line in page.paragraph(f'"{quote}"', _INDENT))
@@ -103,5 +109,6 @@ def _footer(reply: Answer, page: Page) -> Iterator[str]:
     if not used:
         return
     who = reply.model or reply.mode
-    seconds = reply.usage.latency_ms / 1000
-    yield page.faint(f"{clean(who)} · {plural(used, 'passage')} · {seconds:.1f} s")
+    took = reply.usage.latency_ms
+    time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
+    yield page.faint(f"{clean(who)} · {plural(used, 'passage')} · {time}")

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from kebab.cli.render.answer import draw, notes, sources
@@ -36,12 +37,17 @@ def test_a_person_gets_it_set_with_links_notes_and_what_it_cost():
     ]
 
 
-def test_the_notes_answer_themselves_when_no_model_does():
-    reply = replies.answer("> Restore it. [1]", mode="extractive", model=None)
+def test_an_answer_in_the_words_of_the_notes_quotes_them_once():
+    usage = msgspec.structs.replace(replies.answer().usage, latency_ms=12.3)
+    reply = replies.answer('- "Restore it." [1]', mode="extractive", model=None, usage=usage)
 
-    lines = drawn(reply, PLAIN)
-
-    assert (lines[0], lines[-1]) == ("│ Restore it. [1]", "extractive · 5 passages · 3.2 s")
+    assert drawn(reply, PLAIN) == [
+        '• "Restore it." [1]',
+        "",
+        " [1] ops/backup.md:12-13  Backups > Restoring",
+        "",
+        "extractive · 5 passages · 12 ms",
+    ]
 
 
 def test_a_marker_with_several_citations_is_said_once():
