@@ -67,13 +67,16 @@ _News: TypeAlias = Head | bytes | BaseException | None
 
 
 class Exchange:
-    """A POST under way; leaving the block hangs up, whatever it was waiting for."""
+    """A POST under way; leaving the block hangs up, whatever it was waiting for.
+
+    Without a body it is a GET.
+    """
 
     def __init__(
         self,
         call: Call,
         path: str,
-        body: bytes,
+        body: bytes | None,
         deadlines: Deadlines,
         headers: Mapping[str, str] = _NO_HEADERS,
     ) -> None:
@@ -222,7 +225,7 @@ class Exchange:
             with translated(self._call, greeted=False):
                 response = answer.enter_context(
                     client.stream(
-                        "POST",
+                        "GET" if self._sent is None else "POST",
                         self._call.endpoint.url(self._path),
                         content=self._sent,
                         headers=self._headers,

@@ -102,7 +102,9 @@ def drips(served: Peer, connection: socket.socket) -> None:
         connection.sendall(chunk(b" "))
 
 
-def ask(served: Peer, deadlines: Deadlines = NEVER, body: bytes = b"{}", **headers) -> Exchange:
+def ask(
+    served: Peer, deadlines: Deadlines = NEVER, body: bytes | None = b"{}", **headers
+) -> Exchange:
     call = Call(
         endpoint=parse_endpoint(f"http://me:secret@127.0.0.1:{served.port}"), operation="ask"
     )
@@ -138,6 +140,14 @@ def test_a_post_is_sent_and_its_lines_come_back():
     assert served.request.startswith(b"POST /api/chat HTTP/1.1\r\n")
     assert b"Content-Type: application/json\r\n" in served.request
     assert served.request.endswith(b'{"q":1}')
+
+
+def test_without_a_body_it_is_a_get():
+    with peer(says(HEAD, chunk(b"{}"), END)) as served, ask(served, body=None) as answer:
+        assert answer.body() == b"{}"
+
+    assert served.request.startswith(b"GET /api/chat HTTP/1.1\r\n")
+    assert b"content-length" not in served.request.lower()
 
 
 def test_headers_of_the_caller_are_sent():
