@@ -21,15 +21,20 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.signal import Signal
 from kebab.ollama.chat import ChatOptions, OllamaChat
+from kebab.openai.chat import ChatOptions as OpenAiOptions
+from kebab.openai.chat import OpenAiChat
+from kebab.openai.endpoint import parse_base_url
 from kebab.transport.endpoint import parse_endpoint
 from kebab.transport.exchange import Deadlines
-from tests.fakes.dead_ends import refusing
+from tests.fakes import openai
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.ollama import Fail, FakeOllama, Pause, Say, fake_ollama
 from tests.fakes.ollama_wire import Generation
+from tests.fakes.openai import KINDS, FakeOpenAi, Kind, fake_openai
 
 if TYPE_CHECKING:
     from tests.fakes.ollama_script import End
+    from tests.fakes.openai_script import End as OpenAiEnd
 
 Trouble: TypeAlias = Literal["missing", "rejected", "busy", "overflow", "foreign"]
 Ending: TypeAlias = Literal["cut", "unended", "failed"]
@@ -202,6 +207,53 @@ class OllamaSubject:
         return self._server.ignored()
 
 
+class OpenAiSubject:
+    """The adapter for OpenAI-compatible servers with the fake server that it speaks to."""
+
+    missing: type[Signal] = ModelRejected
+
+    def __init__(self, server: FakeOpenAi, deadlines: Deadlines) -> None:
+        self._server = server
+        self.model = openai_model(server.url, deadlines)
+
+    def says(self, speech: Speech) -> None:
+        self._server.enqueue(
+            openai.Say(
+                *speech.pieces,
+                finish=speech.finish,
+                prompt_tokens=speech.prompt_tokens,
+                completion_tokens=speech.completion_tokens,
+                drip=speech.drip,
+            )
+        )
+
+    def fails(self, trouble: Trouble) -> None:
+        names: dict[Trouble, str] = {"foreign": "html"}
+        self._server.enqueue(openai.Fail(names.get(trouble, trouble)))
+
+    def breaks(self, *pieces: str, ending: Ending) -> None:
+        ends: dict[Ending, OpenAiEnd] = {"cut": "cut", "unended": "silent", "failed": "error"}
+        self._server.enqueue(openai.Say(*pieces, end=ends[ending]))
+
+    def stalls(self, *pieces: str) -> None:
+        reply = openai.Say(*pieces, Pause(_LONG_S)) if pieces else openai.Say(held_s=_LONG_S)
+        self._server.enqueue(reply)
+
+    def dawdles(self) -> None:
+        self._server.enqueue(openai.Say(*("slow ", Pause(0.05)) * 1000))
+
+    def noticed(self) -> bool:
+        return self._server.asked[-1].hung_up.wait(5)
+
+    def heard(self) -> Heard:
+        body = self._server.bodies[-1]
+        messages = [(one["role"], one["content"]) for one in body["messages"]]
+        return Heard(messages, body["max_tokens"])
+
+    def overlooked(self) -> list[str]:
+        return self._server.ignored
+
+
 @contextmanager
 def _scripted(deadlines: Deadlines) -> Iterator[Subject]:
     yield ScriptedSubject()
@@ -216,6 +268,15 @@ def _ollama(generation: Generation) -> Opener:
     return opened
 
 
+def _openai(kind: Kind) -> Opener:
+    @contextmanager
+    def opened(deadlines: Deadlines) -> Iterator[Subject]:
+        with fake_openai("tiny", kind=kind) as server:
+            yield OpenAiSubject(server, deadlines)
+
+    return opened
+
+
 def ollama_model(
     url: str, deadlines: Deadlines, *, model: str = "tiny", context_tokens: int = 8192
 ) -> OllamaChat:
@@ -224,18 +285,25 @@ def ollama_model(
     return OllamaChat(parse_endpoint(url), model, options)
 
 
-@contextmanager
-def _ollama_refused() -> Iterator[LanguageModel]:
-    with refusing() as url:
-        yield ollama_model(url, PATIENT)
+def openai_model(url: str, deadlines: Deadlines) -> OpenAiChat:
+    """Return the adapter for a server."""
+    options = OpenAiOptions(context_tokens=8192, deadlines=deadlines)
+    return OpenAiChat(parse_base_url(url), "tiny", options)
 
 
 SUBJECTS: dict[str, Opener] = {
     "scripted": _scripted,
+    "ollama": _ollama("new"),
+    "openai": _openai("llamacpp"),
+}
+DIALECTS: dict[str, Opener] = {
+    **SUBJECTS,
     "ollama-old": _ollama("old"),
-    "ollama-new": _ollama("new"),
+    **{f"openai-{kind}": _openai(kind) for kind in KINDS},
 }
-REFUSED: dict[str, Callable[[], AbstractContextManager[LanguageModel]]] = {
-    "ollama": _ollama_refused,
+"""The same with the servers that differ in how they word a failure."""
+ADAPTERS: dict[str, Callable[[str, Deadlines], LanguageModel]] = {
+    "ollama": ollama_model,
+    "openai": openai_model,
 }
-"""Models whose server is not there."""
+"""How each adapter is made for a server anywhere."""

@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -17,7 +16,8 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from tests.ports.language_models import PATIENT, REFUSED, SUBJECTS, Speech
+from tests.fakes.dead_ends import never_accepting, refusing
+from tests.ports.language_models import ADAPTERS, DIALECTS, PATIENT, SUBJECTS, Speech
 
 MESSAGES = [
     Message("system", "Answer from the passages."),
@@ -25,8 +25,9 @@ MESSAGES = [
     Message("assistant", "Bread [1]."),
     Message("user", "And cake?\n\n\ud7ff 🍰"),
 ]
-IMPATIENT = replace(PATIENT, first_token_s=0.4)
-IMPATIENT_IN_ALL = replace(PATIENT, total_s=0.6)
+HASTY = replace(PATIENT, connect_s=0.3)
+IMPATIENT = replace(PATIENT, first_token_s=0.7)
+IMPATIENT_IN_ALL = replace(PATIENT, total_s=0.7)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +43,7 @@ def make(request):
         yield lambda deadlines: stack.enter_context(SUBJECTS[request.param](deadlines))
 
 
-@pytest.fixture(params=[name for name in SUBJECTS if name != "scripted"])
+@pytest.fixture(params=sorted(SUBJECTS.keys() - {"scripted"}))
 def make_adapter(request):
     """Make a subject with a real server, which can be waited for."""
     with ExitStack() as stack:
@@ -52,6 +53,27 @@ def make_adapter(request):
 @pytest.fixture
 def subject(make):
     return make(PATIENT)
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request):
+    """A subject whose server words its failures in one way of several."""
+    with DIALECTS[request.param](PATIENT) as subject:
+        yield subject
+
+
+@pytest.fixture
+def idle():
+    """Tell whether all threads that the test has started end soon; those of servers go on."""
+    before = set(threading.enumerate())
+
+    def ended():
+        mine = [one for one in threading.enumerate() if one.daemon and one not in before]
+        for one in mine:
+            one.join(5)
+        return not any(one.is_alive() for one in mine)
+
+    return ended
 
 
 @pytest.fixture
@@ -84,16 +106,6 @@ def stop_after(count, reason):
             raise reason
 
     return on_text
-
-
-def no_thread_is_left():
-    """Return whether every thread of an answer ends soon."""
-    until = time.monotonic() + 5
-    while any(one.name.startswith("kebab") for one in threading.enumerate()):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_a_model_has_a_name_and_a_window(subject):
@@ -168,29 +180,29 @@ def test_every_message_and_the_limit_reach_the_server_and_are_understood(subject
         ("foreign", ModelProtocol),
     ],
 )
-def test_trouble_before_the_first_token_has_its_signal(subject, trouble, expected):
-    subject.fails(trouble)
+def test_trouble_before_the_first_token_has_its_signal(dialect, trouble, expected):
+    dialect.fails(trouble)
 
     with pytest.raises(expected):
-        ask(subject)
+        ask(dialect)
 
-    asserted_to_work(subject)
-
-
-def test_a_missing_model_is_told(subject):
-    subject.fails("missing")
-
-    with pytest.raises(subject.missing):
-        ask(subject)
-
-    asserted_to_work(subject)
+    asserted_to_work(dialect)
 
 
-def test_an_overflow_tells_tokens(subject):
-    subject.fails("overflow")
+def test_a_missing_model_is_told(dialect):
+    dialect.fails("missing")
+
+    with pytest.raises(dialect.missing):
+        ask(dialect)
+
+    asserted_to_work(dialect)
+
+
+def test_an_overflow_tells_tokens(dialect):
+    dialect.fails("overflow")
 
     with pytest.raises(ContextOverflow) as raised:
-        ask(subject)
+        ask(dialect)
 
     assert raised.value.prompt_tokens > 0
     assert raised.value.context_tokens > 0
@@ -211,16 +223,19 @@ def test_a_broken_answer_has_its_signal(subject, ending, expected, pieces, heard
     asserted_to_work(subject)
 
 
-@pytest.mark.parametrize("unreachable", REFUSED.values(), ids=REFUSED)
-def test_a_refusing_port_is_unreachable(unreachable):
-    with unreachable() as model, pytest.raises(ModelUnreachable):
-        model.chat(MESSAGES, max_tokens=64, on_text=lambda piece: None)
+@pytest.mark.parametrize("place", [refusing, never_accepting])
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_place_where_no_server_answers_is_unreachable(adapter, place, idle):
+    with place() as url, pytest.raises(ModelUnreachable):
+        ADAPTERS[adapter](url, HASTY).chat(MESSAGES, max_tokens=64, on_text=lambda piece: None)
+
+    assert idle()
 
 
 @pytest.mark.parametrize(
     ("pieces", "operation"), [((), "first_token"), (("Hello", " world"), "next_token")]
 )
-def test_a_silent_server_is_left_after_the_limit(make, pieces, operation, heard):
+def test_a_silent_server_is_left_after_the_limit(make, pieces, operation, heard, idle):
     subject = make(IMPATIENT)
     subject.stalls(*pieces)
 
@@ -230,11 +245,10 @@ def test_a_silent_server_is_left_after_the_limit(make, pieces, operation, heard)
     assert raised.value.operation == operation
     assert heard == list(pieces)
     assert subject.noticed()
-    assert no_thread_is_left()
-    asserted_to_work(subject)
+    assert idle()
 
 
-def test_an_endless_answer_is_left_after_the_limit_for_all_of_it(make, heard):
+def test_an_endless_answer_is_left_after_the_limit_for_all_of_it(make, heard, idle):
     subject = make(IMPATIENT_IN_ALL)
     subject.dawdles()
 
@@ -244,12 +258,12 @@ def test_an_endless_answer_is_left_after_the_limit_for_all_of_it(make, heard):
     assert raised.value.operation == "answer"
     assert heard
     assert subject.noticed()
-    assert no_thread_is_left()
+    assert idle()
 
 
 @pytest.mark.parametrize("reason", [Stop(), KeyboardInterrupt()], ids=["exception", "interrupt"])
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_listener_that_raises_ends_the_servers_work(subject, reason, count):
+def test_a_listener_that_raises_ends_the_servers_work(subject, reason, count, idle):
     subject.stalls("Hello", " world")
 
     with pytest.raises(type(reason)) as raised:
@@ -257,16 +271,16 @@ def test_a_listener_that_raises_ends_the_servers_work(subject, reason, count):
 
     assert raised.value is reason
     assert subject.noticed()
-    assert no_thread_is_left()
+    assert idle()
     asserted_to_work(subject)
 
 
 @pytest.mark.parametrize("pieces", [(), ("Hello",)], ids=["before", "amid"])
-def test_an_interrupt_is_heard_while_the_server_is_silent(make_adapter, pieces):
+def test_an_interrupt_is_heard_while_the_server_is_silent(make_adapter, pieces, idle):
     subject = make_adapter(PATIENT)
     subject.stalls(*pieces)
     main = threading.main_thread().ident
-    press = threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT))
+    press = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
     press.start()
 
     try:
@@ -277,4 +291,4 @@ def test_an_interrupt_is_heard_while_the_server_is_silent(make_adapter, pieces):
         press.join()
 
     assert subject.noticed()
-    assert no_thread_is_left()
+    assert idle()
