@@ -56,8 +56,8 @@ class Peer:
         while b"\r\n\r\n" not in self.request:
             self._read(connection)
         head, _, _ = self.request.partition(b"\r\n\r\n")
-        (length,) = re.findall(rb"(?i)content-length: (\d+)", head)
-        while int(length) < LARGE and len(self.request) < len(head) + 4 + int(length):
+        length = sum(map(int, re.findall(rb"(?i)content-length: (\d+)", head)))
+        while length < LARGE and len(self.request) < len(head) + 4 + length:
             self._read(connection)
 
     def _read(self, connection: socket.socket) -> None:
