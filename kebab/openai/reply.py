@@ -84,8 +84,9 @@ class Reply:
             raise failed(self.request, said(chunk or {}) or Said(text=text))
         if chunk is None:
             raise self._odd("an event that is no JSON object")
-        error = None if "choices" in chunk and not chunk.get("error") else said(chunk)
-        if error:
+        if chunk.get("error"):
+            raise failed(self.request, said(chunk) or Said(text=""))
+        if "choices" not in chunk and (error := said(chunk)):
             raise failed(self.request, error)
         self._take_chunk(chunk, "delta")
 

@@ -256,6 +256,16 @@ def test_an_error_event_may_be_no_json(server):
     assert signal.details()["cause"] == "the server failed: it broke"
 
 
+@pytest.mark.parametrize("error", [{"code": 5}, 5, {"message": None}, ["no"]])
+def test_an_error_without_words_is_one_all_the_same(server, error):
+    chunk = json.dumps({"error": error, "choices": []}).encode()
+    step = Say("Hello", Raw(b"data: " + chunk + b"\n\n"))
+
+    signal, _ = failure(server, step, ModelUnreachable)
+
+    assert "no reason was given" in signal.text()
+
+
 def test_a_flat_error_is_one(server):
     flat = b'data: {"object":"error","message":"it broke","type":"x","code":400}\n\n'
 
