@@ -1,5 +1,6 @@
 """The HTTP client for a model server, made one way for all who talk to one."""
 
+import logging
 import ssl
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
     """
     import httpx
 
+    # It logs whole addresses, the password of a login included.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     here = call.endpoint.loopback
     try:
         return httpx.Client(

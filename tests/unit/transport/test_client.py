@@ -50,3 +50,14 @@ def test_certificates_that_cannot_be_read_are_said(monkeypatch, tmp_path):
 
     with pytest.raises(ModelUnreachable, match="the certificates of the environment"):
         client("https://example.com")
+
+
+def test_a_login_in_the_address_is_not_logged(caplog):
+    call = Call(endpoint=parse_endpoint("http://me:secret@127.0.0.1:9"), operation="ask")
+    caplog.set_level(0)
+
+    with open_client(call, connect_s=1, silence_s=1) as client:
+        client._transport = httpx.MockTransport(lambda _: httpx.Response(200))
+        client.get(call.endpoint.url("/"))
+
+    assert "secret" not in caplog.text
