@@ -28,7 +28,7 @@ _MONTHS = _set(
     "januar februar m\u00e4rz april mai juni juli august september oktober november dezember"
 )
 _REACH = 40
-_word_before = re.compile(r"[\w.\u00ba'-]{1,24}$").search
+_word_before = re.compile(r"[\w.\u00b0\u00ba'-]{1,24}$").search
 _word_after = re.compile(r"[\W_]*([^\W\d_]+)").match
 
 
@@ -55,5 +55,5 @@ def abbreviates(text: str, stop: int, after: int) -> bool:
 
 
 def _initials(word: str) -> bool:
-    """Return whether a word is letters with full stops between: `J`, `U.S`, `p.m`."""
-    return all(len(letter) == 1 and letter.isalpha() for letter in word.split("."))
+    """Return whether a lower-cased word is letters with full stops between: `j`, `u.s`, `p.m`."""
+    return all(len(letter) == 1 and letter.islower() for letter in word.split("."))

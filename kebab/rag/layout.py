@@ -6,7 +6,7 @@ Blanking keeps every place: what is found in `Layout.plain` stands at the same p
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -18,7 +18,11 @@ _ITEM = re.compile(
 )
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 _RULE = re.compile(r"[ \t]*(?:[-=_*~|:+.][ \t]*){2,}$")
+_SILENT = re.compile(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
+"""A line of nothing but comments and commands of page generators."""
+
 _UNDERLINE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*$")
+_TABLE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)*$")
 _KEYED = re.compile(r"[ \t]*[^\s:\uff1a][^:\uff1a\n]{0,23}(?::\s|\uff1a)")
 _ENDED = re.compile(r"(?:  |\\|[\ub2e4\uc694\uc8e0\uc74c\ud568\ub428])$")
 
@@ -36,6 +40,7 @@ class Kind(StrEnum):
     PROSE = "prose"
     ITEM = "item"
     HEADING = "heading"
+    """A heading, or the row that heads a table."""
     ROW = "row"
     CODE = "code"
 
@@ -83,7 +88,11 @@ def _lines(text: str) -> Iterator[_Line]:
     spans = list(_line_spans(text))
     code = _code(text, spans)
     for index, (start, end) in enumerate(spans):
-        yield _line(text, start, end) if index not in code else code[index]
+        line = code.get(index) or _line(text, start, end)
+        heads = line.kind is Kind.ROW and index + 1 < len(spans)
+        if heads and _TABLE.match(text[slice(*spans[index + 1])]):
+            line = replace(line, kind=Kind.HEADING)
+        yield line
 
 
 def _line_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -119,7 +128,7 @@ def _line(text: str, start: int, end: int) -> _Line:
     at = quoted.end() if quoted else start
     depth = quoted[0].count(">") if quoted else 0
     content = text[at:end]
-    if not content.strip() or _RULE.match(content) or _UNDERLINE.match(content):
+    if not content.strip() or any(one.match(content) for one in (_RULE, _UNDERLINE, _SILENT)):
         return _Line(start, end, end, None, depth)
     for pattern, kind in ((_HEADING, Kind.HEADING), (_ITEM, Kind.ITEM)):
         if sign := pattern.match(text, at, end):
@@ -171,7 +180,8 @@ def _ended(before: str, after: str, widest: int) -> bool:
     if not _NARROWEST_WRAP <= widest <= _WIDEST_WRAP:
         return False
     word = after.split(maxsplit=1)[0]
-    return _width(before) + 1 + _width(word) < widest * _SHORT
+    begins = word[0].isupper() or word[0].isdigit()
+    return begins and _width(before) + 1 + _width(word) < widest * _SHORT
 
 
 def _width(line: str) -> int:

@@ -6,6 +6,7 @@ reader a second, half of one costs the meaning. So what may be an abbreviation d
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kebab.rag.abbreviations import abbreviates
 from kebab.rag.layout import Block, Kind, layout
@@ -14,12 +15,12 @@ LONGEST = 400
 """The most code points of one sentence; longer ones are cut, at a clause where there is one."""
 
 _STOP = re.compile(
-    r"[.!?\u2026\u203c\u2047-\u2049\u0964\u0965\u061f\u06d4]+[\"'\u201d\u2019\u00bb)\]*_}]*"
-    r"(?:\s?\[\d{1,3}\])*(?=\s|$)"
+    r"(?<![.!?\u2026])[.!?\u2026\u203c\u2047-\u2049\u0964\u0965\u061f\u06d4]++"
+    r"[\"'\u201d\u2019\u00bb)\]*_}]*(?:\s?\[\d{1,3}\]|\[(?!\d{1,3}\])[^\[\]\n]{1,24}\])*(?=\s|$)"
     r"|(?P<wide>[\u3002\uff01\uff1f\uff61]+|(?<!\d)\uff0e|\uff0e(?!\d))"
     r"(?P<shut>[\u300d\u300f\uff09\u3011\u3009\u300b\uff3d\u201d\u2019\"')\]*_]*)(?:\s?\[\d{1,3}\])*"
 )
-"""What may end a sentence, with what closes there and the markers of citations behind it."""
+"""What may end a sentence, with what closes there and the notes in brackets behind it."""
 
 _WHOLE = re.compile(
     r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)"
@@ -38,6 +39,14 @@ _CASED = re.compile(r"[.!?]\s+[A-Z\u00c0-\u00de\u0410-\u042f]")
 _word = re.compile(r"[^\W_]").search
 
 
+class Sentence(NamedTuple):
+    """A sentence at [start, end) code points of a text, and what it stands in."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return the sentences of a passage as [start, end) code points, in order.
 
@@ -45,12 +54,19 @@ def sentences(text: str) -> list[tuple[int, int]]:
     arrange the text (of lists, headings, quotations) stand before them; a heading, a table row and
     code count as sentences.
     """
+    return [(one.start, one.end) for one in placed(text)]
+
+
+def placed(text: str) -> list[Sentence]:
+    """Return the sentences of a passage with the kind of block that each stands in."""
     arranged = layout(text)
-    found: list[tuple[int, int]] = []
-    for block in arranged.blocks:
-        for start, end in _of_block(arranged.plain, block):
-            found.extend(_trimmed(arranged.plain, _cut(arranged.plain, start, end)))
-    return found
+    plain = arranged.plain
+    return [
+        Sentence(*span, block.kind)
+        for block in arranged.blocks
+        for start, end in _of_block(plain, block)
+        for span in _trimmed(plain, _cut(plain, start, end))
+    ]
 
 
 def _of_block(plain: str, block: Block) -> Iterator[tuple[int, int]]:

@@ -16,6 +16,8 @@ from kebab.rag.abbreviations import abbreviates
         ("am 3| Oktober", True),
         ("in 1998| October", False),
         ("the end| New", False),
+        ("heat it to 240 \u00b0C| Bake", False),
+        ("그것은 책| 다음", False),
         ("|", False),
     ],
 )

@@ -29,3 +29,10 @@ def test_a_quotation_ends_where_a_deeper_one_begins():
 
 def test_an_empty_text_has_no_blocks():
     assert layout("").blocks == ()
+
+
+def test_the_row_that_heads_a_table_is_a_heading():
+    assert [kind for kind, _ in kinds("| a | b |\n|---|:-:|\n| 1 | 2 |\n")] == [
+        Kind.HEADING,
+        Kind.ROW,
+    ]

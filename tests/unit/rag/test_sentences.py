@@ -1,6 +1,7 @@
 import pytest
 
-from kebab.rag.sentences import LONGEST, sentences
+from kebab.rag.layout import Kind
+from kebab.rag.sentences import LONGEST, placed, sentences
 
 
 def parts(text):
@@ -42,6 +43,10 @@ def parts(text):
             ["so it began.", "then it went on.", "it ended."],
         ),
         ("A fact. [1] Another.[2][3] Last.", ["A fact. [1]", "Another.[2][3]", "Last."]),
+        (
+            "Old.[citation needed] New. [Link](a.md) it.",
+            ["Old.[citation needed]", "New.", "[Link](a.md) it."],
+        ),
         ("Run `a. B` now. Then `c`.", ["Run `a. B` now.", "Then `c`."]),
         ("Am 3. Oktober war es so. Gut.", ["Am 3. Oktober war es so.", "Gut."]),
     ],
@@ -66,6 +71,10 @@ def test_prose_ends_where_a_reader_ends_it(text, expected):
             "줄을 바꾸는 문장이 여기에\n이어진다. 다음.",
             ["줄을 바꾸는 문장이 여기에\n이어진다.", "다음."],
         ),
+        (
+            "자세한 내용은\n[쿠버네티스 API에 대한 접근 제어](/docs/access/)를 함께 참고한다.",
+            ["자세한 내용은\n[쿠버네티스 API에 대한 접근 제어](/docs/access/)를 함께 참고한다."],
+        ),
         ("첫 줄이다\n둘째 줄이다", ["첫 줄이다", "둘째 줄이다"]),
         ("यह एक है। वह दो है।", ["यह एक है।", "वह दो है।"]),
         ("ما هذا؟ هذا كتاب.", ["ما هذا؟", "هذا كتاب."]),
@@ -88,6 +97,7 @@ def test_other_scripts_have_their_own_stops(text, expected):
             "> quoted words that go on until\n> the line ends. New.",
             ["quoted words that go on until\n> the line ends.", "New."],
         ),
+        ("<!-- body -->\n{{< note >}}\nWords.", ["Words."]),
         ("One paragraph\n\nAnother", ["One paragraph", "Another"]),
         (
             "A line that was wrapped by an editor at\nsome place. And more.",
@@ -146,6 +156,11 @@ def test_a_stretch_without_any_space_is_cut_all_the_same():
         "1. " * 500,
         "\x00. A\u200b. B",
         "A." * 4000,
+        "." * 4000 + "x",
+        "." + "[1]" * 2000 + "x",
+        "|" + "   |" * 500 + "x\n" + "|" + "   |" * 500 + "x",
+        "<!---->" * 500 + "x",
+        "A. " * 1000 + "b" * 5000,
     ],
 )
 def test_spans_are_trimmed_in_order_and_apart_whatever_the_text(text):
@@ -154,3 +169,13 @@ def test_spans_are_trimmed_in_order_and_apart_whatever_the_text(text):
         assert at <= start < end <= len(text)
         assert text[start:end] == text[start:end].strip()
         at = end
+
+
+def test_a_sentence_knows_what_it_stands_in():
+    assert [one.kind for one in placed("# A\nOne. Two.\n- d\n| e |\n")] == [
+        Kind.HEADING,
+        Kind.PROSE,
+        Kind.PROSE,
+        Kind.ITEM,
+        Kind.ROW,
+    ]

@@ -1,0 +1,160 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kebab.core.answer import Passage
+from kebab.errors.catalog import TimedOut
+from kebab.rag.extract import EMBEDDED, extract
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.evidence import stored
+
+ASKED = {"restor": 3.0, "snapshot": 3.0}
+
+
+def passage(text, key=1, score=0.6, **fields):
+    chunk = stored(text, key, **{"title": "", **fields})
+    return Passage(marker=key, chunk=chunk, text=text, score=score)
+
+
+def texts(passages, asked=None, embedder=None, limit=3):
+    asked = ASKED if asked is None else asked
+    return [one.text for one in extract("restore a snapshot", passages, asked, embedder, limit)]
+
+
+class Meaning:
+    """An embedder that finds a word near every question."""
+
+    version = "meaning-2-v1"
+    dimension = 2
+    window = 100
+
+    def __init__(self, word, unknown="\x00", *, failing=False):
+        self.word, self.unknown, self.failing = word, unknown, failing
+        self.seen = []
+
+    def count_tokens(self, texts):
+        return [len(text.split()) for text in texts]
+
+    def supports(self, text):
+        return self.unknown not in text
+
+    def embed_query(self, text):
+        return np.array([1.0, 0.0], np.float32)
+
+    def embed_passages(self, texts):
+        self.seen.extend(texts)
+        if self.failing:
+            raise TimedOut(operation="embed", elapsed_ms=1, deadline_ms=1)
+        for index, text in enumerate(texts):
+            near = self.word in text
+            yield [index], np.array([[float(near), float(not near)]], np.float32)
+
+
+def test_the_sentence_that_holds_what_is_asked_comes_first():
+    text = "Backups run at two. A restore reads the snapshot. Disks are labelled."
+    assert texts([passage(text)], limit=1) == ["A restore reads the snapshot."]
+
+
+def test_sentences_are_where_they_say():
+    note = "# Restore\n\n- A snapshot is read\n  at once. Then it ends.\n"
+    chunk = stored("skipped.\n\n" + note)
+    cut = Passage(marker=1, chunk=chunk, text=note, start=10, score=0.6)
+    (one,) = extract("restore a snapshot", [cut], ASKED, None, 1)
+    assert chunk.text[one.start : one.end] == one.text == "A snapshot is read\n  at once."
+    assert 0 < one.evidence <= 1
+
+
+def test_what_a_passage_does_not_show_whole_is_not_quoted():
+    chunk = stored("The restore of a snapshot. Another restore.")
+    cut = Passage(marker=1, chunk=chunk, text=chunk.text[4:], start=4, score=0.6)
+    assert [one.text for one in extract("q", [cut], ASKED, None, 3)] == ["Another restore."]
+
+
+def test_headings_count_for_their_sentences_but_do_not_answer():
+    chunk = "## Restore a snapshot\n\nRun it twice from the drawer."
+    asked = {**ASKED, "drawer": 1.0}
+    found = texts([passage(chunk, heading_path=("Restore a snapshot",))], asked)
+    assert found == ["Run it twice from the drawer."]
+
+
+def test_a_heading_is_better_than_nothing():
+    assert texts([passage("# Restore a snapshot")]) == ["Restore a snapshot"]
+
+
+@pytest.mark.parametrize(
+    "poor",
+    ["Restore a snapshot?", "Restore a snapshot:", "[restore snapshot](https://a.b/restore)"],
+)
+def test_questions_announcements_and_links_stand_back(poor):
+    good = "To restore, copy the snapshot into place."
+    assert texts([passage(f"{poor}\n\n{good}")], limit=1) == [good]
+
+
+def test_the_same_sentence_is_quoted_once():
+    one, other = "A restore reads the snapshot.", "A restore reads the  snapshot!"
+    assert texts([passage(one), passage(other, 2)]) == [one]
+
+
+def test_weak_sentences_are_left_out_beside_a_strong_one():
+    strong = passage("A restore reads the snapshot.", score=0.9)
+    weak = passage("Cheese is nice.", 2, score=0.1)
+    assert texts([strong, weak]) == ["A restore reads the snapshot."]
+    assert texts([weak]) == ["Cheese is nice."]
+
+
+def test_no_more_than_the_limit():
+    text = " ".join(
+        f"Restore number {word} of a snapshot." for word in ("one", "two", "six", "ten")
+    )
+    assert len(texts([passage(text)], limit=2)) == 2
+    assert texts([], limit=2) == []
+
+
+def test_meaning_finds_what_other_words_say():
+    text = "A restore of the cellar. Bringing data back takes an hour."
+    near = Meaning("Bringing")
+    assert texts([passage(text, title="Title")], {"restor": 1.0, "zebra": 5.0}, near, 1) == [
+        "Bringing data back takes an hour."
+    ]
+    assert near.seen[0].startswith("Title\n")
+
+
+def test_a_sentence_in_a_script_that_the_model_does_not_know_is_judged_by_its_words():
+    near = Meaning("snapshot", unknown="\u3042")
+    text = "A restore of a snapshot \u3042. Nothing of it."
+    assert texts([passage(text)], embedder=near, limit=1) == ["A restore of a snapshot \u3042."]
+    assert near.seen == ["Nothing of it."]
+
+
+def test_a_question_in_a_script_that_the_model_does_not_know_asks_no_model():
+    near = Meaning("Disks", unknown="snapshot")
+    assert texts([passage("Disks are labelled. A restore.")], embedder=near, limit=1) == [
+        "A restore."
+    ]
+    assert near.seen == []
+
+
+def test_without_an_answer_of_the_model_words_decide():
+    text = "Disks are labelled. A restore reads the snapshot."
+    failing = Meaning("Disks", failing=True)
+    assert texts([passage(text)], embedder=failing) == texts([passage(text)])
+
+
+def test_only_the_likeliest_sentences_are_embedded():
+    text = "\n\n".join(f"Restore number {number} of all." for number in range(3 * EMBEDDED))
+    near = Meaning("Restore")
+    texts([passage(text)], embedder=near)
+    assert len(near.seen) == EMBEDDED
+
+
+def test_the_order_of_equals_is_that_of_the_passages():
+    first, second = passage("One restore here."), passage("Two restore there.", 2)
+    assert texts([first, second]) == ["One restore here.", "Two restore there."]
+    assert texts([second, first]) == ["Two restore there.", "One restore here."]
+
+
+def test_any_embedder_serves():
+    text = "A restore reads the snapshot. Disks are labelled."
+    found = texts([replace(passage(text), score=0.5)], embedder=HashingEmbedder(), limit=1)
+    assert found == ["A restore reads the snapshot."]
