@@ -15,6 +15,7 @@ from kebab.errors.signal import (
     Retry,
     Severity,
     Signal,
+    Wording,
 )
 
 Op: TypeAlias = Literal["read", "write", "create"]
@@ -169,6 +170,16 @@ class NotIndexed(
     ),
     message="no usable index in {data_dir}",
     hint="kebab ingest FOLDER",
+    cases={
+        "older": Wording(
+            "no usable index in {data_dir}: its schema is {found}, this build reads {expected}",
+            "kebab ingest",
+        ),
+        "newer": Wording(
+            "no usable index in {data_dir}: its schema is {found}, this build reads {expected}",
+            "pip install --upgrade kebab",
+        ),
+    },
 ):
     """There is no database here that this build can read.
 
@@ -181,17 +192,11 @@ class NotIndexed(
     expected: int
     found: int | None
 
-    def text(self) -> str:
-        """Return the message; where there is an index, with the reason why it is not usable."""
+    def case(self) -> str:
+        """Return which wording fits; an index that is there needs no folder, or a newer kebab."""
         if not self.found:
-            return super().text()
-        return f"{super().text()}: its schema is {self.found}, this build reads {self.expected}"
-
-    def advice(self) -> str | None:
-        """Return the hint; an index that is there needs no folder, or a newer kebab."""
-        if not self.found:
-            return super().advice()
-        return "kebab ingest" if self.found < self.expected else "pip install --upgrade kebab"
+            return ""
+        return "older" if self.found < self.expected else "newer"
 
 
 class ModelUnreachable(

@@ -6,6 +6,7 @@ a caller sees.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, dataclass_transform
@@ -100,6 +101,14 @@ class Meaning:
     retired: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a row says to a person: two templates over its details."""
+
+    message: str
+    hint: str | None = None
+
+
 _CODES: set[str] = set()
 _PLACEHOLDER = re.compile(r"{(\w+)}")
 
@@ -109,14 +118,24 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     """Base of all errors that kebab raises on purpose.
 
     A subclass is declared as `class X(Signal, meaning=..., message=..., hint=...)`: two templates
-    over the typed details, which are its fields, and its docstring as the long explanation.
+    over the typed details, which are its fields, and its docstring as the long explanation. What
+    has to be worded otherwise in some case is declared as `cases`, and `case` says which one holds.
     """
 
     meaning: ClassVar[Meaning]
     message: ClassVar[str]
     hint: ClassVar[str | None]
+    wordings: ClassVar[Mapping[str, Wording]]
+    """Its wordings by case; the usual one is that of the case `""`."""
 
-    def __init_subclass__(cls, *, meaning: Meaning, message: str, hint: str | None = None) -> None:
+    def __init_subclass__(
+        cls,
+        *,
+        meaning: Meaning,
+        message: str,
+        hint: str | None = None,
+        cases: Mapping[str, Wording] | None = None,
+    ) -> None:
         """Register the row.
 
         Raises:
@@ -127,8 +146,10 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
             raise TypeError(f"error code declared twice: {meaning.code}")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.meaning, cls.message, cls.hint = meaning, message, hint
+        cls.wordings = {"": Wording(message, hint), **(cases or {})}
         declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        used = set(_PLACEHOLDER.findall(message + (hint or "")))
+        said = "".join(one.message + (one.hint or "") for one in cls.wordings.values())
+        used = set(_PLACEHOLDER.findall(said))
         if used - declared:
             raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
         _CODES.add(meaning.code)
@@ -137,13 +158,18 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         """Return the typed details by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
-    def text(self) -> str:
-        """Return the message with its details filled in."""
-        return self.message.format(**self.details())
+    def case(self) -> str:
+        """Return which of its wordings fits."""
+        return ""
 
-    def advice(self) -> str | None:
+    def text(self, wordings: Mapping[str, Wording] | None = None) -> str:
+        """Return the message with its details filled in; other `wordings` are other languages."""
+        return (wordings or self.wordings)[self.case()].message.format(**self.details())
+
+    def advice(self, wordings: Mapping[str, Wording] | None = None) -> str | None:
         """Return the hint with its details filled in, or None."""
-        return self.hint.format(**self.details()) if self.hint else None
+        hint = (wordings or self.wordings)[self.case()].hint
+        return hint.format(**self.details()) if hint else None
 
     def __str__(self) -> str:
         return self.text()
