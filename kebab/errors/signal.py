@@ -84,8 +84,26 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """How long to wait before the same call is tried again; a suggestion, which may change.
+
+    The delay before attempt n is `first_ms * factor ** (n - 1)`, at most `ceiling_ms`; a caller
+    that is not alone adds a random share to it. After `attempts` it is time to give up.
+    """
+
+    first_ms: int = 1_000
+    factor: float = 2.0
+    ceiling_ms: int = 10_000
+    attempts: int = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """Everything about a code that callers may rely on; frozen once released."""
+    """Everything about a code that callers may rely on; frozen once released.
+
+    Not frozen are `reserved`, which marks a row of a surface that is still to come and must not
+    be raised before, and `backoff`, which every transient row has and no other.
+    """
 
     code: str
     kind: Kind
@@ -99,6 +117,25 @@ class Meaning:
     severity: Severity = Severity.ERROR
     public: bool = True
     retired: bool = False
+    reserved: bool = False
+    backoff: Backoff | None = None
+
+    def __post_init__(self) -> None:
+        """Give a transient row the usual suggestion.
+
+        Raises:
+            TypeError: A suggestion for a row where trying again makes no sense.
+        """
+        transient = self.retry is Retry.TRANSIENT
+        if self.backoff is not None and not transient:
+            raise TypeError(f"{self.code}: only a transient row has a backoff")
+        if self.backoff is None and transient:
+            object.__setattr__(self, "backoff", Backoff())
+
+    @property
+    def live(self) -> bool:
+        """Whether the row is raised: it is neither retired nor reserved."""
+        return not (self.retired or self.reserved)
 
 
 @dataclass(frozen=True, slots=True)
