@@ -34,12 +34,23 @@ def terminal(empty):
         screen = ""
         if interrupt:
             screen = _until(near, interrupt)
-            process.send_signal(number)
+            _signal(process, number)
         screen += _all(near)
         os.close(near)
         return process.wait(60), screen.replace("\r\n", "\n")
 
     return run
+
+
+def _signal(process, number):
+    """Send a signal until it is noticed: readline may be about to wait for a key just then."""
+    for _ in range(6):
+        process.send_signal(number)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            continue
+        return
 
 
 def _until(near, words):

@@ -50,18 +50,30 @@ class Terminal:
     def type(self, keys):
         os.write(self.near, keys.encode())
 
+    def interrupt_for(self, words):
+        """Interrupt until these words show: readline may be about to wait for a key just then."""
+        for _ in range(10):
+            self.process.send_signal(signal.SIGINT)
+            if self.sees(words, tries=40):
+                return
+        raise AssertionError(self.screen)
+
     def wait_for(self, words):
-        """Read on until the screen shows these words, after those waited for before."""
-        for _ in range(600):
+        """Read on until these words show."""
+        assert self.sees(words), self.screen
+
+    def sees(self, words, tries=600):
+        """Read on; return whether these words show, after those waited for before."""
+        for _ in range(tries):
             found = self.screen.find(words, self.place)
             if found >= 0:
                 self.place = found + len(words)
-                return
+                return True
             try:
                 self.screen += os.read(self.near, 65_536).decode()
             except BlockingIOError:
                 time.sleep(0.05)
-        raise AssertionError(self.screen)
+        return False
 
     def close(self):
         self.process.kill()
@@ -127,11 +139,9 @@ def test_ctrl_c_takes_a_line_back_and_only_an_empty_one_is_an_interruption(at_te
     person = at_terminal()
     person.type("half")
     person.wait_for("half")
-    person.process.send_signal(signal.SIGINT)
-    person.wait_for("<>")
+    person.interrupt_for("<>")
     person.wait_for("> ")
-    person.process.send_signal(signal.SIGINT)
-    person.wait_for("KeyboardInterrupt")
+    person.interrupt_for("KeyboardInterrupt")
 
 
 def test_a_python_without_readline_asks_all_the_same(monkeypatch):
