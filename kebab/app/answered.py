@@ -9,7 +9,7 @@ from kebab.app.project import degraded, search_hit
 from kebab.core.answer import Answer as Answered
 from kebab.core.answer import Inquiry, Support, Usage, Warned
 from kebab.core.hit import Page
-from kebab.rag.prompt import VERSION
+from kebab.rag.version import VERSION
 from kebab.wire.ask import Answer, AnswerCitation, AnswerRetrieval, AnswerUsage, AnswerWarning
 
 SUGGESTIONS = 3

@@ -11,6 +11,7 @@ from kebab.app.reset import size
 from kebab.core.query import Filters
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
+from kebab.rag.version import VERSION
 from kebab.wire.forms import every_form, name_of
 from kebab.wire.introspect import (
     Capabilities,
@@ -30,16 +31,16 @@ _CAPABILITIES = Capabilities(
     json_mode=True,
     ingest_progress=True,
     ingest_cancellation=True,
-    rag_multi_turn=False,
+    rag_multi_turn=True,
     search_cache=True,
     incremental_ingest=True,
-    streaming_ask=False,
+    streaming_ask=True,
     http_daemon=False,
     mcp_server=False,
     single_file_ingest=True,
     bulk_search=True,
     lexical_only_mode=True,
-    extractive_ask=False,
+    extractive_ask=True,
     review=False,
 )
 _EMPTY = Stats(
@@ -80,7 +81,7 @@ def _models(shop: Workshop, revision: int, embedding: str | None) -> ModelInfo:
         parser_version=labels.parser,
         chunker_version=labels.chunker,
         embedding_version=embedding,
-        prompt_template_version=None,
+        prompt_template_version=VERSION,
         index_version=INDEX_VERSION,
         corpus_revision=revision,
         active_parsers=list(labels.parsers),

@@ -53,7 +53,7 @@ class AskEngine:
         question = standalone(inquiry.question, history, self._writer.model)
         page = self._search(_query(inquiry, question))
         listener.retrieved(page)
-        verdict = gate.judge(question, page)
+        verdict = gate.judge(page)
         worded = self._worded(question, page, history, listener, passed=verdict.passed)
         model = self._writer.model
         return Answer(

@@ -55,9 +55,8 @@ _CURVES = {
 }
 
 
-def judge(question: str, page: Page) -> Verdict:
+def judge(page: Page) -> Verdict:
     """Return whether a page of hits holds enough to answer from."""
-    del question
     hits = page.hits
     if not hits:
         return Verdict(passed=False, evidence=0.0, threshold=THRESHOLD)

@@ -1,7 +1,6 @@
 """The prompt: what a language model is told, and the one word by which it declines.
 
-What never changes stands first, so that a server's prefix cache serves it. `VERSION` changes with
-every word of it.
+What never changes stands first, so that a server's prefix cache serves it.
 """
 
 import re
@@ -14,7 +13,6 @@ from kebab.rag.recall import recalled
 from kebab.rag.tokens import text_tokens
 from kebab.rag.tongue import Tongue
 
-VERSION = "rag-v1"
 NOT_IN_NOTES = "NOT_IN_NOTES"
 """What a model says when the passages do not answer."""
 

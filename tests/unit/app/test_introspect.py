@@ -82,7 +82,7 @@ def test_versions_say_what_shapes_the_index(lab):
     assert models.parser_version in models.active_parsers
     assert models.active_chunkers == [models.chunker_version]
     assert _told_chunker(lab, 64) != models.chunker_version
-    assert models.prompt_template_version is None
+    assert models.prompt_template_version == "rag-v1"
 
 
 def _told_chunker(desk, tokens):
@@ -97,11 +97,14 @@ def test_capabilities_say_what_works(desk):
         "json_mode",
         "ingest_progress",
         "ingest_cancellation",
+        "rag_multi_turn",
         "search_cache",
         "incremental_ingest",
+        "streaming_ask",
         "single_file_ingest",
         "bulk_search",
         "lexical_only_mode",
+        "extractive_ask",
     }
 
 

@@ -11,11 +11,11 @@ NOTE = stored("The backup of all documents runs every night at two with restic."
 def judged(score, asked, cosine=None, **fields):
     found = hit(NOTE, score=score)
     evidence = replace(found.evidence, vector_score=cosine, **fields)
-    return judge("when does the backup run", page(replace(found, evidence=evidence), asked=asked))
+    return judge(page(replace(found, evidence=evidence), asked=asked))
 
 
 def test_no_hits_are_no_evidence():
-    verdict = judge("anything", page())
+    verdict = judge(page())
     assert (verdict.passed, verdict.evidence, verdict.threshold) == (False, 0.0, THRESHOLD)
 
 
@@ -59,5 +59,5 @@ def test_extreme_scores_are_no_error(score):
 def test_what_headings_say_counts_for_the_passage():
     chunk = stored("Every night at two.", heading_path=("Backups",), title="Volcano")
     asked = {"backup": 2.0, "volcano": 2.0}
-    bare = judge("q", page(hit(stored("Every night at two."), score=0.4), asked=asked))
-    assert judge("q", page(hit(chunk, score=0.4), asked=asked)).evidence > bare.evidence
+    bare = judge(page(hit(stored("Every night at two."), score=0.4), asked=asked))
+    assert judge(page(hit(chunk, score=0.4), asked=asked)).evidence > bare.evidence

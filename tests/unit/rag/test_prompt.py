@@ -12,7 +12,6 @@ from kebab.rag import prompt
 from kebab.rag.fence import cost
 from kebab.rag.prompt import (
     NOT_IN_NOTES,
-    VERSION,
     declined,
     messages,
     overhead,
@@ -21,6 +20,7 @@ from kebab.rag.prompt import (
 )
 from kebab.rag.tokens import text_tokens
 from kebab.rag.tongue import Tongue, tongue
+from kebab.rag.version import VERSION
 from tests.fakes.evidence import stored
 
 CASES = Path(__file__).parents[2] / "cases" / "prompt"
