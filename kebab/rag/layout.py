@@ -33,6 +33,9 @@ _NARROWEST_WRAP = 40
 _SHORT = 0.7
 """A line shorter than this share of the widest, next word included, was ended on purpose."""
 
+_FIRST_DENSE = "\u0e00"
+"""From here on scripts have no capitals, or no blanks, that would tell where a sentence begins."""
+
 
 class Kind(StrEnum):
     """What a block is."""
@@ -181,7 +184,8 @@ def _ended(before: str, after: str, widest: int) -> bool:
         return False
     word = after.split(maxsplit=1)[0]
     begins = word[0].isupper() or word[0].isdigit()
-    return begins and _width(before) + 1 + _width(word) < widest * _SHORT
+    open_ = before.rstrip().endswith((",", ";")) or before.rstrip()[-1:] >= _FIRST_DENSE
+    return begins and not open_ and _width(before) + 1 + _width(word) < widest * _SHORT
 
 
 def _width(line: str) -> int:
