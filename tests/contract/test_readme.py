@@ -13,8 +13,9 @@ def test_the_gate_runs_the_test_command_of_the_readme_to_the_letter():
     assert _SECOND.endswith("pytest")
 
 
-def test_the_first_command_installs_ingests_and_searches_what_is_shipped():
+def test_the_first_command_installs_ingests_searches_and_answers_from_what_is_shipped():
     assert "pip install" in _FIRST
     (folder,) = re.findall(r"kebab ingest (\S+)", _FIRST)
     assert list((ROOT / folder).rglob("*.md"))
     assert "kebab search" in _FIRST
+    assert "kebab ask --extractive" in _FIRST
