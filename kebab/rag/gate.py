@@ -11,9 +11,10 @@ middle is put where few answerable ones are lost. Refused, in percent (with Mini
 - SQuAD 2, each question without the article that answers it: 87 / 64
 - JaQuAD, by words: its own 2.9, those of SQuAD 2 99.7; Cranfield: its own .4 / 4.4, those of
   SQuAD 2, some of them on physics, 97.9 / 87
-- three articles of SQuAD 2: its own 1.3 / 3.8, others 98.7 / 93.3; three of JaQuAD, by words: its own
-  6 (2 of 32), others 97.7
-- seven notes, natural questions in English and Korean: 2 / 5 of 32 that they answer, 32 of 32 others
+- three articles of SQuAD 2: its own 1.3 / 3.8, others 98.7 / 93.3; three of JaQuAD, by words:
+  its own 6 (2 of 32), others 97.7
+- seven notes, natural questions in English and Korean: 2 / 5 of 32 that they answer, 32 of 32
+  on other matters
 """
 
 import math
