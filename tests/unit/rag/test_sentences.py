@@ -183,3 +183,8 @@ def test_a_sentence_knows_what_it_stands_in():
         Kind.ITEM,
         Kind.ROW,
     ]
+
+
+def test_long_code_counts_line_by_line():
+    code = "\n".join(f"run --step {number}. Then" for number in range(40))
+    assert parts(f"```\n{code}\n```") == code.split("\n")
