@@ -1,42 +1,82 @@
-"""The log of faults: what the public view leaves out, one JSON object a line."""
+"""The audit view of a fault: what the public view leaves out, for the log of this machine."""
 
-import json
 import os
+import platform
 import time
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 
 from kebab import __version__
 from kebab.app.classify import Fault, chain
+from kebab.app.log import append
 from kebab.app.moment import stamp
+from kebab.app.redaction import redacted, redacted_arguments
+from kebab.wire.audit import AuditMeta, ErrorAudit
+from kebab.wire.record import encode, envelop
 
-_MAX_BYTES = 2_000_000
+_LONGEST_TEXT = 4_000
+_LONGEST_LINE = 300
+_MOST_ARGUMENTS = 100
+_HEAD, _TAIL = 40, 120
+"""How many lines of a traceback are kept from its beginning and from its end."""
 
 
-def record(fault: BaseException, known: Fault, log: Path) -> None:
-    """Append a fault to the log, which only its owner may read; a full disk is no second fault."""
-    line = json.dumps(
-        {
-            "schema_version": "error_audit.v1",
-            "timestamp": stamp(time.time()),
-            "correlation_id": known.reply.correlation_id,
-            "code": known.reply.code,
-            "operation": known.reply.operation,
-            "kebab_version": __version__,
-            "chain": chain(fault),
-            "traceback": traceback.format_exception(fault),
-        }
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The call that failed: its command line after `kebab`, and its knowledge base if known."""
+
+    arguments: tuple[str, ...] = ()
+    data_dir: str | None = None
+
+
+def record(fault: BaseException, known: Fault, call: Call, log: Path) -> bool:
+    """Append a fault to the log, which only its owner may read; return whether it was kept."""
+    line = audit(fault, known, call)
+    command, when, status = line.operation, line.occurred_at, line.status
+    return append(log, encode(envelop(line, command=command, timestamp=when, exit_code=status)))
+
+
+def audit(fault: BaseException, known: Fault, call: Call) -> ErrorAudit:
+    """Return all that is known of a fault, without secrets."""
+    reply = known.reply
+    return ErrorAudit(
+        correlation_id=reply.correlation_id,
+        occurred_at=stamp(time.time()),
+        operation=reply.operation,
+        status=int(known.exit),
+        code=reply.code,
+        kind=reply.kind,
+        retry=reply.retry,
+        severity=reply.severity,
+        message=_cut(redacted(str(fault)) or type(fault).__name__, _LONGEST_TEXT),
+        chain=[_cut(one, _LONGEST_TEXT) for one in chain(fault)],
+        traceback=_traceback(fault),
+        meta=_meta(call),
     )
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        _rotate(log)
-        flags = os.O_APPEND | os.O_CREAT | os.O_WRONLY
-        with os.fdopen(os.open(log, flags, 0o600), "a", encoding="utf-8") as file:
-            file.write(line + "\n")
-    except OSError:
-        return
 
 
-def _rotate(log: Path) -> None:
-    if log.exists() and log.stat().st_size > _MAX_BYTES:
-        log.replace(log.with_suffix(".log.1"))
+def _traceback(fault: BaseException) -> list[str]:
+    """Return where a fault was raised; of a very long way its beginning and its end."""
+    text = redacted("".join(traceback.format_exception(fault)))
+    lines = [_cut(line, _LONGEST_LINE) for line in text.splitlines()]
+    dropped = len(lines) - _HEAD - _TAIL
+    if dropped <= 0:
+        return lines
+    return [*lines[:_HEAD], f"… {dropped} lines", *lines[-_TAIL:]]
+
+
+def _meta(call: Call) -> AuditMeta:
+    argv = redacted_arguments(call.arguments)
+    return AuditMeta(
+        kebab_version=__version__,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.release()} {platform.machine()}",
+        argv=[_cut(one, _LONGEST_LINE) for one in argv[:_MOST_ARGUMENTS]],
+        data_dir=redacted(call.data_dir),
+        pid=os.getpid(),
+    )
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

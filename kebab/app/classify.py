@@ -1,19 +1,34 @@
 """From any exception to what a caller sees: the only place that reads a signal."""
 
-import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kebab.core.legible import legible
+import msgspec
+
+from kebab.app.redaction import redacted
+from kebab.config.model import Settings
 from kebab.errors.catalog import Cancelled, Generic
+from kebab.errors.dependency import absent
 from kebab.errors.refusal import refusal
 from kebab.errors.signal import Exit, Retry, Signal
+from kebab.errors.translations.languages import ENGLISH, Language, wordings
 from kebab.wire.error import ErrorReply
 
-_USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
-_SECRET = re.compile(r"(?i)\b(bearer\s+|token=|api[_-]?key=|password=)[^\s&\"']+")
 _TARGETS = ("path", "model", "endpoint", "field", "option", "data_dir", "operation", "what")
+_MOST_CAUSES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a caller is told of faults: in which language, and how much."""
+
+    language: Language = ENGLISH
+    hides_home: bool = False
+    verbose: bool = False
+
+
+PLAIN = View()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,55 +40,77 @@ class Fault:
     quiet: bool = False
 
 
-def classify(fault: BaseException, *, operation: str, verbose: bool = False) -> Fault:
+def seen_with(settings: Settings, *, verbose: bool = False) -> View:
+    """Return how faults are told under these settings."""
+    return View(settings.lang, settings.errors.redact_home, verbose)
+
+
+def classify(fault: BaseException, *, operation: str, view: View = PLAIN) -> Fault:
     """Return the public view of an exception."""
     signal = _signal(fault, operation)
-    if isinstance(signal, Generic) and verbose:
-        signal.chain = chain(fault)
+    told = reply(signal, operation=operation, view=view)
+    if view.verbose and (causes := chain(fault)[fault is signal :]):
+        shown = [redacted(one, hides_home=view.hides_home) for one in causes]
+        told = msgspec.structs.replace(told, details={**told.details, "chain": shown})
     gone = isinstance(fault, BrokenPipeError)
-    status = Exit.READER_GONE if gone else signal.meaning.exit
-    return Fault(reply(signal, operation=operation), status, quiet=gone)
+    return Fault(told, Exit.READER_GONE if gone else signal.meaning.exit, quiet=gone)
 
 
-def reply(signal: Signal, *, operation: str) -> ErrorReply:
-    """Return `error.v1` for a signal, with secrets taken out."""
+def reply(signal: Signal, *, operation: str, view: View = PLAIN) -> ErrorReply:
+    """Return `error.v1` for a signal, with secrets taken out.
+
+    When its message is not public, what is said is that something went wrong, and of its details
+    there remains what cannot tell anything: numbers and truth values.
+    """
     meaning = signal.meaning
-    details = {name: redacted(value) for name, value in signal.details().items()}
-    if details.get("chain", ()) is None:
-        del details["chain"]
-    hint = signal.advice()
+    # Our own words stay as they are: only what was filled in can hold a secret.
+    safe = _safe(signal, view)
+    voice = safe if meaning.public else Generic()
+    words = wordings(type(voice), view.language)
+    details = _shown(safe)
     return ErrorReply(
         code=meaning.code,
-        message=redacted(signal.text()),
+        message=voice.text(words),
         details=details,
-        hint=redacted(hint) if hint else None,
+        hint=voice.advice(words),
         kind=meaning.kind.value,
         operation=operation,
         target=_target(details),
         retryable=meaning.retry is Retry.TRANSIENT,
         retry=meaning.retry.value,
+        retry_after_ms=meaning.backoff.first_ms if meaning.backoff else None,
         severity=meaning.severity.value,
         correlation_id=uuid.uuid4().hex,
     )
 
 
-def redacted(value: Any) -> Any:
-    """Return a value with URL user info, tokens and the like replaced."""
-    if isinstance(value, str):
-        return _SECRET.sub(r"\1[redacted]", _USER_INFO.sub("[redacted]@", legible(value)))
-    if isinstance(value, list):
-        return [redacted(item) for item in value]
-    return value
-
-
 def chain(fault: BaseException) -> list[str]:
-    """Return an exception and its causes, outermost first, one line each."""
+    """Return an exception and its causes without secrets, outermost first, one line each."""
     lines: list[str] = []
     cause: BaseException | None = fault
-    while cause is not None:
-        lines.append(redacted(f"{type(cause).__name__}: {cause}"))
-        cause = cause.__cause__ or cause.__context__
+    while cause is not None and len(lines) < _MOST_CAUSES:
+        words = redacted(str(cause))
+        lines.append(f"{type(cause).__name__}: {words}" if words else type(cause).__name__)
+        context = None if cause.__suppress_context__ else cause.__context__
+        cause = cause.__cause__ or context
     return lines
+
+
+def _safe(signal: Signal, view: View) -> Signal:
+    """Return a signal whose details hold no secrets."""
+    details = signal.details().items()
+    safe = {name: redacted(value, hides_home=view.hides_home) for name, value in details}
+    return replace(signal, **safe)  # type: ignore[type-var]
+
+
+def _shown(signal: Signal) -> dict[str, Any]:
+    """Return the details that a caller sees; what was not asked for is not there."""
+    public = signal.meaning.public
+    return {
+        name: value
+        for name, value in signal.details().items()
+        if (public or isinstance(value, int | float)) and (name, value) != ("chain", None)
+    }
 
 
 def _signal(fault: BaseException, operation: str) -> Signal:
@@ -83,6 +120,8 @@ def _signal(fault: BaseException, operation: str) -> Signal:
         return Cancelled(operation=operation)
     if isinstance(fault, OSError) and fault.filename is not None:
         return refusal(fault, "read", fault.filename)
+    if isinstance(fault, ImportError):
+        return absent(fault) or Generic()
     return Generic()
 
 

@@ -5,14 +5,14 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kebab.app.classify import reply
+from kebab.app.classify import PLAIN, View, reply, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
 from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, InvalidInput
 from kebab.ingest.outcome import IngestItem as Item
 from kebab.ingest.outcome import IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
@@ -37,7 +37,7 @@ def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cance
     if not shop.database.exists():
         choose(request, Nothing())  # refuses what would leave an empty knowledge base behind
     with _opened(shop, request, report, cancel) as ports:
-        return ingest_report(run(request, ports, report, cancel))
+        return ingest_report(run(request, ports, report, cancel), seen_with(shop.settings))
 
 
 def ingest_text(
@@ -60,11 +60,12 @@ def ingest_text(
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))
     with _opened(shop, request, report, cancel) as ports:
-        return ingest_report(run(note, request, ports, report, cancel))
+        outcome = run(note, request, ports, report, cancel)
+        return ingest_report(outcome, seen_with(shop.settings))
 
 
-def ingest_report(outcome: IngestOutcome) -> IngestReport:
-    """Return the outcome of a run as the wire says it."""
+def ingest_report(outcome: IngestOutcome, view: View = PLAIN) -> IngestReport:
+    """Return the outcome of a run as the wire says it; `view` is how its errors are told."""
     embedding = outcome.embedding
     return IngestReport(
         scope=list(outcome.scope),
@@ -82,7 +83,7 @@ def ingest_report(outcome: IngestOutcome) -> IngestReport:
         skipped_by_reason=outcome.skipped_by_reason,
         skipped_by_extension=outcome.skipped_by_extension,
         skip_examples=outcome.skip_examples,
-        items=[_item(item) for item in outcome.items],
+        items=[_item(item, view) for item in outcome.items],
         embedding=EmbeddingSummary(
             version=embedding.version,
             embedded=embedding.embedded,
@@ -97,7 +98,7 @@ def ingest_report(outcome: IngestOutcome) -> IngestReport:
     )
 
 
-def _item(item: Item) -> IngestItem:
+def _item(item: Item, view: View) -> IngestItem:
     return IngestItem(
         kind=item.kind.value,
         doc_id=item.doc_id,
@@ -107,7 +108,7 @@ def _item(item: Item) -> IngestItem:
         embedded=item.embedded,
         reused=item.reused,
         warnings=list(item.warnings),
-        error=reply(item.error, operation="ingest") if item.error else None,
+        error=reply(item.error, operation="ingest", view=view) if item.error else None,
     )
 
 
@@ -130,6 +131,8 @@ class _Models:
             found.count_tokens([""])  # reads the tokenizer: a damaged one counts for none
         except EmbeddingUnavailable as signal:
             self._tell(f"no vectors in this run, words only: {signal.cause}")
+        except DependencyMissing as signal:
+            self._tell(f"no vectors in this run, words only: {signal.text()}")
         else:
             self.found = found
             self._tell(f"embedding with {found.version}")

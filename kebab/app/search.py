@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kebab.app.classify import classify
+from kebab.app.classify import classify, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.legible import require_legible
 from kebab.app.moment import parsed
@@ -59,7 +59,7 @@ def bulk(shop: Workshop, lines: Iterable[bytes]) -> Iterator[BulkSearchItem]:
             query = request.query
             item = BulkSearchItem(index=index, query=query, response=search(shop, request))
         except Signal as signal:
-            fault = classify(signal, operation="search").reply
+            fault = classify(signal, operation="search", view=seen_with(shop.settings)).reply
             item = BulkSearchItem(index=index, query=query, error=fault)
         yield item
 

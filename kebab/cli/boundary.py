@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.options import expects_json
-from kebab.errors.signal import Exit
+from kebab.cli.options import expected_language, expects_json
+from kebab.errors.signal import Exit, Signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.app.classify import Fault
+    from kebab.app.classify import Fault, View
     from kebab.cli.session import Session
+    from kebab.config.model import Settings
     from kebab.errors.catalog import UsageInvalid
 
 
@@ -49,7 +50,7 @@ def report(session: Session, fault: BaseException) -> int:
     if seen.quiet or session.reported:
         return seen.exit
     session.reported = True
-    log = logged(fault, seen)
+    log = logged(session, fault, seen)
     session.on_fault(seen)
     if session.flags.machine:
         session.aside(seen.reply, seen.exit)
@@ -62,18 +63,43 @@ def report(session: Session, fault: BaseException) -> int:
     return seen.exit
 
 
-def logged(fault: BaseException, seen: Fault) -> str | None:
-    """Keep what the public view leaves out; return the log's path when a reader should look."""
-    from kebab.app.audit import record
+def logged(session: Session, fault: BaseException, seen: Fault) -> str | None:
+    """Keep what the public view leaves out; return the log's path when a reader should look.
+
+    What the caller did on purpose, or mistyped, is not kept: an interruption, a usage error.
+    """
+    from kebab.app.audit import Call, record
     from kebab.config.model import Settings
     from kebab.config.paths import places
-    from kebab.errors.catalog import Generic, UsageInvalid
+    from kebab.errors.catalog import UsageInvalid
+    from kebab.errors.listing import catalog
 
     if seen.exit == Exit.INTERRUPTED or seen.reply.code == UsageInvalid.meaning.code:
         return None
     log = places(Settings()).log
-    record(fault, seen, log)
-    return str(log) if seen.reply.code == Generic.meaning.code else None
+    known = settings(session)
+    data_dir = str(places(known).data) if known else session.flags.data_dir
+    kept = record(fault, seen, Call(session.arguments, data_dir), log)
+    public = catalog()[seen.reply.code].meaning.public
+    return str(log) if kept and not public else None
+
+
+def settings(session: Session) -> Settings | None:
+    """Return the settings of a call, None when they cannot be used."""
+    try:
+        return session.settings()
+    except Signal:
+        return None
+
+
+def view(session: Session) -> View:
+    """Return how this caller wants to be told of faults, also when the settings are unusable."""
+    from kebab.app.classify import seen_with
+    from kebab.config.load import language
+    from kebab.config.model import Settings
+
+    known = settings(session) or Settings(lang=session.flags.lang or language())
+    return seen_with(known, verbose=session.flags.verbose)
 
 
 def classified(session: Session, fault: BaseException) -> Fault:
@@ -85,12 +111,14 @@ def classified(session: Session, fault: BaseException) -> Fault:
     if isinstance(fault, click.Abort):
         fault = KeyboardInterrupt()
     if not isinstance(fault, click.ClickException):
-        return classify(fault, operation=session.command, verbose=session.flags.verbose)
+        return classify(fault, operation=session.command, view=view(session))
     session.flags.machine = expects_json(session.arguments)
     context = fault.ctx if isinstance(fault, click.UsageError) else None
     if context is not None:
         session.command = context.command_path.partition(" ")[2] or context.command_path
-    seen = classify(usage(fault), operation=session.command, verbose=session.flags.verbose)
+        wanted = expected_language(session.arguments, context.command)
+        session.flags.lang = session.flags.lang or wanted
+    seen = classify(usage(fault), operation=session.command, view=view(session))
     if context is None:
         return seen
     hint = getattr(fault, "hint", None) or f"{context.command_path} --help"

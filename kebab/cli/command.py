@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.options import GlobalOption, global_options
+from kebab.cli.options import GlobalOption, shared_options
 from kebab.cli.statuses import statuses
 from kebab.errors.signal import Exit
 
@@ -23,7 +23,8 @@ class Described(click.Command):
         exits: Sequence[Exit] = (),
         **attrs: Any,
     ) -> None:
-        attrs["params"] = [*(attrs.get("params") or []), *global_options()]
+        own = attrs.get("params") or []
+        attrs["params"] = [*own, *shared_options(own)]
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
         self.examples = tuple(examples)

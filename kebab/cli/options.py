@@ -7,8 +7,11 @@ from typing import Any, Literal
 import click
 from click.core import ParameterSource
 
+from kebab.errors.translations.languages import LANGUAGES, Language
+
 ColorChoice = Literal["auto", "always", "never"]
 
+_LANG = "--lang"
 _FRAMES = ("--json", "--stream", "--bulk")
 
 
@@ -22,6 +25,7 @@ class Flags:
     read_only: bool = False
     verbose: bool = False
     color: ColorChoice = "auto"
+    lang: Language | None = None
 
 
 def expects_json(arguments: Sequence[str]) -> bool:
@@ -38,6 +42,22 @@ def expects_json(arguments: Sequence[str]) -> bool:
             wanted = (value or "".join(arguments[place + 1 : place + 2])) == "json"
         wanted = wanted or argument in _FRAMES
     return wanted
+
+
+def expected_language(arguments: Sequence[str], command: click.Command) -> Language | None:
+    """Return the language that a caller wants errors in, as far as it shows before that.
+
+    Where `--lang` is the command's own it says nothing of errors.
+    """
+    if not any(isinstance(one, GlobalOption) and _LANG in one.opts for one in command.params):
+        return None
+    before = [*arguments[: arguments.index("--")]] if "--" in arguments else [*arguments]
+    for place, argument in enumerate(before):
+        name, _, value = argument.partition("=")
+        wanted = value or "".join(before[place + 1 : place + 2])
+        if name == _LANG:
+            return next((language for language in LANGUAGES if language == wanted), None)
+    return None
 
 
 class GlobalOption(click.Option):
@@ -88,8 +108,20 @@ def global_options() -> list[click.Parameter]:
             type=click.Choice(["auto", "always", "never"]),
             help="When to use colour; `auto` heeds `NO_COLOR` and `FORCE_COLOR`.",
         ),
+        GlobalOption(
+            _LANG,
+            keep=_lang,
+            type=click.Choice(LANGUAGES),
+            help="Language of errors; before the name of a command whose `--lang` is a filter.",
+        ),
         GlobalOption("--verbose", keep=_verbose, is_flag=True, help="Say more, also of errors."),
     ]
+
+
+def shared_options(own: Sequence[click.Parameter]) -> list[click.Parameter]:
+    """Return the shared flags of a command; a name that it has itself means its own there."""
+    taken = {name for one in own for name in one.opts}
+    return [one for one in global_options() if taken.isdisjoint(one.opts)]
 
 
 def _json(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
@@ -118,3 +150,7 @@ def _color(flags: Flags, value: ColorChoice) -> None:
 
 def _verbose(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
     flags.verbose = value
+
+
+def _lang(flags: Flags, value: Language) -> None:
+    flags.lang = value

@@ -54,7 +54,7 @@ class Session:
         from kebab.config.load import load
 
         path = Path(self.flags.config) if self.flags.config else None
-        return load(path, flags={"data_dir": self.flags.data_dir, **flags})
+        return load(path, flags={"data_dir": self.flags.data_dir, "lang": self.flags.lang, **flags})
 
     def named_config(self) -> Path | None:
         """Return the settings file that the caller names, None when it names none."""

@@ -11,14 +11,16 @@ from msgspec import Struct
 from kebab.config.model import Settings
 from kebab.config.paths import default_config
 from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.translations.languages import Language, spoken
 
 _PREFIX = "KEBAB_"
+_LANGUAGE = "lang"
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
 _FOREIGN = frozenset(
-    {"KEBAB_CONFIG", "KEBAB_LANG", "KEBAB_LIVE_MODEL", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"}
+    {"KEBAB_CONFIG", "KEBAB_LIVE_MODEL", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"}
 )
 """Variables with our prefix that are not settings."""
 
@@ -45,6 +47,11 @@ def load(
         if value is not None:
             _set(layered, key, value)
     return _convert(layered, "command line")
+
+
+def language(environ: Mapping[str, str] | None = None) -> Language:
+    """Return the language that the environment alone asks for."""
+    return spoken((os.environ if environ is None else environ).get(variable(_LANGUAGE), ""))
 
 
 def setting_keys(form: type[Struct] = Settings, prefix: str = "") -> Iterator[str]:
@@ -114,6 +121,9 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 def _literal(text: str, key: str) -> Any:
     """Return a variable's value: JSON where it reads as JSON and the setting is no text."""
+    if key == _LANGUAGE:
+        # Scripts hand on what the system says; a language that we lack must not stop them.
+        return spoken(text)
     default = _default(key)
     if isinstance(default, str):
         return text

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from kebab.errors.translations.languages import ENGLISH, Language
+
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -106,6 +108,13 @@ class Ask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The most turns that one session keeps; older ones are forgotten."""
 
 
+class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How errors are told."""
+
+    redact_home: bool = False
+    """Write the home directory as `~` in errors, for instance when their text is passed on."""
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that can be set."""
 
@@ -117,6 +126,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The folder that a bare `kebab ingest` reads; empty means every folder ingested before."""
     offline: bool = False
     """Never use the network to fetch model weights."""
+    lang: Language = ENGLISH
+    """The language of error messages and hints: `en`, `ko` or `zh`; the variable may also hold a
+    locale such as `ko_KR.UTF-8`."""
     ingest: Ingest = Ingest()
     """Which files are read."""
     index: Index = Index()
@@ -127,3 +139,5 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a search does when no flag says otherwise."""
     ask: Ask = Ask()
     """How questions are answered."""
+    errors: Errors = Errors()
+    """How errors are told."""

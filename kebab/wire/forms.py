@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from kebab.wire import (
     ask,
+    audit,
     bench,
     error,
     health,
@@ -20,6 +21,7 @@ from kebab.wire.record import Record, Request
 
 _HOMES: tuple[ModuleType, ...] = (
     ask,
+    audit,
     bench,
     error,
     health,

@@ -13,6 +13,11 @@ from kebab.wire.forms import every_form, name_of
 from kebab.wire.record import Reply
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_CHAIN = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Under `--verbose`: the causes, outermost first.",
+}
 _ENVELOPE = ["command", "timestamp", "exit_code", "output_format"]
 
 Schema = dict[str, Any]
@@ -36,7 +41,11 @@ def document(form: type[Struct]) -> Schema:
 
 
 def detail_schema(signal: type[Signal]) -> Schema:
-    """Return the schema of a code's details; one that has a default may be left out."""
+    """Return the schema of a code's details; one that has a default may be left out.
+
+    `--verbose` adds `chain` to those of any code. Of a code whose message is not public any detail
+    may be held back.
+    """
     fields = [
         (
             field.name,
@@ -47,7 +56,9 @@ def detail_schema(signal: type[Signal]) -> Schema:
     ]
     form = msgspec.defstruct(f"{signal.__name__}Details", fields, kw_only=True)
     ((_, schema),) = msgspec.json.schema_components([form])[1].items()
-    return {**schema, "title": form.__name__}
+    required = {"required": schema["required"] if signal.meaning.public else []}
+    properties = {**schema["properties"], "chain": _CHAIN}
+    return {**schema, **required, "title": form.__name__, "properties": properties}
 
 
 def _document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:

@@ -1,8 +1,31 @@
+import dataclasses
+from pathlib import Path
+
 import pytest
 
-from kebab.app.classify import classify, redacted
-from kebab.errors.catalog import IoError, ModelUnreachable, NotIndexed
+from kebab.app.classify import View, chain, classify, reply, seen_with
+from kebab.config.model import Errors, Settings
+from kebab.errors.catalog import (
+    EmbeddingUnavailable,
+    IoError,
+    ModelNotPulled,
+    ModelUnreachable,
+    NotIndexed,
+    TooLarge,
+    Unauthorized,
+)
 from kebab.errors.signal import Exit
+
+KOREAN = View(language="ko")
+VERBOSE = View(verbose=True)
+
+
+@pytest.fixture
+def secretive(monkeypatch):
+    """A row whose message is not public."""
+    hidden = dataclasses.replace(TooLarge.meaning, public=False)
+    monkeypatch.setattr(TooLarge, "meaning", hidden)
+    return TooLarge(what="/home/ada/diary", size=3, limit=2)
 
 
 def test_a_signal_speaks_for_itself():
@@ -40,27 +63,121 @@ def test_what_nobody_mapped_says_nothing_of_itself_unless_asked():
     raised = ValueError("secret path /home/me")
     raised.__cause__ = KeyError("inner")
     plain = classify(raised, operation="x").reply
-    verbose = classify(raised, operation="x", verbose=True).reply
+    verbose = classify(raised, operation="x", view=VERBOSE).reply
 
     assert "secret" not in plain.message
     assert plain.details == {}
     assert verbose.details["chain"] == ["ValueError: secret path /home/me", "KeyError: 'inner'"]
 
 
-def test_secrets_are_taken_out_of_message_and_details():
+def test_the_causes_of_a_signal_are_told_when_asked_and_without_secrets():
+    raised = IoError(path="/x", op="read", cause="gone")
+    raised.__cause__ = FileNotFoundError("http://me:hunter2@host")
+
+    assert "chain" not in classify(raised, operation="x").reply.details
+    assert classify(raised, operation="x", view=VERBOSE).reply.details["chain"] == [
+        "FileNotFoundError: http://[redacted]@host"
+    ]
+    alone = classify(IoError(path="/x", op="read", cause="gone"), operation="x", view=VERBOSE)
+    assert "chain" not in alone.reply.details
+
+
+def test_a_chain_follows_what_was_raised_meanwhile_but_not_what_was_put_aside():
+    fault = ValueError("outer")
+    fault.__context__ = KeyError("inner")
+
+    assert chain(fault) == ["ValueError: outer", "KeyError: 'inner'"]
+
+    fault.__suppress_context__ = True
+    assert chain(fault) == ["ValueError: outer"]
+
+
+def test_a_fault_without_words_is_named():
+    assert chain(KeyboardInterrupt()) == ["KeyboardInterrupt"]
+
+
+def test_a_chain_without_end_ends():
+    one, other = ValueError("one"), ValueError("other")
+    one.__cause__, other.__cause__ = other, one
+
+    assert len(chain(one)) == 20
+
+
+def test_secrets_are_taken_out_of_message_hint_and_details():
     signal = ModelUnreachable(
         endpoint="http://me:hunter2@host:11434", operation="ask", cause="Authorization: Bearer abc"
     )
-    reply = classify(signal, operation="ask").reply
+    pulled = ModelNotPulled(model="http://me:hunter2@hub/x", endpoint="", operation="ask")
+    tried = EmbeddingUnavailable(model="m", tried=["hub", "http://me:hunter2@mirror"], cause="x")
 
-    assert "hunter2" not in f"{reply.message}{reply.details}{reply.target}"
-    assert "abc" not in reply.message
+    told = [classify(one, operation="ask").reply for one in (signal, pulled, tried)]
+
+    assert "hunter2" not in repr(told)
+    assert "abc" not in told[0].message
+    assert told[1].hint == "ollama pull http://[redacted]@hub/x"
+    assert told[2].details["tried"] == ["hub", "http://[redacted]@mirror"]
+
+
+def test_our_own_words_are_no_secrets():
+    assert "Authorization: Bearer TOKEN" in str(reply(Unauthorized(), operation="serve").hint)
 
 
 def test_names_that_are_no_text_become_escapes():
-    assert redacted("caf\udce9") == "caf\\xe9"
     signal = IoError(path="caf\udce9", op="read", cause="x")
+
     assert classify(signal, operation="x").reply.details["path"] == "caf\\xe9"
+
+
+def test_the_signal_itself_keeps_what_it_knows():
+    signal = ModelUnreachable(endpoint="http://me:hunter2@host", operation="ask", cause="x")
+    classify(signal, operation="ask")
+
+    assert signal.endpoint == "http://me:hunter2@host"
+
+
+def test_a_row_that_is_not_public_says_only_that_something_happened(secretive):
+    told = classify(secretive, operation="ingest").reply
+
+    assert told.code == "too_large"
+    assert told.message == "something unexpected went wrong"
+    assert told.hint == "kebab doctor"
+    assert told.details == {"size": 3, "limit": 2}
+    assert told.target is None
+    assert told.correlation_id
+
+
+def test_message_and_hint_are_told_in_another_language_and_nothing_else():
+    signal = NotIndexed(data_dir="/kb", expected=1, found=None)
+    english = reply(signal, operation="search")
+    korean = reply(signal, operation="search", view=KOREAN)
+    chinese = reply(signal, operation="search", view=View(language="zh"))
+
+    assert korean.message == "사용할 수 있는 색인이 없습니다: /kb"
+    assert chinese.message.endswith("/kb")
+    assert len({english.message, korean.message, chinese.message}) == 3
+    same = ("code", "details", "kind", "retry", "severity", "target", "hint")
+    assert all(getattr(korean, name) == getattr(english, name) for name in same)
+
+
+def test_what_nobody_mapped_is_told_in_another_language_too():
+    assert classify(ValueError(), operation="x", view=KOREAN).reply.message.startswith("예상")
+
+
+def test_settings_say_how_errors_are_told():
+    settings = Settings(lang="zh", errors=Errors(redact_home=True))
+
+    assert seen_with(settings, verbose=True) == View("zh", hides_home=True, verbose=True)
+
+
+def test_the_home_directory_is_written_short_when_asked():
+    raised = IoError(path=f"{Path.home()}/x", op="read", cause="gone")
+    raised.__cause__ = ValueError(f"{Path.home()}/x")
+    view = View(hides_home=True, verbose=True)
+
+    told = classify(raised, operation="x", view=view).reply
+
+    assert told.message == "cannot read ~/x: gone"
+    assert told.details["chain"] == ["ValueError: ~/x"]
 
 
 def test_two_faults_have_two_correlation_ids():

@@ -108,6 +108,44 @@ def test_a_fault_is_kept_in_the_log_under_its_correlation_id(session, err, home)
     assert json.loads(line)["correlation_id"] == json.loads(written(err))["correlation_id"]
 
 
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), click.UsageError("x"), BrokenPipeError()])
+def test_what_is_no_fault_of_kebab_is_not_in_the_log(session, home, fault):
+    guarded(session, failing(fault))
+
+    assert not (home / "state").exists()
+
+
+def test_the_log_knows_the_call_also_without_usable_settings(session, home, monkeypatch):
+    session.arguments = ("search", "x", "--password=hunter2")
+    session.flags.config = str(home / "none.toml")
+    session.flags.data_dir = "/elsewhere"
+    guarded(session, failing(ConfigInvalid(path="x", cause="y")))
+
+    meta = json.loads((home / "state" / "kebab" / "kebab.log").read_text())["meta"]
+
+    assert meta["argv"] == ["search", "x", "--password=[redacted]"]
+    assert meta["data_dir"] == "/elsewhere"
+
+
+def test_a_log_that_cannot_be_written_changes_nothing(session, err, home):
+    (home / "state").write_text("in the way")
+
+    assert guarded(session, failing(RuntimeError("a bug"))) == 2
+    assert "code: generic" in written(err)
+    assert "log:" not in written(err)
+
+
+def test_the_language_of_the_environment_holds_also_without_usable_settings(
+    session, err, monkeypatch
+):
+    monkeypatch.setenv("KEBAB_LANG", "ko_KR.UTF-8")
+    monkeypatch.setenv("KEBAB_SEARCH_LIMIT", "many")
+
+    guarded(session, failing(ConfigInvalid(path="x", cause="y")))
+
+    assert written(err).startswith("error: 설정을 사용할 수 없습니다: x: y\n")
+
+
 def test_a_bug_names_the_log(session, err, home):
     guarded(session, failing(RuntimeError("a bug")))
 

@@ -1,6 +1,8 @@
+import click
 import pytest
 
-from kebab.cli.options import expects_json
+from kebab.cli.filters import filter_options
+from kebab.cli.options import expected_language, expects_json, global_options, shared_options
 
 EVERYWHERE = [
     ("--read-only", lambda one: one.read_only),
@@ -76,3 +78,65 @@ def test_verbose_shows_the_causes_of_what_nobody_expected(kebab):
 @pytest.mark.parametrize(("choice", "colored"), [("always", True), ("never", False)])
 def test_color_is_a_choice(kebab, choice, colored):
     assert ("\x1b[" in kebab("doctor", "--color", choice).out) is colored
+
+
+def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
+    own = [click.Option(["--lang", "-l"])]
+
+    left = {name for one in shared_options(own) for name in one.opts}
+
+    assert left == {name for one in global_options() for name in one.opts} - {"--lang"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--lang", "ko", "search", "broken"], "저장소가 손상되었습니다: kebab.db"),
+        (["search", "broken", "--lang", "ko"], "damaged store: kebab.db"),
+        (["--lang", "zh", "search", "broken", "--lang", "ko"], "存储已损坏"),
+        (["inspect", "doc", "broken", "--lang", "ko"], "저장소가 손상되었습니다: kebab.db"),
+        (["inspect", "--lang", "ko", "doc", "broken"], "저장소가 손상되었습니다: kebab.db"),
+        (["--lang", "ko", "inspect", "--lang", "zh", "doc", "broken"], "存储已损坏"),
+        (["--lang=ko", "--nope"], "명령을 이해할 수 없습니다: no such option"),
+        (["doctor", "--nope", "--lang", "ko"], "명령을 이해할 수 없습니다: no such option"),
+        (["search", "--nope", "--lang", "ko"], "no such option"),
+        (["doctor", "--nope", "--", "--lang", "ko"], "no such option"),
+        (["doctor", "--lang", "xx"], "invalid value for '--lang'"),
+    ],
+    ids=" ".join,
+)
+def test_errors_are_told_in_the_language_that_was_asked_for(kebab, arguments, message):
+    assert kebab(*arguments).err.startswith(f"error: {message}")
+    assert kebab("--json", *arguments).fault["message"].startswith(message)
+
+
+@pytest.mark.parametrize("command", ["search", "list", "ask"])
+def test_where_documents_have_a_language_the_flag_means_theirs(kebab, opened, command):
+    words = [] if command == "list" else ["word"]
+    kebab("--lang", "zh", command, *words, "--lang", "ko")
+
+    assert "'ko'" in repr(opened[0].asked[0][1])
+    assert opened[0].settings.lang == "zh"
+
+
+def test_help_says_what_the_flag_means_where(kebab):
+    assert "--lang [en|ko|zh]" in kebab("doctor", "--help").out
+    assert "--lang CODE" in kebab("list", "--help").out
+    assert "--lang [en|ko|zh]" not in kebab("list", "--help").out
+
+
+def test_a_language_is_expected_as_far_as_it_shows():
+    @click.command(params=global_options())
+    def plain():
+        pass
+
+    @filter_options
+    @click.command()
+    def filtering():
+        pass
+
+    assert expected_language(["--nope", "--lang", "ko"], plain) == "ko"
+    assert expected_language(["--lang=zh", "--lang=ko"], plain) == "zh"
+    assert expected_language(["--lang"], plain) is None
+    assert expected_language(["--lang", "de"], plain) is None
+    assert expected_language(["--lang", "ko"], filtering) is None

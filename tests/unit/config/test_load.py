@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kebab.config import load as loading
-from kebab.config.load import load, setting_keys, variable
+from kebab.config.load import language, load, setting_keys, variable
 from kebab.config.model import Settings
 from kebab.errors.catalog import ConfigInvalid
 
@@ -97,7 +97,20 @@ def test_variables_are_read_by_the_type_of_their_setting(name, text, value):
 def test_an_unknown_variable_of_ours_is_refused_and_a_foreign_one_ignored():
     with pytest.raises(ConfigInvalid, match="did you mean `KEBAB_DATA_DIR`"):
         load(environ={"KEBAB_DATADIR": "/x"})
-    assert load(environ={"OLLAMA_HOST": "x", "KEBAB_LANG": "ko"}) == Settings()
+    assert load(environ={"OLLAMA_HOST": "x", "LANG": "ko_KR.UTF-8"}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"), [("ko", "ko"), ("zh_CN.UTF-8", "zh"), ("de_DE", "en"), ("", "en")]
+)
+def test_a_locale_in_the_variable_is_a_language_and_never_refused(text, spoken):
+    assert load(environ={"KEBAB_LANG": text}).lang == language({"KEBAB_LANG": text}) == spoken
+
+
+def test_a_language_that_the_file_names_must_be_one_that_we_speak(tmp_path):
+    assert load(_written(tmp_path, 'lang = "ko"'), environ={}).lang == "ko"
+    with pytest.raises(ConfigInvalid, match="lang"):
+        load(_written(tmp_path, 'lang = "ko_KR"'), environ={})
 
 
 def test_an_empty_variable_is_no_word_at_all():

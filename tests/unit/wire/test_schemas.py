@@ -64,4 +64,5 @@ def test_every_row_has_typed_details(code):
     schema = detail_schema(catalog()[code])
     names = {field.name for field in row(catalog()[code]).details}
 
-    assert set(schema["properties"]) == names
+    assert set(schema["properties"]) == names | {"chain"}
+    assert "chain" not in schema["required"]

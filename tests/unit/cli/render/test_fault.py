@@ -1,11 +1,11 @@
-from kebab.app.classify import classify
+from kebab.app.classify import View, classify
 from kebab.cli.render.fault import draw
 from kebab.cli.render.page import Page
 from kebab.errors.catalog import InvalidCursor, IoError
 
 
-def drawn(fault, log=None, *, verbose=False):
-    seen = classify(fault, operation="search", verbose=verbose)
+def drawn(fault, log=None, **view):
+    seen = classify(fault, operation="search", view=View(**view))
     return list(draw(seen.reply, Page(), log))
 
 
@@ -26,3 +26,13 @@ def test_causes_and_the_log_come_last():
 
     assert lines[-2] == "  caused by: RuntimeError: a bug"
     assert lines[-1].startswith("log: /state/kebab.log: ")
+
+
+def test_labels_and_code_stay_in_every_language():
+    lines = drawn(InvalidCursor(cause="not ours"), language="ko")
+
+    assert lines == [
+        "error: 커서를 사용할 수 없습니다: not ours",
+        "hint: `--cursor` 없이 다시 검색하세요",
+        "code: invalid_cursor",
+    ]

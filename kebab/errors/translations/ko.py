@@ -1,0 +1,87 @@
+"""Korean. Commands, names of settings and values stay as they are."""
+
+from kebab.errors import catalog as rows
+from kebab.errors.signal import Signal, Wording
+
+ROWS: dict[type[Signal], Wording] = {
+    rows.ConfigInvalid: Wording(
+        "설정을 사용할 수 없습니다: {path}: {cause}",
+        "설정을 고치거나 `kebab init --force`로 새로 만드세요",
+    ),
+    rows.UsageInvalid: Wording("명령을 이해할 수 없습니다: {cause}", "kebab --help"),
+    rows.InvalidInput: Wording("`{field}` 값이 올바르지 않습니다: {cause}"),
+    rows.InvalidCursor: Wording(
+        "커서를 사용할 수 없습니다: {cause}", "`--cursor` 없이 다시 검색하세요"
+    ),
+    rows.StaleCursor: Wording(
+        "커서가 발급된 뒤 색인이 바뀌었습니다: "
+        "발급 당시 리비전 {issued_revision}, 현재 {current_revision}",
+        "`--cursor` 없이 다시 검색하세요",
+    ),
+    rows.NotIndexed: Wording("사용할 수 있는 색인이 없습니다: {data_dir}", "kebab ingest FOLDER"),
+    rows.ModelUnreachable: Wording(
+        "모델 서버에 연결할 수 없습니다: {endpoint}: {cause}",
+        "서버를 시작하거나(`ollama serve`) 서버 없이 답을 구하세요: `kebab ask --extractive`",
+    ),
+    rows.ModelNotPulled: Wording(
+        "Ollama에 내려받지 않은 모델입니다: {model}", "ollama pull {model}"
+    ),
+    rows.ModelRejected: Wording(
+        "모델 서버가 {model} 모델을 거부했습니다: {cause}",
+        "다른 모델을 지정하세요: `kebab ask --model NAME`",
+    ),
+    rows.ModelBusy: Wording(
+        "모델 서버가 지금은 요청을 더 받지 않습니다: {endpoint}", "잠시 후 다시 시도하세요"
+    ),
+    rows.ModelProtocol: Wording(
+        "{endpoint}의 응답이 프로토콜에 맞지 않습니다: {cause}", "kebab doctor"
+    ),
+    rows.ContextOverflow: Wording(
+        "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",
+        "인용할 구절을 줄여서 질문하세요: `kebab ask --limit 3`",
+    ),
+    rows.EmbeddingUnavailable: Wording(
+        "임베딩 모델의 가중치를 구할 수 없습니다: {model}: {cause}", "kebab model pull {model}"
+    ),
+    rows.EmbeddingMismatch: Wording(
+        "색인을 만든 모델과 설정된 모델이 다릅니다: 색인 {found}, 설정 {expected}",
+        "kebab model use auto",
+    ),
+    rows.TimedOut: Wording("{operation} 작업이 제한 시간을 넘겼습니다: {deadline_ms}ms"),
+    rows.IoError: Wording("파일 시스템 작업({op})에 실패했습니다: {path}: {cause}", "kebab doctor"),
+    rows.Locked: Wording(
+        "다른 프로세스가 이 지식 베이스에 쓰고 있습니다: pid {holder_pid}",
+        "그 프로세스가 끝난 뒤 다시 시도하세요",
+    ),
+    rows.ReadOnly: Wording(
+        "`--read-only`에서는 할 수 없는 작업입니다: {operation}",
+        "`--read-only` 없이 다시 실행하세요",
+    ),
+    rows.StoreCorrupt: Wording("저장소가 손상되었습니다: {path}: {cause}", "kebab doctor"),
+    rows.UnsupportedMedia: Wording("이 파일을 읽을 파서가 없습니다: {path}: {media}"),
+    rows.ParseFailed: Wording("파일을 해석할 수 없습니다: {path}: {cause}"),
+    rows.TooLarge: Wording("너무 큽니다: {what}: {size}바이트, 한도 {limit}"),
+    rows.Unauthorized: Wording(
+        "서버의 토큰이 없거나 올바르지 않습니다", "헤더로 보내세요: `Authorization: Bearer TOKEN`"
+    ),
+    rows.DependencyMissing: Wording(
+        "{feature} 기능에 필요한 라이브러리를 이 컴퓨터에서 불러올 수 없습니다", "{install}"
+    ),
+    rows.ConfirmationRequired: Wording(
+        "확인이 필요한 명령입니다: `{operation}`", "kebab {operation} --yes"
+    ),
+    rows.Cancelled: Wording("중단되었습니다: {operation}"),
+    rows.Generic: Wording("예상하지 못한 문제가 생겼습니다", "kebab doctor"),
+}
+
+_OTHER_SCHEMA = (
+    "사용할 수 있는 색인이 없습니다: {data_dir}: "
+    "색인의 스키마는 {found}, 이 빌드가 읽는 스키마는 {expected}"
+)
+
+CASES: dict[type[Signal], dict[str, Wording]] = {
+    rows.NotIndexed: {
+        "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
+        "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),
+    },
+}

@@ -1,0 +1,66 @@
+"""Simplified Chinese. Commands, names of settings and values stay as they are."""
+# ruff: noqa: RUF001 - Chinese has punctuation of its own
+
+from kebab.errors import catalog as rows
+from kebab.errors.signal import Signal, Wording
+
+ROWS: dict[type[Signal], Wording] = {
+    rows.ConfigInvalid: Wording(
+        "配置无法使用：{path}：{cause}", "请更正配置，或用 `kebab init --force` 重新生成"
+    ),
+    rows.UsageInvalid: Wording("无法理解该命令：{cause}", "kebab --help"),
+    rows.InvalidInput: Wording("`{field}` 无效：{cause}"),
+    rows.InvalidCursor: Wording("游标无法使用：{cause}", "去掉 `--cursor` 重新搜索"),
+    rows.StaleCursor: Wording(
+        "签发游标之后索引已有变动：当时修订号 {issued_revision}，现为 {current_revision}",
+        "去掉 `--cursor` 重新搜索",
+    ),
+    rows.NotIndexed: Wording("没有可用的索引：{data_dir}", "kebab ingest FOLDER"),
+    rows.ModelUnreachable: Wording(
+        "无法连接模型服务器：{endpoint}：{cause}",
+        "请启动服务器（`ollama serve`），或不经服务器作答：`kebab ask --extractive`",
+    ),
+    rows.ModelNotPulled: Wording("Ollama 尚未下载该模型：{model}", "ollama pull {model}"),
+    rows.ModelRejected: Wording(
+        "模型服务器拒绝了 {model}：{cause}", "换用其他模型：`kebab ask --model NAME`"
+    ),
+    rows.ModelBusy: Wording("模型服务器暂时不再接受请求：{endpoint}", "请稍后重试"),
+    rows.ModelProtocol: Wording("{endpoint} 的响应不符合协议：{cause}", "kebab doctor"),
+    rows.ContextOverflow: Wording(
+        "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
+        "减少引用的段落再提问：`kebab ask --limit 3`",
+    ),
+    rows.EmbeddingUnavailable: Wording(
+        "无法取得嵌入模型的权重：{model}：{cause}", "kebab model pull {model}"
+    ),
+    rows.EmbeddingMismatch: Wording(
+        "建立索引的模型与配置的模型不同：索引为 {found}，配置为 {expected}",
+        "kebab model use auto",
+    ),
+    rows.TimedOut: Wording("{operation} 超过了时限：{deadline_ms} 毫秒"),
+    rows.IoError: Wording("文件系统操作（{op}）失败：{path}：{cause}", "kebab doctor"),
+    rows.Locked: Wording("另一个进程正在写入此知识库：pid {holder_pid}", "等它结束后再试"),
+    rows.ReadOnly: Wording(
+        "`--read-only` 下不允许此操作：{operation}", "去掉 `--read-only` 后重试"
+    ),
+    rows.StoreCorrupt: Wording("存储已损坏：{path}：{cause}", "kebab doctor"),
+    rows.UnsupportedMedia: Wording("没有解析器能读取此文件：{path}：{media}"),
+    rows.ParseFailed: Wording("无法解析文件：{path}：{cause}"),
+    rows.TooLarge: Wording("过大：{what}：{size} 字节，上限 {limit}"),
+    rows.Unauthorized: Wording(
+        "服务器的令牌缺失或有误", "请放在请求头中发送：`Authorization: Bearer TOKEN`"
+    ),
+    rows.DependencyMissing: Wording("本机无法加载 {feature} 所需的库", "{install}"),
+    rows.ConfirmationRequired: Wording("`{operation}` 需要确认", "kebab {operation} --yes"),
+    rows.Cancelled: Wording("已中断：{operation}"),
+    rows.Generic: Wording("发生了意料之外的问题", "kebab doctor"),
+}
+
+_OTHER_SCHEMA = "没有可用的索引：{data_dir}：索引的结构版本为 {found}，本版本可读取 {expected}"
+
+CASES: dict[type[Signal], dict[str, Wording]] = {
+    rows.NotIndexed: {
+        "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
+        "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),
+    },
+}

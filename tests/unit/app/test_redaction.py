@@ -1,0 +1,124 @@
+from pathlib import Path
+
+import pytest
+
+from kebab.app.redaction import HIDDEN, redacted, redacted_arguments
+
+SECRETS = [
+    ("http://me:hunter2@host:11434/v1", "hunter2"),
+    ("http://me:hun@ter2@host", "ter2"),
+    ("http://me:hun/ter2@host/x", "ter2"),
+    ("https://ghp_secret@github.com/x", "secret"),
+    ("Authorization: Bearer abc", "abc"),
+    ("{'authorization': 'Basic dXNlcjpw', 'accept': '*'}", "dXNl"),
+    ("Proxy-Authorization=Basic dXNlcjpw", "dXNl"),
+    ("Cookie: session=abc; other=def", "abc"),
+    ("x-api-key: abc", "abc"),
+    ("sent with bearer hunter2, refused", "hunter2"),
+    ("https://host/v1?key=hunter2&page=2", "hunter2"),
+    ("https://host/v1?api_key=hunter2", "hunter2"),
+    ("token=hunter2", "hunter2"),
+    ("OPENAI_API_KEY=hunter2", "hunter2"),
+    ("AWS_SECRET_ACCESS_KEY=hunter2/x+y", "x+y"),
+    ("PGPASSWORD=hunter2", "hunter2"),
+    ('password = "two words"', "words"),
+    ('password="cut off', "cut"),
+    ("secret='hunter2'", "hunter2"),
+    ("passphrase: hunter2", "hunter2"),
+    ('{"token": "hunter2", "page": 2}', "hunter2"),
+    ('{"clientSecret":"hunter2"}', "hunter2"),
+    ("accessToken: hunter2", "hunter2"),
+    ("Incorrect API key provided: sk-proj-Ab12Cd34Ef56Gh78.", "Ab12"),
+    ("sk-abc123", "abc123"),
+    ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "16C7"),
+    ("github_pat_11ABCDEFG0", "11AB"),
+    ("AKIAIOSFODNN7EXAMPLE", "IOSF"),
+    ("xoxb-123456789012-abc", "1234"),
+    ("AIzaSyA1234567890abcdefghij", "SyA1"),
+    ("eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.SflKxwRJSM", "Sfl"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"),
+    ("-----BEGIN PRIVATE KEY-----\nMIIE, cut off", "MIIE"),
+]
+HARMLESS = [
+    "cannot read /home/ada/notes/keys and tokens.md: permission denied",
+    "unknown key `search.limt`, did you mean `search.limit`?",
+    "unexpected token: }",
+    "the bearer token is missing",
+    "http://127.0.0.1:11434",
+    "http://host:8080/people/@ada",
+    "prompt_tokens=812, completion_tokens=40",
+    "models.llm.key_variable: OPENAI_API_KEY",
+    "task-management-for-everyone-in-a-hurry.md",
+    "monkey=banana",
+    "비밀번호를 바꾸는 방법.md",
+    "",
+]
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
+def test_a_secret_is_taken_out_and_the_rest_stays(text, secret):
+    shown = redacted(text)
+
+    assert secret not in shown
+    assert HIDDEN in shown
+    assert redacted(shown) == shown
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_stays_as_it_is(text):
+    assert redacted(text) == text
+
+
+def test_secrets_are_found_wherever_they_stand():
+    value = {
+        "tried": ["http://me:hunter2@a", ("token=hunter2",)],
+        "headers": {"authorization": "hunter2", "x-api-key": "hunter2", "accept": "*"},
+        "key=hunter2": 1,
+        "password": "hunter2",
+        "count": 7,
+        "none": None,
+    }
+
+    shown = redacted(value)
+
+    assert "hunter2" not in repr(shown)
+    assert (shown["count"], shown["none"], shown["headers"]["accept"]) == (7, None, "*")
+    assert shown["password"] == HIDDEN
+
+
+def test_secrets_of_the_environment_are_known_in_any_form(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "correct horse battery")
+    monkeypatch.setenv("SHORT_TOKEN", "abc")
+    monkeypatch.setenv("MONKEY", "a tail and two arms")
+
+    assert redacted("it said: correct horse battery!") == f"it said: {HIDDEN}!"
+    assert redacted("abc, a tail and two arms") == "abc, a tail and two arms"
+
+
+def test_names_that_are_no_text_become_escapes():
+    assert redacted("caf\udce9") == "caf\\xe9"
+
+
+def test_the_home_directory_is_written_short_when_asked():
+    home = Path.home()
+
+    assert redacted(f"{home}/notes", hides_home=True) == "~/notes"
+    assert redacted([f"no such folder: {home}"], hides_home=True) == ["no such folder: ~"]
+    assert redacted(f"{home}-backup/x", hides_home=True) == f"{home}-backup/x"
+    assert redacted(f"{home}/notes") == f"{home}/notes"
+
+
+def test_a_flag_may_name_the_secret_after_it():
+    arguments = ("ask", "--api-key", "hunter2", "--password=hunter2", "--tag", "key", "why?")
+
+    shown = redacted_arguments(arguments)
+
+    assert "hunter2" not in " ".join(shown)
+    assert shown[-3:] == ["--tag", "key", "why?"]
+
+
+@pytest.mark.parametrize(
+    "piece", ["secret", "eyJa-", "x-", "://", "://a:", "sk-", "key='", "bearer ", "password"]
+)
+def test_hostile_text_takes_no_long_time(piece):
+    assert redacted(piece * 20_000)

@@ -1,0 +1,105 @@
+import re
+from string import Formatter
+
+import pytest
+
+from kebab.errors.catalog import IoError, NotIndexed
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Wording
+from kebab.errors.translations import ko, zh
+from kebab.errors.translations.languages import LANGUAGES, spoken, wordings
+
+FOREIGN = [language for language in LANGUAGES if language != "en"]
+SCRIPTS = {"ko": re.compile("[가-힣]"), "zh": re.compile("[\u4e00-\u9fff]")}
+CODE = re.compile(r"`[^`]*`")
+COMMAND = re.compile(r"(?:kebab|ollama|pip) [^\uac00-\ud7a3\u4e00-\u9fff]+|{\w+}")
+ROWS = list(catalog().values())
+EVERY = [(language, row) for language in FOREIGN for row in ROWS]
+
+
+def named(value):
+    return value if isinstance(value, str) else value.meaning.code
+
+
+def placeholders(template):
+    return sorted(name for _, name, *_ in Formatter().parse(template) if name is not None)
+
+
+def test_every_row_is_translated_and_nothing_else():
+    assert set(ko.ROWS) == set(zh.ROWS) == set(ROWS)
+
+
+def test_every_case_of_a_row_is_translated_and_nothing_else():
+    cases = {row: set(row.wordings) - {""} for row in ROWS if len(row.wordings) > 1}
+
+    for language in (ko, zh):
+        assert {row: set(words) for row, words in language.CASES.items()} == cases
+
+
+@pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
+def test_a_translation_says_as_much_as_the_english_and_fills_in_the_same(language, row):
+    told = wordings(row, language)
+
+    for case, english in row.wordings.items():
+        foreign = told[case]
+        assert placeholders(foreign.message) == placeholders(english.message)
+        assert placeholders(foreign.hint or "") == placeholders(english.hint or "")
+        assert (foreign.hint is None) == (english.hint is None)
+
+
+@pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
+def test_a_translation_is_in_its_language_and_ends_without_a_stop(language, row):
+    for said in wordings(row, language).values():
+        assert SCRIPTS[language].search(said.message)
+        assert not said.message.endswith((".", "。"))
+        assert not (said.hint or "").endswith((".", "。"))
+
+
+@pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
+def test_commands_and_names_of_flags_are_not_translated(language, row):
+    for case, english in row.wordings.items():
+        foreign = wordings(row, language)[case]
+        if english.hint and COMMAND.fullmatch(english.hint):
+            assert foreign.hint == english.hint
+        quoted = CODE.findall(f"{english.message} {english.hint}")
+        assert sorted(CODE.findall(f"{foreign.message} {foreign.hint}")) == sorted(quoted)
+
+
+def test_english_stands_with_the_rows():
+    assert all(wordings(row, "en") is row.wordings for row in ROWS)
+
+
+def test_a_signal_is_told_in_every_language_and_case():
+    older = NotIndexed(data_dir="/kb", expected=4, found=3)
+
+    assert older.text(wordings(NotIndexed, "ko")).endswith("3, 이 빌드가 읽는 스키마는 4")
+    assert older.advice(wordings(NotIndexed, "ko")) == "kebab ingest"
+    assert NotIndexed(data_dir="/kb", expected=4, found=5).advice(wordings(NotIndexed, "zh")) == (
+        "pip install --upgrade kebab"
+    )
+
+
+def test_what_is_not_translated_yet_is_told_in_english(monkeypatch):
+    monkeypatch.delitem(ko.ROWS, IoError)
+
+    assert wordings(IoError, "ko") == {"": Wording(IoError.message, IoError.hint)}
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [
+        ("ko", "ko"),
+        ("ko_KR.UTF-8", "ko"),
+        ("KO-kr", "ko"),
+        (" zh_CN ", "zh"),
+        ("zh-Hant-TW", "zh"),
+        ("en_GB", "en"),
+        ("de_DE.UTF-8", "en"),
+        ("korean", "en"),
+        ("C", "en"),
+        ("", "en"),
+        ("42", "en"),
+    ],
+)
+def test_a_locale_is_read_by_its_first_part(locale, language):
+    assert spoken(locale) == language
