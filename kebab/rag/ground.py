@@ -1,0 +1,188 @@
+"""Grounding: whether a passage carries a claim.
+
+Every fact of the claim (quantities, dates, names, quotations) must occur in the passage or its
+headings, a share of its key terms too, and the sentence that is most like it may not deny what it
+says. Nothing here understands: words in another order can say another thing.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from kebab.core.answer import Passage
+from kebab.parse.language import guess_text
+from kebab.rag.facts import Facts, Record, facts
+from kebab.rag.folding import normal
+from kebab.rag.negation import contradiction, polarity, reversal
+from kebab.rag.script import comparable
+from kebab.rag.sentences import sentences
+from kebab.rag.terms import AROUND, dense_share, key_terms, matters
+from kebab.search.tokens import index_tokens
+
+LEAST = 0.5
+"""The share of key terms that a passage holds of a claim that it carries."""
+
+LEAST_DENSE = 0.45
+"""The same of bigrams, which overlap the borders of words."""
+
+_LIKE = 0.6
+"""A sentence that holds this share of a claim says the same, or its contrary."""
+
+_FEW = 2
+"""So few key terms must all be found when there is nothing else to go by."""
+
+_NAMED = 4
+_SPOKEN = 40
+_PARTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether passages carry a claim, why not, and the share of its key terms that they hold.
+
+    Of a claim in another script or language than the passages key terms are not compared: the
+    share is 0 then, and the reason says so although it is supported. `missing` is what the
+    passages lack.
+    """
+
+    supported: bool
+    reason: str | None = None
+    share: float = 0.0
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A claim with what can be looked up of it."""
+
+    text: str
+    facts: Facts
+    terms: tuple[str, ...]
+
+    @property
+    def least(self) -> float:
+        """The share of its key terms that must be found."""
+        if len(self.terms) <= _FEW and not self.facts.count:
+            return 1.0
+        dense = dense_share(self.terms)
+        return LEAST_DENSE * dense + LEAST * (1 - dense)
+
+
+def said(claim: str) -> Said:
+    """Return a claim, without its markers, ready to be looked up."""
+    nouns = guess_text(claim) == "de"
+    found = facts(claim, nouns=nouns)
+    return Said(claim, found, key_terms(found.words))
+
+
+class Ground:
+    """A passage ready to look claims up in.
+
+    Args:
+        passage: The passage; its title, headings and path count as its words.
+    """
+
+    def __init__(self, passage: Passage) -> None:
+        chunk = passage.chunk
+        whole = "\n".join((passage.text, chunk.title, *chunk.heading_path, chunk.path))
+        self.passage = passage
+        self.tokens = frozenset(index_tokens(normal(whole)))
+        self.spans = sentences(passage.text) or [(0, len(passage.text))]
+        self.sentences = [
+            frozenset(index_tokens(normal(passage.text[start:end]))) for start, end in self.spans
+        ]
+        self._record = Record(whole, self.tokens)
+        self._records: dict[int, Record] = {}
+        self.polarity = polarity(normal(passage.text[start:end]) for start, end in self.spans)
+
+    @property
+    def marker(self) -> int:
+        """The passage's marker."""
+        return self.passage.marker
+
+    def missing(self, claimed: Facts) -> list[str]:
+        """Return the facts of a claim that are not here."""
+        return list(self._record.missing(claimed))
+
+    def lacking(self, claimed: Facts, sentence: int) -> list[str]:
+        """Return the facts of a claim that are not in one sentence, by its index."""
+        if sentence not in self._records:
+            text = self.passage.text[slice(*self.spans[sentence])]
+            self._records[sentence] = Record(text, self.sentences[sentence])
+        return list(self._records[sentence].missing(claimed))
+
+    def share(self, terms: Sequence[str]) -> float:
+        """Return which share of some key terms is here."""
+        return share(terms, self.tokens)
+
+    def likest(self, terms: Sequence[str]) -> tuple[float, str]:
+        """Return the largest share that one sentence holds, and that sentence."""
+        shares = [share(terms, tokens) for tokens in self.sentences]
+        best = max(range(len(shares)), key=shares.__getitem__)
+        return shares[best], self.passage.text[slice(*self.spans[best])]
+
+
+def share(terms: Sequence[str], tokens: Collection[str]) -> float:
+    """Return which share of some terms is among tokens; all of none."""
+    return sum(term in tokens for term in terms) / len(terms) if terms else 1.0
+
+
+def check(claim: Said, grounds: Sequence[Ground]) -> Verdict:
+    """Return whether passages, one or several together, carry a claim."""
+    lacking = [one.missing(claim.facts) for one in grounds]
+    missing = [one for one in lacking[0] if all(one in other for other in lacking[1:])]
+    alike = [one for one in grounds if comparable(claim.text, one.passage.text)]
+    if not alike:
+        return _apart(missing, grounds)
+    held = frozenset().union(*(one.tokens for one in alike))
+    found = share(claim.terms, held)
+    if found < claim.least:
+        missing += [one for one in _words(claim.facts.words, held) if one not in missing]
+    if missing:
+        reason = f"not in {_called(grounds)}: {listed(missing)}"
+        return Verdict(supported=False, reason=reason, share=found, missing=tuple(missing))
+    denied = _denied(claim, alike)
+    if denied:
+        reason = f"{_called(grounds)} says otherwise: {denied}"
+        return Verdict(supported=False, reason=reason, share=found)
+    return Verdict(supported=True, share=found)
+
+
+def listed(missing: Sequence[str]) -> str:
+    """Return the first of what is missing, for people."""
+    shown = ", ".join(" ".join(one.split())[:_SPOKEN] for one in missing[:_NAMED])
+    return f"{shown} \u2026" if len(missing) > _NAMED else shown
+
+
+def _apart(missing: list[str], grounds: Sequence[Ground]) -> Verdict:
+    """Return the verdict on a claim whose words cannot be compared."""
+    if missing:
+        reason = f"not in {_called(grounds)}: {listed(missing)}"
+        return Verdict(supported=False, reason=reason, missing=tuple(missing))
+    reason = f"only numbers, names and quotations were compared with {_called(grounds)}"
+    return Verdict(supported=True, reason=reason)
+
+
+def _called(grounds: Sequence[Ground]) -> str:
+    numbers = [str(one.marker) for one in grounds]
+    if len(numbers) == 1:
+        return f"passage {numbers[0]}"
+    return f"passages {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def _words(text: str, held: Collection[str]) -> list[str]:
+    """Return the words of a claim of which passages hold nothing."""
+    words = (word.strip(AROUND) for word in text.split() if matters(word))
+    return list(dict.fromkeys(word for word in words if share(key_terms(word), held) < _PARTLY))
+
+
+def _denied(claim: Said, grounds: Sequence[Ground]) -> str | None:
+    """Return what passages deny of a claim, or the claim of them.
+
+    The likest sentence is asked, and all of each passage, for `it` may stand for what is meant.
+    """
+    like, sentence = max((one.likest(claim.terms) for one in grounds), key=lambda one: one[0])
+    ours = polarity([claim.facts.text])
+    theirs = [polarity([normal(sentence)])] if like >= _LIKE else []
+    theirs += [one.polarity for one in grounds]
+    odd = (contradiction(ours, other) for other in theirs)
+    return next(filter(None, odd), None) or reversal(claim.facts.text, normal(sentence))

@@ -1,0 +1,160 @@
+"""Names: what a text calls by a name of its own, which no other word can stand for.
+
+Capitalised words inside a sentence, acronyms, identifiers, files and addresses. German capitalises
+every noun, so only acronyms and identifiers count there. Between signs of a script without blanks
+every Latin word counts.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from kebab.rag.folding import blanked, folded
+from kebab.rag.terms import matters
+from kebab.search.alphabet import DENSE
+from kebab.search.tokens import index_tokens
+
+_CHUNK = re.compile(r"[A-Za-z0-9_.@:/~+#?=&%-]{2,}")
+_ENDS = ".,:?/-+=&%#"
+_FILE = re.compile(r"[\w.-]*[\w-]{2}\.(?=[a-z0-9]*[a-z])[a-z0-9]{2,5}")
+_PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.-]+){2,}|(?:~|\.{1,2})/[\w.-]+|[\w.-]+(?:/[\w.-]+){2,}")
+_FLAG = re.compile(r"--?[a-z][\w-]+")
+_IDENTIFIER = re.compile(
+    r"[A-Za-z]\w*_\w+|\w*[a-z][A-Z]\w*|[A-Za-z]+\d\w*|[A-Z][A-Za-z]*-\d+\w*|[A-Z]+\d*-[A-Z\d]+"
+)
+_WORD = re.compile(
+    rf"(?<![^\W_{DENSE}])[^\W\d_{DENSE}]+(?:[-'\u2019&.](?=[^\W\d_{DENSE}])[^\W\d_{DENSE}]+)*"
+)
+_DENSE = re.compile(f"[{DENSE}]")
+_OPENS = re.compile(r"[:\"\u201c\u201e\u00ab\u2014\u2013][\s\"\u201c*_(]*$|\A[^\w,;]*\Z")
+_REACH = 12
+_ACRONYM = re.compile(r"[A-Z](?:\.?[A-Z])+")
+_RUN = re.compile(r"\b[A-Z][\w'-]*+(?: (?:(?:of|the|and|for) ){0,2}+[A-Z][\w'-]*+)++")
+
+_FINITE = (
+    "is was has had does did can could will would may might must should became led made gave took"
+    " wrote said won went ran held began kept built left sent bought sold found saw lost met paid"
+)
+_VERBS = frozenset(_FINITE.split())
+_VERB = re.compile(r"[a-z]{2,}(?:[^s]s|ed)")
+_COMMON = re.compile(r"(?:ing|ly|[a-z]s|ed|ion|ment|ness|ity|ance|ence|ism)$")
+"""How words end that are seldom names."""
+
+_ADJECTIVE = frozenset(("n", "an", "ian", "ean", "ese", "ish", "s", "ns", "ans", "ians", "ic"))
+_BARE = frozenset(["", "y", "a", "e", *_ADJECTIVE])
+_LEAST_STEM = 4
+_MIXED = 0.3
+"""The share of dense signs from which a sentence is one of a script without blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it stands; a literal one is looked for letter by letter."""
+
+    start: int
+    end: int
+    text: str
+    literal: bool = False
+
+
+def names(text: str, *, nouns: bool = False) -> list[Name]:
+    """Return the names of a sentence in NFKC.
+
+    Args:
+        text: One sentence, or a part of one.
+        nouns: Whether its language capitalises every noun.
+    """
+    found = list(_identifiers(text))
+    rest = blanked(text, [(one.start, one.end) for one in found])
+    every = len(_DENSE.findall(rest)) > _MIXED * len(rest)
+    return [*found, *_words(rest, every=every, nouns=nouns)]
+
+
+class Names:
+    """The words of a passage and its headings, to look names up in.
+
+    Args:
+        text: All of them, in NFKC.
+        tokens: The tokens of the index of them.
+    """
+
+    def __init__(self, text: str, tokens: Collection[str]) -> None:
+        self._folded = folded(text)
+        self._tokens = tokens
+        self._initials = _initials(text)
+        self._stems: dict[str, set[str]] = {}
+        for word in set(_WORD.findall(text)):
+            if word[0].isupper():
+                self._stems.setdefault(word[:_LEAST_STEM].lower(), set()).add(word.lower())
+
+    def hold(self, name: Name) -> bool:
+        """Return whether a name occurs, as it stands, in other inflexion, or as an adjective."""
+        if name.literal and folded(name.text) in self._folded:
+            return True
+        tokens = index_tokens(name.text)
+        if not tokens or tokens[-1] in self._tokens:
+            return True
+        if _ACRONYM.fullmatch(name.text) and name.text.replace(".", "") in self._initials:
+            return True
+        whole = len(tokens) > 1 and all(token in self._tokens for token in tokens[:-1])
+        return whole or self._related(name.text.lower())
+
+    def _related(self, word: str) -> bool:
+        """Return whether a place and its people are meant: `Germany`, `German`."""
+        return any(_kin(word, other) for other in self._stems.get(word[:_LEAST_STEM], ()))
+
+
+def _initials(text: str) -> str:
+    """Return the first letters of names of several words, each name's in a word."""
+    runs = (re.findall(r"\b[A-Z]", run[0]) for run in _RUN.finditer(text))
+    return " ".join("".join(letters) for letters in runs)
+
+
+def _kin(one: str, other: str) -> bool:
+    pairs = zip(one, other, strict=False)
+    shared = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    rests = {one[shared:], other[shared:]}
+    return rests <= _BARE and not rests.isdisjoint(_ADJECTIVE)
+
+
+def _identifiers(text: str) -> Iterator[Name]:
+    for found in _CHUNK.finditer(text):
+        chunk = found[0].rstrip(_ENDS)
+        literal = _literal(chunk)
+        if literal or _IDENTIFIER.fullmatch(chunk):
+            yield Name(found.start(), found.start() + len(chunk), chunk, literal)
+
+
+def _literal(chunk: str) -> bool:
+    """Return whether a chunk is an address, a file, a path or a flag."""
+    if "://" in chunk or ("@" in chunk[1:] and "." in chunk):
+        return True
+    return any(one.fullmatch(chunk) for one in (_FILE, _PATH, _FLAG))
+
+
+def _words(text: str, *, every: bool, nouns: bool) -> Iterator[Name]:
+    """Yield the words that are names by their capitals; `every` word that matters if so."""
+    words = list(_WORD.finditer(text))
+    for found, after in zip_longest(words, words[1:]):
+        word = found[0]
+        if len(word) > 1 and matters(word) and (every or _named(text, found, after, nouns=nouns)):
+            yield Name(found.start(), found.end(), word)
+
+
+def _named(text: str, found: re.Match[str], after: re.Match[str] | None, *, nouns: bool) -> bool:
+    """Return whether capitals make a word a name where it stands."""
+    word = found[0]
+    if word.isupper() or not word[0].isupper() or nouns:
+        return word.isupper()
+    if not _OPENS.search(text[max(0, found.start() - _REACH) : found.start()]):
+        return True
+    if after is None or text[found.end() : after.start()] != " ":
+        return False
+    return (after[0][0].isupper() and matters(after[0])) or _subject(word, after[0])
+
+
+def _subject(word: str, after: str) -> bool:
+    """Return whether a first word is the subject of the next one, without an article or plural."""
+    finite = after in _VERBS or (_VERB.fullmatch(after) is not None and matters(after))
+    return finite and not _COMMON.search(word)

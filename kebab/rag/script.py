@@ -1,0 +1,43 @@
+"""Scripts: whether the words of two texts can be compared at all."""
+
+import re
+
+from kebab.parse.language import guess_text
+
+_SCRIPTS = {
+    "hangul": re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
+    "han": re.compile("[\u3041-\u30ff\u3400-\u9fff]"),
+    "cyrillic": re.compile("[\u0400-\u04ff]"),
+    "arabic": re.compile("[\u0600-\u06ff]"),
+    "thai": re.compile("[\u0e01-\u0e4e]"),
+    "devanagari": re.compile("[\u0900-\u097f]"),
+    "greek": re.compile("[\u0370-\u03ff]"),
+    "hebrew": re.compile("[\u05d0-\u05ea]"),
+    "latin": re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"),
+}
+_DENSITY = 3
+"""A sign of Hangul or Han says as much as some letters, and names in their text are Latin."""
+
+_SAMPLE = 4_000
+
+
+def script(text: str) -> str | None:
+    """Return the script of most of a text; None when it has no letters."""
+    sample = text[:_SAMPLE]
+    weights = {
+        name: len(letters.findall(sample)) * (_DENSITY if name in {"hangul", "han"} else 1)
+        for name, letters in _SCRIPTS.items()
+    }
+    best = max(weights, key=lambda name: weights[name])
+    return best if weights[best] else None
+
+
+def comparable(claim: str, passage: str) -> bool:
+    """Return whether two texts may share words: one script and, as far as is sure, one language."""
+    ours, theirs = script(claim), script(passage)
+    if ours is None or theirs is None:
+        return True
+    if ours != theirs:
+        return False
+    one, other = guess_text(claim[:_SAMPLE]), guess_text(passage[:_SAMPLE])
+    return one is None or other is None or one == other
