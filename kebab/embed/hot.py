@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kebab.embed import scripts
 from kebab.embed.session import Session, default_threads, unit
 from kebab.embed.tokens import Tokens
+from kebab.errors.dependency import needed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +70,8 @@ class OnnxEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension))."""
-        import numpy as np
+        with needed("embedding", "numpy"):
+            import numpy as np
 
         for start in range(0, len(texts), _SLICE):
             part = texts[start : start + _SLICE]

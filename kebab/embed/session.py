@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.embed import layout
 from kebab.embed.faults import translated
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.errors.dependency import needed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,8 @@ class Session:
 
     def _open(self) -> Any:
         """Open the model with threads capped and the runtime silent."""
-        import onnxruntime
+        with needed("embedding", "onnxruntime"):
+            import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kebab.embed import layout
 from kebab.errors.catalog import EmbeddingUnavailable
+from kebab.errors.dependency import needed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,8 @@ class Tokens:
             if self._tokenizer is None:
                 # Unset, a fork after parallel work makes the library write a warning to stderr.
                 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-                from tokenizers import Tokenizer
+                with needed("embedding", "tokenizers"):
+                    from tokenizers import Tokenizer
 
                 tokenizer = Tokenizer.from_file(str(self._proven_file()))
                 tokenizer.no_padding()

@@ -7,6 +7,7 @@ by `docs/wire-schema/v1/errors.lock.json`.
 from typing import Literal, TypeAlias
 
 from kebab.errors.signal import (
+    Backoff,
     Canonical,
     Exit,
     Kind,
@@ -41,8 +42,12 @@ class ConfigInvalid(
     """The configuration cannot be used.
 
     The file named by `--config` does not exist, is not TOML, or holds a key or a value that
-    kebab does not know. Nothing was read or written. Correct the file, or write a fresh one
-    with `kebab init --force`.
+    kebab does not know; or a variable `KEBAB_…` does. Nothing was read or written.
+
+    Example: `limit = 0` below `[search]` in `config.toml` is refused by every command that needs
+    settings, and `path` names the file.
+
+    What to do: correct what `cause` names, or write a fresh file with `kebab init --force`.
     """
 
     path: str
@@ -67,8 +72,12 @@ class UsageInvalid(
 ):
     """The command line cannot be understood.
 
-    A flag is unknown, a value has the wrong form, or an argument is missing. `option` names
-    the culprit. `kebab COMMAND --help` lists what the command takes.
+    A flag is unknown, a value has the wrong form, an argument is missing, or there is nothing
+    that the command could work on. `option` names the culprit.
+
+    Example: `kebab search bread --limt 3`, or `kebab ingest` while no folder is known.
+
+    What to do: look up what the command takes with `kebab COMMAND --help`.
     """
 
     option: str
@@ -93,8 +102,12 @@ class InvalidInput(
     """A request breaks its schema.
 
     `field` is the JSON path of the first fault, for instance `$.limit`. Requests are closed:
-    an unknown field is a fault too. An empty query is refused here. The schemas are listed by
-    `kebab schema`.
+    an unknown field is a fault too. An empty query is refused here.
+
+    Example: `kebab search ""`, or a line `{"query": "bread", "limit": "ten"}` on the standard
+    input of `kebab search --bulk`.
+
+    What to do: correct the field; `kebab schema` lists the schemas.
     """
 
     field: str
@@ -119,8 +132,12 @@ class InvalidCursor(
 ):
     """The cursor is not one of ours, or belongs to another query.
 
-    A cursor is opaque and bound to the query, its filters and this knowledge base. Pass back
-    `next_cursor` unchanged, with the same query and flags.
+    A cursor is opaque and bound to the query, its filters and this knowledge base.
+
+    Example: the `next_cursor` of `kebab search bread` given to `kebab search butter --cursor`.
+
+    What to do: pass `next_cursor` back unchanged, with the same query and flags, or start again
+    without `--cursor`.
     """
 
     cause: str
@@ -139,6 +156,7 @@ class StaleCursor(
         grpc="ABORTED",
         retry=Retry.TRANSIENT,
         severity=Severity.WARN,
+        backoff=Backoff(first_ms=0, factor=1, ceiling_ms=0, attempts=2),
     ),
     message=(
         "the index has changed since this cursor was issued: "
@@ -148,7 +166,12 @@ class StaleCursor(
 ):
     """The index moved between two pages.
 
-    Pages of one search come from one state of the index. Start again from the first page.
+    Pages of one search come from one state of the index. The cursor itself stays stale, so only
+    the search without it can succeed.
+
+    Example: a note was ingested between the first page of `kebab search bread` and the second.
+
+    What to do: start again from the first page, by repeating the search without `--cursor`.
     """
 
     issued_revision: int
@@ -184,8 +207,13 @@ class NotIndexed(
     """There is no database here that this build can read.
 
     Nothing was ingested into this data directory yet (`found` is null), its schema waits for a
-    migration (`found` below `expected`; the next `kebab ingest` migrates it), or it was written
-    by a newer kebab (`found` above `expected`; upgrade kebab).
+    migration (`found` below `expected`), or it was written by a newer kebab (`found` above
+    `expected`).
+
+    Example: `kebab search bread` before the first `kebab ingest`.
+
+    What to do: run `kebab ingest FOLDER`; the next `kebab ingest` also migrates an older
+    database. For a newer one, upgrade kebab.
     """
 
     data_dir: str
@@ -218,9 +246,12 @@ class ModelUnreachable(
     """The model server did not answer.
 
     The connection was refused, the name did not resolve, connecting took too long, or the
-    connection was cut while the answer was streaming. Start the server, or correct
-    `models.llm.endpoint`. `kebab ask --extractive` answers without any server, in the words of
-    the notes.
+    connection was cut while the answer was streaming.
+
+    Example: `kebab ask "How long does the dough rest?"` while no Ollama is running.
+
+    What to do: start the server, or correct `models.llm.endpoint`. `kebab ask --extractive`
+    answers without any server, in the words of the notes.
     """
 
     endpoint: str
@@ -246,8 +277,12 @@ class ModelNotPulled(
 ):
     """Ollama answers but does not have the model.
 
-    Pull it, or name another one in `models.llm.model`. A server that speaks the
-    OpenAI-compatible protocol has nothing to pull: there it is `model_rejected`.
+    A server that speaks the OpenAI-compatible protocol has nothing to pull: there it is
+    `model_rejected`.
+
+    Example: `kebab ask --model gemma4:e4b "What is kebab?"` when `ollama list` does not name it.
+
+    What to do: pull the model with `ollama pull`, or name another one in `models.llm.model`.
     """
 
     model: str
@@ -275,8 +310,11 @@ class ModelRejected(
 
     It is of the wrong kind (it only embeds), it cannot be loaded (damaged, too large for the
     memory), an option is not supported, the server wants another key, or (OpenAI-compatible) it
-    has no such model. `cause` is what the server said. Choose another model, or look at the
-    server's log.
+    has no such model. `cause` is what the server said.
+
+    Example: `kebab ask --model all-minilm "What is kebab?"`, a model that can only embed.
+
+    What to do: choose another model, correct the key, or look at the server's log.
     """
 
     model: str
@@ -298,13 +336,18 @@ class ModelBusy(
         grpc="RESOURCE_EXHAUSTED",
         retry=Retry.TRANSIENT,
         severity=Severity.WARN,
+        backoff=Backoff(first_ms=2_000, ceiling_ms=60_000, attempts=6),
     ),
     message="the model server at {endpoint} takes no more work now",
     hint="try again in a moment",
 ):
     """The server's queue is full, or it limits how often it is asked.
 
-    Nothing was lost. Try again in a moment; `kebab ask --extractive` needs no server.
+    Nothing was lost.
+
+    Example: several programs ask one Ollama at once, and it answers `server busy`.
+
+    What to do: try again in a moment; `kebab ask --extractive` needs no server.
     """
 
     endpoint: str
@@ -323,6 +366,7 @@ class ModelProtocol(
         http=502,
         grpc="INTERNAL",
         retry=Retry.TRANSIENT,
+        backoff=Backoff(attempts=2),
     ),
     message="what answers at {endpoint} does not keep to the protocol: {cause}",
     hint="kebab doctor",
@@ -330,8 +374,12 @@ class ModelProtocol(
     """Something answers, but not as a model server does.
 
     It is another program, a proxy, or a server too old; or the stream ended without the line
-    that says the answer is whole, as it does when a model repeats itself without end. Check
-    `models.llm.endpoint` and `models.llm.provider`, or try again.
+    that says the answer is whole, as it does when a model repeats itself without end.
+
+    Example: `models.llm.endpoint` names the port of a web server, which answers with a page.
+
+    What to do: check `models.llm.endpoint` and `models.llm.provider` with `kebab doctor`, or try
+    again.
     """
 
     endpoint: str
@@ -357,9 +405,13 @@ class ContextOverflow(
 ):
     """The question with its passages does not fit the model's window, however little is sent.
 
-    It was tried with fewer and shorter passages first. Ask a shorter question, or raise
-    `models.llm.context_tokens` where the model allows it. `prompt_tokens` is the server's count,
-    or an estimate where it gives none.
+    It was tried with fewer and shorter passages first. `prompt_tokens` is the server's count, or
+    an estimate where it gives none.
+
+    Example: a question with a whole report pasted into it, for a model with 8192 tokens.
+
+    What to do: ask a shorter question, or raise `models.llm.context_tokens` where the model
+    allows it.
     """
 
     prompt_tokens: int
@@ -378,14 +430,20 @@ class EmbeddingUnavailable(
         http=503,
         grpc="UNAVAILABLE",
         retry=Retry.TRANSIENT,
+        backoff=Backoff(first_ms=30_000, ceiling_ms=600_000, attempts=3),
     ),
     message="embedding weights cannot be had: {model}: {cause}",
     hint="kebab model pull {model}",
 ):
     """The weights of the embedding model are not on this machine and no source gave them.
 
-    `tried` lists the sources in order. Words are still searched: `--mode lexical` needs no
-    model, and the next ingest with a network fills in the missing vectors.
+    `tried` lists the sources in order. It is raised where vectors were demanded; everything else
+    goes on with words alone and says so.
+
+    Example: `kebab search bread --mode vector` on a machine that never had a network.
+
+    What to do: fetch the weights with `kebab model pull`, or search words with `--mode lexical`,
+    which needs no model. The next ingest with a network fills in the missing vectors.
     """
 
     model: str
@@ -411,8 +469,12 @@ class EmbeddingMismatch(
 ):
     """Vectors of two models cannot be compared.
 
-    The configured embedding model is not the one that the index was built with. `kebab model
-    use NAME` changes the model of the knowledge base and embeds everything again.
+    The configured embedding model is not the one that the index was built with.
+
+    Example: `models.embedding.model` was changed in `config.toml` after the first ingest.
+
+    What to do: take the change back, or change the model of the knowledge base with `kebab model
+    use NAME`, which embeds everything again.
     """
 
     expected: str
@@ -431,13 +493,21 @@ class TimedOut(
         http=504,
         grpc="DEADLINE_EXCEEDED",
         retry=Retry.TRANSIENT,
+        backoff=Backoff(attempts=2),
     ),
     message="{operation} took longer than {deadline_ms} ms",
 ):
     """A deadline passed.
 
-    `operation` says which one. Deadlines are settings; 0 means none. A server that does not
-    even accept the connection is `model_unreachable` instead.
+    `operation` says which one. A server that does not even accept the connection is
+    `model_unreachable` instead.
+
+    Example: `operation` is `first_token` when a large model takes longer to load than
+    `models.llm.first_token_s` allows.
+
+    What to do: try again, or raise the deadline: `models.llm.first_token_s` and
+    `models.llm.total_s` for answers, `models.embedding.deadline_s` for embedding,
+    `ingest.deadline_s` for a document; 0 means none.
     """
 
     operation: str
@@ -464,7 +534,12 @@ class IoError(
     """The file system refused.
 
     A file or folder is missing, permission is denied, or the disk is full. `op` says what was
-    tried.
+    tried with `path`.
+
+    Example: `kebab ingest notes` when there is no folder `notes`.
+
+    What to do: mend what `cause` names, then repeat the command; `kebab doctor` looks at the
+    places that kebab itself writes to.
     """
 
     path: str
@@ -485,14 +560,18 @@ class Locked(
         grpc="ABORTED",
         retry=Retry.TRANSIENT,
         severity=Severity.WARN,
+        backoff=Backoff(ceiling_ms=60_000, attempts=8),
     ),
     message="another process is writing to this knowledge base: pid {holder_pid}",
     hint="try again when it has finished",
 ):
     """Another writer is at work.
 
-    One process writes at a time; readers never wait. Repeat the command when the process
-    named by `holder_pid` has finished.
+    One process writes at a time; readers never wait.
+
+    Example: `kebab ingest` in a second terminal while the first run is not finished.
+
+    What to do: repeat the command when the process named by `holder_pid` has finished.
     """
 
     path: str
@@ -515,7 +594,14 @@ class ReadOnly(
     message="refused under `--read-only`: {operation}",
     hint="repeat without `--read-only`",
 ):
-    """A write was asked for while writing is switched off."""
+    """A write was asked for while writing is switched off.
+
+    `operation` is what would have written.
+
+    Example: `kebab ingest notes --read-only`.
+
+    What to do: repeat the command without `--read-only`.
+    """
 
     operation: str
 
@@ -540,8 +626,12 @@ class StoreCorrupt(
     """An integrity check failed.
 
     The database or the vector table cannot be read as written. Your own files are untouched.
-    `kebab doctor` says what is damaged; `kebab reset` followed by `kebab ingest` builds
-    everything again.
+
+    Example: a synchronising program has put an older or a cut-off copy in place of
+    `kebab.sqlite`.
+
+    What to do: `kebab doctor` says what is damaged; `kebab reset` followed by `kebab ingest`
+    builds everything again from your files.
     """
 
     path: str
@@ -565,7 +655,11 @@ class UnsupportedMedia(
 ):
     """A single file was named that no parser takes.
 
-    `kebab schema` lists the active parsers.
+    Within a folder such files are left out and counted.
+
+    Example: `kebab ingest photo.jpg`.
+
+    What to do: name a file of another kind; `kebab schema` lists the active parsers.
     """
 
     path: str
@@ -590,6 +684,11 @@ class ParseFailed(
     """A parser refused a file.
 
     Within a folder such a file is an item of the report with its own error, and the run goes on.
+
+    Example: `kebab ingest notes.md` when that file holds binary data and no text.
+
+    What to do: open the file and mend what `cause` names, or leave it out with
+    `ingest.exclude`.
     """
 
     path: str
@@ -614,12 +713,74 @@ class TooLarge(
 ):
     """A file, a request body or a batch is above its limit.
 
-    The limit for files is `ingest.max_file_bytes`.
+    `what` names it; sizes are in bytes.
+
+    Example: `kebab ingest dump.md` with a file of more than 20 MB.
+
+    What to do: split the file, or raise the limit: `ingest.max_file_bytes` for files.
     """
 
     what: str
     size: int
     limit: int
+
+
+class Unauthorized(
+    Signal,
+    meaning=Meaning(
+        code="unauthorized",
+        kind=Kind.AUTH,
+        canonical=Canonical.INVALID_INPUT,
+        domain="AUTH.UNAUTHORIZED",
+        origin=Origin.SURFACE,
+        exit=Exit.ERROR,
+        http=401,
+        grpc="UNAUTHENTICATED",
+        retry=Retry.PERMANENT,
+        reserved=True,
+    ),
+    message="the token of the server is missing or wrong",
+    hint="send it as a header: `Authorization: Bearer TOKEN`",
+):
+    """The token of the HTTP server is missing or wrong.
+
+    The row is reserved: this build has no HTTP server, and nothing raises it.
+
+    Example: a request to the server without the header `Authorization`.
+
+    What to do: send the token that the server was started with.
+    """
+
+
+class DependencyMissing(
+    Signal,
+    meaning=Meaning(
+        code="dependency_missing",
+        kind=Kind.PRECONDITION,
+        canonical=Canonical.STATE_VIOLATION,
+        domain="RUNTIME.DEPENDENCY_MISSING",
+        origin=Origin.ADAPTER,
+        exit=Exit.ERROR,
+        http=501,
+        grpc="UNIMPLEMENTED",
+        retry=Retry.PERMANENT,
+    ),
+    message="cannot load the library that this needs: {feature}",
+    hint="{install}",
+):
+    """A library or program that the feature needs is not installed, or cannot be loaded.
+
+    There may be no build of it for this machine, or the installed one is broken. Where words
+    alone will do, as in a search, kebab goes on without the feature and says so.
+
+    Example: `kebab search bread --mode vector` where `onnxruntime` cannot be imported.
+
+    What to do: run the command that `install` gives, in the environment of kebab; the log has the
+    words of the import.
+    """
+
+    feature: str
+    install: str
 
 
 class ConfirmationRequired(
@@ -641,7 +802,11 @@ class ConfirmationRequired(
 ):
     """A destructive command was called without a terminal to ask at.
 
-    Repeat it with `--yes` when you mean it.
+    Nothing was deleted.
+
+    Example: `kebab reset` in a script, or with `--json`.
+
+    What to do: repeat it with `--yes` when you mean it.
     """
 
     operation: str
@@ -660,12 +825,17 @@ class Cancelled(
         grpc="CANCELLED",
         retry=Retry.TRANSIENT,
         severity=Severity.INFO,
+        backoff=Backoff(first_ms=0, factor=1, ceiling_ms=0, attempts=1),
     ),
     message="interrupted: {operation}",
 ):
     """The user interrupted before anything could be reported.
 
     Work that was already committed is kept.
+
+    Example: Ctrl-C during `kebab search`, or `n` when `kebab reset` asks.
+
+    What to do: nothing; repeat the command to go on.
     """
 
     operation: str
@@ -691,8 +861,13 @@ class Generic(
 ):
     """A fault that kebab does not know.
 
-    This is a bug. The log under the state directory holds the trace under the
-    `correlation_id`; `--verbose` adds the chain of causes to `details`.
+    This is a bug, and nothing that you did wrong. The message stays neutral, because nobody
+    checked what the fault may reveal.
+
+    Example: an exception of a library that no table of kebab names yet.
+
+    What to do: look up the `correlation_id` in the log under the state directory, which holds
+    the trace, and report it; `--verbose` adds the chain of causes to `details`.
     """
 
     chain: list[str] | None = None

@@ -5,7 +5,7 @@ from kebab.core.ids import digest
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import ProgressKind, Report, silent
 from kebab.core.rows import Source
-from kebab.errors.catalog import EmbeddingUnavailable
+from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
 from kebab.ingest.commit import Committer
 from kebab.ingest.outcome import IngestOutcome, ItemKind
 from kebab.ingest.plan import Comparison, Plan, compare
@@ -148,12 +148,17 @@ class _Run:
         return Around(pulse=self._pulse, clock=self._ports.clock, cancel=self._cancel)
 
     def _follow(self, side: VectorSide, embedder: Embedder | None) -> None:
-        """Let the vectors follow; a model that turns out to be damaged leaves passages waiting."""
+        """Let the vectors follow; without a model or an index that work, passages wait."""
         try:
             side.follow(embedder)
         except EmbeddingUnavailable as signal:
-            message = f"no vectors in this run, words only: {signal.cause}"
-            self._pulse.say(ProgressKind.HEARTBEAT, phase="model", message=message)
+            self._without_vectors(signal.cause)
+        except DependencyMissing as signal:
+            self._without_vectors(signal.text())
+
+    def _without_vectors(self, reason: str) -> None:
+        message = f"no vectors in this run, words only: {reason}"
+        self._pulse.say(ProgressKind.HEARTBEAT, phase="model", message=message)
 
     def _finish(self, told: Told, library: LibraryWriter) -> None:
         """Remember the run; one that was interrupted says nothing about what it did not reach."""

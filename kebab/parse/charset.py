@@ -9,6 +9,8 @@ because its time grows with the text.
 import re
 from collections.abc import Callable
 
+from kebab.errors.dependency import needed
+
 _SAMPLE = 32_768
 _SLOW_SAMPLE = 4_096
 _TINY_EVIDENCE = 8
@@ -112,7 +114,8 @@ _MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
 
 def _ask_library(sample: bytes) -> str | None:
     """Return the best match of charset-normalizer."""
-    from charset_normalizer import from_bytes
+    with needed("reading old encodings", "charset-normalizer"):
+        from charset_normalizer import from_bytes
 
     best = from_bytes(sample).best()
     return None if best is None else best.encoding

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from kebab.core.document import BlockKind
+from kebab.errors.dependency import needed
 from kebab.parse.blocks import Span
 from kebab.parse.label import Labels
 
@@ -53,7 +54,8 @@ def _reader() -> "MarkdownIt":
     Link definitions are read as the paragraphs they look like: their text stays findable, and
     the library's time for a list of them grows with its square.
     """
-    from markdown_it import MarkdownIt
+    with needed("reading Markdown", "markdown-it-py"):
+        from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
     return reader.enable("table").disable("reference")

@@ -7,8 +7,11 @@ python-frontmatter known.
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import yaml
-from frontmatter.default_handlers import YAMLHandler
+from kebab.errors.dependency import needed
+
+with needed("reading front matter", "python-frontmatter"):
+    import yaml
+    from frontmatter.default_handlers import YAMLHandler
 
 Value: TypeAlias = str | list[str] | None
 

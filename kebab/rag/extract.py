@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from kebab.core.answer import Passage
 from kebab.core.chunk import embed_text
 from kebab.core.ports import Embedder
-from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.layout import Kind
 from kebab.rag.sentences import Sentence, placed
 from kebab.rag.telling import share, telling, together, tokens_of
@@ -145,7 +145,7 @@ def _compared(question: str, found: Sequence[_Candidate], embedder: Embedder) ->
             for index, cosine in zip(indexes, vectors @ query, strict=True):
                 meant = replace(compared[places[index]], meaning=scale.share(float(cosine)))
                 compared[places[index]] = meant
-    except (EmbeddingUnavailable, TimedOut):
+    except (DependencyMissing, EmbeddingUnavailable, TimedOut):
         return list(found)
     return compared
 

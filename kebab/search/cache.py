@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kebab.core.ports import AnswerCache, Embedder
+from kebab.errors.dependency import needed
 
 if TYPE_CHECKING:
     from kebab.core.vector import Vector
@@ -33,7 +34,8 @@ class QueryVectors:
 
 def _vector(raw: bytes, dimension: int) -> "Vector | None":
     """Return stored bytes as a vector; None when they are not one of this dimension."""
-    import numpy as np
+    with needed("embedding", "numpy"):
+        import numpy as np
 
     if len(raw) != dimension * _FLOAT_BYTES:
         return None

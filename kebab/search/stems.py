@@ -7,6 +7,8 @@ words take the English rules, whose endings serve other languages as far as they
 from collections.abc import Callable
 from functools import cache, lru_cache
 
+from kebab.errors.dependency import needed
+
 _SHORTEST, _LONGEST = 3, 40
 
 _RANGES = (
@@ -28,7 +30,8 @@ def _language(word: str) -> str | None:
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
     """Return the stemming function of a language, loaded on first use."""
-    from py_rust_stemmers import SnowballStemmer
+    with needed("the words of a text", "py-rust-stemmers"):
+        from py_rust_stemmers import SnowballStemmer
 
     stem: Callable[[str], str] = SnowballStemmer(language).stem_word
     return stem

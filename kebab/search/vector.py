@@ -9,7 +9,13 @@ from kebab.core.hit import Degraded
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode
-from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, StoreCorrupt, TimedOut
+from kebab.errors.catalog import (
+    DependencyMissing,
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+    StoreCorrupt,
+    TimedOut,
+)
 from kebab.errors.signal import Signal
 from kebab.search import lexical
 from kebab.search.cache import QueryVectors
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
 
 _SPARE = 32
 _LOST: tuple[type[Signal], ...] = (
+    DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
     StoreCorrupt,
@@ -61,6 +68,7 @@ class Channel:
         """Return the nearest chunks, with the cosines of the candidates; or why there are none.
 
         Raises:
+            DependencyMissing: Vectors were demanded, and a library cannot be loaded.
             EmbeddingUnavailable: Vectors were demanded, and there is no model to ask with.
             StoreCorrupt: Vectors were demanded and cannot be read.
             TimedOut: Vectors were demanded, and the model took too long.

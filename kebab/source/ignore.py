@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kebab.errors.dependency import needed
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
@@ -168,7 +170,8 @@ def _compile(lines: Iterable[str]) -> "GitIgnoreSpec | None":
     written = [line for line in lines if line.strip() and not line.startswith("#")]
     if not written:
         return None
-    from pathspec import GitIgnoreSpec
+    with needed("ignore files", "pathspec"):
+        from pathspec import GitIgnoreSpec
 
     patterns = [pattern for line in written for pattern in _patterns(line)]
     return GitIgnoreSpec(patterns) if patterns else None

@@ -4,6 +4,7 @@ import logging
 import ssl
 from typing import TYPE_CHECKING
 
+from kebab.errors.dependency import needed
 from kebab.transport.endpoint import Endpoint
 from kebab.transport.failures import Call
 
@@ -18,8 +19,10 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
 
     Raises:
         ModelUnreachable: The proxy or the certificates of the environment cannot be used.
+        DependencyMissing: httpx cannot be loaded.
     """
-    import httpx
+    with needed("a model server", "httpx"):
+        import httpx
 
     # It logs whole addresses, the password of a login included.
     logging.getLogger("httpx").setLevel(logging.WARNING)

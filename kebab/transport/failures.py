@@ -13,6 +13,7 @@ from time import monotonic
 from typing import TypeAlias
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
+from kebab.errors.dependency import needed
 from kebab.errors.signal import Signal
 from kebab.transport.endpoint import Endpoint
 
@@ -75,7 +76,8 @@ def _cut(call: Call, failure: Exception) -> Signal:
 @functools.cache
 def translations() -> dict[type[Exception], _Translation]:
     """Return the table; each exception that httpx can raise at a sound caller has its own row."""
-    import httpx
+    with needed("a model server", "httpx"):
+        import httpx
 
     return {
         httpx.ConnectError: _unconnected,

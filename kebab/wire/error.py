@@ -29,6 +29,8 @@ class ErrorReply(Reply, frozen=True, kw_only=True, tag="error.v1"):
     """Whether the same call may succeed later."""
     retry: RetryName
     """Whether trying again makes sense: `transient` yes, `permanent` only after a change."""
+    retry_after_ms: int | None = None
+    """Milliseconds to wait before trying again, a suggestion; null where that makes no sense."""
     severity: SeverityName
     """How bad it is."""
     correlation_id: str
@@ -51,6 +53,23 @@ class DetailField(Record, frozen=True, kw_only=True, tag="error_detail.v1"):
     """Its key in `details`."""
     type: str
     """Its type as Python writes it."""
+
+
+class RetryAdvice(Record, frozen=True, kw_only=True, tag="error_backoff.v1"):
+    """How long to wait before the same call is tried again; a suggestion, which may change.
+
+    Wait `first_ms * factor ** (n - 1)` before attempt n, never longer than `ceiling_ms`; a caller
+    that is not alone adds a random share to it.
+    """
+
+    first_ms: int
+    """Milliseconds before the first attempt."""
+    factor: float
+    """By what each further wait is longer than the one before."""
+    ceiling_ms: int
+    """The longest wait, in milliseconds."""
+    attempts: int
+    """After how many attempts it is time to give up."""
 
 
 class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
@@ -80,6 +99,10 @@ class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
     """Whether its message is shown; else a neutral sentence with a correlation id."""
     retired: bool
     """Whether it is no longer raised."""
+    reserved: bool = False
+    """Whether nothing raises it yet: it belongs to a surface that is still to come."""
+    backoff: RetryAdvice | None = None
+    """How long to wait before trying again; null where that makes no sense."""
     message: str
     """The template of the message."""
     hint: str | None

@@ -1,13 +1,14 @@
-"""From the catalogue to its page, its rows on the wire, and the lock of released meanings."""
+"""From the catalogue to its rows on the wire, and to its page."""
 
 import dataclasses
 import inspect
-import json
 from typing import Any
 
 from kebab.errors.listing import catalog
 from kebab.errors.signal import Signal
-from kebab.wire.error import DetailField, ErrorRow
+from kebab.wire.error import DetailField, ErrorRow, RetryAdvice
+
+_TWICE = 2
 
 
 def rows() -> list[ErrorRow]:
@@ -31,6 +32,8 @@ def row(signal: type[Signal]) -> ErrorRow:
         severity=meaning.severity.value,
         public=meaning.public,
         retired=meaning.retired,
+        reserved=meaning.reserved,
+        backoff=RetryAdvice(**dataclasses.asdict(meaning.backoff)) if meaning.backoff else None,
         message=signal.message,
         hint=signal.hint,
         details=_details(signal),
@@ -46,37 +49,6 @@ def errors_page() -> str:
         "| code | kind | exit | http | grpc | retry | details |\n|---|---|---|---|---|---|---|\n"
     )
     return head + "".join(_line(one) for one in rows()) + "".join(_section(one) for one in rows())
-
-
-def lock() -> dict[str, dict[str, Any]]:
-    """Return what is frozen of each row: its meaning and the types of its details."""
-    return {
-        one.code: {
-            "canonical": one.canonical,
-            "details": {field.name: field.type for field in one.details},
-            "domain": one.domain,
-            "exit": one.exit_code,
-            "grpc": one.grpc_status,
-            "http": one.http_status,
-            "kind": one.kind,
-            "origin": one.origin,
-            "public": one.public,
-            "retired": one.retired,
-            "retry": one.retry,
-            "severity": one.severity,
-        }
-        for one in rows()
-    }
-
-
-def broken_promises(released: str) -> list[str]:
-    """Return in which ways the catalogue no longer keeps a released lock."""
-    now = lock()
-    return [
-        f"{code}: removed" if code not in now else f"{code}: its meaning changed"
-        for code, meaning in json.loads(released).items()
-        if now.get(code) != meaning
-    ]
 
 
 def _details(signal: type[Signal]) -> list[DetailField]:
@@ -106,5 +78,20 @@ def _section(one: ErrorRow) -> str:
         f"\n## {one.code}\n\n{one.explanation}\n\n"
         f"- message: `{one.message}`\n- hint: {f'`{one.hint}`' if one.hint else 'none'}\n"
         f"- canonical: `{one.canonical}`, domain: `{one.domain}`, origin: {one.origin},"
-        f" severity: {one.severity}\n" + (f"\nDetails:\n\n{details}" if details else "")
+        f" severity: {one.severity}\n"
+        + (f"- try again: {backoff_words(one.backoff)}\n" if one.backoff else "")
+        + ("- reserved: nothing raises it yet\n" if one.reserved else "")
+        + (f"\nDetails:\n\n{details}" if details else "")
     )
+
+
+def backoff_words(advice: RetryAdvice) -> str:
+    """Return in words how long to wait before trying again."""
+    times = "once" if advice.attempts == 1 else f"at most {advice.attempts} times"
+    if not advice.first_ms:
+        return f"at once, {times}"
+    if advice.factor == 1:
+        return f"after {advice.first_ms} ms, {times}"
+    longer = "twice" if advice.factor == _TWICE else f"{advice.factor:g} times"
+    growth = f"then {longer} as long each time up to {advice.ceiling_ms} ms"
+    return f"after {advice.first_ms} ms, {growth}, {times}"

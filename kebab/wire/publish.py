@@ -12,7 +12,9 @@ from pathlib import Path
 
 from kebab.cli.reference import commands_table, reference_page
 from kebab.config.template import table as settings_table
-from kebab.wire.pages import broken_promises, errors_page, lock
+from kebab.wire.bindings import bindings
+from kebab.wire.lock import Changes, changes, lock
+from kebab.wire.pages import errors_page
 from kebab.wire.schemas import documents
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -27,15 +29,19 @@ def pages() -> Iterator[tuple[Path, str]]:
         yield _WIRE / "v1" / f"{name}.schema.json", _json(schema)
     yield _WIRE / "errors.md", errors_page()
     yield _WIRE / "cli.md", reference_page()
+    for name, text in bindings().items():
+        yield _WIRE / "v1" / "bindings" / name, text
     yield _LOCK, _json(lock())
     yield Path("README.md"), _readme((_ROOT / "README.md").read_text(encoding="utf-8"))
 
 
 def main(arguments: list[str]) -> int:
     """Write the files, or with `--check` print what differs; return the exit status."""
-    if broken := _broken_lock():
-        sys.stdout.write("".join(f"frozen: {line}\n" for line in broken))
+    found = _changes()
+    if found.broken:
+        sys.stdout.write("".join(f"frozen: {line}\n" for line in found.broken))
         return 1
+    sys.stdout.write("".join(f"{line}\n" for line in found.added))
     wanted = dict(pages())
     if "--check" not in arguments:
         for path, text in wanted.items():
@@ -49,9 +55,11 @@ def main(arguments: list[str]) -> int:
     return 1 if differences else 0
 
 
-def _broken_lock() -> list[str]:
+def _changes() -> Changes:
+    """Return how the catalogue differs from what is locked; without a lock all of it is new."""
     path = _ROOT / _LOCK
-    return broken_promises(path.read_text(encoding="utf-8")) if path.exists() else []
+    released = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return changes(released, lock())
 
 
 def _differences(wanted: dict[Path, str]) -> Iterator[str]:
@@ -64,7 +72,7 @@ def _differences(wanted: dict[Path, str]) -> Iterator[str]:
 
 
 def _orphans(wanted: dict[Path, str]) -> list[Path]:
-    files = (_ROOT / _WIRE / "v1").glob("*")
+    files = (file for file in (_ROOT / _WIRE / "v1").rglob("*") if file.is_file())
     return sorted(file for file in files if file.relative_to(_ROOT) not in wanted)
 
 

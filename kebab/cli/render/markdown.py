@@ -15,6 +15,7 @@ from kebab.cli.render.clean import clean, clean_lines
 from kebab.cli.render.measure import cell_width
 from kebab.cli.render.prose import PLAIN, Prose, Style
 from kebab.cli.render.table import Cell, laid_out
+from kebab.errors.dependency import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +40,8 @@ _INLINE = {
 
 def markdown(text: str, page: Page, width: int | None = None) -> list[str]:
     """Return Markdown as lines for a sheet; `width` is that of the sheet unless it is given."""
-    from markdown_it.tree import SyntaxTreeNode
+    with needed("drawing Markdown", "markdown-it-py"):
+        from markdown_it.tree import SyntaxTreeNode
 
     tree = SyntaxTreeNode(_parser().parse(clean_lines(text)))
     return _blocks(tree.children, max(_NARROWEST, width or page.width or 80), page)

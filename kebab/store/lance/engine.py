@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.core.ids import Key
 from kebab.core.rows import VectorRow
 from kebab.errors.catalog import Op
+from kebab.errors.dependency import needed
 from kebab.errors.refusal import refused
 from kebab.store.lance import layout
 from kebab.store.lance.failures import translated
@@ -77,7 +78,8 @@ class LanceTable:
 
     def batches(self) -> "Iterator[Batch]":
         """Yield the keys and vectors of all rows."""
-        import numpy as np
+        with needed(layout.FEATURE, "numpy"):
+            import numpy as np
 
         with self._at_work("read"):
             table = self._open()
@@ -115,8 +117,9 @@ class LanceTable:
         return _lancedb().connect(str(self.path.parent))
 
     def _arrow(self, rows: Sequence[VectorRow]) -> Any:
-        import numpy as np
-        import pyarrow as pa
+        with needed(layout.FEATURE, "pyarrow"):
+            import numpy as np
+            import pyarrow as pa
 
         vectors = np.concatenate([row.vector for row in rows], dtype=np.float32)
         columns = {
@@ -139,6 +142,7 @@ def _lancedb() -> Any:
     os.environ.setdefault("LANCE_LOG", "error")
     os.environ.setdefault("LANCE_CPU_THREADS", _THREADS)
     os.environ.setdefault("LANCE_IO_THREADS", _THREADS)
-    import lancedb
+    with needed(layout.FEATURE, "lancedb"):
+        import lancedb
 
     return lancedb

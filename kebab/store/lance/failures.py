@@ -68,6 +68,8 @@ def translated(path: str, op: Op) -> Iterator[None]:
     """
     try:
         yield
+    except Signal:
+        raise  # among them a library that cannot be loaded, without which there is no table
     except tuple(table()) as error:
         signal = translate(error, path, op)
         if signal is None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from kebab.core.ids import digest
 
+FEATURE = "the vector index"
+"""What does not work without the libraries of this package."""
+
 _FOLDER = "lance"
 _STAMP_BYTES = 16
 _OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|f32(?:\.\d+)?)")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kebab.errors.dependency import needed
 from kebab.store.lance import layout
 from kebab.store.lance.engine import LanceTable
 from kebab.store.lance.sidecar import Sidecar
@@ -47,7 +48,8 @@ def copied(data_dir: Path, version: str, dimension: int) -> "Batch":
     Raises:
         StoreCorrupt: The table cannot be read.
     """
-    import numpy as np
+    with needed(layout.FEATURE, "numpy"):
+        import numpy as np
 
     empty = (np.empty(0, np.int64), np.empty((0, dimension), np.float32))
     batches = [empty, *LanceTable(data_dir, version, dimension).batches()]

@@ -10,6 +10,9 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from kebab.errors.dependency import needed
+from kebab.store.lance.layout import FEATURE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -162,7 +165,8 @@ class Sidecar:
         return _HEADER_BYTES + rows * self._dtype().itemsize
 
     def _dtype(self) -> "np.dtype[np.void]":
-        import numpy as np
+        with needed(FEATURE, "numpy"):
+            import numpy as np
 
         return np.dtype([("key", "<i8"), ("vector", "<f4", (self._dimension,))])
 

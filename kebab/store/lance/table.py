@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.rows import VectorRow
+from kebab.errors.dependency import needed
 from kebab.store.lance import layout
 from kebab.store.lance.engine import LanceTable
 from kebab.store.lance.nearest import MappedVectors
@@ -55,7 +56,8 @@ class LanceVectors:
             IoError: The file system refused.
             StoreCorrupt: The table cannot be read.
         """
-        import numpy as np
+        with needed(layout.FEATURE, "numpy"):
+            import numpy as np
 
         if not rows:
             return
@@ -75,7 +77,8 @@ class LanceVectors:
             IoError: The file system refused.
             StoreCorrupt: The table cannot be read.
         """
-        import numpy as np
+        with needed(layout.FEATURE, "numpy"):
+            import numpy as np
 
         before = layout.stamp(self._table.path)
         if not keys or before is None:

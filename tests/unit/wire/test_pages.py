@@ -1,7 +1,9 @@
-import json
+import pytest
 
+from kebab.errors.catalog import ModelBusy, Unauthorized
 from kebab.errors.listing import catalog
-from kebab.wire.pages import broken_promises, errors_page, lock, rows
+from kebab.wire.error import RetryAdvice
+from kebab.wire.pages import backoff_words, errors_page, row, rows
 
 
 def test_the_page_holds_a_section_for_every_code():
@@ -17,23 +19,31 @@ def test_rows_come_by_code_with_their_explanation():
     assert all(row.explanation for row in rows())
 
 
-def test_a_lock_of_today_is_kept():
-    assert broken_promises(json.dumps(lock())) == []
+def test_a_row_says_how_long_to_wait_and_whether_it_is_reserved():
+    busy, unauthorized = row(ModelBusy), row(Unauthorized)
+
+    assert busy.backoff == RetryAdvice(first_ms=2_000, factor=2, ceiling_ms=60_000, attempts=6)
+    assert not busy.reserved
+    assert (unauthorized.backoff, unauthorized.reserved) == (None, True)
 
 
-def test_adding_a_row_keeps_the_promises():
-    released = lock()
-    del released["locked"]
+def test_the_page_says_how_long_to_wait_and_what_is_reserved():
+    page = errors_page()
 
-    assert broken_promises(json.dumps(released)) == []
+    assert page.count("\n- try again: ") == sum(one.backoff is not None for one in rows())
+    assert page.count("\n- reserved: ") == 1
 
 
-def test_a_removed_row_and_a_changed_meaning_break_a_promise():
-    released = lock()
-    released["gone_one"] = released["locked"]
-    released["locked"] = released["locked"] | {"exit": 3}
+@pytest.mark.parametrize(
+    ("first", "factor", "ceiling", "attempts", "words"),
+    [
+        (1_000, 2, 10_000, 4, "after 1000 ms, then twice as long each time"),
+        (500, 1.5, 9_000, 2, "after 500 ms, then 1.5 times as long each time"),
+        (500, 1, 500, 2, "after 500 ms, at most 2 times"),
+        (0, 1, 0, 1, "at once, once"),
+    ],
+)
+def test_a_suggestion_is_told_in_words(first, factor, ceiling, attempts, words):
+    advice = RetryAdvice(first_ms=first, factor=factor, ceiling_ms=ceiling, attempts=attempts)
 
-    assert sorted(broken_promises(json.dumps(released))) == [
-        "gone_one: removed",
-        "locked: its meaning changed",
-    ]
+    assert backoff_words(advice).startswith(words)

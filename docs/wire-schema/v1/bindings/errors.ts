@@ -1,0 +1,751 @@
+// Generated from kebab/errors/catalog.py by `python -m kebab.wire.publish`; do not edit.
+//
+// Branch on `code` only, and treat an unknown code as failure.
+
+export const KINDS = [
+  "auth",
+  "quota",
+  "schema",
+  "policy_deny",
+  "sandbox",
+  "provider",
+  "storage",
+  "timeout",
+  "conflict",
+  "not_found",
+  "precondition",
+  "serialization",
+  "network",
+  "rate_limit",
+  "qos_budget_exceeded",
+  "tool_error",
+  "llm_error",
+  "a2a_error",
+  "unknown",
+] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+export const CANONICALS = [
+  "E_CORE_INVALID_INPUT",
+  "E_CORE_STATE_VIOLATION",
+  "E_CORE_INVARIANT_BROKEN",
+  "E_CONTRACT_MISMATCH",
+  "E_ADAPTER_VALIDATION",
+  "E_INTERNAL_ERROR",
+] as const;
+
+export type Canonical = (typeof CANONICALS)[number];
+
+export const ORIGINS = ["core", "adapter", "surface"] as const;
+
+export type Origin = (typeof ORIGINS)[number];
+
+export const RETRIES = ["none", "transient", "permanent"] as const;
+
+export type Retry = (typeof RETRIES)[number];
+
+export const SEVERITIES = ["info", "warn", "error", "critical"] as const;
+
+export type Severity = (typeof SEVERITIES)[number];
+
+/** How long to wait before trying again: a suggestion, which may change. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly factor: number;
+  readonly ceilingMs: number;
+  readonly attempts: number;
+}
+
+/** What callers may rely on of one code. */
+export interface ErrorRow {
+  readonly kind: Kind;
+  readonly canonical: Canonical;
+  readonly domain: string;
+  readonly origin: Origin;
+  readonly exit: number;
+  readonly http: number;
+  readonly grpc: string;
+  readonly retry: Retry;
+  readonly retryable: boolean;
+  readonly backoff: Backoff | null;
+  readonly severity: Severity;
+  readonly public: boolean;
+  readonly retired: boolean;
+  readonly reserved: boolean;
+}
+
+/** Every code with its row. */
+export const ERRORS = {
+  config_invalid: {
+    kind: "schema",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "CONFIG.INVALID",
+    origin: "core",
+    exit: 2,
+    http: 400,
+    grpc: "INVALID_ARGUMENT",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  usage_invalid: {
+    kind: "schema",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "CLI.USAGE",
+    origin: "surface",
+    exit: 2,
+    http: 400,
+    grpc: "INVALID_ARGUMENT",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  invalid_input: {
+    kind: "schema",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "SCHEMA.VALIDATION_FAILED",
+    origin: "core",
+    exit: 2,
+    http: 422,
+    grpc: "INVALID_ARGUMENT",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  invalid_cursor: {
+    kind: "schema",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "SEARCH.CURSOR_INVALID",
+    origin: "core",
+    exit: 2,
+    http: 400,
+    grpc: "INVALID_ARGUMENT",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  stale_cursor: {
+    kind: "conflict",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "SEARCH.CURSOR_STALE",
+    origin: "core",
+    exit: 2,
+    http: 409,
+    grpc: "ABORTED",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 0, factor: 1, ceilingMs: 0, attempts: 2 },
+    severity: "warn",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  not_indexed: {
+    kind: "precondition",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "STORAGE.NOT_INDEXED",
+    origin: "adapter",
+    exit: 3,
+    http: 409,
+    grpc: "FAILED_PRECONDITION",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  model_unreachable: {
+    kind: "network",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "LLM.UNREACHABLE",
+    origin: "adapter",
+    exit: 2,
+    http: 503,
+    grpc: "UNAVAILABLE",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 1000, factor: 2, ceilingMs: 10000, attempts: 4 },
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  model_not_pulled: {
+    kind: "llm_error",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "LLM.MODEL_MISSING",
+    origin: "adapter",
+    exit: 2,
+    http: 424,
+    grpc: "FAILED_PRECONDITION",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  model_rejected: {
+    kind: "llm_error",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "LLM.REJECTED",
+    origin: "adapter",
+    exit: 2,
+    http: 502,
+    grpc: "FAILED_PRECONDITION",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  model_busy: {
+    kind: "rate_limit",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "LLM.BUSY",
+    origin: "adapter",
+    exit: 2,
+    http: 503,
+    grpc: "RESOURCE_EXHAUSTED",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 2000, factor: 2, ceilingMs: 60000, attempts: 6 },
+    severity: "warn",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  model_protocol: {
+    kind: "llm_error",
+    canonical: "E_CONTRACT_MISMATCH",
+    domain: "LLM.PROTOCOL",
+    origin: "adapter",
+    exit: 2,
+    http: 502,
+    grpc: "INTERNAL",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 1000, factor: 2, ceilingMs: 10000, attempts: 2 },
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  context_overflow: {
+    kind: "llm_error",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "LLM.CONTEXT_OVERFLOW",
+    origin: "adapter",
+    exit: 2,
+    http: 413,
+    grpc: "OUT_OF_RANGE",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  embedding_unavailable: {
+    kind: "provider",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "EMBEDDING.UNAVAILABLE",
+    origin: "adapter",
+    exit: 2,
+    http: 503,
+    grpc: "UNAVAILABLE",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 30000, factor: 2, ceilingMs: 600000, attempts: 3 },
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  embedding_mismatch: {
+    kind: "conflict",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "EMBEDDING.MISMATCH",
+    origin: "core",
+    exit: 2,
+    http: 409,
+    grpc: "FAILED_PRECONDITION",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  timeout: {
+    kind: "timeout",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "CORE.TIMEOUT",
+    origin: "adapter",
+    exit: 2,
+    http: 504,
+    grpc: "DEADLINE_EXCEEDED",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 1000, factor: 2, ceilingMs: 10000, attempts: 2 },
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  io_error: {
+    kind: "storage",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "STORAGE.IO",
+    origin: "adapter",
+    exit: 2,
+    http: 500,
+    grpc: "INTERNAL",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 1000, factor: 2, ceilingMs: 10000, attempts: 4 },
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  locked: {
+    kind: "conflict",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "STORAGE.LOCKED",
+    origin: "adapter",
+    exit: 2,
+    http: 409,
+    grpc: "ABORTED",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 1000, factor: 2, ceilingMs: 60000, attempts: 8 },
+    severity: "warn",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  read_only: {
+    kind: "policy_deny",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "POLICY.READ_ONLY",
+    origin: "core",
+    exit: 2,
+    http: 403,
+    grpc: "PERMISSION_DENIED",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  store_corrupt: {
+    kind: "storage",
+    canonical: "E_CORE_INVARIANT_BROKEN",
+    domain: "STORAGE.CORRUPT",
+    origin: "adapter",
+    exit: 3,
+    http: 500,
+    grpc: "DATA_LOSS",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "critical",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  unsupported_media: {
+    kind: "schema",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "INGEST.UNSUPPORTED_MEDIA",
+    origin: "core",
+    exit: 2,
+    http: 415,
+    grpc: "INVALID_ARGUMENT",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  parse_failed: {
+    kind: "serialization",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "INGEST.PARSE_FAILED",
+    origin: "adapter",
+    exit: 2,
+    http: 422,
+    grpc: "INVALID_ARGUMENT",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  too_large: {
+    kind: "quota",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "LIMIT.TOO_LARGE",
+    origin: "core",
+    exit: 2,
+    http: 413,
+    grpc: "RESOURCE_EXHAUSTED",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  unauthorized: {
+    kind: "auth",
+    canonical: "E_CORE_INVALID_INPUT",
+    domain: "AUTH.UNAUTHORIZED",
+    origin: "surface",
+    exit: 2,
+    http: 401,
+    grpc: "UNAUTHENTICATED",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: true,
+  },
+  dependency_missing: {
+    kind: "precondition",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "RUNTIME.DEPENDENCY_MISSING",
+    origin: "adapter",
+    exit: 2,
+    http: 501,
+    grpc: "UNIMPLEMENTED",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  confirmation_required: {
+    kind: "precondition",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "POLICY.CONFIRMATION_REQUIRED",
+    origin: "core",
+    exit: 2,
+    http: 428,
+    grpc: "FAILED_PRECONDITION",
+    retry: "permanent",
+    retryable: false,
+    backoff: null,
+    severity: "warn",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  cancelled: {
+    kind: "unknown",
+    canonical: "E_CORE_STATE_VIOLATION",
+    domain: "CORE.CANCELLED",
+    origin: "core",
+    exit: 130,
+    http: 499,
+    grpc: "CANCELLED",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 0, factor: 1, ceilingMs: 0, attempts: 1 },
+    severity: "info",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
+  generic: {
+    kind: "unknown",
+    canonical: "E_INTERNAL_ERROR",
+    domain: "UNKNOWN.INTERNAL",
+    origin: "surface",
+    exit: 2,
+    http: 500,
+    grpc: "INTERNAL",
+    retry: "none",
+    retryable: false,
+    backoff: null,
+    severity: "critical",
+    public: false,
+    retired: false,
+    reserved: false,
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The details of `config_invalid`. The configuration cannot be used. */
+export interface ConfigInvalidDetails {
+  readonly path: string;
+  readonly cause: string;
+}
+
+/** The details of `usage_invalid`. The command line cannot be understood. */
+export interface UsageInvalidDetails {
+  readonly option: string;
+  readonly cause: string;
+}
+
+/** The details of `invalid_input`. A request breaks its schema. */
+export interface InvalidInputDetails {
+  readonly field: string;
+  readonly cause: string;
+}
+
+/** The details of `invalid_cursor`. The cursor is not one of ours, or belongs to another query. */
+export interface InvalidCursorDetails {
+  readonly cause: string;
+}
+
+/** The details of `stale_cursor`. The index moved between two pages. */
+export interface StaleCursorDetails {
+  readonly issued_revision: number;
+  readonly current_revision: number;
+}
+
+/** The details of `not_indexed`. There is no database here that this build can read. */
+export interface NotIndexedDetails {
+  readonly data_dir: string;
+  readonly expected: number;
+  readonly found: number | null;
+}
+
+/** The details of `model_unreachable`. The model server did not answer. */
+export interface ModelUnreachableDetails {
+  readonly endpoint: string;
+  readonly operation: string;
+  readonly cause: string;
+}
+
+/** The details of `model_not_pulled`. Ollama answers but does not have the model. */
+export interface ModelNotPulledDetails {
+  readonly model: string;
+  readonly endpoint: string;
+  readonly operation: string;
+}
+
+/** The details of `model_rejected`. The server will not answer with this model. */
+export interface ModelRejectedDetails {
+  readonly model: string;
+  readonly endpoint: string;
+  readonly operation: string;
+  readonly cause: string;
+}
+
+/** The details of `model_busy`. The server's queue is full, or it limits how often it is asked. */
+export interface ModelBusyDetails {
+  readonly endpoint: string;
+  readonly operation: string;
+}
+
+/** The details of `model_protocol`. Something answers, but not as a model server does. */
+export interface ModelProtocolDetails {
+  readonly endpoint: string;
+  readonly operation: string;
+  readonly cause: string;
+}
+
+/** The details of `context_overflow`. The question with its passages does not fit the model's window, however little is sent. */
+export interface ContextOverflowDetails {
+  readonly prompt_tokens: number;
+  readonly context_tokens: number;
+}
+
+/** The details of `embedding_unavailable`. The weights of the embedding model are not on this machine and no source gave them. */
+export interface EmbeddingUnavailableDetails {
+  readonly model: string;
+  readonly tried: readonly string[];
+  readonly cause: string;
+}
+
+/** The details of `embedding_mismatch`. Vectors of two models cannot be compared. */
+export interface EmbeddingMismatchDetails {
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** The details of `timeout`. A deadline passed. */
+export interface TimeoutDetails {
+  readonly operation: string;
+  readonly elapsed_ms: number;
+  readonly deadline_ms: number;
+}
+
+/** The details of `io_error`. The file system refused. */
+export interface IoErrorDetails {
+  readonly path: string;
+  readonly op: "read" | "write" | "create";
+  readonly cause: string;
+}
+
+/** The details of `locked`. Another writer is at work. */
+export interface LockedDetails {
+  readonly path: string;
+  readonly holder_pid: number | null;
+}
+
+/** The details of `read_only`. A write was asked for while writing is switched off. */
+export interface ReadOnlyDetails {
+  readonly operation: string;
+}
+
+/** The details of `store_corrupt`. An integrity check failed. */
+export interface StoreCorruptDetails {
+  readonly path: string;
+  readonly cause: string;
+}
+
+/** The details of `unsupported_media`. A single file was named that no parser takes. */
+export interface UnsupportedMediaDetails {
+  readonly path: string;
+  readonly media: string;
+}
+
+/** The details of `parse_failed`. A parser refused a file. */
+export interface ParseFailedDetails {
+  readonly path: string;
+  readonly parser: string;
+  readonly cause: string;
+}
+
+/** The details of `too_large`. A file, a request body or a batch is above its limit. */
+export interface TooLargeDetails {
+  readonly what: string;
+  readonly size: number;
+  readonly limit: number;
+}
+
+/** The details of `unauthorized`. The token of the HTTP server is missing or wrong. */
+export type UnauthorizedDetails = Record<string, never>;
+
+/** The details of `dependency_missing`. A library or program that the feature needs is not installed, or cannot be loaded. */
+export interface DependencyMissingDetails {
+  readonly feature: string;
+  readonly install: string;
+}
+
+/** The details of `confirmation_required`. A destructive command was called without a terminal to ask at. */
+export interface ConfirmationRequiredDetails {
+  readonly operation: string;
+}
+
+/** The details of `cancelled`. The user interrupted before anything could be reported. */
+export interface CancelledDetails {
+  readonly operation: string;
+}
+
+/** The details of `generic`. A fault that kebab does not know. */
+export interface GenericDetails {
+  readonly chain?: readonly string[] | null;
+}
+
+/** `error.v1` of one code. */
+export interface ErrorOf<Code extends ErrorCode, Details> {
+  readonly schema_version: "error.v1";
+  /** The subcommand that speaks; at the top level only. */
+  readonly command?: string;
+  /** When, as RFC 3339 in UTC with `Z`; at the top level only. */
+  readonly timestamp?: string;
+  /** The status the process will exit with, null while it is not known; at the top level only. */
+  readonly exit_code?: number | null;
+  /** Always `json`; at the top level only. */
+  readonly output_format?: "json";
+  /** Which row of the catalogue this is. */
+  readonly code: Code;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** The typed details of this code. */
+  readonly details: Details;
+  /** A command or a step that may mend it. */
+  readonly hint: string | null;
+  /** The family of the error. */
+  readonly kind: (typeof ERRORS)[Code]["kind"];
+  /** What was being done. */
+  readonly operation: string;
+  /** What it was being done to: a path, a model, an id. */
+  readonly target: string | null;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+  /** Whether trying again makes sense: `transient` yes, `permanent` only after a change. */
+  readonly retry: "none" | "transient" | "permanent";
+  /** Milliseconds to wait before trying again, a suggestion; null where that makes no sense. */
+  readonly retry_after_ms?: number | null;
+  /** How bad it is. */
+  readonly severity: "info" | "warn" | "error" | "critical";
+  /** The id under which the log holds more. */
+  readonly correlation_id: string;
+}
+
+/** `error.v1`: `code` tells the type of `details`. */
+export type KebabError =
+  | ErrorOf<"config_invalid", ConfigInvalidDetails>
+  | ErrorOf<"usage_invalid", UsageInvalidDetails>
+  | ErrorOf<"invalid_input", InvalidInputDetails>
+  | ErrorOf<"invalid_cursor", InvalidCursorDetails>
+  | ErrorOf<"stale_cursor", StaleCursorDetails>
+  | ErrorOf<"not_indexed", NotIndexedDetails>
+  | ErrorOf<"model_unreachable", ModelUnreachableDetails>
+  | ErrorOf<"model_not_pulled", ModelNotPulledDetails>
+  | ErrorOf<"model_rejected", ModelRejectedDetails>
+  | ErrorOf<"model_busy", ModelBusyDetails>
+  | ErrorOf<"model_protocol", ModelProtocolDetails>
+  | ErrorOf<"context_overflow", ContextOverflowDetails>
+  | ErrorOf<"embedding_unavailable", EmbeddingUnavailableDetails>
+  | ErrorOf<"embedding_mismatch", EmbeddingMismatchDetails>
+  | ErrorOf<"timeout", TimeoutDetails>
+  | ErrorOf<"io_error", IoErrorDetails>
+  | ErrorOf<"locked", LockedDetails>
+  | ErrorOf<"read_only", ReadOnlyDetails>
+  | ErrorOf<"store_corrupt", StoreCorruptDetails>
+  | ErrorOf<"unsupported_media", UnsupportedMediaDetails>
+  | ErrorOf<"parse_failed", ParseFailedDetails>
+  | ErrorOf<"too_large", TooLargeDetails>
+  | ErrorOf<"unauthorized", UnauthorizedDetails>
+  | ErrorOf<"dependency_missing", DependencyMissingDetails>
+  | ErrorOf<"confirmation_required", ConfirmationRequiredDetails>
+  | ErrorOf<"cancelled", CancelledDetails>
+  | ErrorOf<"generic", GenericDetails>;
+
+/** Returns whether this build of the table knows a code. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.prototype.hasOwnProperty.call(ERRORS, code);
+}

@@ -1,0 +1,135 @@
+"""A library that cannot be loaded costs what needs it, says so by name, and nothing else."""
+
+import os
+
+import pytest
+
+from kebab.embed.models import E5_SMALL
+from tests.fakes import tiny_model
+
+BREAKS = """
+import os, sys
+for name in os.environ.get("BROKEN", "").split():
+    sys.modules[name] = None
+"""
+MEANING = ("onnxruntime", "tokenizers", "numpy", "lancedb", "pyarrow")
+"""What vectors need, and words do not."""
+
+
+@pytest.fixture
+def breakable(cli):
+    """A kebab in whose process imports can be made to fail, with notes about a cat and a dog."""
+    site = cli.folder / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(BREAKS)
+    path = cli.environment["PYTHONPATH"]
+    cli.environment["PYTHONPATH"] = os.pathsep.join((str(site), path))
+    cli.write("cat.md", "# Cat\n\nthe cat sleeps on the mat\n")
+    cli.write("dog.md", "# Dog\n\nthe dog runs in the park\n")
+    return cli
+
+
+@pytest.fixture
+def indexed(breakable):
+    """The same after an ingest with vectors."""
+    tiny_model.install(E5_SMALL, breakable.models)
+    breakable.json("ingest", breakable.notes)
+    return breakable
+
+
+def broken(cli, *libraries):
+    cli.environment["BROKEN"] = " ".join(libraries)
+    return cli
+
+
+@pytest.mark.parametrize(
+    ("library", "package", "name", "data"),
+    [
+        ("apsw", "apsw", "new.md", b"words"),
+        ("markdown_it", "markdown-it-py", "new.md", b"words"),
+        ("py_rust_stemmers", "py-rust-stemmers", "new.md", b"words"),
+        ("pathspec", "pathspec", ".gitignore", b"*.log\n"),
+        ("frontmatter", "python-frontmatter", "new.md", b"---\ntitle: x\n---\nwords\n"),
+        ("yaml", "python-frontmatter", "new.md", b"---\ntitle: x\n---\nwords\n"),
+        ("charset_normalizer", "charset-normalizer", "new.md", "Ελληνικά γράμματα".encode("cp737")),
+    ],
+)
+def test_reading_files_names_the_library_that_it_needs(breakable, library, package, name, data):
+    (breakable.notes / name).write_bytes(data)
+
+    error = broken(breakable, library).fails("dependency_missing", "ingest", breakable.notes)
+
+    assert error["hint"] == error["details"]["install"] == f"pip install {package}"
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers", "numpy"])
+def test_a_search_by_meaning_names_the_library_that_it_needs(indexed, library):
+    question = ("search", "cat", "--mode", "vector")
+
+    error = broken(indexed, library).fails("dependency_missing", *question)
+
+    assert error["details"]["install"].startswith("pip install ")
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers", "numpy"])
+def test_a_search_goes_on_by_words_and_says_why(indexed, library):
+    page = broken(indexed, library).json("search", "cat")
+
+    assert page["hits"][0]["doc_path"] == "cat.md"
+    assert [one["channel"] for one in page["degraded"]] == ["vector"]
+    assert page["degraded"][0]["hint"].startswith("pip install ")
+
+
+def test_words_need_nothing_that_vectors_need(indexed):
+    page = broken(indexed, *MEANING).json("search", "cat", "--mode", "lexical")
+
+    assert (page["hits"][0]["doc_path"], page["degraded"]) == ("cat.md", [])
+
+
+@pytest.mark.parametrize("library", MEANING)
+def test_files_are_read_without_what_vectors_need_and_vectors_follow(
+    breakable, library, read_lines
+):
+    tiny_model.install(E5_SMALL, breakable.models)
+
+    first = broken(breakable, library)("ingest", breakable.notes, "--json")
+    later = broken(breakable).json("ingest", breakable.notes)
+
+    assert (first.reply["new"], first.reply["embedding"]["pending"]) == (2, 2)
+    assert any("words only" in one.get("message", "") for one in read_lines(first.err))
+    assert (later["embedding"]["embedded"], later["embedding"]["pending"]) == (2, 0)
+
+
+def test_an_index_that_has_to_be_read_anew_needs_lancedb(indexed):
+    for sidecar in (indexed.data / "lance").glob("*.f32"):
+        sidecar.unlink()
+
+    question = ("search", "cat", "--mode", "vector")
+    error = broken(indexed, "lancedb").fails("dependency_missing", *question)
+
+    assert error["details"]["install"] == "pip install lancedb"
+
+
+def test_a_model_server_needs_httpx(breakable):
+    breakable.json("ingest", breakable.notes)
+
+    error = broken(breakable, "httpx").fails(
+        "dependency_missing", "ask", "where does the cat sleep"
+    )
+
+    assert error["details"]["install"] == "pip install httpx"
+
+
+def test_health_tells_of_a_library_that_cannot_be_loaded(indexed):
+    checks = broken(indexed, "onnxruntime")("doctor", "--json", status=3).reply["checks"]
+
+    assert [one["fix"] for one in checks if one["status"] == "fail"] == ["pip install onnxruntime"]
+
+
+def test_what_is_there_and_broken_is_to_be_installed_anew(indexed):
+    path = indexed.folder / "site" / "onnxruntime.py"
+    path.write_text("raise ImportError('libgomp.so.1: cannot open shared object file')")
+
+    error = indexed.fails("dependency_missing", "search", "cat", "--mode", "vector")
+
+    assert error["hint"] == "pip install --force-reinstall onnxruntime"
