@@ -10,14 +10,22 @@ from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 
 
-@click.command("explain", cls=Command, exits=(Exit.NO,), examples=("kebab explain not_indexed",))
-@click.argument("code")
+@click.command(
+    "explain",
+    cls=Command,
+    exits=(Exit.NO,),
+    examples=("kebab explain not_indexed", "kebab explain --all"),
+)
+@click.argument("code", required=False)
+@click.option("--all", "every", is_flag=True, help="Explain every code.")
 @click.pass_obj
-def command(session: Session, /, code: str) -> Exit:
+def command(session: Session, /, code: str | None, *, every: bool) -> Exit:
     """Explain an error code.
 
     It needs neither settings nor a network. `kebab schema --errors` lists all codes.
     """
+    if every is (code is not None):
+        raise click.UsageError("name one CODE, or take `--all`", click.get_current_context())
     reply = catalogue(code)
     if isinstance(reply, NotFound):
         return session.missing(reply)

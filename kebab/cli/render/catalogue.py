@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import labelled
 from kebab.wire.error import ErrorCatalog, ErrorRow
+from kebab.wire.pages import backoff_words
 
 
 def draw_table(reply: ErrorCatalog, page: Page) -> Iterator[str]:
@@ -19,7 +20,9 @@ def draw_table(reply: ErrorCatalog, page: Page) -> Iterator[str]:
 
 def draw_explanation(reply: ErrorCatalog, page: Page) -> Iterator[str]:
     """Yield all that is to be said of each code."""
-    for one in reply.errors:
+    for number, one in enumerate(reply.errors):
+        if number:
+            yield ""
         yield from _explained(one, page)
 
 
@@ -37,6 +40,8 @@ def _explained(one: ErrorRow, page: Page) -> Iterator[str]:
             ("details", details),
             ("exit status", str(one.exit_code)),
             ("retry", one.retry),
+            ("try again", backoff_words(one.backoff) if one.backoff else ""),
+            ("reserved", "nothing raises it yet" if one.reserved else ""),
             ("kind", one.kind),
             ("http", str(one.http_status)),
             ("grpc", one.grpc_status),

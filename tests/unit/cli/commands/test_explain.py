@@ -1,3 +1,5 @@
+import pytest
+
 from kebab.errors.listing import catalog
 
 
@@ -16,3 +18,31 @@ def test_a_mistyped_code_gets_the_nearest_one(kebab):
 
     assert ran.status == 1
     assert "  not_indexed" in ran.out.splitlines()
+
+
+def test_all_codes_are_explained_at_once_and_as_the_schema_lists_them(kebab):
+    told, listed = kebab("explain", "--all", "--json").reply, kebab("schema", "--errors", "--json")
+
+    assert told["errors"] == listed.reply["errors"]
+    assert [row["code"] for row in told["errors"]] == sorted(catalog())
+    assert all(row["explanation"] for row in told["errors"])
+
+
+def test_all_codes_are_explained_to_a_person(kebab):
+    lines = kebab("explain", "--all").out.splitlines()
+
+    assert [line for line in lines if line in catalog()] == sorted(catalog())
+
+
+def test_a_person_sees_the_same_codes_in_the_list(kebab):
+    lines = kebab("schema", "--errors").out.splitlines()
+
+    assert [line.split()[0] for line in lines] == sorted(catalog())
+
+
+@pytest.mark.parametrize("arguments", [(), ("timeout", "--all")])
+def test_one_code_or_all_is_asked_for(kebab, arguments):
+    ran = kebab("explain", *arguments)
+
+    assert ran.status == 2
+    assert "name one CODE, or take `--all`" in ran.err

@@ -28,3 +28,20 @@ def test_an_explanation_is_readable_prose_with_the_facts(code):
     assert lines[0] == code
     assert not any(line.startswith(" ") for line in lines)
     assert f"exit status  {catalog()[code].meaning.exit.value}" in lines
+
+
+def test_all_explanations_stand_apart():
+    lines = list(draw_explanation(rows(), Page(width=60)))
+
+    assert [line for line in lines if line in catalog()] == sorted(catalog())
+    assert lines[lines.index("context_overflow") - 1] == ""
+
+
+def test_a_row_says_how_long_to_wait_and_that_it_is_reserved():
+    busy, unauthorized = (
+        list(draw_explanation(rows(code), Page(width=60)))
+        for code in ("model_busy", "unauthorized")
+    )
+
+    assert any(line.startswith("try again    after 2000 ms, then twice") for line in busy)
+    assert "reserved     nothing raises it yet" in unauthorized
