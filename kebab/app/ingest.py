@@ -12,22 +12,32 @@ from kebab.core.cancel import Cancel
 from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION
-from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, InvalidInput
+from kebab.errors.catalog import (
+    DependencyMissing,
+    EmbeddingUnavailable,
+    InvalidInput,
+    UsageInvalid,
+)
 from kebab.ingest.outcome import IngestItem as Item
 from kebab.ingest.outcome import IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from kebab.chunk.budget import Budget
     from kebab.core.ports import Embedder
+    from kebab.core.rows import Source
     from kebab.store.sqlite.writer import SqliteWriter
 
 
 def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cancel) -> IngestReport:
-    """Bring the index up to date with the files."""
+    """Bring the index up to date with the files.
+
+    Raises:
+        UsageInvalid: No path was given and none is known.
+    """
     from kebab.ingest.run import run
     from kebab.ingest.scopes import Nothing, choose
 
@@ -35,8 +45,10 @@ def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cance
     if not options.dry_run:
         shop.refuse_when_read_only("ingest")
     if not shop.database.exists():
+        _refuse_nothing(request, ())
         choose(request, Nothing())  # refuses what would leave an empty knowledge base behind
     with _opened(shop, request, report, cancel) as ports:
+        _refuse_nothing(request, ports.library.sources() if ports.library else ())
         return ingest_report(run(request, ports, report, cancel), seen_with(shop.settings))
 
 
@@ -62,6 +74,12 @@ def ingest_text(
     with _opened(shop, request, report, cancel) as ports:
         outcome = run(note, request, ports, report, cancel)
         return ingest_report(outcome, seen_with(shop.settings))
+
+
+def _refuse_nothing(request: IngestRequest, known: "Sequence[Source]") -> None:
+    if not (request.paths or request.workspace or known):
+        cause = "nothing to ingest: name a folder or a file, or set `workspace`"
+        raise UsageInvalid(option="PATH", cause=cause)
 
 
 def ingest_report(outcome: IngestOutcome, view: View = PLAIN) -> IngestReport:

@@ -5,8 +5,7 @@ from pathlib import Path
 from kebab.app.compose import Workshop
 from kebab.config.template import toml
 from kebab.core.legible import legible
-from kebab.errors.catalog import IoError
-from kebab.errors.refusal import refusal
+from kebab.errors.refusal import refusal, unfit
 from kebab.wire.health import InitReport
 
 
@@ -38,7 +37,7 @@ def init(shop: Workshop, *, workspace: str | None, force: bool) -> InitReport:
 def _folder(workspace: str) -> str:
     path = Path(workspace).expanduser().resolve()
     if not path.is_dir():
-        raise IoError(path=str(path), op="read", cause="no such folder")
+        raise unfit(path, "no such folder")
     if legible(str(path)) != str(path):
-        raise IoError(path=str(path), op="read", cause="the name is not valid UTF-8")
+        raise unfit(path, "the name is not valid UTF-8")
     return str(path)

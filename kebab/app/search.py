@@ -13,7 +13,6 @@ from kebab.app.moment import parsed
 from kebab.app.project import response
 from kebab.core.query import Filters, Mode, Query
 from kebab.core.stored import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.signal import Signal
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
@@ -117,23 +116,14 @@ def engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:
     return SearchEngine(reader, vectors, lambda: query_embedder(shop, reader), cache=shop.cache)
 
 
-def query_embedder(shop: Workshop, reader: "SqliteReader") -> "Embedder | None":
-    """Return the model of the stored vectors; None when no vector is stored.
+def query_embedder(shop: Workshop, reader: "SqliteReader") -> "Embedder":
+    """Return the model of the stored vectors.
 
     Raises:
         EmbeddingMismatch: The settings name another model.
-        EmbeddingUnavailable: The model is not on this machine.
+        EmbeddingUnavailable: No vector is stored, or the model is not on this machine.
     """
     version = reader.get_value(EMBEDDING_VERSION)
-    if version is None:
-        return None
-    shop.embedders.wanted(version)
-    ready = shop.embedders.installed(version)
-    if ready is None:
-        # Named, since `auto` may fetch another one, with which these vectors cannot be asked.
-        raise EmbeddingUnavailable(
-            model=shop.embedders.find(version).key,
-            tried=[],
-            cause="the model of the stored vectors is not ready here",
-        )
-    return ready
+    if version is not None:
+        shop.embedders.wanted(version)
+    return shop.embedders.stored(version)

@@ -12,7 +12,7 @@ from kebab.core.progress import Report, silent
 from kebab.embed import hub, layout, package_index
 from kebab.embed.child import Child, own_module
 from kebab.embed.contest import PATIENT, QUICK, Contest, Limits, Refusal, Watch, follow
-from kebab.embed.models import MODELS, EmbeddingModel
+from kebab.embed.models import MODELS, EmbeddingModel, find
 from kebab.embed.offer import Offer
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.refusal import refused
@@ -74,6 +74,23 @@ def auto(
     _refuse_offline(AUTO, offline=offline)
     watch, limits = Watch(report, cancel or Cancel()), PATIENT if patient else QUICK
     return _fetch(AUTO, _offers(MODELS), models_dir, watch, limits)
+
+
+def stored(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:
+    """Return the model of the stored vectors and its directory; nothing is fetched.
+
+    Raises:
+        EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
+    """
+    if version is None:
+        raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
+    model = find(version)
+    ready = layout.installed(model, models_dir)
+    if ready is None:
+        cause = "the model of the stored vectors is not ready here"
+        # Named, since `auto` may fetch another one, with which these vectors cannot be asked.
+        raise EmbeddingUnavailable(model=model.key, tried=[], cause=cause)
+    return model, ready
 
 
 def _refuse_offline(name: str, *, offline: bool) -> None:

@@ -1,4 +1,7 @@
-"""What the file system refuses, as the signal for it: the one translation of `OSError`."""
+"""What the file system refuses, as the signal for it: the one translation of `OSError`.
+
+Whoever is no adapter speaks of files and folders through here alone.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +12,11 @@ from kebab.errors.catalog import IoError, Op
 def refusal(fault: OSError, op: Op, path: object) -> IoError:
     """Return the signal for a refusal, in the system's own words."""
     return IoError(path=str(path), op=op, cause=fault.strerror or str(fault))
+
+
+def unfit(path: object, cause: str) -> IoError:
+    """Return the signal for a place that cannot be read, for a reason that kebab found itself."""
+    return IoError(path=str(path), op="read", cause=cause)
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """A file's bytes become a document row: read, parse, cut, identify. Nothing is written here."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kebab.chunk.budget import Budget
@@ -11,21 +10,10 @@ from kebab.chunk.split import split
 from kebab.core.ids import DocId, content_hash, digest
 from kebab.core.ports import Parser
 from kebab.core.rows import DocumentRow, FileStamp, Source
-from kebab.errors.catalog import ParseFailed, UnsupportedMedia
-from kebab.ingest.deadline import deadline
+from kebab.errors.catalog import UnsupportedMedia
+from kebab.parse.deadline import deadline
+from kebab.parse.surprise import surprised
 from kebab.source.walk import FileEntry
-
-SURPRISES = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""What code raises when its input breaks an assumption; one such file never ends a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +64,6 @@ class Press:
             chunks=chunks,
             warnings=parsed.warnings,
         )
-
-
-@contextmanager
-def surprised(path: str, parser: str) -> Iterator[None]:
-    """Turn what a parser's library raises for a file it was not made for into `ParseFailed`."""
-    try:
-        yield
-    except SURPRISES as fault:
-        cause = f"{type(fault).__name__}: {fault}"
-        raise ParseFailed(path=path, parser=parser, cause=cause) from fault
 
 
 def recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:

@@ -33,7 +33,6 @@ def run(
         ParseFailed: The only file named is refused by its parser.
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser takes the only file named.
-        UsageInvalid: There is nothing to scan.
     """
     pulse = Pulse(report, ports.clock)
     pulse.say(ProgressKind.SCAN_STARTED)

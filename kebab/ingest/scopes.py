@@ -9,8 +9,7 @@ from typing import Protocol
 
 from kebab.core.legible import legible
 from kebab.core.rows import Known, Source
-from kebab.errors.catalog import IoError, UsageInvalid
-from kebab.errors.refusal import refusal
+from kebab.errors.refusal import refusal, unfit
 from kebab.ingest.request import IngestRequest
 from kebab.source.ignore import IgnoreRules, refusal_from_root
 
@@ -78,11 +77,10 @@ class Scope:
 
 
 def choose(request: IngestRequest, knowledge: Knowledge) -> list[Scope]:
-    """Return what a run looks at.
+    """Return what a run looks at; nothing when no path was given and none is known.
 
     Raises:
         IoError: A path does not exist.
-        UsageInvalid: No path was given and none is known.
     """
     sources = knowledge.sources()
     if request.paths:
@@ -90,9 +88,6 @@ def choose(request: IngestRequest, knowledge: Knowledge) -> list[Scope]:
     scopes = [_all_of(source, knowledge) for source in sources]
     if request.workspace:
         scopes.append(_folder(_resolved(request.workspace), sources, request.rules.ignore))
-    if not scopes:
-        cause = "nothing to ingest: name a folder or a file, or set `workspace`"
-        raise UsageInvalid(option="PATH", cause=cause)
     return _merged(scopes)
 
 
@@ -113,7 +108,7 @@ def _named(
             return _folder(known, sources, request.rules.ignore)
         raise refusal(failure, "read", legible(path)) from failure
     except ValueError as failure:
-        raise IoError(path=repr(path), op="read", cause=str(failure)) from failure
+        raise unfit(repr(path), str(failure)) from failure
     if modes.S_ISDIR(mode):
         return _folder(_resolved(path), sources, request.rules.ignore)
     # The name stays what the caller wrote: a link is a document under its own name.
@@ -187,6 +182,5 @@ def _resolved(path: str) -> str:
     try:
         resolved.encode("utf-8")
     except UnicodeEncodeError as failure:
-        cause = "the name is not valid UTF-8"
-        raise IoError(path=legible(resolved), op="read", cause=cause) from failure
+        raise unfit(legible(resolved), "the name is not valid UTF-8") from failure
     return resolved

@@ -11,7 +11,7 @@ from kebab.core.ids import digest
 from kebab.core.ports import LibraryWriter
 from kebab.core.rows import Known, Source
 from kebab.errors.catalog import IoError
-from kebab.errors.refusal import refusal
+from kebab.errors.refusal import refusal, unfit
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Knowledge, Scope, is_below
 from kebab.source.ignore import refusal_from_root
@@ -176,4 +176,4 @@ def _vanished(root: str, count: int) -> IoError:
         f"the folder is empty or missing, but {count} documents are known in it; "
         "`--force` removes them"
     )
-    return IoError(path=root, op="read", cause=cause)
+    return unfit(root, cause)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from kebab.core.rows import Source
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
+from kebab.errors.refusal import unfit
 from kebab.ingest.outcome import IngestItem, ItemKind
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Knowledge, Scope
@@ -82,4 +83,4 @@ def _refuse_unfit(survey: Survey, request: IngestRequest) -> None:
         size = survey.found.largest
         raise TooLarge(what=place, size=size, limit=request.rules.max_file_bytes)
     if reasons["unreadable"]:
-        raise IoError(path=place, op="read", cause="permission denied")
+        raise unfit(place, "permission denied")

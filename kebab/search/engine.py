@@ -20,7 +20,7 @@ class SearchEngine:
     Args:
         library: The snapshot.
         vectors: Gives the vector index, or None when there is none. Called only when needed.
-        embedder: Gives the model, or None when it is not on this machine. Called only when needed.
+        embedder: Gives the model, or raises why there is none. Called only when needed.
         cache: Remembers the vectors of questions.
         clock: Returns seconds that never run backwards.
     """
@@ -29,7 +29,7 @@ class SearchEngine:
         self,
         library: LibraryReader,
         vectors: Callable[[], Vectors | None],
-        embedder: Callable[[], Embedder | None],
+        embedder: Callable[[], Embedder],
         *,
         cache: AnswerCache | None = None,
         clock: Callable[[], float] = time.perf_counter,

@@ -59,7 +59,7 @@ class Channel:
 
     library: LibraryReader
     vectors: Callable[[], Vectors | None]
-    embedder: Callable[[], Embedder | None]
+    embedder: Callable[[], Embedder]
     memory: QueryVectors
 
     def ask(
@@ -84,8 +84,6 @@ class Channel:
         self, question: Question, candidates: Collection[Key], limit: int
     ) -> Nearness | Degraded:
         embedder = self.embedder()
-        if embedder is None:
-            raise EmbeddingUnavailable(model="auto", tried=[], cause="no model was chosen yet")
         if not embedder.supports(question.plain):
             return _degraded(f"{embedder.version} does not know the script of this query")
         vectors = self.vectors()

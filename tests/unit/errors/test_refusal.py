@@ -1,9 +1,13 @@
+import builtins
+import shutil
+import socket
+import ssl
 from pathlib import Path
 
 import pytest
 
 from kebab.errors.catalog import IoError
-from kebab.errors.refusal import refusal, refused
+from kebab.errors.refusal import refusal, refused, unfit
 
 
 def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
@@ -22,6 +26,35 @@ def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
 
 def test_a_fault_without_words_of_the_system_speaks_for_itself():
     assert refusal(OSError("cut short"), "write", Path("a.md")).cause == "cut short"
+
+
+SYSTEM = sorted(
+    {
+        kind
+        for kind in vars(builtins).values()
+        if isinstance(kind, type) and issubclass(kind, OSError)
+    }
+    | {shutil.Error, socket.gaierror, socket.herror, ssl.SSLError},
+    key=lambda kind: kind.__name__,
+)
+"""Every exception of the operating system that Python knows, and those of its own libraries."""
+
+
+@pytest.mark.parametrize("kind", SYSTEM, ids=lambda kind: kind.__name__)
+def test_every_exception_of_the_system_is_translated(kind):
+    fault = kind(13, "Permission denied", "a.md")
+
+    with pytest.raises(IoError) as caught, refused("a.md", "write"):
+        raise fault
+
+    assert caught.value.__cause__ is fault
+    assert caught.value.op == "write"
+
+
+def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
+    signal = unfit(Path("notes"), "no such folder")
+
+    assert signal.details() == {"path": "notes", "op": "read", "cause": "no such folder"}
 
 
 def test_what_is_no_refusal_passes():

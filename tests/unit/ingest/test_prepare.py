@@ -4,7 +4,7 @@ from kebab.chunk.budget import Budget
 from kebab.core.ids import DocId, content_hash
 from kebab.core.rows import Source
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
-from kebab.ingest.prepare import SURPRISES, Press, read, recipes
+from kebab.ingest.prepare import Press, read, recipes
 from kebab.parse.markdown import MarkdownParser
 from kebab.source.walk import FileEntry
 
@@ -91,12 +91,11 @@ def test_a_medium_without_a_parser_is_refused(entry):
         press({}).row(SOURCE, entry, DocId("d"), read(entry.absolute))
 
 
-@pytest.mark.parametrize("fault", [*SURPRISES, IndexError, KeyError, UnicodeError], ids=str)
-def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry, fault):
-    odd = press({"text/markdown": Surprised(fault)})
+def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry):
+    odd = press({"text/markdown": Surprised(IndexError)})
 
     with pytest.raises(ParseFailed) as caught:
         odd.row(SOURCE, entry, DocId("d"), read(entry.absolute))
 
     assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
-    assert caught.value.cause.startswith(fault.__name__)
+    assert caught.value.cause == "IndexError: out of the blue"

@@ -13,7 +13,6 @@ from kebab.errors.catalog import (
     ParseFailed,
     TooLarge,
     UnsupportedMedia,
-    UsageInvalid,
 )
 from kebab.ingest.outcome import ItemKind
 from kebab.ingest.request import IngestPorts, IngestRequest
@@ -435,9 +434,10 @@ def test_without_a_path_the_workspace_is_read(desk):
     assert counts(desk.again(workspace=str(desk.root))) == {"new": 1}
 
 
-def test_without_anything_to_read_the_caller_is_told_what_to_name(desk):
-    with pytest.raises(UsageInvalid, match="name a folder or a file"):
-        desk.again()
+def test_without_anything_to_read_nothing_is_looked_at(desk):
+    outcome = desk.again()
+
+    assert (list(outcome.scope), counts(outcome)) == ([], {})
 
 
 def test_a_path_that_does_not_exist_is_an_error(desk):

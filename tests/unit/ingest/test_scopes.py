@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.rows import Source
 from kebab.core.stored import STDIN
-from kebab.errors.catalog import IoError, UsageInvalid
+from kebab.errors.catalog import IoError
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Nothing, Scope, choose, is_below
 from tests.fakes.library import MemoryLibrary
@@ -99,9 +99,8 @@ def test_without_a_path_every_source_and_the_workspace_are_looked_at(tree):
     assert [scope.source.root for scope in scopes] == [str(tree / "sub"), str(tree)]
 
 
-def test_nothing_known_is_a_matter_of_usage():
-    with pytest.raises(UsageInvalid):
-        choose(IngestRequest(), Nothing())
+def test_nothing_named_and_nothing_known_is_nothing_to_look_at():
+    assert choose(IngestRequest(), Nothing()) == []
 
 
 @pytest.mark.parametrize("path", ["missing", "missing/a.md", "null\0byte", "a.md/b.md"])

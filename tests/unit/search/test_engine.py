@@ -2,6 +2,7 @@ import pytest
 
 from kebab.core.query import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from tests.fakes.embedder import no_model
 
 
 def _paths(page):
@@ -49,7 +50,7 @@ def test_waiting_chunks_and_a_missing_model_are_told(base):
     base.add("a.md", "oil embargo", embed=False)
 
     waiting = base.engine(vectors=_Some).search(Query(text="oil"))
-    missing = base.engine(embedder=lambda: None).search(Query(text="oil"))
+    missing = base.engine(embedder=no_model).search(Query(text="oil"))
 
     assert [one.hint for one in waiting.degraded] == ["kebab ingest"]
     assert "1" in waiting.degraded[0].reason
@@ -61,7 +62,7 @@ def test_vectors_that_are_demanded_and_cannot_be_had_are_an_error(base):
     base.add("a.md", "oil embargo")
 
     with pytest.raises(EmbeddingUnavailable):
-        base.engine(embedder=lambda: None).search(Query(text="oil", mode=Mode.VECTOR))
+        base.engine(embedder=no_model).search(Query(text="oil", mode=Mode.VECTOR))
 
 
 def test_a_filtered_search_finds_what_an_exhaustive_scan_would(base):

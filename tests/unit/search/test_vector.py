@@ -6,6 +6,7 @@ from kebab.errors.catalog import EmbeddingUnavailable, StoreCorrupt
 from kebab.search.cache import QueryVectors
 from kebab.search.parse import parse
 from kebab.search.vector import Channel, Nearness, Scope, nearest, scope
+from tests.fakes.embedder import no_model
 
 
 def _channel(base, **parts):
@@ -54,7 +55,7 @@ def test_filters_phrases_and_exclusions_bound_the_search(base):
 
 
 def test_without_a_model_the_channel_is_degraded_or_refused(base):
-    channel = _channel(base, embedder=lambda: None)
+    channel = _channel(base, embedder=no_model)
 
     found = _ask(channel)
 

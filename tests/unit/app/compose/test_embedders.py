@@ -46,6 +46,7 @@ def test_an_installed_model_is_loaded_once(made):
     assert first is not None
     assert first.version == E5_SMALL.version
     assert first is embedders.installed(E5_SMALL.version)
+    assert first is embedders.stored(E5_SMALL.version)
     assert first is _obtained(embedders)
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from kebab.errors.catalog import TimedOut
-from kebab.ingest.deadline import deadline
+from kebab.parse.deadline import deadline
 
 
 def spin(seconds):
