@@ -34,6 +34,7 @@ COMMANDS = {
     "reset": Entry("Library", "Delete the index; files stay"),
     "doctor": Entry("Health", "Check everything and say how to mend it"),
     "schema": Entry("Health", "Show what this build is, can do and holds"),
+    "errors": Entry("Health", "Count what went wrong lately"),
     "explain": Entry("Health", "Explain an error code"),
     "model": Entry("Health", "List, fetch or change the embedding model"),
     "bench": Entry("Health", "Measure speed and size against budgets"),

@@ -53,6 +53,13 @@ CASES = {
     "reset": [["reset", "--yes"], ["reset"]],
     "doctor": [["doctor"]],
     "schema": [["schema"], ["schema", "--errors"]],
+    "errors": [
+        ["errors"],
+        ["errors", "--since", "24h", "--by", "kind"],
+        ["errors", "--id", "nowhere"],
+        ["errors", "--since", "whenever"],
+        ["errors", "--by", "luck"],
+    ],
     "explain": [["explain", "locked"], ["explain", "nonsense"]],
     "model list": [["model", "list"]],
     "model pull": [["model", "pull", "nonsense"]],

@@ -1,0 +1,58 @@
+"""`kebab errors`."""
+
+import time
+from typing import get_args
+
+import click
+
+from kebab.app.errors import StatsOptions, entry, stats
+from kebab.app.moment import parsed
+from kebab.cli.command import Command
+from kebab.cli.render.errors import draw_entry, draw_stats
+from kebab.cli.session import Session
+from kebab.config.model import Settings
+from kebab.config.paths import places
+from kebab.errors.signal import Exit
+from kebab.wire.audit import Dimension
+from kebab.wire.library import NotFound
+
+
+@click.command(
+    "errors",
+    cls=Command,
+    exits=(Exit.NO,),
+    examples=(
+        "kebab errors",
+        "kebab errors --since 24h --by kind",
+        "kebab errors --id 3f2a91",
+        "kebab errors --json | jq '.groups[0].counts[0].value'",
+    ),
+)
+@click.option("--since", metavar="WHEN", help="Only errors since: a date, or `24h`.")
+@click.option("--by", type=click.Choice(get_args(Dimension)), help="Count by this alone.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), default=10, help="The most values of a count."
+)
+@click.option("--id", "name", metavar="ID", help="Show one error in full, by its correlation id.")
+@click.pass_obj
+def command(
+    session: Session, /, since: str | None, by: Dimension | None, limit: int, name: str | None
+) -> Exit:
+    """Count what went wrong lately.
+
+    Errors that ended a command are kept in a log on this machine, without secrets; interruptions
+    and mistyped commands are not. It needs neither settings nor a knowledge base. In a pipe, fields
+    are separated by tabs: by, value, count, share, first time, last time, last correlation id.
+    """
+    log = places(Settings()).log
+    if name is not None:
+        if since or by:
+            raise click.UsageError("`--id` shows one error, whatever its time and kind")
+        found = entry(log, name)
+        return (
+            session.missing(found)
+            if isinstance(found, NotFound)
+            else session.answer(found, draw_entry)
+        )
+    moment = None if since is None else parsed(since, "since", time.time())
+    return session.answer(stats(log, StatsOptions(since=moment, by=by, limit=limit)), draw_stats)

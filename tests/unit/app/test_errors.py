@@ -1,0 +1,186 @@
+import json
+import os
+
+import pytest
+
+from kebab.app.audit import Call, record
+from kebab.app.classify import classify
+from kebab.app.errors import StatsOptions, entry, stats
+from kebab.app.log import append
+from kebab.errors.catalog import IoError, Locked, ModelBusy
+from kebab.wire.library import NotFound
+
+START = 1_700_000_000.0
+BUSY = ModelBusy(endpoint="http://x", operation="ask")
+LOCKED = Locked(path="x", holder_pid=7)
+
+
+@pytest.fixture
+def log(tmp_path):
+    return tmp_path / "kebab.log"
+
+
+@pytest.fixture
+def fail(log, monkeypatch):
+    """Note a fault at some second; return its correlation id."""
+
+    def note(fault, second):
+        monkeypatch.setattr("kebab.app.audit.time.time", lambda: START + second)
+        known = classify(fault, operation="ask")
+        assert record(fault, known, Call(), log)
+        return known.reply.correlation_id
+
+    return note
+
+
+def group(reply, by):
+    return next(one for one in reply.groups if one.by == by)
+
+
+def test_faults_are_counted_the_most_frequent_first(log, fail):
+    ids = [fail(BUSY, 1), fail(LOCKED, 2), fail(BUSY, 3), fail(ValueError("x"), 4)]
+
+    reply = stats(log, StatsOptions())
+
+    assert (reply.total, reply.unreadable, reply.since) == (4, 0, None)
+    assert [one.by for one in reply.groups] == ["code", "kind", "retry", "severity"]
+    first, second, third = group(reply, "code").counts
+    assert [(one.value, one.count, one.share) for one in (first, second, third)] == [
+        ("model_busy", 2, 0.5),
+        ("generic", 1, 0.25),
+        ("locked", 1, 0.25),
+    ]
+    assert (first.first_at, first.last_at) == (
+        "2023-11-14T22:13:21.000Z",
+        "2023-11-14T22:13:23.000Z",
+    )
+    assert first.correlation_ids == [ids[2], ids[0]]
+    assert [(one.value, one.count) for one in group(reply, "retry").counts] == [
+        ("transient", 3),
+        ("none", 1),
+    ]
+
+
+def test_one_thing_may_be_asked_for_alone(log, fail):
+    fail(BUSY, 1)
+
+    assert [one.by for one in stats(log, StatsOptions(by="severity")).groups] == ["severity"]
+
+
+def test_only_what_happened_since_is_counted(log, fail):
+    fail(BUSY, 1)
+    kept = fail(LOCKED, 60)
+
+    reply = stats(log, StatsOptions(since=START + 60))
+
+    assert reply.total == 1
+    assert group(reply, "code").counts[0].correlation_ids == [kept]
+    assert reply.since == "2023-11-14T22:14:20.000Z"
+
+
+def test_a_limit_leaves_values_out_and_says_how_many(log, fail):
+    for second, fault in enumerate([BUSY, BUSY, LOCKED, ValueError("x")]):
+        fail(fault, second)
+
+    found = group(stats(log, StatsOptions(limit=1)), "code")
+
+    assert [one.value for one in found.counts] == ["model_busy"]
+    assert (found.counts[0].share, found.left_out) == (0.5, 2)
+
+
+def test_without_a_log_there_are_no_errors(log):
+    reply = stats(log, StatsOptions())
+
+    assert (reply.total, reply.unreadable) == (0, 0)
+    assert all(one.counts == [] for one in reply.groups)
+
+
+def test_older_files_count_too(log, fail):
+    fail(BUSY, 1)
+    log.rename(log.with_name("kebab.log.2"))
+    fail(BUSY, 2)
+    log.rename(log.with_name("kebab.log.1"))
+    fail(BUSY, 3)
+
+    assert stats(log, StatsOptions()).total == 3
+
+
+def test_a_line_that_is_met_twice_counts_once(log, fail):
+    fail(BUSY, 1)
+    log.with_name("kebab.log.1").write_bytes(log.read_bytes())
+
+    assert stats(log, StatsOptions()).total == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"nonsense",
+        b"\xff\xfe",
+        b"{}",
+        b"[" * 5_000,
+        b'{"schema_version": "error_stats.v1"}',
+        lambda good: json.dumps({**good, "occurred_at": "yesterday"}).encode(),
+        lambda good: json.dumps({**good, "chain": "no list"}).encode(),
+        lambda good: json.dumps(good).encode()[:-20],
+    ],
+)
+def test_a_broken_or_foreign_line_is_passed_over_and_counted(log, fail, line):
+    fail(BUSY, 1)
+    good = json.loads(log.read_text())
+    append(log, line if isinstance(line, bytes) else line(good))
+    fail(BUSY, 2)
+
+    reply = stats(log, StatsOptions())
+
+    assert (reply.total, reply.unreadable) == (2, 1)
+
+
+def test_a_line_of_a_newer_build_counts(log, fail):
+    fail(BUSY, 1)
+    line = json.loads(log.read_text())
+    append(log, json.dumps({**line, "correlation_id": "new", "more": 1, "code": "novel"}).encode())
+
+    assert stats(log, StatsOptions()).total == 2
+
+
+def test_a_log_that_cannot_be_read_is_a_fault(log, fail, monkeypatch):
+    fail(BUSY, 1)
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(IoError, match=r"cannot read .*kebab\.log: Permission denied"):
+        stats(log, StatsOptions())
+
+
+def test_an_error_is_shown_by_its_id_or_the_beginning_of_one(log, fail):
+    fail(BUSY, 1)
+    wanted = fail(ValueError("inner"), 2)
+
+    for name in (wanted, wanted[:8], f" {wanted.upper()} "):
+        found = entry(log, name)
+        assert not isinstance(found, NotFound)
+        assert (found.correlation_id, found.message) == (wanted, "inner")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "", " ", "\udce9"])
+def test_an_id_that_no_error_has_is_not_found(log, fail, name):
+    fail(BUSY, 1)
+    found = entry(log, name)
+
+    assert isinstance(found, NotFound)
+    assert (found.error.kind, found.error.candidates) == ("not_found", [])
+
+
+def test_a_beginning_of_several_ids_names_them(log, fail):
+    fail(BUSY, 1)
+    line = json.loads(log.read_text())
+    for name in ("aa1", "aa2"):
+        append(log, json.dumps({**line, "correlation_id": name}).encode())
+
+    found = entry(log, "aa")
+
+    assert isinstance(found, NotFound)
+    assert (found.error.kind, sorted(found.error.candidates)) == ("ambiguous", ["aa1", "aa2"])

@@ -1,0 +1,74 @@
+import pytest
+
+
+@pytest.fixture
+def failed(kebab):
+    """The correlation ids of three faults, in order."""
+    words = ("broken", "unindexed", "broken")
+    return [kebab("search", word, "--json").fault["correlation_id"] for word in words]
+
+
+def test_what_went_wrong_is_counted(kebab, failed):
+    reply = kebab("errors", "--json").reply
+
+    assert (reply["schema_version"], reply["total"]) == ("error_stats.v1", 3)
+    codes = reply["groups"][0]["counts"]
+    assert [(one["value"], one["count"]) for one in codes] == [
+        ("store_corrupt", 2),
+        ("not_indexed", 1),
+    ]
+    assert codes[0]["correlation_ids"] == [failed[2], failed[0]]
+
+
+def test_nothing_went_wrong_yet(kebab, home):
+    ran = kebab("errors", "--json")
+
+    assert (ran.status, ran.reply["total"], ran.err) == (0, 0, "")
+    assert not (home / "state").exists()
+
+
+def test_what_is_counted_by_and_since_when_are_choices(kebab, failed):
+    by_kind = kebab("errors", "--by", "kind", "--since", "1h", "--json").reply
+    later = kebab("errors", "--since", "2999-01-01", "--json").reply
+
+    assert [one["by"] for one in by_kind["groups"]] == ["kind"]
+    assert (by_kind["total"], later["total"]) == (3, 0)
+
+
+def test_a_moment_that_is_none_is_refused(kebab):
+    assert kebab("errors", "--since", "whenever", "--json").fault["code"] == "invalid_input"
+
+
+def test_one_error_is_shown_in_full(kebab, failed):
+    ran = kebab("errors", "--id", failed[1], "--json")
+
+    assert ran.status == 0
+    assert (ran.reply["schema_version"], ran.reply["command"]) == ("error_audit.v1", "errors")
+    assert (ran.reply["correlation_id"], ran.reply["exit_code"]) == (failed[1], 0)
+    assert (ran.reply["operation"], ran.reply["status"]) == ("search", 3)
+    assert ran.reply["meta"]["argv"] == ["search", "unindexed", "--json"]
+
+
+def test_an_id_that_no_error_has_is_an_answer(kebab, failed):
+    ran = kebab("errors", "--id", "nowhere", "--json")
+
+    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
+    assert kebab("errors", "--id", "nowhere").out == "no such error: nowhere\n"
+
+
+@pytest.mark.parametrize("more", [["--since", "1h"], ["--by", "kind"]])
+def test_one_error_and_a_choice_of_many_exclude_each_other(kebab, more):
+    assert kebab("errors", "--id", "x", *more, "--json").fault["code"] == "usage_invalid"
+
+
+def test_it_needs_no_settings(kebab, home, failed):
+    ran = kebab("errors", "--config", str(home / "none.toml"), "--json")
+
+    assert ran.reply["total"] == 3
+
+
+def test_in_a_pipe_fields_are_separated_by_tabs(kebab, failed):
+    first = kebab("errors", "--by", "code").out.splitlines()[0].split("\t")
+
+    assert first[:4] == ["code", "store_corrupt", "2", "0.6667"]
+    assert first[-1] == failed[2]

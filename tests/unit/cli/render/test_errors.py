@@ -1,0 +1,131 @@
+from kebab.cli.render.errors import draw_entry, draw_stats
+from kebab.cli.render.measure import cells
+from kebab.cli.render.page import Page
+from kebab.wire.audit import AuditMeta, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
+
+TERMINAL = Page(width=80)
+MOMENT = "2025-01-31T12:00:59.000Z"
+
+
+def count(value, number=1, share=0.5):
+    return ErrorCount(
+        value=value,
+        count=number,
+        share=share,
+        first_at=MOMENT,
+        last_at=MOMENT,
+        correlation_ids=["3f2a91b0c4d17e55"],
+    )
+
+
+def reply(*groups, **fields):
+    defaults = {"since": None, "total": 3, "unreadable": 0, "log": "/state/kebab.log"}
+    return ErrorStats(groups=list(groups), **{**defaults, **fields})
+
+
+def by(name, *counts, left_out=0):
+    return ErrorGroup(by=name, counts=list(counts), left_out=left_out)
+
+
+def audit(**fields):
+    meta = AuditMeta(
+        kebab_version="0.1.0",
+        python="3.11.9",
+        platform="Linux",
+        argv=["search", "two words"],
+        data_dir=None,
+        pid=7,
+    )
+    defaults = {
+        "correlation_id": "3f2a91",
+        "occurred_at": MOMENT,
+        "operation": "search",
+        "status": 2,
+        "code": "io_error",
+        "kind": "storage",
+        "retry": "transient",
+        "severity": "error",
+        "message": "cannot read /x: gone",
+        "chain": ["IoError: cannot read /x: gone", "FileNotFoundError: gone"],
+        "traceback": ["Traceback (most recent call last):", "  File x"],
+        "meta": meta,
+    }
+    return ErrorAudit(**{**defaults, **fields})
+
+
+def test_the_first_count_is_a_table_and_the_others_are_lines():
+    drawn = reply(
+        by("code", count("model_busy", 2, 0.667), count("locked", 1, 0.333)),
+        by("kind", count("conflict", 3, 1.0), left_out=1),
+        by("retry", count("transient", 3, 1.0)),
+    )
+
+    assert list(draw_stats(drawn, TERMINAL)) == [
+        "3 errors",
+        "",
+        "code        count  share  last (UTC)        last id",
+        "model_busy      2    67%  2025-01-31 12:00  3f2a91b0c4d1",
+        "locked          1    33%  2025-01-31 12:00  3f2a91b0c4d1",
+        "",
+        "kind   conflict 3, …",
+        "retry  transient 3",
+        "",
+        "show one: kebab errors --id ID",
+    ]
+
+
+def test_a_narrow_terminal_does_without_the_ids():
+    lines = list(draw_stats(reply(by("code", count("embedding_unavailable"))), Page(width=60)))
+
+    assert max(map(cells, lines)) <= 60
+    assert lines[3].endswith("12:00")
+
+
+def test_values_that_are_left_out_are_counted():
+    lines = list(draw_stats(reply(by("code", count("locked"), left_out=4)), TERMINAL))
+
+    assert "and 4 more; --limit shows more of them" in lines
+
+
+def test_nothing_went_wrong():
+    since = "2025-01-31T11:00:00.000Z"
+    lines = list(draw_stats(reply(by("code"), total=0, since=since, unreadable=2), TERMINAL))
+
+    assert lines == [
+        "no errors since 2025-01-31 11:00 UTC",
+        "note: 2 lines not counted, broken or foreign: /state/kebab.log",
+    ]
+
+
+def test_a_pipe_gets_every_count_as_fields():
+    drawn = reply(by("code", count("locked")), by("kind", count("conflict")))
+
+    assert list(draw_stats(drawn, Page())) == [
+        f"code\tlocked\t1\t0.5000\t{MOMENT}\t{MOMENT}\t3f2a91b0c4d17e55",
+        f"kind\tconflict\t1\t0.5000\t{MOMENT}\t{MOMENT}\t3f2a91b0c4d17e55",
+    ]
+
+
+def test_one_error_is_told_in_full():
+    lines = list(draw_entry(audit(), TERMINAL))
+
+    assert lines[:4] == ["io_error  2025-01-31 12:00 UTC", "", "cannot read /x: gone", ""]
+    assert "command      kebab search 'two words'" in lines
+    assert "  FileNotFoundError: gone" in lines
+    assert lines[-1] == "    File x"
+    assert not [line for line in lines if line.startswith("data")]
+
+
+def test_a_chain_of_one_is_not_told_twice():
+    assert "chain" not in list(draw_entry(audit(chain=["IoError: gone"]), TERMINAL))
+
+
+def test_what_the_log_holds_cannot_steer_the_terminal():
+    hostile = "\x1b[2J\u202e"
+    fields = {"message": hostile, "chain": [hostile] * 2, "traceback": [hostile], "code": hostile}
+    drawn = reply(by("code", count(hostile)), unreadable=1, log=hostile)
+
+    for page in (TERMINAL, Page()):
+        told = "".join([*draw_entry(audit(**fields), page), *draw_stats(drawn, page)])
+        assert "\x1b" not in told
+        assert "\u202e" not in told
