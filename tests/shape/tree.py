@@ -13,11 +13,12 @@ class Module:
     """One source file."""
 
     path: Path
+    root: Path = ROOT
 
     @cached_property
     def name(self) -> str:
         """Its dotted name, without `__init__`."""
-        parts = self.path.relative_to(ROOT).with_suffix("").parts
+        parts = self.path.relative_to(self.root).with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     @cached_property
@@ -36,9 +37,9 @@ class Module:
         return ast.parse(self.text)
 
     def __str__(self) -> str:
-        return str(self.path.relative_to(ROOT))
+        return str(self.path.relative_to(self.root))
 
 
-def modules(folder: str) -> list[Module]:
-    """Return every source file below a folder of the checkout."""
-    return [Module(path) for path in sorted((ROOT / folder).rglob("*.py"))]
+def modules(folder: str, root: Path = ROOT) -> list[Module]:
+    """Return every source file below a folder of the checkout, or of another tree."""
+    return [Module(path, root) for path in sorted((root / folder).rglob("*.py"))]

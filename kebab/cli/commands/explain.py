@@ -6,6 +6,7 @@ from kebab.app.explain import catalogue
 from kebab.cli.command import Command
 from kebab.cli.render.catalogue import draw_explanation
 from kebab.cli.session import Session
+from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 
@@ -14,7 +15,7 @@ from kebab.wire.library import NotFound
     "explain",
     cls=Command,
     exits=(Exit.NO,),
-    examples=("kebab explain not_indexed", "kebab explain --all"),
+    examples=(f"kebab explain {NotIndexed.meaning.code}", "kebab explain --all"),
 )
 @click.argument("code", required=False)
 @click.option("--all", "every", is_flag=True, help="Explain every code.")

@@ -1,6 +1,5 @@
 import inspect
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,11 +10,6 @@ from kebab.errors.listing import catalog
 from kebab.errors.signal import Kind, Retry
 
 _ROWS = list(catalog().values())
-_SOURCES = {
-    path: path.read_text(encoding="utf-8")
-    for path in Path(__file__).parents[3].joinpath("kebab").rglob("*.py")
-    if path.name != "catalog.py"
-}
 
 
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
@@ -53,14 +47,6 @@ def test_settings_of_an_explanation_exist(row):
 def test_every_code_is_snake_case_and_every_domain_code_dotted_capitals(row):
     assert re.fullmatch(r"[a-z]+(_[a-z]+)*", row.meaning.code)
     assert re.fullmatch(r"[A-Z]+\.[A-Z_]+", row.meaning.domain)
-
-
-@pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
-def test_exactly_the_live_rows_are_raised_somewhere(row):
-    calls = re.compile(rf"\b{row.__name__}\(")
-    raised = any(calls.search(text) for text in _SOURCES.values())
-
-    assert raised is row.meaning.live
 
 
 def test_every_kind_that_callers_may_meet_is_declared():
