@@ -51,10 +51,6 @@ class _Piece:
     end: int
     markers: tuple[Placed, ...]
 
-    def joined(self, other: "_Piece") -> "_Piece":
-        """Return this piece and the one behind it as one."""
-        return _Piece(self.start, other.end, (*self.markers, *other.markers))
-
     def words(self, text: str) -> str:
         """Return its words without markers."""
         return without(text, self.start, self.end, self.markers)
@@ -148,22 +144,25 @@ def _edge(marked: Marked, start: int, end: int, starts: list[int]) -> int:
 
 def _parts(text: str, sentence: _Piece) -> list[_Piece]:
     """Return the parts of a sentence that its markers end; what says too little goes along."""
-    found: list[_Piece] = []
-    waiting: _Piece | None = None
+    groups: list[list[_Piece]] = []
+    waiting: list[_Piece] = []
     for piece in _cut(text, sentence):
-        part = waiting.joined(piece) if waiting else piece
-        waiting = None
-        if piece.markers and _says(part.words(text)):
-            found.append(part)
-        elif piece.markers:
-            waiting = part
-        elif found and _light(part.words(text)):
-            found[-1] = found[-1].joined(part)
-        else:
-            found.append(part)
+        waiting.append(piece)
+        words = piece.words(text)
+        if groups and not piece.markers and _light(words):
+            break
+        if not piece.markers or _says(words):
+            groups.append(waiting)
+            waiting = []
     if waiting:
-        found[-1:] = [found[-1].joined(waiting)] if found else [waiting]
-    return found
+        groups[-1:] = [[*(groups[-1] if groups else []), *waiting]]
+    return [_joined(group) for group in groups]
+
+
+def _joined(pieces: list[_Piece]) -> _Piece:
+    """Return neighbours as one."""
+    markers = tuple(one for piece in pieces for one in piece.markers)
+    return _Piece(pieces[0].start, pieces[-1].end, markers)
 
 
 def _cut(text: str, sentence: _Piece) -> Iterator[_Piece]:

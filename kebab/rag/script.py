@@ -1,6 +1,7 @@
 """Scripts: whether the words of two texts can be compared at all."""
 
 import re
+from dataclasses import dataclass
 
 from kebab.parse.language import guess_text
 
@@ -21,23 +22,28 @@ _DENSITY = 3
 _SAMPLE = 4_000
 
 
-def script(text: str) -> str | None:
-    """Return the script of most of a text; None when it has no letters."""
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The script of most of a text and its language, None where it has none or is not sure."""
+
+    name: str | None
+    language: str | None
+
+
+def script(text: str) -> Script:
+    """Return the script and the language of a text, by its beginning."""
     sample = text[:_SAMPLE]
     weights = {
         name: len(letters.findall(sample)) * (_DENSITY if name in {"hangul", "han"} else 1)
         for name, letters in _SCRIPTS.items()
     }
     best = max(weights, key=lambda name: weights[name])
-    return best if weights[best] else None
+    return Script(best if weights[best] else None, guess_text(sample))
 
 
-def comparable(claim: str, passage: str) -> bool:
+def comparable(one: Script, other: Script) -> bool:
     """Return whether two texts may share words: one script and, as far as is sure, one language."""
-    ours, theirs = script(claim), script(passage)
-    if ours is None or theirs is None:
+    if one.name is None or other.name is None:
         return True
-    if ours != theirs:
-        return False
-    one, other = guess_text(claim[:_SAMPLE]), guess_text(passage[:_SAMPLE])
-    return one is None or other is None or one == other
+    known = one.language is not None and other.language is not None
+    return one.name == other.name and not (known and one.language != other.language)

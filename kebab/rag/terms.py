@@ -6,10 +6,11 @@ and of Korean endings are grammar.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from kebab.rag.quantities import is_number_word
-from kebab.search.alphabet import is_dense
+from kebab.search.alphabet import DENSE, is_dense
 from kebab.search.questions import matter
 from kebab.search.tokens import query_terms
 
@@ -39,16 +40,36 @@ _GRAMMAR = re.compile(
     "|[되하]었|었습|았습|였습|했습|있다|있습|이다|한다|된다"
     "|에서|으로|까지|부터"
 )
+_DENSE = re.compile(f"[{DENSE}]")
+_RUN = re.compile(
+    "[\u3400-\u9fff\u3005\uf900-\ufaff]{2,}|[\u30a1-\u30fa\u30fc]{2,}|[\uac00-\ud7a3]+"
+    "|[^\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff00-\uffef\\W]{2,}"
+)
+_PARTICLE = re.compile(
+    "(?<=[가-힣]{2})(?:은|는|이|가|을|를|에|의|도|와|과|로|만|에서|으로|까지|부터|에게|이다|입니다"
+    "|했다|하였다|했습니다|합니다|한다|된다|됩니다|되었다|되었습니다|였다|였습니다|이었다|하는|되는)$"
+)
 _DIGITS = re.compile(r"[\d.,:]+(?:st|nd|rd|th|s)?")
 _ANCHOR = "\u00a7x"
 """Stands for a word that matters, so that of words that do not matter none is left."""
 
 
+def key_words(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the words of a text that say something, in order, each with its key terms."""
+    words = (piece for word in text.split() for piece in _pieces(word))
+    return {word: terms for word in dict.fromkeys(words) if (terms := _terms(word))}
+
+
+def _pieces(word: str) -> Iterable[str]:
+    """Yield a word that matters, or what of it in scripts without blanks is no grammar."""
+    if _DENSE.search(word):
+        return (_PARTICLE.sub("", run) for run in _RUN.findall(word))
+    return (word.strip(AROUND),) if matters(word) else ()
+
+
 def key_terms(text: str) -> tuple[str, ...]:
     """Return the key terms of a text in order, each once."""
-    kept = " ".join(word for word in text.split() if matters(word))
-    terms = (term.text for term in query_terms(kept))
-    return tuple(dict.fromkeys(term for term in terms if not _idle(term)))
+    return tuple(dict.fromkeys(term for terms in key_words(text).values() for term in terms))
 
 
 @lru_cache(maxsize=4096)
@@ -61,6 +82,10 @@ def matters(word: str) -> bool:
 def dense_share(terms: tuple[str, ...]) -> float:
     """Return which share of some terms is in bigrams."""
     return sum(map(is_dense, terms)) / (len(terms) or 1)
+
+
+def _terms(word: str) -> tuple[str, ...]:
+    return tuple(term.text for term in query_terms(word) if not _idle(term.text))
 
 
 def _idle(term: str) -> bool:
