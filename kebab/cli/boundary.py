@@ -69,6 +69,7 @@ def logged(session: Session, fault: BaseException, seen: Fault) -> str | None:
     What the caller did on purpose, or mistyped, is not kept: an interruption, a usage error.
     """
     from kebab.app.audit import Call, record
+    from kebab.app.redaction import redacted
     from kebab.config.model import Settings
     from kebab.config.paths import places
     from kebab.errors.catalog import UsageInvalid
@@ -80,8 +81,10 @@ def logged(session: Session, fault: BaseException, seen: Fault) -> str | None:
     known = settings(session)
     data_dir = str(places(known).data) if known else session.flags.data_dir
     kept = record(fault, seen, Call(session.arguments, data_dir), log)
-    public = catalog()[seen.reply.code].meaning.public
-    return str(log) if kept and not public else None
+    if not kept or catalog()[seen.reply.code].meaning.public:
+        return None
+    shown: str = redacted(str(log), hides_home=bool(known and known.errors.redact_home))
+    return shown
 
 
 def settings(session: Session) -> Settings | None:

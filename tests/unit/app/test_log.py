@@ -12,7 +12,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from kebab.app import log
-log.MAX_BYTES = 20_000
+log.MAX_BYTES = 10_000
 for number in range(100):
     assert log.append(Path(sys.argv[1]), f"{sys.argv[2]} {number:03} {'x' * 60}".encode())
 """

@@ -167,3 +167,16 @@ def test_a_usage_error_names_the_culprit(fault, option, cause):
     assert signal.option == option
     assert cause in (None, signal.cause)
     assert not signal.cause.endswith(".")
+
+
+def test_the_home_directory_is_written_short_when_the_settings_say_so(
+    session, err, home, monkeypatch
+):
+    monkeypatch.setenv("KEBAB_ERRORS_REDACT_HOME", "true")
+
+    guarded(session, failing(RuntimeError("a bug")))
+    session.reported = False
+    guarded(session, failing(PermissionError(13, "Permission denied", f"{home}/x")))
+
+    assert "log: ~/state/kebab/kebab.log: " in written(err)
+    assert "cannot read ~/x: " in written(err)
