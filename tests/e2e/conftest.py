@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from jsonschema import Draft202012Validator
 from kebab.embed.models import MODELS
 from kebab.wire.schemas import documents
 from tests.fakes import tiny_model
+from tests.fakes.console import Ran, run
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "127.0.0.1:9"
@@ -72,10 +74,11 @@ class Cli:
     prefix: tuple[str, ...] = ()
     """A program that runs the command, such as one that takes the network away."""
     environment: dict[str, str] = field(default_factory=dict)
+    notes: Path = Path()
+    """Where the notes lie; `notes` in the folder unless another place is given."""
 
-    @property
-    def notes(self) -> Path:
-        return self.folder / "notes"
+    def __post_init__(self) -> None:
+        self.notes = self.folder / "notes" if self.notes == Path() else self.notes
 
     @property
     def data(self) -> Path:
@@ -153,6 +156,38 @@ def cli(tmp_path: Path) -> Cli:
     made = Cli(tmp_path, environment=_environment(tmp_path))
     made.notes.mkdir()
     return made
+
+
+@pytest.fixture(scope="session")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """A kebab that has read the sample notes, by words alone; not to be changed."""
+    folder = tmp_path_factory.mktemp("ingested")
+    made = Cli(folder, environment=_environment(folder))
+    shutil.copytree(ROOT / "samples" / "notes", made.notes)
+    assert made.json("ingest", made.notes)["errors"] == 0
+    return made
+
+
+@pytest.fixture
+def library(ingested: Cli, tmp_path: Path) -> Cli:
+    """A kebab of its own over the sample notes, which stay where they were read."""
+    shutil.copytree(ingested.data, tmp_path / "data")
+    return Cli(tmp_path, notes=ingested.notes, environment=_environment(tmp_path))
+
+
+@pytest.fixture
+def inside(library: Cli, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+    """Run a command line over the sample notes in this process, to save time."""
+    for name in os.environ.keys() - library.environment.keys():
+        if name.startswith(("KEBAB_", "OLLAMA_", "OPENAI_", "XDG_")) or "proxy" in name.lower():
+            monkeypatch.delenv(name)
+
+    def ran(*arguments: str, stdin: bytes = b"", **environ: str) -> Ran:
+        for name, value in {**library.environment, **environ}.items():
+            monkeypatch.setenv(name, value)
+        return run(*arguments, stdin=stdin)
+
+    return ran
 
 
 @pytest.fixture

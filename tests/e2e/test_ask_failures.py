@@ -1,0 +1,163 @@
+"""Servers that fail an answer, each in its own way: the right code, in time, and never silence."""
+
+from time import monotonic
+
+import pytest
+
+from tests.fakes.dead_ends import never_accepting, refusing
+from tests.fakes.ollama import Answer, Fail, Model, Pause, Raw, Say, fake_ollama
+from tests.fakes.ollama_failures import FAILURES, OVERFLOWS, STRANGE
+from tests.fakes.openai import fake_openai
+from tests.fakes.openai_failures import FAILURES as OTHER_FAILURES
+from tests.fakes.openai_failures import KINDS
+from tests.fakes.openai_script import Fail as Refuse
+
+QUESTION = "What is checked first when a restore fails?"
+CODES = {
+    **dict.fromkeys(FAILURES, "model_rejected"),
+    **dict.fromkeys(OVERFLOWS, "context_overflow"),
+    **dict.fromkeys(STRANGE, "model_protocol"),
+    "missing": "model_not_pulled",
+    "crashed": "model_unreachable",
+    "cloud_unreachable": "model_unreachable",
+    "busy": "model_busy",
+    "rate_limited": "model_busy",
+    "load_stalled": "timeout",
+}
+"""What every failure that is known of Ollama is called; what it refuses is the rule."""
+FOREIGN_CODES = {
+    "overflow": "context_overflow",
+    "crashed": "model_unreachable",
+    "no_route": "model_protocol",
+    "busy": "model_busy",
+    "loading": "model_busy",
+    "rate_limited": "model_busy",
+    "no_counts": "model_unreachable",
+}
+"""Of servers with the other protocol; who is asked again without counts has nothing to say then."""
+HASTY = {"KEBAB_MODELS_LLM_CONNECT_S": "0.4"}
+IMPATIENT = {"KEBAB_MODELS_LLM_FIRST_TOKEN_S": "0.4"}
+IMPATIENT_IN_ALL = {"KEBAB_MODELS_LLM_TOTAL_S": "0.4"}
+SLACK_S = 8
+"""What a busy machine may add to a limit; what hangs takes longer."""
+
+
+@pytest.fixture
+def server(library):
+    with fake_ollama("gemma3:4b", Model(name="embed:latest", capabilities=("embedding",))) as made:
+        library.environment["OLLAMA_HOST"] = made.url
+        yield made
+
+
+def failed(ran):
+    """Return the only error of a run under `--json`, whose stdout is empty."""
+    assert (ran.status, ran.out) == (2, ""), ran
+    return ran.fault
+
+
+@pytest.mark.parametrize("generation", ["old", "new"])
+def test_every_known_failure_of_ollama_has_its_code(generation, inside):
+    with fake_ollama("gemma3:4b", generation=generation) as server:
+        for name, code in CODES.items():
+            server.enqueue(*[Fail(name)] * (3 if code == "context_overflow" else 1))
+            error = failed(inside("ask", QUESTION, "--json", OLLAMA_HOST=server.url))
+            assert (error["code"], error["exit_code"], server.unplayed) == (code, 2, 0), name
+            assert "\n" not in error["message"], name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_known_failure_of_the_other_protocol_has_its_code(kind, inside):
+    with fake_openai("tiny", kind=kind) as server:
+        asked = {
+            "KEBAB_MODELS_LLM_PROVIDER": "openai",
+            "KEBAB_MODELS_LLM_ENDPOINT": server.url,
+            "KEBAB_MODELS_LLM_MODEL": "tiny",
+        }
+        for name in (name for name, said in OTHER_FAILURES.items() if kind in said):
+            code = FOREIGN_CODES.get(name, "model_rejected")
+            server.enqueue(*[Refuse(name)] * (3 if code == "context_overflow" else 1))
+            error = failed(inside("ask", QUESTION, "--json", **asked))
+            assert (error["code"], server.unplayed) == (code, 0), name
+
+
+BROKEN = [
+    ({"end": "silent"}, "model_protocol"),
+    ({"end": "error"}, "model_unreachable"),
+    ({"end": "cut"}, "model_unreachable"),
+    ({"end": "reset"}, "model_unreachable"),
+    ({"error": "some new trouble"}, "model_rejected"),
+]
+
+
+@pytest.mark.parametrize(("how", "code"), BROKEN)
+def test_an_answer_that_breaks_off_is_no_answer(how, code, server, inside):
+    server.enqueue(*[Say("Check ", "the repository first [1].", **how)] * 2)
+    error = failed(inside("ask", QUESTION, "--json", "--session", "kept"))
+    streamed = inside("ask", QUESTION, "--stream")
+
+    assert error["code"] == code
+    assert [one["type"] for one in streamed.events][-1] == "error"
+    assert [one["type"] for one in streamed.events].count("error") == 1
+    assert streamed.events[-1]["error"]["code"] == streamed.fault["code"] == code
+    assert inside("session", "list", "--json").reply["sessions"] == []
+
+
+def test_a_model_that_is_not_there_says_how_to_get_it(library, server):
+    error = library.fails("model_not_pulled", "ask", QUESTION, "--model", "llama9:1b")
+    text = library("ask", QUESTION, "--model", "llama9:1b", status=2).err.decode()
+
+    assert (error["hint"], error["details"]["model"]) == ("ollama pull llama9:1b", "llama9:1b")
+    assert "hint: ollama pull llama9:1b" in text
+    assert library.fails("model_rejected", "ask", QUESTION, "--model", "embed")["hint"]
+
+
+@pytest.mark.parametrize("place", [refusing, never_accepting])
+def test_where_no_server_answers_it_says_so_in_time_and_does_not_change_the_mode(place, library):
+    with place() as url:
+        library.environment |= {"OLLAMA_HOST": url, **HASTY}
+        began = monotonic()
+        error = library.fails("model_unreachable", "ask", QUESTION)
+        took = monotonic() - began
+        text = library("ask", QUESTION, status=2)
+
+    assert error["details"]["endpoint"] == url
+    assert "--extractive" in error["hint"]
+    assert took < SLACK_S
+    assert (text.out, b"--extractive" in text.err) == (b"", True)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["no-such-host.invalid", "a..b", "x" * 300, "[::", "http://", "127.0.0.1:99999", "ü.invalid"],
+)
+def test_a_place_that_cannot_be_is_unreachable(host, inside):
+    error = failed(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
+
+    assert error["code"] == "model_unreachable"
+
+
+SILENT = [
+    (Say("late", held_s=60), IMPATIENT, "first_token"),
+    (Say("Check ", Pause(60), "it"), IMPATIENT, "next_token"),
+    (Say(Pause(60), "it"), IMPATIENT, "first_token"),
+    (Say(*["more "] * 9_000, drip=1, drip_s=0.02), IMPATIENT_IN_ALL, "answer"),
+    (Say("x", thinking=["hm "] * 9_000, drip=1, drip_s=0.02), IMPATIENT_IN_ALL, "answer"),
+    (Answer(body=b'{"mess' * 9_000, pieces_s=0.05), IMPATIENT, "first_token"),
+    (Answer(body=b"x" * 9_000, status=500, pieces_s=0.05), IMPATIENT, "first_token"),
+    (
+        Say(*(one for _ in range(900) for one in (Raw(b"\n"), Pause(0.05)))),
+        IMPATIENT,
+        "first_token",
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "limit", "operation"), SILENT)
+def test_a_server_that_is_silent_or_slow_is_left_in_time(step, limit, operation, server, inside):
+    server.enqueue(step)
+    began = monotonic()
+    error = failed(inside("ask", QUESTION, "--json", **limit))
+
+    assert (error["code"], error["details"]["operation"]) == ("timeout", operation)
+    assert monotonic() - began < SLACK_S
+    assert server.asked[-1].hung_up.wait(SLACK_S)

@@ -1,0 +1,177 @@
+"""Answers that are left early, by whoever asks or whoever answers, and work side by side."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import pytest
+
+from tests.fakes.ollama import Pause, Say, fake_ollama
+
+QUESTION = "What is checked first when a restore fails?"
+ENDLESS = ("Check the repository first", Pause(120), " [1].")
+PATIENCE_S = 20
+"""What a busy machine may need; nothing here waits that long on purpose."""
+
+
+@pytest.fixture
+def server(library):
+    with fake_ollama("gemma3:4b") as made:
+        library.environment["OLLAMA_HOST"] = made.url
+        yield made
+
+
+@pytest.fixture
+def asking(library, server):
+    """Start a question; what still runs afterwards is ended."""
+    with ExitStack() as stack:
+
+        def start(*flags, step=None, **options):
+            server.enqueue(Say(*ENDLESS) if step is None else step)
+            process = library.start("ask", QUESTION, "--limit", "1", *flags, **options)
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield start
+
+
+def until(stream, words):
+    """Return what a process wrote up to the line with these words."""
+    seen = b""
+    while words not in seen:
+        line = stream.readline()
+        assert line, seen
+        seen += line
+    return seen
+
+
+def ended(process):
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert b"Traceback" not in err
+    return process.returncode, out, err
+
+
+def asked(server):
+    """Return the request once the server has it."""
+    for _ in range(100 * PATIENCE_S):
+        if server.asked:
+            return server.asked[-1]
+        server.stage.closing.wait(0.01)
+    raise AssertionError("nobody asked")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_interrupted_amid_an_answer_what_came_is_told_and_the_server_stops(
+    number, asking, server, read_lines, library
+):
+    process = asking("--stream", "--session", "kept")
+    until(process.stdout, b'"type":"token"')
+    process.send_signal(number)
+    status, out, err = ended(process)
+
+    (final,) = read_lines(out)
+    assert (status, err) == (130, b"")
+    assert (final["type"], final["exit_code"]) == ("final", 130)
+    answer = final["answer"]
+    assert (answer["answer"], answer["refusal_reason"]) == (ENDLESS[0], "llm_stream_aborted")
+    assert (answer["grounded"], answer["citations"], answer["turn_index"]) == (False, [], None)
+    assert server.asked[0].hung_up.wait(PATIENCE_S)
+    assert library.json("session", "list")["sessions"] == []
+
+
+def test_interrupted_amid_an_answer_under_json_there_is_one_object(asking, server, read_lines):
+    process = asking("--json")
+    until(process.stderr, b"heartbeat")
+    process.send_signal(signal.SIGINT)
+    status, out, err = ended(process)
+
+    (answer,) = read_lines(out)
+    assert (status, answer["exit_code"], answer["answer"]) == (130, 130, ENDLESS[0])
+    assert read_lines(err) == []
+    assert server.asked[0].hung_up.wait(PATIENCE_S)
+
+
+@pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
+def test_interrupted_before_the_first_token_it_is_cancelled(flag, asking, server, read_lines):
+    process = asking(flag, step=Say("late", held_s=120))
+    request = asked(server)
+    process.send_signal(signal.SIGINT)
+    status, out, err = ended(process)
+
+    assert status == 130
+    assert request.hung_up.wait(PATIENCE_S)
+    if flag == "--output-format=text":
+        assert (out, b"cancelled" in err) == (b"", True)
+        return
+    (error,) = [one for one in read_lines(err) if one["schema_version"] == "error.v1"]
+    assert error["code"] == "cancelled"
+    ends = [one for one in read_lines(out) if one["type"] in ("final", "error")]
+    assert [one["error"]["code"] for one in ends] == ["cancelled"] * (flag == "--stream")
+
+
+@pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
+def test_a_reader_that_is_gone_ends_the_generation(flag, asking, server):
+    process = asking(flag)
+    if flag == "--stream":
+        process.stdout.read(1)
+    process.stdout.close()
+    process.stdout = None
+    status, _, err = ended(process)
+
+    assert (status, b"error" in err) == (141, False)
+    assert server.asked[0].hung_up.wait(PATIENCE_S)
+
+
+def test_a_server_that_is_killed_amid_an_answer_is_unreachable(library, read_lines):
+    program = """if True:
+        from tests.fakes.ollama import Pause, Say, fake_ollama
+        with fake_ollama("gemma3:4b") as server:
+            server.enqueue(Say("Check the repository first", Pause(120), " [1]."))
+            print(server.url, flush=True)
+            server.stage.closing.wait(120)
+    """
+    line = [sys.executable, "-c", program]
+    environment = library.environment
+    with subprocess.Popen(line, stdout=subprocess.PIPE, env=environment) as server:
+        assert server.stdout
+        environment["OLLAMA_HOST"] = server.stdout.readline().decode().strip()
+        process = library.start("ask", QUESTION, "--json")
+        until(process.stderr, b"heartbeat")
+        server.kill()
+        status, out, err = ended(process)
+
+    (error,) = [one for one in read_lines(err) if one["schema_version"] == "error.v1"]
+    assert (status, out, error["code"]) == (2, b"", "model_unreachable")
+    assert "--extractive" in error["hint"]
+
+
+def test_two_questions_at_once_are_two_turns_of_a_session(asking, library, server):
+    text = "Check the repository first [1]."
+    processes = [asking("--session", "both", "--json", step=Say(text, held_s=0.3)) for _ in "ab"]
+
+    assert [ended(process)[0] for process in processes] == [0, 0]
+    turns = library.json("session", "show", "both")["turns"]
+    assert [one["turn_index"] for one in turns] == [0, 1]
+
+
+def test_a_question_is_answered_while_an_ingest_is_at_work(library, server, read_lines):
+    many = library.folder / "many"
+    many.mkdir()
+    for number in range(300):
+        (many / f"{number}.md").write_text(f"note {number}\n")
+    writer = library.start("ingest", many, "--json")
+    until(writer.stderr, b'"asset_started"')
+    os.kill(writer.pid, signal.SIGSTOP)
+    server.enqueue(Say("Check the repository first [1]."))
+    try:
+        reply = library.json("ask", QUESTION, "--limit", "1", "--session", "kept")
+    finally:
+        os.kill(writer.pid, signal.SIGCONT)
+    out, _ = writer.communicate(timeout=60)
+
+    assert reply["grounded"]
+    assert reply["turn_index"] == 0 or [one["code"] for one in reply["warnings"]]
+    assert (writer.returncode, read_lines(out)[0]["new"]) == (0, 300)
