@@ -81,7 +81,7 @@ def _read(named: Path | None) -> dict[str, Any]:
         raise ConfigInvalid(path=str(path), cause="no such file") from fault
     except OSError as fault:
         raise ConfigInvalid(path=str(path), cause=fault.strerror or str(fault)) from fault
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise ConfigInvalid(path=str(path), cause=f"not TOML: {fault}") from fault
 
 

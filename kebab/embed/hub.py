@@ -4,6 +4,7 @@ import os
 from urllib.parse import urlsplit
 
 from kebab.embed.child import own_module
+from kebab.embed.hub_faults import TELLING
 from kebab.embed.models import EmbeddingModel
 from kebab.embed.offer import Offer
 
@@ -33,5 +34,5 @@ def offer(model: EmbeddingModel) -> Offer:
         arguments=(*own_module("kebab.embed.hub_download"), model.hub.repo, *files),
         environment={**_ENVIRONMENT, "HF_ENDPOINT": endpoint()},
         life=r"^answered (?P<size>\d+)",
-        telling=(r"\[Errno ", r"Error: "),
+        telling=(r"\[Errno ", TELLING, r"Error: "),
     )

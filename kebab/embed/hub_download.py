@@ -6,8 +6,11 @@ in the working folder under their names in the repository.
 
 import re
 import sys
+from collections.abc import Sequence
 from hashlib import file_digest
 from pathlib import Path
+
+from kebab.embed.hub_faults import worded
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SECONDS_TO_ANSWER = 30
@@ -16,6 +19,12 @@ _SECONDS_TO_ANSWER = 30
 def main(repo: str, *names: str) -> None:
     """Download these files of one revision of the repository."""
     print("started", flush=True)  # noqa: T201 - the parent reads it
+    with worded():
+        _download(repo, names)
+    print("saved", flush=True)  # noqa: T201 - the parent reads it
+
+
+def _download(repo: str, names: Sequence[str]) -> None:
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
 
     answers = {
@@ -27,7 +36,6 @@ def main(repo: str, *names: str) -> None:
     for name, answer in answers.items():
         path = hf_hub_download(repo, name, revision=answer.commit_hash, local_dir=".")
         _check(Path(path), answer.etag or "")
-    print("saved", flush=True)  # noqa: T201 - the parent reads it
 
 
 def _check(path: Path, etag: str) -> None:

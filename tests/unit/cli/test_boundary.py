@@ -9,6 +9,7 @@ from kebab.cli.channels import Channel, Channels
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.session import Session
 from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed
+from tests.shape.libraries import own_exceptions
 
 CASES = [
     (Locked(path="x", holder_pid=7), 2, "locked"),
@@ -180,3 +181,11 @@ def test_the_home_directory_is_written_short_when_the_settings_say_so(
 
     assert "log: ~/state/kebab/kebab.log: " in written(err)
     assert "cannot read ~/x: " in written(err)
+
+
+def test_every_exception_of_click_is_one_of_usage_or_an_ending():
+    endings = {click.exceptions.Abort, click.exceptions.Exit}
+
+    usages = {kind for kind in own_exceptions("click") if issubclass(kind, click.ClickException)}
+
+    assert own_exceptions("click") == usages | endings

@@ -47,6 +47,7 @@ def test_a_named_file_that_does_not_exist_is_refused(tmp_path):
         ("[search]\nlimit = 'x'", "`search.limit`: Expected `int`"),
         ("[search]\nmode = 'psychic'", "`search.mode`: Invalid enum value"),
         ("limit = ", "not TOML"),
+        (f"limit = {'[' * 5_000}{']' * 5_000}", "not TOML"),
         ("[ingest]\nmax_file_bytes = -1", "`ingest.max_file_bytes`: Expected `int` >= 1"),
     ],
 )

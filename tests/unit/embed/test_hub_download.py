@@ -58,3 +58,4 @@ def test_a_missing_repository_is_no_sign_of_life(server, tmp_path):
 
     assert child.status() == 1
     assert not child.alive
+    assert child.last_words(hub.offer(E5_SMALL).telling) == "the hub failed: HTTP 404"

@@ -5,6 +5,7 @@ import pytest
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.surprise import SURPRISES, surprised
+from tests.shape.libraries import own_exceptions
 
 OTHERS = {
     "OSError": "the file system, told in its own words",
@@ -41,3 +42,8 @@ def test_a_surprise_is_a_refusal_of_that_file(fault):
 def test_what_says_nothing_about_the_file_stays_itself(fault):
     with pytest.raises(fault), surprised("a.md", "markdown-v1"):
         raise fault
+
+
+@pytest.mark.parametrize("library", ["charset_normalizer", "markdown_it"])
+def test_the_libraries_of_parsers_have_no_exception_that_would_pass(library):
+    assert {kind for kind in own_exceptions(library) if not issubclass(kind, SURPRISES)} == set()

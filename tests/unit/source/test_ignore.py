@@ -1,6 +1,7 @@
 import pytest
 
 from kebab.source.ignore import IgnoreRules, refusal_from_root
+from tests.shape.libraries import own_exceptions
 
 DEFAULT = IgnoreRules()
 
@@ -120,3 +121,16 @@ def test_names_with_backslashes_brackets_and_line_breaks_are_matched_as_they_are
     assert reason(root, "back\\slash.md") == "ignored"
     assert reason(root, "[a-z].md") == "ignored"
     assert reason(root, "new\nline.md") is None
+
+
+def test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work():
+    others = {
+        "AlreadyRegisteredError": "of adding kinds of patterns",
+        "RecursionError": "of walking folders, which kebab does itself",
+    }
+
+    raised = {
+        kind.__name__ for kind in own_exceptions("pathspec") if not issubclass(kind, ValueError)
+    }
+
+    assert raised == set(others)

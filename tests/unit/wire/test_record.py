@@ -6,8 +6,9 @@ import pytest
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.bench import BenchFigure, BenchReport
 from kebab.wire.error import Warned
-from kebab.wire.record import decode_request, encode, envelop
+from kebab.wire.record import UNREADABLE, decode_request, encode, envelop
 from kebab.wire.search import SearchRequest
+from tests.shape.libraries import own_exceptions
 
 
 def test_a_reply_shows_its_envelope_only_at_the_top_level():
@@ -79,3 +80,18 @@ def test_records_are_frozen():
     with pytest.raises(AttributeError):
         Warned(message="m").message = "other"  # type: ignore[misc]
     assert msgspec.structs.replace(Warned(message="m"), hint="h").hint == "h"
+
+
+def test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse():
+    misuse = {msgspec.MsgspecError, msgspec.EncodeError}
+
+    caught = {kind for kind in own_exceptions("msgspec") if issubclass(kind, UNREADABLE)}
+
+    assert caught == own_exceptions("msgspec") - misuse
+    assert msgspec.ValidationError in caught
+
+
+@pytest.mark.parametrize("raw", [b"[" * 100_000, b'{"query": ' * 100_000])
+def test_a_request_nested_beyond_reason_is_refused(raw):
+    with pytest.raises(InvalidInput):
+        decode_request(raw, SearchRequest)

@@ -1,16 +1,23 @@
 import inspect
 
+import lance_namespace.errors
 import lancedb.exceptions
 import lancedb.remote.errors
 import pyarrow.lib
 import pytest
 
-from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+from kebab.errors.catalog import DependencyMissing, IoError, Locked, StoreCorrupt
+from kebab.errors.dependency import needed
 from kebab.store.lance.failures import table, translate, translated
 
 FOREIGN = {
     value
-    for module in (lancedb.exceptions, lancedb.remote.errors, pyarrow.lib)
+    for module in (
+        lancedb.exceptions,
+        lancedb.remote.errors,
+        lance_namespace.errors,
+        pyarrow.lib,
+    )
     for value in vars(module).values()
     if inspect.isclass(value) and issubclass(value, Exception)
 } - {pyarrow.lib.QueueEmpty}  # Python's own, which Arrow catches
@@ -50,3 +57,8 @@ def test_only_the_first_line_of_a_cause_is_told():
     signal = translate(ValueError("what happened\nbacktrace"), "p", "read")
     assert isinstance(signal, StoreCorrupt)
     assert signal.cause == "what happened"
+
+
+def test_a_library_that_cannot_be_loaded_stays_what_it_is():
+    with pytest.raises(DependencyMissing), translated("p", "read"), needed("vectors", "lancedb"):
+        raise ModuleNotFoundError("text", name="lancedb")

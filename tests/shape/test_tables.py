@@ -1,0 +1,116 @@
+"""Whatever a foreign library raises is translated in one table, and each table is complete."""
+
+import ast
+
+import pytest
+
+from tests.shape.libraries import own_exceptions
+from tests.shape.test_homes import HOMES
+from tests.shape.tree import ROOT, Module
+
+TABLES = {
+    "apsw": (
+        "store/sqlite/test_failures.py",
+        "test_the_table_holds_every_exception_of_apsw_and_no_other",
+    ),
+    "charset_normalizer": (
+        "parse/test_surprise.py",
+        "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
+    ),
+    "click": (
+        "cli/test_boundary.py",
+        "test_every_exception_of_click_is_one_of_usage_or_an_ending",
+    ),
+    "frontmatter": (
+        "parse/test_yaml_fields.py",
+        "test_every_exception_of_the_libraries_is_one_that_is_caught",
+    ),
+    "httpx": (
+        "transport/test_failures.py",
+        "test_every_exception_of_httpx_has_its_row_or_is_misuse",
+    ),
+    "huggingface_hub": (
+        "embed/test_hub_faults.py",
+        "test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere",
+    ),
+    "lance_namespace": (
+        "store/lance/test_failures.py",
+        "test_every_exception_of_the_libraries_has_a_meaning",
+    ),
+    "lancedb": (
+        "store/lance/test_failures.py",
+        "test_every_exception_of_the_libraries_has_a_meaning",
+    ),
+    "markdown_it": (
+        "parse/test_surprise.py",
+        "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
+    ),
+    "msgspec": (
+        "wire/test_record.py",
+        "test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse",
+    ),
+    "onnxruntime": (
+        "embed/test_faults.py",
+        "test_the_table_names_every_exception_of_the_runtime",
+    ),
+    "pathspec": (
+        "source/test_ignore.py",
+        "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
+    ),
+    "pyarrow": (
+        "store/lance/test_failures.py",
+        "test_every_exception_of_the_libraries_has_a_meaning",
+    ),
+    "yaml": (
+        "parse/test_yaml_fields.py",
+        "test_every_exception_of_the_libraries_is_one_that_is_caught",
+    ),
+    # Of Python's own library, what everything here rests on.
+    "os": (
+        "errors/test_refusal.py",
+        "test_every_exception_of_the_system_is_translated",
+    ),
+    "builtins": (
+        "parse/test_surprise.py",
+        "test_every_exception_of_python_is_a_surprise_or_none_for_a_reason",
+    ),
+    "importlib": (
+        "errors/test_dependency.py",
+        "test_a_library_that_is_broken_is_to_be_installed_anew",
+    ),
+}
+"""By library, the unit test that fails when it gains an exception without a meaning."""
+
+HARMLESS = {
+    "fastembed": "the reference of tests and benchmarks, which no command runs",
+    "numpy": "works on arrays whose shapes and types are ours, checked where they are read",
+    "onnx": "runs only in the child process that converts weights, whose every failure is one text",
+    "platformdirs": "joins names of folders, and has no exception of its own",
+    "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
+    "rich": "is handed finished texts, never markup of a file or of a model",
+    "tokenizers": "has no exception of its own; a damaged file is told by its hash beforehand",
+}
+"""By library, why it cannot raise at a sound caller, or why that stays without a consequence."""
+
+
+def test_every_library_has_a_table_or_is_harmless_for_a_reason():
+    python = {"builtins", "importlib", "os"}
+
+    assert set(TABLES) - python | set(HARMLESS) == set(HOMES)
+    assert not set(TABLES) & set(HARMLESS)
+    assert all(len(reason.split()) > 4 for reason in HARMLESS.values())
+
+
+@pytest.mark.parametrize("library", TABLES)
+def test_each_table_is_held_complete_by_a_test(library):
+    file, name = TABLES[library]
+    module = Module(ROOT / "tests" / "unit" / file)
+
+    assert name in {one.name for one in module.syntax.body if isinstance(one, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("library", ["platformdirs", "py_rust_stemmers", "tokenizers"])
+def test_a_library_that_is_said_to_have_no_exception_has_none(library):
+    own = own_exceptions(library)
+
+    assert [kind for kind in own if not issubclass(kind, Warning)] == []
