@@ -72,12 +72,15 @@ def logged(session: Session, fault: BaseException, seen: Fault) -> str | None:
     from kebab.app.redaction import redacted
     from kebab.config.model import Settings
     from kebab.config.paths import places
-    from kebab.errors.catalog import UsageInvalid
+    from kebab.errors.catalog import DependencyMissing, UsageInvalid
     from kebab.errors.listing import catalog
 
     if seen.exit == Exit.INTERRUPTED or seen.reply.code == UsageInvalid.meaning.code:
         return None
-    log = places(Settings()).log
+    try:
+        log = places(Settings()).log
+    except DependencyMissing:
+        return None  # without the folders of this system there is no place to keep anything
     known = settings(session)
     data_dir = str(places(known).data) if known else session.flags.data_dir
     kept = record(fault, seen, Call(session.arguments, data_dir), log)

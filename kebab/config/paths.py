@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kebab.config.model import Settings
+from kebab.errors.dependency import needed
 
 _APP = "kebab"
 
@@ -30,7 +31,8 @@ class Places:
 
 def default_config() -> Path:
     """Return where the settings file lies when no flag names one."""
-    import platformdirs
+    with needed("the folders of this system", "platformdirs"):
+        import platformdirs
 
     return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / "config.toml"
 
@@ -47,6 +49,7 @@ def places(settings: Settings) -> Places:
 def _chosen(setting: str, kind: str, *below: str) -> Path:
     if setting:
         return Path(os.path.abspath(Path(setting).expanduser()))  # noqa: PTH100 - keeps links
-    import platformdirs
+    with needed("the folders of this system", "platformdirs"):
+        import platformdirs
 
     return Path(getattr(platformdirs, kind)(_APP, appauthor=False), *below)

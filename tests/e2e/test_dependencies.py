@@ -110,6 +110,13 @@ def test_an_index_that_has_to_be_read_anew_needs_lancedb(indexed):
     assert error["details"]["install"] == "pip install lancedb"
 
 
+@pytest.mark.parametrize("command", ["list", "doctor", "schema"])
+def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breakable, command):
+    error = broken(breakable, "platformdirs").fails("dependency_missing", command)
+
+    assert error["details"]["install"] == "pip install platformdirs"
+
+
 def test_a_model_server_needs_httpx(breakable):
     breakable.json("ingest", breakable.notes)
 

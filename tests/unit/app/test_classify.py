@@ -184,3 +184,22 @@ def test_two_faults_have_two_correlation_ids():
     ids = {classify(ValueError(), operation="x").reply.correlation_id for _ in range(3)}
 
     assert len(ids) == 3
+
+
+def test_a_library_that_cannot_be_loaded_is_named_and_a_module_of_ours_is_a_bug():
+    foreign = ModuleNotFoundError("No module named 'rich'", name="rich")
+    ours = ImportError("cannot import name 'x'", name="kebab.rag.prompt")
+
+    told, bug = (classify(fault, operation="search").reply for fault in (foreign, ours))
+
+    assert (told.code, told.hint) == ("dependency_missing", "pip install rich")
+    assert bug.code == "generic"
+
+
+def test_it_is_told_when_to_try_again_and_when_that_makes_no_sense():
+    unreachable = ModelUnreachable(endpoint="http://h", operation="ask", cause="refused")
+    missing = NotIndexed(data_dir="/kb", expected=1, found=None)
+
+    waits = [reply(one, operation="ask").retry_after_ms for one in (unreachable, missing)]
+
+    assert waits == [1_000, None]
