@@ -63,7 +63,7 @@ def _unsupported(text: str, finding: Finding, inner: Sequence[Placed]) -> list[E
     """Return edits that take a claim's markers away and mark it."""
     low, high = finding.claim.span
     found = list(_without(text, low, inner))
-    if inner and _word(text, low, inner[-1].start):
+    if inner and _leading(text, low, inner) < len(inner):
         return [*found[:-1], replace(found[-1], text=f" {MARK}")]
     place = _stop(text, low, high)
     return [*found, Edit(place, place, f" {MARK}")]
@@ -72,14 +72,24 @@ def _unsupported(text: str, finding: Finding, inner: Sequence[Placed]) -> list[E
 def _without(text: str, start: int, markers: Sequence[Placed]) -> Iterator[Edit]:
     """Yield edits that take markers out: with the blanks before, at the beginning those behind."""
     at = start
-    for one in markers:
-        if _word(text, start, one.start):
+    leading = _leading(text, start, markers)
+    for index, one in enumerate(markers):
+        if index >= leading:
             edit = Edit(_blank(text, at, one.start), one.end)
         else:
             rest = text[one.end : one.end + _BLANKS]
             edit = Edit(one.start, one.end + len(rest) - len(rest.lstrip(" \t")))
         yield edit
         at = edit.end
+
+
+def _leading(text: str, start: int, markers: Sequence[Placed]) -> int:
+    """Return how many markers stand before any word."""
+    for index, one in enumerate(markers):
+        if _word(text, start, one.start):
+            return index
+        start = one.end
+    return len(markers)
 
 
 def _blank(text: str, least: int, place: int) -> int:

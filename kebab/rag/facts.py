@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from kebab.rag.codespans import inside
 from kebab.rag.dates import Date, dates, within
 from kebab.rag.folding import blanked, folded, normal
 from kebab.rag.names import Name, Names, names
@@ -45,13 +46,12 @@ def facts(claim: str, *, nouns: bool = False) -> Facts:
     """
     text = normal(claim)
     said = dates(text)
-    called = names(text, nouns=nouns)
+    spans = [(one[0].start, one[0].end) for one in said]
+    called = [one for one in names(text, nouns=nouns) if not inside(spans, one.start)]
     code = [Name(0, 0, one, literal=True) for one in _CODE.findall(claim) if _word(one)]
-    taken = [(one[0].start, one[0].end) for one in said]
-    taken += [(one.start, one.end) for one in called if any(map(str.isdigit, one.text))]
+    taken = spans + [(one.start, one.end) for one in called if any(map(str.isdigit, one.text))]
     counted = tuple(one for one in quantities(blanked(text, _apart(taken))) if one.sure)
-    measured = [(one[0].start, one[0].end) for one in said]
-    measured += [(one.start, one.end) for one in counted]
+    measured = spans + [(one.start, one.end) for one in counted]
     words = blanked(text, _apart(measured))
     return Facts(text, words, counted, tuple(said), (*called, *code), tuple(quotations(claim)))
 

@@ -1,8 +1,18 @@
 """Grounding: whether a passage carries a claim.
 
 Every fact of the claim (quantities, dates, names, quotations) must occur in the passage or its
-headings, a share of its key terms too, and the sentence that is most like it may not deny what it
-says. Nothing here understands: words in another order can say another thing.
+headings, a share of its key terms too, and neither may deny what the other says. Nothing here
+understands: words in another order can say another thing.
+
+Measured with single paragraphs as passages, percent doubted:
+
+- true claims: sentences as they stand, SQuAD 2 0.0, JaQuAD 0.0, Kubernetes in Korean 0.0; cut to
+  some of their clauses .7, 2.3 (Japanese); question and answer made a statement by rules 8.7, 6.8;
+  in other endings 0.0, and in another order 1.1 (Korean)
+- false ones, SQuAD 2 / JaQuAD: another date 100 / 99, number 97 / 93, name 97 / 93 in Katakana and
+  44 in Han (statements 92 / 94 and 57), one digit 97 / 93; `not` put into a sentence 96 / 88,
+  into a statement 76
+- true sentences cited to another paragraph of the same article 98.5 / 97.5, of another one 100 / 100
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,10 +28,13 @@ from kebab.rag.terms import dense_share, key_words
 from kebab.search.tokens import index_tokens
 
 LEAST = 0.5
-"""The share of key terms that a passage holds of a claim that it carries."""
+"""The share of key terms that a passage holds of a claim that it carries.
+
+At .6 statements are doubted in 14 instead of 9 %, and wrong paragraphs found in 98.5 instead of 97.
+"""
 
 LEAST_DENSE = 0.55
-"""The same of bigrams, which overlap the borders of words."""
+"""The same of bigrams; at .45 or .65 wrong paragraphs are found in 90 or 94.5 instead of 92 %."""
 
 _LIKE = 0.6
 """A sentence that holds this share of a claim says the same, or its contrary."""
@@ -114,10 +127,6 @@ class Ground:
             text = self.passage.text[slice(*self.spans[sentence])]
             self._records[sentence] = Record(text, self.sentences[sentence])
         return list(self._records[sentence].missing(claimed))
-
-    def share(self, terms: Sequence[str]) -> float:
-        """Return which share of some key terms is here."""
-        return share(terms, self.tokens)
 
     def likest(self, terms: Sequence[str]) -> tuple[float, str]:
         """Return the largest share that one sentence holds, and that sentence."""

@@ -21,16 +21,17 @@ _CHUNK = re.compile(rf"(?<![^\W{DENSE}])[A-Za-z0-9_.@:/~+#?=&%-]{{2,}}+(?![^\W{D
 _LOAN = re.compile("[\u30a1-\u30fa\u30fc]{3,}")
 _HAN = re.compile("[\u3400-\u9fff\u3005]{4,}")
 _ENDS = ".,:?/-+=&%#"
-_FILE = re.compile(r"[\w.-]*[\w-]{2}\.(?=[a-z0-9]*[a-z])[a-z0-9]{2,5}")
+_FILE = re.compile(r"[\w./-]*[\w-]\.(?=[a-z0-9]*[a-z])[a-z0-9]{2,5}")
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.-]+){2,}|(?:~|\.{1,2})/[\w.-]+|[\w.-]+(?:/[\w.-]+){2,}")
 _FLAG = re.compile(r"--?[a-z][\w-]+")
 _IDENTIFIER = re.compile(
     r"(?![vV]\d)(?=[\w.-]*(?:[a-z][A-Z]|[A-Za-z]\d|\w_\w|[A-Z]-\d))[A-Za-z\d][\w.-]*"
 )
 _WORD = re.compile(
-    rf"(?<![^\W_{DENSE}])[^\W\d_{DENSE}]+(?:[-'\u2019&.](?=[^\W\d_{DENSE}])[^\W\d_{DENSE}]+)*"
+    rf"(?<![^\W{DENSE}])[^\W\d_{DENSE}]++(?:[-'\u2019&.][^\W\d_{DENSE}]++)*+(?![\d_])"
 )
 _DENSE = re.compile(f"[{DENSE}]")
+_LATIN = re.compile("[A-Za-z]")
 _OPENS = re.compile(r"[:\"\u201c\u201e\u00ab\u2014\u2013][\s\"\u201c*_(]*$|\A[^\w,;]*\Z")
 _REACH = 12
 _ACRONYM = re.compile(r"[A-Z](?:\.?[A-Z])+")
@@ -47,9 +48,9 @@ _COMMON = re.compile(r"(?:ing|ly|[a-z]s|ed|ion|ment|ness|ity|ance|ence|ism)$")
 
 _ADJECTIVE = frozenset(("n", "an", "ian", "ean", "ese", "ish", "s", "ns", "ans", "ians", "ic"))
 _BARE = frozenset(["", "y", "a", "e", *_ADJECTIVE])
-_LEAST_STEM = 4
-_MIXED = 0.3
-"""The share of dense signs from which a sentence is one of a script without blanks."""
+_LEAST_STEM, _LONG_STEM = 4, 6
+_DENSITY = 3
+"""How many letters a sign of a script without blanks is worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def names(text: str, *, nouns: bool = False) -> list[Name]:
     """
     found = list(_identifiers(text))
     rest = blanked(text, [(one.start, one.end) for one in found])
-    every = len(_DENSE.findall(rest)) > _MIXED * len(rest)
+    dense = len(_DENSE.findall(rest))
+    every = dense > 0 and dense * _DENSITY >= len(_LATIN.findall(rest))
     runs = [*_LOAN.finditer(rest), *_HAN.finditer(rest)]
     east = (Name(one.start(), one.end(), one[0]) for one in runs)
     return [*found, *_words(rest, every=every, nouns=nouns), *east]
@@ -121,7 +123,8 @@ def _kin(one: str, other: str) -> bool:
     pairs = zip(one, other, strict=False)
     shared = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
     rests = {one[shared:], other[shared:]}
-    return rests <= _BARE and not rests.isdisjoint(_ADJECTIVE)
+    adjective = not rests.isdisjoint(_ADJECTIVE) or shared >= _LONG_STEM
+    return rests <= _BARE and adjective
 
 
 def _identifiers(text: str) -> Iterator[Name]:

@@ -30,7 +30,7 @@ _EASTERN = re.compile(
     "|不(?![同仅僅但断斷少过過])|[没沒]|未|[并並]非"
 )
 _DENSE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-_ALIKE = 0.8
+_ALIKE = 0.7
 """Two sentences in an eastern script are compared when each holds this share of the other."""
 
 

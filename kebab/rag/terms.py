@@ -76,7 +76,9 @@ def key_terms(text: str) -> tuple[str, ...]:
 def matters(word: str) -> bool:
     """Return whether a word says something by itself."""
     bare = word.strip(AROUND).lower()
-    return bare not in _STOP and len(matter(f"{_ANCHOR} {bare}").split()) > 1
+    if bare in _STOP or is_number_word(bare):
+        return False
+    return len(matter(f"{_ANCHOR} {bare}").split()) > 1
 
 
 def dense_share(terms: tuple[str, ...]) -> float:
@@ -90,4 +92,4 @@ def _terms(word: str) -> tuple[str, ...]:
 
 def _idle(term: str) -> bool:
     """Return whether a term is grammar, or a number."""
-    return bool(_GRAMMAR.fullmatch(term) or _DIGITS.fullmatch(term) or is_number_word(term))
+    return bool(_GRAMMAR.fullmatch(term) or _DIGITS.fullmatch(term))
