@@ -12,7 +12,7 @@ from kebab.errors.catalog import ContextOverflow
 from kebab.ollama.refusals import Request, failed, refused, stranger
 from kebab.transport.decode import count, json_object, one_line
 from kebab.transport.endpoint import Endpoint
-from kebab.transport.exchange import Deadlines, Exchange
+from kebab.transport.exchange import LONGEST_TOKEN, Deadlines, Exchange
 from kebab.transport.failures import Call
 
 _PATH = "/api/chat"
@@ -21,6 +21,7 @@ _BYTES_PER_TOKEN = 4
 _WINDOW_STEP = 256
 """Newer servers round a window up to a multiple of this."""
 _ENDED_EARLY = "the stream ended without its last line, as when a model repeats itself"
+_TOO_LONG = "the answer is far longer than was asked for"
 
 _Line: TypeAlias = dict[str, Any]
 
@@ -74,7 +75,7 @@ class OllamaChat:
         request = self._request(messages)
         body = json.dumps(self._body(messages, max_tokens)).encode()
         with Exchange(request.call, _PATH, body, self.options.deadlines) as exchange:
-            return _Reading(request, exchange, on_text).completion()
+            return _Reading(request, exchange, on_text, max_tokens).completion()
 
     def _request(self, messages: Sequence[Message]) -> Request:
         size = sum(len(message.content.encode(errors="replace")) for message in messages)
@@ -111,8 +112,10 @@ class _Reading:
     request: Request
     exchange: Exchange
     on_text: Callable[[str], None]
+    max_tokens: int
     started: float = field(default_factory=monotonic)
     pieces: list[str] = field(default_factory=list)
+    length: int = 0
     first_token_ms: float | None = None
 
     def completion(self) -> Completion:
@@ -146,10 +149,16 @@ class _Reading:
         if text or thinking:
             self.exchange.token()
         if text:
-            if self.first_token_ms is None:
-                self.first_token_ms = (monotonic() - self.started) * 1000
-            self.pieces.append(text)
-            self.on_text(text)
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        if self.first_token_ms is None:
+            self.first_token_ms = (monotonic() - self.started) * 1000
+        self.length += len(text)
+        if self.length > LONGEST_TOKEN * self.max_tokens:
+            raise self.request.call.foreign(_TOO_LONG)
+        self.pieces.append(text)
+        self.on_text(text)
 
     def _words(self, line: _Line, name: str) -> str:
         message = {} if line.get("message") is None else line["message"]

@@ -92,7 +92,7 @@ def _get(client: "httpx.Client", call: Call, path: str) -> dict[str, Any]:
         if response.status_code != _OK:
             raise _stranger(call, path, f"HTTP {response.status_code}")
         body = b""
-        for piece in response.iter_bytes():
+        for piece in response.iter_raw():
             body += piece
             if len(body) > _LARGEST_BODY or monotonic() - call.started > call.deadline_s:
                 raise call.late()

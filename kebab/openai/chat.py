@@ -120,7 +120,7 @@ class OpenAiChat:
         with Exchange(request.call, _PATH, sent, deadlines, headers) as exchange:
             head = exchange.head
             if head.status == _OK:
-                return Reply(request, exchange, on_text).completion()
+                return Reply(request, exchange, on_text, body["max_tokens"]).completion()
             refusal = exchange.body()
         if "stream_options" in body and head.status in _INVALID and b"stream_options" in refusal:
             raise _Uncounted

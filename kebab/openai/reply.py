@@ -13,7 +13,7 @@ from kebab.openai.events import ERROR, Event, events
 from kebab.openai.refusals import Request, failed, is_page, refused, stranger
 from kebab.openai.said import Said, said
 from kebab.transport.decode import count, json_object
-from kebab.transport.exchange import LONGEST_LINE, Exchange
+from kebab.transport.exchange import LONGEST_LINE, LONGEST_TOKEN, Exchange
 
 _DONE = b"[DONE]"
 _CUT_OFF = {"length", "max_tokens", "model_length"}
@@ -21,6 +21,7 @@ _BROKEN_OFF = {"abort", "error"}
 _WITHHELD = {"content_filter"}
 _REASONING = ("reasoning_content", "reasoning")
 _ENDED_EARLY = "the stream ended without saying that the answer is whole"
+_TOO_LONG = "the answer is far longer than was asked for"
 
 
 @dataclass(slots=True)
@@ -30,7 +31,9 @@ class Reply:
     request: Request
     exchange: Exchange
     on_text: Callable[[str], None]
+    max_tokens: int
     pieces: list[str] = field(default_factory=list)
+    length: int = 0
     finish: str = ""
     whole: bool = False
     usage: dict[str, Any] = field(default_factory=dict)
@@ -119,6 +122,9 @@ class Reply:
     def _say(self, text: str) -> None:
         if self.first_token_ms is None:
             self.first_token_ms = (monotonic() - self.request.call.started) * 1000
+        self.length += len(text)
+        if self.length > LONGEST_TOKEN * self.max_tokens:
+            raise self._odd(_TOO_LONG)
         self.pieces.append(text)
         self.on_text(text)
 

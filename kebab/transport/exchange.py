@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     import httpx
 
 LONGEST_LINE = 8_000_000
+LONGEST_TOKEN = 128
+"""The most characters of one token, a long run of blanks: an answer that is longer than its tokens
+can be comes from a server that keeps to no limit, and may never end."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-_AHEAD = 64
-"""The most pieces that the server may be ahead of the reader."""
+_AHEAD = 16
+"""The most pieces that the server may be ahead of the reader, each below 64 KiB."""
 _SLICE_S = 0.25
 """The longest single wait: a signal may reach another thread, and is looked for in between."""
 
@@ -235,7 +238,8 @@ class Exchange:
             kind = response.headers.get("Content-Type", "")
             self._tell(Head(response.status_code, kind))
             with translated(self._call):
-                for piece in response.iter_bytes():
+                # As it was sent: what is compressed, which nobody asked for, may be a bomb.
+                for piece in response.iter_raw():
                     self._tell(piece)
 
     def _tell(self, news: _News) -> None:

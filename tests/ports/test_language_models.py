@@ -16,6 +16,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
+from kebab.transport.exchange import LONGEST_TOKEN
 from tests.fakes.dead_ends import never_accepting, refusing
 from tests.ports.language_models import ADAPTERS, DIALECTS, PATIENT, SUBJECTS, Speech
 
@@ -259,6 +260,21 @@ def test_an_endless_answer_is_left_after_the_limit_for_all_of_it(make, heard, id
     assert heard
     assert subject.noticed()
     assert idle()
+
+
+@pytest.mark.parametrize(
+    "pieces", [("x" * 4000,) * 9, ("x" * 40_000,)], ids=["in pieces", "at once"]
+)
+def test_a_server_that_keeps_to_no_limit_is_left(make_adapter, pieces, heard, idle):
+    subject = make_adapter(PATIENT)
+    subject.says(Speech(pieces=pieces))
+
+    with pytest.raises(ModelProtocol, match="far longer than was asked for"):
+        ask(subject, heard.append, max_tokens=64)
+
+    assert len("".join(heard)) <= LONGEST_TOKEN * 64
+    assert idle()
+    asserted_to_work(subject)
 
 
 @pytest.mark.parametrize("reason", [Stop(), KeyboardInterrupt()], ids=["exception", "interrupt"])

@@ -1,3 +1,4 @@
+import gzip
 import re
 import signal
 import socket
@@ -179,6 +180,14 @@ def test_a_line_without_end_is_refused(monkeypatch):
 
     with peer(says(HEAD, chunk(b"x" * 900), chunk(b"x" * 900), stays=True)) as served:
         failure(ask(served), ModelProtocol, "longer than 1000 bytes")
+
+
+def test_what_is_compressed_unasked_stays_as_it_was_sent():
+    packed = gzip.compress(b"x" * 1_000_000)
+    head = HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+
+    with peer(says(head, chunk(packed), END)) as served, ask(served) as answer:
+        assert answer.body() == packed
 
 
 def test_a_body_is_cut_at_its_limit():
