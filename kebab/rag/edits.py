@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kebab.rag.assemble import Edit
 from kebab.rag.judge import Finding
-from kebab.rag.markers import Marked, Placed
+from kebab.rag.markers import Marked, Placed, seam
 
 MARK = "[unsupported]"
 """What stands behind a claim that nothing carries; it holds no number, so it is no marker."""
@@ -46,7 +46,7 @@ def _strayed(markers: Sequence[Placed], text: str, good: Collection[int]) -> Ite
     """Yield edits that take out markers outside of claims that cite nothing that was found good."""
     for one in markers:
         if one.marker not in good:
-            yield Edit(_blank(text, 0, one.start), one.end)
+            yield _removal(text, _blank(text, 0, one.start), one.end)
 
 
 def _supported(text: str, finding: Finding, inner: Sequence[Placed]) -> Iterator[Edit]:
@@ -75,12 +75,16 @@ def _without(text: str, start: int, markers: Sequence[Placed]) -> Iterator[Edit]
     leading = _leading(text, start, markers)
     for index, one in enumerate(markers):
         if index >= leading:
-            edit = Edit(_blank(text, at, one.start), one.end)
+            edit = _removal(text, _blank(text, at, one.start), one.end)
         else:
             rest = text[one.end : one.end + _BLANKS]
-            edit = Edit(one.start, one.end + len(rest) - len(rest.lstrip(" \t")))
+            edit = _removal(text, one.start, one.end + len(rest) - len(rest.lstrip(" \t")))
         yield edit
         at = edit.end
+
+
+def _removal(text: str, start: int, end: int) -> Edit:
+    return Edit(start, end, seam(text, start, end))
 
 
 def _leading(text: str, start: int, markers: Sequence[Placed]) -> int:

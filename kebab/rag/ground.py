@@ -12,7 +12,7 @@ Measured with single paragraphs as passages, percent doubted:
 - false ones, SQuAD 2 / JaQuAD: another date 100 / 99, number 97 / 93, name 97 / 93 in Katakana and
   44 in Han (statements 92 / 94 and 57), one digit 97 / 93; `not` put into a sentence 96 / 88,
   into a statement 76
-- true sentences cited to another paragraph of the same article 98.5 / 97.5, of another one 100 / 100
+- true sentences cited to another paragraph of the same article 98.5 / 97.5, of another 100 / 100
 """
 
 from collections.abc import Collection, Mapping, Sequence

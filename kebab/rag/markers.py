@@ -41,6 +41,8 @@ _RANGE_DIGITS = 3
 _WIDEST_RANGE = 20
 """Of a wider range only the ends are read."""
 
+_OPENING, _CLOSING = "[`~\\\u3010\uff3b\u3014", "]`~\u3011\uff3d\u3015"
+_FENCES = ("```", "~~~")
 _WIDEST = 8
 _BLANKS = 8
 
@@ -107,10 +109,13 @@ def read(text: str, known: Collection[int]) -> Marked:
     at = 0
     for row in _rows(text):
         low, high = row.start, row.end
-        if not any(number in known for _, numbers in row.entries for number in numbers):
+        kept = any(number in known for _, numbers in row.entries for number in numbers)
+        if not kept:
             low, high = _widened(text, at, low, high)
         output.add(text[at:low])
         _write(row, known, output)
+        if not kept:
+            output.add(seam(text, low, high))
         at = high
     output.add(text[at:])
     return Marked("".join(output.parts), tuple(output.markers), tuple(output.unknown))
@@ -129,6 +134,18 @@ def without(text: str, start: int, end: int, markers: Iterable[Placed]) -> str:
         parts.append(text[at : one.start].rstrip(" \t"))
         at = one.end
     return "".join([*parts, text[at:end]]).strip()
+
+
+def seam(text: str, start: int, end: int) -> str:
+    """Return what must stand for a stretch that is taken out, lest brackets or backticks meet.
+
+    A new `[1]` or a new fence would not be what was checked.
+    """
+    if text.startswith(_FENCES, end):
+        return "\\"
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    meet = before != "" and after != "" and (before in _OPENING or after in _CLOSING)
+    return " " if meet and not after.isspace() and not before.isspace() else ""
 
 
 def _write(row: _Row, known: Collection[int], output: _Output) -> None:

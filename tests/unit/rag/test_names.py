@@ -86,7 +86,7 @@ def test_another_name_is_not(claim, passage):
     assert not held(claim, passage)
 
 
-@given(st.text(alphabet="AaBb .-_/@:1 가ア漢'", max_size=60))
+@given(st.text(alphabet="AaBb .-/@: 가ア漢", max_size=60))
 def test_a_text_holds_its_own_names(text):
     assert held(text, text)
 
