@@ -14,7 +14,9 @@ from kebab.errors.catalog import (
     ReadOnly,
 )
 from kebab.rag.prompt import NOT_IN_NOTES
-from kebab.wire.ask import AskRequest
+from kebab.wire.ask import AnswerEvent, AskRequest
+from kebab.wire.library import NotFound
+from kebab.wire.session import SessionTranscript
 from tests.fakes.ollama import Pause, Say, fake_ollama
 
 BACKUPS = """\
@@ -81,7 +83,7 @@ def test_the_notes_answer_in_their_own_words(notes):
 
 def test_a_model_answers_and_its_claims_are_cited(notes, server):
     server.enqueue(Say(TRUE))
-    heard = []
+    heard: list[AnswerEvent] = []
 
     answer = ask(shop(notes, server), AskRequest(question=QUESTION), heard.append)
 
@@ -89,7 +91,7 @@ def test_a_model_answers_and_its_claims_are_cited(notes, server):
     assert (answer.model, answer.prompt_template_version) == ("tiny", "rag-v1")
     assert answer.usage.finish_reason == "stop"
     assert heard[0].type == "retrieval_done"
-    assert "".join(one.delta for one in heard[1:]) == TRUE
+    assert "".join(str(one.delta) for one in heard[1:]) == TRUE
     verbatim(notes, answer)
 
 
@@ -197,6 +199,7 @@ def test_turns_of_a_session_are_remembered_and_a_follow_up_is_understood(notes):
     assert "backup" in second.retrieval.query
     assert "thirty snapshots" in " ".join(one.quote for one in second.citations)
     told = transcript(shop(notes), "daily")
+    assert isinstance(told, SessionTranscript)
     assert [turn.question for turn in told.turns] == [first.question, second.question]
     assert told.turns[1].query == second.retrieval.query
 
@@ -221,7 +224,7 @@ def test_without_history_nothing_is_remembered(notes):
     answer = ask(desk, AskRequest(question=QUESTION, extractive=True, session="s"), lambda _: None)
 
     assert (answer.session_id, answer.turn_index) == (None, None)
-    assert transcript(desk, "s").found is False
+    assert isinstance(transcript(desk, "s"), NotFound)
 
 
 def test_a_session_cannot_be_written_when_nothing_may_be(notes):

@@ -5,7 +5,7 @@ from kebab.rag.prompt import NOT_IN_NOTES
 
 
 def shown(*pieces):
-    seen = []
+    seen: list[str] = []
     hold = Hold(seen.append)
     for piece in pieces:
         hold.take(piece)
@@ -44,7 +44,7 @@ def test_white_space_at_the_beginning_waits_for_the_first_word():
 
 
 def test_after_a_restart_the_next_words_are_held_back_again():
-    seen = []
+    seen: list[str] = []
     hold = Hold(seen.append)
     hold.take("Backups")
     hold.restart()

@@ -14,11 +14,11 @@ def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
     assert list(draw(reply, Page())) == [
         "kebab v0.1.0",
         "",
-        "  ✓ disk      integrity check passed",
-        "  ✗ database  damaged",
-        "              fix: kebab reset",
-        "  ! ollama    silent",
-        "  - probe     no model",
+        "  ✓ disk            integrity check passed",
+        "  ✗ database        damaged",
+        "                    fix: kebab reset",
+        "  ! language_model  silent",
+        "  - probe           no model",
         "",
         "1 problem to mend",
     ]
