@@ -20,7 +20,13 @@ _SWITCHES = {
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
 _FOREIGN = frozenset(
-    {"KEBAB_CONFIG", "KEBAB_LIVE_MODEL", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"}
+    {
+        "KEBAB_CONFIG",
+        "KEBAB_FAULTS",
+        "KEBAB_LIVE_MODEL",
+        "KEBAB_LIVE_OLLAMA",
+        "KEBAB_TEST_MODELS_DIR",
+    }
 )
 """Variables with our prefix that are not settings."""
 

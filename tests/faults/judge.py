@@ -1,0 +1,171 @@
+"""What must hold after every fault, whatever it was."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from kebab.errors.catalog import Generic
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Exit
+from tests.contract.conftest import checked, validators
+from tests.fakes.console import Ran
+from tests.faults.session import Command
+from tests.faults.world import Injection
+
+_ERRORS = frozenset({Exit.ERROR, Exit.UNUSABLE, Exit.INTERRUPTED})
+_TRACES = ("Traceback (most recent", 'File "/', "Exception ignored")
+_PASSING = frozenset(
+    {
+        *("timestamp", "correlation_id", "trace_id", "created_at", "updated_at", "indexed_at"),
+        *("timing_ms", "duration_ms", "elapsed_ms", "latency_ms", "first_token_ms", "ms"),
+        *("last_ingest_at", "issued_at", "took_ms", "index_bytes", "modified_at"),
+    }
+)
+"""Fields that differ from run to run."""
+_FLAGS = ("degraded", "warnings", "unreadable", "errors", "stale_doc_count")
+_ABSENT = frozenset({"ENOENT", "ELOOP"})
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What came of one fault: the code that was reported, and everything that must not be."""
+
+    name: str
+    status: int
+    code: str | None = None
+    flagged: bool = False
+    broken: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A command, what befell it, and what it says when nothing does."""
+
+    command: Command
+    injection: Injection
+    clean: Ran
+
+    def __str__(self) -> str:
+        return f"{self.command.name} / {self.injection}"
+
+    @property
+    def channel(self) -> bool:
+        """Whether it is a channel that failed: what was said before cannot be taken back."""
+        return self.injection.point.startswith("channel.")
+
+    @property
+    def mute(self) -> bool:
+        """Whether stderr cannot be written at all."""
+        return self.injection.point == "channel.err" and self.injection.lasting
+
+    @property
+    def truth(self) -> bool:
+        """Whether another result is right, because the files are other ones for this moment."""
+        return self.injection.fault.name in _ABSENT or (
+            self.injection.point == "fs.read:notes" and self.injection.fault.name == "short"
+        )
+
+
+def judged(case: Case, ran: Ran) -> Verdict:
+    """Return what a run did wrong, by its channels and its status alone."""
+    command = case.command
+    verdict = Verdict(str(case), ran.status)
+    if any(mark in text for mark in _TRACES for text in (ran.out, ran.err)):
+        verdict.broken.append(f"traceback: {_last(ran)}")
+    try:
+        out, err = (_read(text, case, ran.status) for text in (ran.out, ran.err))
+    except (AssertionError, ValueError, KeyError) as fault:
+        verdict.broken.append(f"schema: {type(fault).__name__}: {str(fault)[:300]}")
+        return verdict
+    except Exception as fault:  # noqa: BLE001 - the validator's own class, whatever it is called
+        verdict.broken.append(f"schema: {str(fault)[:300]}")
+        return verdict
+    errors = [one for one in err if one["schema_version"] == "error.v1"]
+    verdict.code = errors[0]["code"] if errors else None
+    if not case.mute:
+        verdict.broken += _status(command, ran.status, errors, out)
+    if not errors:
+        verdict.flagged = _flagged(out)
+        if not command.writes and ran.status in (Exit.DONE, Exit.NO):
+            verdict.broken += _silence(case, verdict, ran)
+    return verdict
+
+
+def _read(text: str, case: Case, status: int) -> list[dict[str, Any]]:
+    """Return the objects of a channel, held to their schemas and to the envelope."""
+    if not case.channel:
+        return checked(text, status=status, command=case.command.label)
+    whole, _, cut = text.rpartition("\n")
+    assert case.injection.fault.name == "torn" or not cut
+    found = [json.loads(line) for line in whole.splitlines()]
+    for one in found:
+        validators()[one["schema_version"]].validate(one)
+    return found
+
+
+def _status(
+    command: Command, status: int, errors: list[dict[str, Any]], out: list[dict[str, Any]]
+) -> list[str]:
+    found = []
+    if len(errors) > 1:
+        found.append(f"status: {len(errors)} errors")
+    if errors and out and not command.lines:
+        found.append("stdout: not empty beside an error")
+    if errors and status != _exits()[errors[0]["code"]]:
+        found.append(f"status: {status} for {errors[0]['code']}")
+    if not errors and status in _ERRORS and not out:
+        found.append(f"status: {status} and no word")
+    if not errors and status == Exit.ERROR:
+        found.append("status: an error without `error.v1`")
+    if not out and not errors and status != Exit.READER_GONE:
+        found.append("status: nothing was said")
+    if errors and errors[0]["code"] == Generic.meaning.code:
+        found.append("generic")
+    return found
+
+
+def _silence(case: Case, verdict: Verdict, ran: Ran) -> list[str]:
+    """Return whether a result differs from the right one without saying so."""
+    if case.truth or case.clean.status not in (Exit.DONE, Exit.NO):
+        return []
+    wrong = _told(ran.out) != _told(case.clean.out)
+    return ["silent: another result, and no word of it"] if wrong and not verdict.flagged else []
+
+
+def _flagged(out: list[dict[str, Any]]) -> bool:
+    """Return whether a result says itself that it is not what it could be."""
+    return any(_says(one) for one in out)
+
+
+def _says(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        if any(value.get(name) for name in _FLAGS) or value.get("error"):
+            return True
+        if value.get("status") in ("warn", "fail", "skip") or value.get("freshness") in (
+            "changed",
+            "gone",
+        ):
+            return True
+        return any(_says(one) for one in value.values())
+    return isinstance(value, list) and any(_says(one) for one in value)
+
+
+def _told(text: str) -> Any:
+    return [_lasting(json.loads(line)) for line in text.splitlines()]
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _lasting(one) for name, one in value.items() if name not in _PASSING}
+    return [_lasting(one) for one in value] if isinstance(value, list) else value
+
+
+@cache
+def _exits() -> dict[str, int]:
+    return {code: int(row.meaning.exit) for code, row in catalog().items()}
+
+
+def _last(ran: Ran) -> str:
+    return (ran.err or ran.out).strip().splitlines()[-1][:200]

@@ -1,0 +1,84 @@
+"""What a knowledge base holds, free of keys, times and the order of writing."""
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kebab.core.query import Filters
+from kebab.errors.catalog import NotIndexed
+from kebab.store.lance.engine import LanceTable
+from kebab.store.lance.layout import table_path
+from kebab.store.lance.table import LanceVectors
+from kebab.store.sqlite.reader import SqliteReader
+
+_DIMENSION = 384
+_WORDS = ("dough", "soup OR stew", "cat", "250", "park")
+_DOCUMENTS = """
+    SELECT d.doc_id, s.root, d.path, d.title, d.media, d.lang, a.content_hash, d.warnings,
+        (SELECT group_concat(tag) FROM document_tags AS t WHERE t.doc = d.doc)
+    FROM documents AS d JOIN sources AS s USING (source) JOIN assets AS a USING (asset)
+    ORDER BY d.doc_id
+"""
+_CHUNKS = """
+    SELECT c.chunk_id, c.key, c.ordinal, c.start_line, c.end_line, c.heading_path, c.text, v.state
+    FROM chunks AS c JOIN vectors AS v USING (key) ORDER BY c.chunk_id
+"""
+_TURNS = "SELECT session, turn, question, answer FROM turns ORDER BY session, turn"
+
+
+def held(data: Path, *, ids: bool = True) -> dict[str, Any]:
+    """Return everything that a person could miss, or find twice; with or without ids."""
+    try:
+        with SqliteReader(data) as reader:
+            return _held(reader, data, ids=ids)
+    except NotIndexed:
+        return {}
+
+
+def _held(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
+    documents: list[Any] = reader.connection.execute(_DOCUMENTS).fetchall()
+    chunks: list[Any] = reader.connection.execute(_CHUNKS).fetchall()
+    if not ids:
+        documents = sorted(rest for _, *rest in documents)
+        chunks = sorted((text, key, *rest, text, state) for _, key, *rest, text, state in chunks)
+    names = {int(key): str(chunk) for chunk, key, *_ in chunks}
+    version = reader.get_value("embedding_version")
+    found = {
+        "documents": documents,
+        "chunks": sorted((chunk, *rest) for chunk, _, *rest in chunks),
+        "turns": reader.connection.execute(_TURNS).fetchall(),
+        "dirty": reader.get_value("vectors_dirty"),
+        "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
+        "words": [_named(reader.lexical(one, Filters(), 50), names) for one in _WORDS],
+        "version": version,
+    }
+    return {**found, **(_vectors(data, version, names) if version else {})}
+
+
+def _vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
+    """Return what the table holds, and what the sidecar answers."""
+    vectors = LanceVectors(data, version)
+    rows, mapped = _table(data, version), vectors.keys()
+    probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
+    return {
+        "rows": sorted((names.get(key, "stray"), digest) for key, digest in rows.elements()),
+        "mapped": sorted(names.get(key, "stray") for key in mapped),
+        "near": _named(vectors.nearest(probe, 20), names),
+    }
+
+
+def _table(data: Path, version: str) -> Counter[tuple[int, str]]:
+    if not table_path(data, version).exists():
+        return Counter()
+    return Counter(
+        (key, hashlib.sha1(vector.tobytes()).hexdigest())
+        for keys, matrix in LanceTable(data, version, _DIMENSION).batches()
+        for key, vector in zip(keys.tolist(), matrix, strict=True)
+    )
+
+
+def _named(scores: Any, names: dict[int, str]) -> list[tuple[float, str]]:
+    return sorted((round(float(score), 5), names.get(key, "stray")) for key, score in scores)

@@ -1,0 +1,96 @@
+"""The embedding model: its runtime and its tokenizer."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import tokenizers
+from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+from kebab.embed.faults import CAUSES
+from tests.faults.world import Fault, World, raising
+
+_PATIENCE_S = 2.0
+
+
+def _said(name: str) -> Fault:
+    kind = getattr(state, name)
+    return raising(name, lambda: kind(f"[ONNXRuntimeError] : 1 : {name} : a wheel came off"))
+
+
+def _spoilt(value: float) -> Callable[..., Any]:
+    def act(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        return [np.full_like(one, value) for one in real(*args, **options)]
+
+    return act
+
+
+def _stuck(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Run until the deadline ends it, as the runtime does."""
+    del real, options
+    until = time.perf_counter() + _PATIENCE_S
+    while not args[-1].terminate and time.perf_counter() < until:
+        time.sleep(0.002)
+    raise state.Fail("[ONNXRuntimeError] : 1 : FAIL : Exiting due to terminate flag being set")
+
+
+def faults(point: str) -> list[Fault]:
+    """Return all that can go wrong at a point."""
+    if point.startswith("tokens."):
+        broken = raising("Exception", lambda: Exception("data did not match any variant"))
+        return [broken, raising("MemoryError", MemoryError)]
+    found = [_said(name) for name in CAUSES if hasattr(state, name)]
+    found += [
+        raising("MemoryError", MemoryError),
+        raising("RuntimeError", lambda: RuntimeError("std::bad_alloc")),
+    ]
+    if point == "onnx.run":
+        found += [Fault("nan", _spoilt(float("nan"))), Fault("zeros", _spoilt(0.0))]
+        found += [Fault("stuck", _stuck)]
+    return found
+
+
+def install(world: World, patch: pytest.MonkeyPatch) -> None:
+    """Stand between kebab and its model."""
+    runtime, tokenizer = onnxruntime.InferenceSession, tokenizers.Tokenizer
+    patch.setattr(
+        onnxruntime,
+        "InferenceSession",
+        lambda *args, **options: _Counted(
+            world, world.call("onnx.create", runtime, *args, **options), "onnx", ("run",)
+        ),
+    )
+    patch.setattr(tokenizers, "Tokenizer", _Tokenizers(world, tokenizer))
+
+
+class _Counted:
+    """An object of which some methods are calls of the seam."""
+
+    def __init__(self, world: World, inner: Any, prefix: str, names: tuple[str, ...]) -> None:
+        self._world = world
+        self._inner = inner
+        self._prefix = prefix
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if name not in self._names:
+            return found
+        return lambda *args, **options: self._world.call(
+            f"{self._prefix}.{name}", found, *args, **options
+        )
+
+
+class _Tokenizers:
+    """The class of tokenizers, as far as kebab uses it."""
+
+    def __init__(self, world: World, inner: Any) -> None:
+        self._world = world
+        self._inner = inner
+
+    def from_file(self, path: str) -> _Counted:
+        found = self._world.call("tokens.load", self._inner.from_file, path)
+        return _Counted(self._world, found, "tokens", ("encode", "encode_batch_fast"))

@@ -1,0 +1,90 @@
+"""The network as sockets see it: connecting, sending, receiving, in whatever thread."""
+
+import errno
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tests.faults.world import Fault, World
+
+_connect = socket.create_connection
+_NUMBERS = {
+    "net.connect": ("ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "EMFILE", "EACCES"),
+    "net.send": ("ECONNRESET", "EPIPE", "ETIMEDOUT"),
+    "net.receive": ("ECONNRESET", "ETIMEDOUT", "EIO"),
+}
+
+
+def _refused(name: str) -> Fault:
+    number = getattr(errno, name)
+    return _broken(name, lambda: OSError(number, os.strerror(number)))
+
+
+def _broken(name: str, make: Callable[[], OSError]) -> Fault:
+    """Return the fault of a connection that is lost for both sides."""
+
+    def act(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        del args, options
+        connection = getattr(real, "__self__", None)
+        if isinstance(connection, socket.socket):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        raise make()
+
+    return Fault(name, act)
+
+
+def _over(real: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+    """Say that the server has hung up."""
+    del real, args, options
+    return b""
+
+
+def _noise(real: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+    """Give other bytes than came."""
+    return bytes(255 - one for one in real(*args, **options))
+
+
+def faults(point: str) -> list[Fault]:
+    """Return all that can go wrong at a point."""
+    found = [_refused(name) for name in _NUMBERS[point]]
+    found.append(_broken("timeout", lambda: TimeoutError("timed out")))
+    if point == "net.connect":
+        unknown = (socket.EAI_NONAME, "Name or service not known")
+        found.append(_broken("gaierror", lambda: socket.gaierror(*unknown)))
+    if point == "net.receive":
+        found += [Fault("over", _over), Fault("noise", _noise)]
+    return found
+
+
+def install(world: World, patch: pytest.MonkeyPatch) -> None:
+    """Stand between kebab and the network; the server of the tests makes no connections."""
+
+    def connected(*args: Any, **options: Any) -> socket.socket:
+        plain = world.anywhere("net.connect", _connect, *args, **options)
+        limit = plain.gettimeout()
+        found = _Socket(plain.family, plain.type, plain.proto, plain.detach())
+        found.settimeout(limit)
+        found.world = world
+        return found
+
+    patch.setattr(socket, "create_connection", connected)
+
+
+class _Socket(socket.socket):
+    world: World
+
+    def recv(self, *args: Any) -> bytes:
+        data: bytes = self.world.anywhere("net.receive", super().recv, *args)
+        return data
+
+    def send(self, *args: Any) -> int:
+        count: int = self.world.anywhere("net.send", super().send, *args)
+        return count
+
+    def sendall(self, *args: Any) -> None:
+        self.world.anywhere("net.send", super().sendall, *args)

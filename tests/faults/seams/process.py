@@ -1,0 +1,126 @@
+"""What a process has: its clocks, its memory, its channels, and a person who may press Ctrl-C."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import kebab
+from kebab.cli.channels import Channel
+from tests.faults.seams import files
+from tests.faults.world import Fault, World, raising
+
+_PACKAGE = f"{Path(kebab.__file__).parent}{os.sep}"
+_HUNGRY = ("parse", "chunk", "embed")
+_DAY = 86_400.0
+_JUMPS = {
+    "clock.time": {"day": _DAY, "back": -_DAY, "epoch": -1e10, "future": 4e9},
+    "clock.monotonic": {"hour": 3_600.0, "month": 30 * _DAY, "back": -3_600.0},
+}
+
+
+class Clocks:
+    """The clocks of the machine; a jump lasts until the next run."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._shift: dict[str, float] = {}
+
+    def reset(self) -> None:
+        """Set both right."""
+        self._shift = {}
+
+    def install(self, patch: pytest.MonkeyPatch) -> None:
+        """Stand between kebab and the clocks."""
+        patch.setattr(time, "time", self._clock("clock.time", time.time))
+        patch.setattr(time, "monotonic", self._clock("clock.monotonic", time.monotonic))
+
+    def faults(self, point: str) -> list[Fault]:
+        """Return the jumps of a clock."""
+        return [self._jump(point, name, by) for name, by in _JUMPS[point].items()]
+
+    def _clock(self, point: str, real: Callable[[], float]) -> Callable[[], float]:
+        def now() -> float:
+            if not self._world.armed:
+                return real()
+            read: float = self._world.call(point, real)
+            shifted = read + self._shift.get(point, 0.0)
+            return max(0.0, shifted) if point == "clock.time" else shifted
+
+        return now
+
+    def _jump(self, point: str, name: str, by: float) -> Fault:
+        def act(real: Callable[[], float]) -> float:
+            self._shift[point] = by
+            return real()
+
+        return Fault(name, act)
+
+
+def install_channels(world: World, patch: pytest.MonkeyPatch) -> None:
+    """Stand between kebab and who reads its channels."""
+    real = Channel._write_some
+
+    def written(channel: Channel, data: memoryview) -> int:
+        point = "channel.out" if channel.name == "<stdout>" else "channel.err"
+        with _descriptor(world, point):
+            return real(channel, data)
+
+    patch.setattr(Channel, "_write_some", written)
+
+
+@contextmanager
+def _descriptor(world: World, point: str) -> Iterator[None]:
+    """Let the next write of a descriptor be a call of a channel."""
+    before = os.write
+    os.write = lambda number, data: world.anywhere(point, before, number, data)
+    try:
+        yield
+    finally:
+        os.write = before
+
+
+def channel_faults(point: str) -> list[Fault]:
+    """Return all that can go wrong in writing to a channel."""
+    del point
+    return [files.refused(name) for name in ("ENOSPC", "EIO", "EPIPE")]
+
+
+@contextmanager
+def profiled(world: World, point: str) -> Iterator[None]:
+    """Make each call of a function of ours a call of the seam: `memory` or `interrupt`."""
+    folders = tuple(f"{_PACKAGE}{name}{os.sep}" for name in _HUNGRY)
+    watched = folders if point == "memory" else (_PACKAGE,)
+    passed: dict[str, bool] = {}
+
+    def seen(frame: FrameType, event: str, argument: Any) -> None:
+        del argument
+        if event != "call" or not world.armed:
+            return
+        name = frame.f_code.co_filename
+        if name not in passed:
+            passed[name] = name.startswith(watched)
+        if passed[name]:
+            world.call(point, _nothing)
+
+    sys.setprofile(seen)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def _nothing() -> None:
+    """Stand for a call of which only the refusal matters."""
+
+
+def profile_faults(point: str) -> list[Fault]:
+    """Return what can happen at any call of a function."""
+    kind = MemoryError if point == "memory" else KeyboardInterrupt
+    return [raising(kind.__name__, kind)]

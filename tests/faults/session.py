@@ -1,0 +1,132 @@
+"""The session: every command, the home that it runs in, and what the model server says to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.fakes.ollama_script import Say, Step
+
+QUESTION = "how long does the dough rest?"
+ANSWER = Say("The dough rests", " for 12 hours", " [1].")
+TALK = "baking"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line; `home` names the state that it finds.
+
+    With `writes` it may leave another library than it found.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    home: str = "ready"
+    stdin: bytes = b""
+    writes: bool = False
+    lines: bool = False
+    """Whether stdout is a stream of lines."""
+    says: tuple[Step, ...] = ()
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The command's name on the wire."""
+        words = [one for one in self.arguments if not one.startswith("-")]
+        group = words[0] in ("fetch", "inspect", "model", "session")
+        return " ".join(words[: 2 if group else 1])
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """The whole command line."""
+        return self.arguments if "--stream" in self.arguments else (*self.arguments, "--json")
+
+
+def preparing(notes: Path) -> dict[str, Sequence[Command]]:
+    """Return the states of a home, each with what leads to it from the one before."""
+    init = Command("init", ("init", "--workspace", str(notes)))
+    ingest = Command("ingest", ("ingest", str(notes)))
+    text = Command("text", ("ingest", "--stdin", "--title", "Tea"), stdin=b"Tea brews 3 minutes.\n")
+    ask = Command("ask", ("ask", QUESTION, "--session", TALK, "--extractive"))
+    return {"empty": (), "plain": (init, ingest), "ready": (text, ask)}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the commands name: the folder, a document of it, a passage, a text without a file."""
+
+    notes: Path
+    document: str
+    chunk: str
+    text: str
+
+
+def commands(known: Known) -> list[Command]:
+    """Return the session."""
+    return [*_writing(known), *_looking(known), *_searching(), *_asking()]
+
+
+def _writing(known: Known) -> list[Command]:
+    root = str(known.notes)
+    text = b"Coffee brews 4 minutes.\n"
+    return [
+        Command("init", ("init", "--workspace", root), "empty", writes=True),
+        Command("init again", ("init", "--force"), writes=True),
+        Command("first ingest", ("ingest", root), "empty", writes=True),
+        Command("ingest of nothing new", ("ingest", root), writes=True),
+        Command("ingest of edits", ("ingest", root), "edited", writes=True),
+        Command("ingest of moves", ("ingest", root), "moved", writes=True),
+        Command("streamed ingest", ("ingest", root, "--stream"), "edited", writes=True, lines=True),
+        Command("forced ingest", ("ingest", root, "--force"), writes=True),
+        Command("dry run", ("ingest", root, "--dry-run"), "edited"),
+        Command("ingest of one file", ("ingest", f"{root}/bread.md"), "edited", writes=True),
+        Command(
+            "ingest of a text", ("ingest", "--stdin", "--title", "Cup"), stdin=text, writes=True
+        ),
+        Command("rm", ("rm", f"{root}/bread.md"), writes=True),
+        Command("rm of a text", ("rm", known.text), writes=True),
+        Command("session rm", ("session", "rm", TALK), writes=True),
+        Command("reset", ("reset", "--yes"), "plain", writes=True),
+    ]
+
+
+def _looking(known: Known) -> list[Command]:
+    document, chunk = known.document, known.chunk
+    return [
+        Command("list", ("list",)),
+        Command("inspect doc", ("inspect", "doc", document)),
+        Command("inspect chunk", ("inspect", "chunk", chunk)),
+        Command("fetch doc", ("fetch", "doc", document)),
+        Command("fetch chunk", ("fetch", "chunk", chunk)),
+        Command("fetch span", ("fetch", "span", document, "1", "3")),
+        Command("session list", ("session", "list")),
+        Command("session show", ("session", "show", TALK)),
+        Command("doctor", ("doctor",)),
+        Command("schema", ("schema",)),
+        Command("model list", ("model", "list")),
+    ]
+
+
+def _searching() -> list[Command]:
+    lines = b'"dough rest"\n{"query": "cat", "mode": "vector"}\n{"query": 5}\n'
+    return [
+        Command("lexical search", ("search", "dough", "--mode", "lexical")),
+        Command("hybrid search", ("search", "how long does dough rest")),
+        Command("vector search", ("search", "dog park", "--mode", "vector")),
+        Command("filtered search", ("search", "soup", "--path", "food/**")),
+        Command("bulk search", ("search", "--bulk"), stdin=lines, lines=True),
+        Command("streamed search", ("search", "dough", "--stream"), lines=True),
+        Command("search without sidecar", ("search", "dog park", "--mode", "vector"), "bare"),
+        Command("search of nothing", ("search", "dough"), "empty"),
+        Command("search of edits", ("search", "dough hours"), "edited"),
+    ]
+
+
+def _asking() -> list[Command]:
+    talk = ("ask", "and the oven?", "--session", TALK)
+    return [
+        Command("extractive ask", ("ask", QUESTION, "--extractive")),
+        Command("ask", ("ask", QUESTION), says=(ANSWER,)),
+        Command("streamed ask", ("ask", QUESTION, "--stream"), says=(ANSWER,), lines=True),
+        Command("ask in a session", talk, says=(ANSWER, ANSWER), writes=True),
+        Command("ask of nobody", ("ask", QUESTION), settings={"OLLAMA_HOST": "127.0.0.1:9"}),
+    ]

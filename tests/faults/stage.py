@@ -1,0 +1,138 @@
+"""Where runs take place: the seams between kebab and the world, the homes, the server."""
+
+import gc
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.console import Ran, run
+from tests.fakes.ollama import FakeOllama, fake_ollama
+from tests.fakes.ollama_script import Step
+from tests.faults.homes import Homes, move_in
+from tests.faults.library import held
+from tests.faults.seams import files, lance, model, network, process, sqlite
+from tests.faults.session import Command, Known, commands, preparing
+from tests.faults.world import Injection, World
+
+MODEL = "gemma3:4b"
+_IMPATIENT = {"KEBAB_MODELS_LLM_FIRST_TOKEN_S": "5"}
+_SHORT = {"KEBAB_MODELS_EMBEDDING_DEADLINE_S": "0.05"}
+"""For a model that hangs."""
+
+
+@dataclass
+class Stage:
+    """One knowledge base in a world that can fail."""
+
+    homes: Homes
+    server: FakeOllama
+    world: World = field(default_factory=World)
+    session: list[Command] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.clocks = process.Clocks(self.world)
+
+    def prepare(self) -> None:
+        """Make every state of the home, and the session."""
+        for name, steps in preparing(self.homes.notes).items():
+            for step in steps:
+                ran = run(*step.line, stdin=step.stdin)
+                assert ran.status == 0, (step.name, ran.err)
+            self.homes.keep(name)
+        documents = run("list", "--json").reply["documents"]
+        document = next(one for one in documents if one["doc_path"] == "bread.md")
+        text = next(one for one in documents if one["title"] == "Tea")
+        chunks = run("inspect", "doc", document["doc_id"], "--json").reply["chunks"]
+        known = Known(self.homes.notes, document["doc_id"], chunks[0]["chunk_id"], text["doc_id"])
+        self.session = commands(known)
+        for sidecar in self.homes.data.glob("lance/*.f32"):
+            sidecar.unlink()
+        self.homes.keep("bare")
+
+    def run(
+        self,
+        command: Command,
+        injection: Injection | None = None,
+        *,
+        says: Sequence[Step] = (),
+        settings: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Run a command in the home as it is."""
+        self.server._scripts.clear()
+        self.server.enqueue(*(says or command.says))
+        self.clocks.reset()
+        more = {**_IMPATIENT, **command.settings, **(settings or {})}
+        if injection is not None and injection.fault.name == "stuck":
+            more |= _SHORT
+        watch = injection.point if injection is not None else ""
+        profile = process.profiled(self.world, watch) if watch in _PROFILED else nullcontext()
+        with _settings(more), self.world.at_work(injection), profile:
+            return run(*command.line, stdin=command.stdin)
+
+    def restore(self, command: Command) -> None:
+        """Make the home what the command expects to find."""
+        changed = command.home in ("edited", "moved")
+        self.homes.show(command.home if changed else "first")
+        self.homes.restore("ready" if changed else command.home)
+
+    def recovered(self, command: Command) -> dict[str, Any] | str:
+        """Run what a person runs next; return the library, or what is wrong with it.
+
+        A file that could not be read when it had just been moved may have got a new id.
+        """
+        again = run("ingest", str(self.homes.notes), "--json")
+        if again.status:
+            return f"the next ingest ends with {again.status}: {again.err[-600:]}"
+        report = again.reply
+        if report["errors"] or report["embedding"]["pending"]:
+            return f"the next ingest leaves something undone: {again.out[-600:]}"
+        health = run("doctor", "--json")
+        if health.status:
+            return f"doctor: {health.out[-1500:]}{health.err[-300:]}"
+        return held(self.homes.data, ids=command.home != "moved")
+
+
+_PROFILED = frozenset({"memory", "interrupt"})
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Stage]:
+    """Yield the stage, with every seam in place; afterwards all is as before."""
+    homes = Homes(folder)
+    with pytest.MonkeyPatch.context() as patch, fake_ollama(MODEL) as server:
+        homes.build()
+        move_in(patch, homes.live, OLLAMA_HOST=server.url)
+        stage = Stage(homes, server)
+        with sqlite.installed(stage.world):
+            files.Files(stage.world, homes.live).install(patch)
+            lance.install(stage.world, patch)
+            model.install(stage.world, patch)
+            network.install(stage.world, patch)
+            stage.clocks.install(patch)
+            process.install_channels(stage.world, patch)
+            stage.prepare()
+            gc.collect()
+            gc.freeze()
+            try:
+                yield stage
+            finally:
+                gc.unfreeze()
+
+
+@contextmanager
+def _settings(more: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in more}
+    os.environ.update(more)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

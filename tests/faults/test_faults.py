@@ -1,0 +1,50 @@
+"""The world fails at every port, one call at a time, and every command stays honest and whole."""
+
+import pytest
+
+from tests.faults.conftest import WANTED
+
+ENOUGH = 2_000
+GENERIC_AT_MOST = 0.001
+
+pytestmark = [
+    pytest.mark.timeout(3_600),
+    pytest.mark.skipif(not WANTED, reason="until all that it finds is mended: KEBAB_FAULTS=full"),
+]
+
+
+def said(ledger, kind):
+    """Return what went wrong in this way."""
+    return [one for one in ledger.broken if one.partition(": ")[2].startswith(kind)]
+
+
+def test_nobody_ever_sees_a_traceback(ledger):
+    assert not said(ledger, "traceback")
+
+
+def test_both_channels_keep_to_the_schemas(ledger):
+    assert not said(ledger, "schema")
+
+
+def test_an_error_is_one_object_and_the_status_of_its_code(ledger):
+    assert not said(ledger, "status")
+    assert not said(ledger, "stdout")
+
+
+def test_no_result_is_wrong_without_saying_so(ledger):
+    assert not said(ledger, "silent")
+
+
+def test_the_next_run_mends_what_a_fault_left(ledger):
+    assert not said(ledger, "recovery")
+    assert not said(ledger, "library")
+
+
+def test_every_fault_has_a_name_of_its_own(ledger):
+    found = said(ledger, "generic")
+
+    assert len(found) <= ledger.injected * GENERIC_AT_MOST, found
+
+
+def test_there_are_enough_of_them(ledger):
+    assert ledger.injected >= ENOUGH
