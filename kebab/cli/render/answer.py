@@ -20,6 +20,7 @@ _QUOTED_LINES = 3
 _NEAREST = 3
 _LONGEST_HINT = 100
 _SOON_MS = 100
+_INTERRUPTED = "llm_stream_aborted"
 
 
 def draw(reply: Answer, page: Page) -> Iterator[str]:
@@ -29,7 +30,7 @@ def draw(reply: Answer, page: Page) -> Iterator[str]:
         yield ""
         # An answer in the words of the notes holds all quotes already.
         yield from sources(reply, page, quoted=reply.mode != "extractive")
-    if reply.suggestions:
+    if reply.suggestions and reply.refusal_reason != _INTERRUPTED:
         yield ""
         yield from _nearest(reply.suggestions, page)
     if page.terminal:
@@ -39,10 +40,10 @@ def draw(reply: Answer, page: Page) -> Iterator[str]:
 
 def notes(reply: Answer, page: Page) -> Iterator[str]:
     """Yield what a reader must know of an answer."""
-    if reply.refusal_reason == "llm_stream_aborted":
-        yield f"{page.odd('note:')} interrupted"
+    if reply.refusal_reason == _INTERRUPTED:
+        yield from page.note("interrupted")
     for message in dict.fromkeys(one.message for one in reply.warnings):
-        yield f"{page.odd('note:')} {clean(message)}"
+        yield from page.note(clean(message))
     for channel in reply.retrieval.degraded:
         yield from degraded(channel, page)
     for hint in _hints(reply):
@@ -97,8 +98,8 @@ def _nearest(hits: list[SearchHit], page: Page) -> Iterator[str]:
 def _hints(reply: Answer) -> Iterator[str]:
     """Yield commands that may find what the answer does not give."""
     if reply.refusal_reason == "no_chunks":
-        yield "kebab ingest FOLDER"
-    elif reply.refusal_reason and reply.refusal_reason != "llm_stream_aborted":
+        yield from ("kebab list", "kebab ingest FOLDER")
+    elif reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:
         words = shlex.quote(clean(reply.question).strip())
         seam = "-- " if words.startswith("-") else ""
         yield f"kebab search {seam}{words}" if len(words) <= _LONGEST_HINT else "kebab search WORDS"

@@ -9,7 +9,7 @@ from kebab.wire.error import ErrorReply
 
 def draw(reply: ErrorReply, page: Page, log: str | None = None) -> Iterator[str]:
     """Yield what happened, what may mend it, the code to look up, and where the log has more."""
-    yield f"{page.bad('error:')} {clean(reply.message)}"
+    yield from page.told("error:", clean(reply.message), page.bad)
     if reply.hint:
         yield f"{page.good('hint:')} {clean(reply.hint)}"
     yield page.faint(f"code: {reply.code}")

@@ -22,7 +22,7 @@ def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
     if not reply.hits:
         yield from _nothing(reply, page)
     elif all(hit.confidence == "weak" for hit in reply.hits):
-        yield f"{page.odd('note:')} nothing convincing; these are only the nearest passages"
+        yield from page.note("nothing convincing; these are only the nearest passages")
     yield from _footer(reply, page, again)
 
 
@@ -102,7 +102,7 @@ def _footer(reply: SearchResponse, page: Page, again: str) -> Iterator[str]:
 
 def degraded(one: DegradedChannel, page: Page) -> Iterator[str]:
     """Yield which channel could not look, and what may mend it."""
-    yield f"{page.odd('note:')} no {clean(one.channel)} search: {clean(one.reason)}"
+    yield from page.note(f"no {clean(one.channel)} search: {clean(one.reason)}")
     if one.hint:
         yield f"{page.good('hint:')} {clean(one.hint)}"
 

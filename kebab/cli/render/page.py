@@ -1,7 +1,7 @@
 """The sheet that text is drawn on: how wide it is, and whether it takes colour and links."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import click
@@ -81,6 +81,16 @@ class Page:
             return [indent + text]
         spans = wrapped(text, max(20, self.width - len(indent)))
         return [indent + text[start:end] for start, end in spans]
+
+    def told(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
+        """Return text as lines that fit, a label before the first one and blanks before others."""
+        indent = " " * (len(label) + 1)
+        first, *rest = self.paragraph(text, indent) or [indent]
+        return [f"{paint(label)} {first[len(indent) :]}", *rest]
+
+    def note(self, text: str) -> list[str]:
+        """Return what a reader must know."""
+        return self.told("note:", text, self.odd)
 
 
 def page(channel: Channel, choice: ColorChoice) -> Page:

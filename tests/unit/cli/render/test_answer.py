@@ -109,20 +109,26 @@ def test_a_refusal_shows_three_of_the_nearest_passages_and_what_to_try():
 
 
 @pytest.mark.parametrize(
-    ("reason", "question", "hint"),
+    ("reason", "question", "hints"),
     [
-        ("no_chunks", "x", "hint: kebab ingest FOLDER"),
-        ("llm_self_judge", "x", "hint: kebab search x"),
-        ("unsupported_claims", "-x", "hint: kebab search -- -x"),
-        ("score_gate", "x" * 200, "hint: kebab search WORDS"),
+        ("no_chunks", "x", ["hint: kebab list", "hint: kebab ingest FOLDER"]),
+        ("llm_self_judge", "x", ["hint: kebab search x"]),
+        ("unsupported_claims", "-x", ["hint: kebab search -- -x"]),
+        ("score_gate", "x" * 200, ["hint: kebab search WORDS"]),
     ],
 )
-def test_a_refusal_has_a_hint(reason, question, hint):
-    assert list(notes(replies.refusal(reason, question=question), Page())) == [hint]
+def test_a_refusal_has_a_hint(reason, question, hints):
+    assert list(notes(replies.refusal(reason, question=question), Page())) == hints
 
 
 def test_an_interrupted_answer_says_so_and_has_no_hint():
     assert list(notes(replies.refusal("llm_stream_aborted"), Page())) == ["note: interrupted"]
+
+
+def test_an_interrupted_answer_is_followed_by_no_passages():
+    reply = replies.refusal("llm_stream_aborted", text="Stop,", suggestions=[replies.hit(1)])
+
+    assert drawn(reply) == ["Stop,"]
 
 
 def test_a_note_is_said_once_and_missing_channels_are_named():
