@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kebab.cli.session import Session
     from kebab.config.model import Settings
     from kebab.wire.ask import Answer
+    from kebab.wire.search import DegradedChannel
 
 _LEAVING = ("exit", "quit", "/exit", "/quit")
 _COMMAND = re.compile(r"/[a-z]+")
@@ -48,6 +49,7 @@ class Conversation:
         self._flags = flags
         self._name: str | None = flags["session"] or self._fresh()
         self._last: Answer | None = None
+        self._missing: list[DegradedChannel] = []
         self._sheet = page(session.channels.err, session.flags.color)
         self._commands: dict[str, Callable[[], None]] = {
             "/sources": self._sources,
@@ -118,7 +120,15 @@ class Conversation:
             self._say(f"{self._sheet.odd('note:')} interrupted")
             return Exit.INTERRUPTED
         self._last = reply
-        return show(self._session, reply)
+        return show(self._session, self._once(reply))
+
+    def _once(self, reply: Answer) -> Answer:
+        """Return an answer that names a missing channel only if no one before it did."""
+        from msgspec.structs import replace
+
+        news = [one for one in reply.retrieval.degraded if one not in self._missing]
+        self._missing += news
+        return replace(reply, retrieval=replace(reply.retrieval, degraded=news))
 
     def _sources(self) -> None:
         if self._last is None or not self._last.citations:

@@ -243,3 +243,12 @@ def test_a_reader_that_goes_away_ends_it(talking):
         talk = talking(Gone)
         assert start(talk.start()) == 141
         assert len(talk.asked) == 1
+
+
+def test_a_missing_channel_is_named_once(talking):
+    talk = talking()
+    talk.start().through(["odd", "odd"])
+
+    assert talk.out.count("> odd") == 2
+    assert talk.err.count("no vector search") == 1
+    assert talk.err.count("asked again with less") == 2
