@@ -1,0 +1,392 @@
+"""Every command under every circumstance that it can tell apart."""
+
+from collections.abc import Iterator
+
+from tests.fakes.ollama import Answer, Fail, Say
+from tests.golden.case import Case, Steps
+from tests.golden.meetings import (
+    changed,
+    file,
+    full,
+    gone,
+    locked,
+    logged,
+    raising,
+    taken,
+    without,
+)
+
+DOC = "work/backups.md"
+RESTORE = "What is checked first when a restore fails?"
+CHECKED = "Check the repository first with `restic check --read-data-subset=5%` [1]."
+ASK = ("ask", RESTORE, "--limit", "1")
+
+SUCCESS: dict[str, tuple[str, ...]] = {
+    "init": ("init", "--workspace", "notes"),
+    "ingest": ("ingest", "notes"),
+    "search": ("search", "restore"),
+    "ask": ("ask", RESTORE, "--extractive"),
+    "list": ("list",),
+    "inspect doc": ("inspect", "doc", DOC),
+    "inspect chunk": ("inspect", "chunk", "{chunk}"),
+    "fetch chunk": ("fetch", "chunk", "{chunk}", "--context", "1"),
+    "fetch doc": ("fetch", "doc", DOC, "--max-chars", "60"),
+    "fetch span": ("fetch", "span", DOC, "2", "4"),
+    "rm": ("rm", DOC),
+    "session list": ("session", "list"),
+    "session show": ("session", "show", "talk"),
+    "session rm": ("session", "rm", "talk"),
+    "reset": ("reset", "--yes"),
+    "doctor": ("doctor",),
+    "schema": ("schema",),
+    "errors": ("errors",),
+    "explain": ("explain", "locked"),
+    "model list": ("model", "list"),
+    "model pull": ("model", "pull"),
+    "model use": ("model", "use", "auto"),
+}
+"""A plain line of each command that answers; `bench` measures, `chat` is for people."""
+
+NEVER = {"bench": ("bench", "--chunks", "10"), "chat": ("chat",)}
+LINES = {**SUCCESS, **NEVER}
+NEEDS_MODEL = ("model pull", "model use")
+
+NAMED = {
+    command: tuple("nowhere" if word in (DOC, "{chunk}", "talk") else word for word in line)
+    for command, line in SUCCESS.items()
+    if {DOC, "{chunk}", "talk"} & {*line}
+}
+"""The same about something that is not there."""
+
+READS_INDEX = (*NAMED, "search", "ask", "list", "session list")
+WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
+WRITES = ("init", "ingest", "rm", "session rm", "reset", "model pull", "model use")
+TAKES_NO_LOCK = ("model pull", "session rm")
+NO_SETTINGS = ("errors", "explain", "chat")
+OPENS = tuple(command for command in SUCCESS if command not in ("errors", "explain"))
+
+STATES = {
+    "not_indexed": "empty",
+    "older_schema": "older",
+    "newer_schema": "newer",
+    "store_corrupt": "damaged",
+}
+
+
+def cases() -> list[Case]:
+    """Return all cases."""
+    found = [
+        *_successes(),
+        *_refused(),
+        *_indexes(),
+        *_writing(),
+        *_planted(),
+        *_searching(),
+        *_asking(),
+        *_reading(),
+        *_the_rest(),
+        *_models(),
+    ]
+    assert len({case.path for case in found}) == len(found)
+    return found
+
+
+def _successes() -> Iterator[Case]:
+    for command, line in SUCCESS.items():
+        home = "vectors" if command in NEEDS_MODEL else "empty" if command == "ingest" else "words"
+        yield Case(command=command, name="success", line=line, home=home)
+
+
+def _refused() -> Iterator[Case]:
+    """Yield lines that are refused before anything is looked at."""
+    for command, line in LINES.items():
+        yield Case(command=command, name="usage_invalid", line=(*line, "--nonsense"))
+        if command not in NO_SETTINGS:
+            wrong = (*line, "--config", "nowhere/else.toml")
+            yield Case(command=command, name="config_invalid", line=_plain(wrong))
+    yield Case(command="chat", name="for_people", line=NEVER["chat"])
+
+
+def _indexes() -> Iterator[Case]:
+    """Yield what commands make of a missing, foreign or damaged index, and of a missing thing."""
+    for command, line in NAMED.items():
+        yield Case(command=command, name="not_found", line=line)
+    for name, home in STATES.items():
+        for command in READS_INDEX:
+            yield Case(command=command, name=name, line=_plain(SUCCESS[command]), home=home)
+        for command in WORKS_ALWAYS:
+            if (command, home) != ("ingest", "empty"):
+                yield Case(command=command, name=f"on_{home}", line=SUCCESS[command], home=home)
+
+
+def _writing() -> Iterator[Case]:
+    """Yield writes that may not be."""
+    for command in WRITES:
+        line, home = SUCCESS[command], "vectors" if command in NEEDS_MODEL else "words"
+        yield Case(command=command, name="read_only", line=(*line, "--read-only"), home=home)
+        if command != "init":
+            name = "beside_a_writer" if command in TAKES_NO_LOCK else "locked"
+            yield Case(command=command, name=name, line=line, home=home, meets=locked)
+
+
+def _planted() -> Iterator[Case]:
+    """Yield what no table knows, and interruptions."""
+    for command in OPENS:
+        line = _plain(SUCCESS[command])
+        surprise = raising(RuntimeError("nobody expected this"))
+        yield Case(command=command, name="generic", line=line, opener=surprise)
+        cut = raising(KeyboardInterrupt())
+        yield Case(command=command, name="cancelled", line=line, opener=cut)
+    yield Case(
+        command="search",
+        name="generic_verbose",
+        line=(*SUCCESS["search"], "--verbose"),
+        opener=raising(RuntimeError("nobody expected this")),
+    )
+
+
+def _plain(line: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a line that asks nothing of the home before it is run."""
+    return tuple("nowhere" if word == "{chunk}" else word for word in line)
+
+
+def _searching() -> Iterator[Case]:
+    lines = b'"restore"\n{"query": "garden", "limit": 1}\nnonsense\n{"query": "x", "lmit": 1}\n""\n'
+    for name, line in {
+        "empty": ("restore", "--path", "nowhere/**"),
+        "no_hit": ("qqqqqqqq", "--mode", "lexical"),
+        "first_page": ("restore", "-n", "1"),
+        "next_page": ("restore", "-n", "1", "--cursor", "{cursor}"),
+        "traced": ("restore", "--mode", "lexical", "-n", "1"),
+        "korean": ("배추", "--mode", "lexical"),
+        "empty_query": ("",),
+        "bad_date": ("x", "--since", "whenever"),
+        "bad_number": ("x", "-n", "many"),
+        "embedding_unavailable": ("restore", "--mode", "vector"),
+        "invalid_cursor": ("restore", "--cursor", "forged"),
+        "cursor_of_another_query": ("garden", "-n", "1", "--cursor", "{cursor}"),
+        "stream": ("restore", "-n", "1", "--stream"),
+        "stream_error": ("restore", "--cursor", "forged", "--stream"),
+        "while_read_only": ("restore", "-n", "1", "--read-only"),
+    }.items():
+        yield Case(command="search", name=name, line=("search", *line))
+    yield Case(
+        command="search",
+        name="stale_cursor",
+        line=("search", "restore", "-n", "1", "--cursor", "{cursor}"),
+        meets=changed,
+    )
+    yield Case(
+        command="search",
+        name="bulk",
+        line=("search", "--bulk", "--mode", "lexical", "-n", "1"),
+        stdin=lines,
+    )
+    yield Case(
+        command="search", name="nothing_indexed", line=("search", "restore"), home="nothing in it"
+    )
+    for mode in ("vector", "hybrid"):
+        yield Case(
+            command="search",
+            name=mode,
+            line=("search", "the cat sleeps", "--mode", mode, "-n", "2"),
+            home="vectors",
+        )
+    other = {"KEBAB_MODELS_EMBEDDING_MODEL": "multilingual-e5-small"}
+    by_meaning = ("search", "restore", "--mode", "vector")
+    yield Case(
+        command="search",
+        name="embedding_mismatch",
+        line=by_meaning,
+        home="vectors",
+        settings=other,
+    )
+    yield Case(
+        command="search",
+        name="dependency_missing",
+        line=by_meaning,
+        home="vectors",
+        meets=without("onnxruntime"),
+    )
+    yield Case(
+        command="search",
+        name="gone_file",
+        line=("search", "restore", "-n", "1"),
+        meets=taken(f"notes/{DOC}"),
+    )
+
+
+def _asking() -> Iterator[Case]:
+    says: dict[str, Steps] = {
+        "generative": (Say("Check the repository first with ", CHECKED[32:]),),
+        "self_judged": (Say("NOT_IN_NOTES"),),
+        "unsupported": (Say("The moon is made of green cheese [1]."),),
+        "model_not_pulled": (Fail("missing"),),
+        "model_rejected": (Fail("embedding_only"),),
+        "model_busy": (Fail("busy"),),
+        "model_protocol": (Fail("login"),),
+        "context_overflow": (Fail("overflow"),) * 3,
+        "cut_stream": (Say("Check the", end="cut"),),
+        "silent_end": (Say("Check the", end="silent"),),
+    }
+    for name, steps in says.items():
+        yield Case(command="ask", name=name, line=ASK, says=steps)
+    hasty = {"KEBAB_MODELS_LLM_FIRST_TOKEN_S": "0.2"}
+    held = (Answer(body=b"", delay_s=30),)
+    yield Case(command="ask", name="timeout", line=ASK, says=held, settings=hasty)
+    yield Case(command="ask", name="model_unreachable", line=ASK, meets=gone)
+    yield Case(
+        command="ask",
+        name="model_unreachable_no_connection",
+        line=ASK,
+        meets=full,
+        settings={"KEBAB_MODELS_LLM_CONNECT_S": "0.2"},
+    )
+    extractive = ("ask", RESTORE, "--extractive")
+    for name, line in {
+        "no_chunks": ("ask", "qqqqqqqq", "--extractive", "--mode", "lexical"),
+        "empty_question": ("ask", ""),
+        "bad_number": ("ask", "x", "-n", "many"),
+        "in_session": (*extractive, "--session", "talk"),
+        "read_only": (*extractive, "--session", "talk", "--read-only"),
+        "stream": (*extractive, "--stream"),
+        "embedding_unavailable": (*extractive, "--mode", "vector"),
+    }.items():
+        yield Case(command="ask", name=name, line=line)
+    streams: dict[str, Steps] = {
+        "stream_model_busy": (Fail("busy"),),
+        "stream_generative": (Say(CHECKED),),
+    }
+    for name, steps in streams.items():
+        yield Case(command="ask", name=name, line=(*ASK, "--stream"), says=steps)
+    yield Case(
+        command="ask",
+        name="nothing_indexed",
+        line=("ask", RESTORE, "--extractive"),
+        home="nothing in it",
+    )
+
+
+def _reading() -> Iterator[Case]:
+    """Yield what `ingest` meets."""
+    photo = file("photo.jpg", b"\xff\xd8\xff\xe0" * 20)
+    binary = file("bad.md", b"\0\1\2\3" * 50)
+    for name, line, home in (
+        ("unchanged", ("ingest", "notes"), "words"),
+        ("everything_again", ("ingest", "--force"), "words"),
+        ("dry_run", ("ingest", "notes", "--dry-run"), "empty"),
+        ("with_vectors", ("ingest", "--force"), "vectors"),
+        ("io_error", ("ingest", "nowhere"), "words"),
+        ("nothing_to_read", ("ingest",), "empty"),
+        ("stream", ("ingest", f"notes/{DOC}", "--stream"), "empty"),
+    ):
+        yield Case(command="ingest", name=name, line=line, home=home)
+    empty = ("ingest", "hollow")
+    yield Case(command="ingest", name="empty", line=empty, meets=file("hollow/.keep", b""))
+    yield Case(
+        command="ingest", name="unsupported_media", line=("ingest", "photo.jpg"), meets=photo
+    )
+    yield Case(command="ingest", name="parse_failed", line=("ingest", "bad.md"), meets=binary)
+    yield Case(
+        command="ingest",
+        name="item_error",
+        line=("ingest", "odd"),
+        meets=file("odd/bad.md", b"\0\1\2\3" * 50),
+    )
+    yield Case(
+        command="ingest",
+        name="too_large",
+        line=("ingest", f"notes/{DOC}"),
+        settings={"KEBAB_INGEST_MAX_FILE_BYTES": "100"},
+    )
+    text = ("ingest", "--stdin", "--title", "Tea")
+    yield Case(command="ingest", name="stdin", line=text, stdin=b"Tea brews 3 minutes.\n")
+    yield Case(command="ingest", name="stdin_without_title", line=text[:2])
+    yield Case(
+        command="ingest",
+        name="stdin_too_large",
+        line=text,
+        stdin=b"x" * 200,
+        settings={"KEBAB_INGEST_MAX_FILE_BYTES": "100"},
+    )
+    yield Case(
+        command="ingest",
+        name="embedding_mismatch",
+        line=("ingest", "--force"),
+        home="vectors",
+        settings={"KEBAB_MODELS_EMBEDDING_MODEL": "multilingual-e5-small"},
+    )
+
+
+def _the_rest() -> Iterator[Case]:
+    for command, name, line in (
+        ("list", "empty", ("list", "--tag", "none")),
+        ("list", "second_page", ("list", "-n", "2", "--offset", "2")),
+        ("list", "bad_date", ("list", "--since", "whenever")),
+        ("rm", "one_of_two_not_found", ("rm", DOC, "nowhere")),
+        ("rm", "no_name", ("rm",)),
+        ("fetch span", "backwards", ("fetch", "span", DOC, "4", "2")),
+        ("fetch span", "past_the_end", ("fetch", "span", DOC, "900")),
+        ("session rm", "everything", ("session", "rm", "--all", "--yes")),
+        ("session rm", "confirmation_required", ("session", "rm", "--all")),
+        ("session rm", "nothing_named", ("session", "rm")),
+        ("reset", "confirmation_required", ("reset",)),
+        ("reset", "with_models", ("reset", "--yes", "--models")),
+        ("schema", "catalogue", ("schema", "--errors")),
+        ("errors", "not_found", ("errors", "--id", "nowhere")),
+        ("errors", "bad_date", ("errors", "--since", "whenever")),
+        ("errors", "bad_dimension", ("errors", "--by", "luck")),
+        ("explain", "not_found", ("explain", "nonsense")),
+        ("explain", "everything", ("explain", "--all")),
+        ("explain", "nothing_named", ("explain",)),
+        ("bench", "bad_number", ("bench", "--chunks", "none")),
+        ("doctor", "while_read_only", ("doctor", "--read-only")),
+    ):
+        yield Case(command=command, name=name, line=line)
+    yield Case(command="errors", name="after_faults", line=("errors",), meets=logged)
+    yield Case(command="errors", name="by_code", line=("errors", "--by", "code"), meets=logged)
+    for command in ("session list", "list"):
+        yield Case(
+            command=command, name="nothing_indexed", line=SUCCESS[command], home="nothing in it"
+        )
+    yield Case(command="doctor", name="server_gone", line=("doctor",), meets=gone)
+    yield Case(command="doctor", name="with_vectors", line=("doctor",), home="vectors")
+    yield Case(command="doctor", name="gone_file", line=("doctor",), meets=taken(f"notes/{DOC}"))
+    yield Case(
+        command="init",
+        name="already_there",
+        line=("init",),
+        meets=file("config/kebab/config.toml", b"offline = true\n"),
+    )
+    yield Case(
+        command="init",
+        name="broken_file",
+        line=("init",),
+        meets=file("config/kebab/config.toml", b"[search]\nlimit = 0\n"),
+    )
+    yield Case(
+        command="init",
+        name="io_error",
+        line=("init",),
+        meets=file("config", b""),
+    )
+    yield Case(
+        command="ingest",
+        name="io_error_of_the_index",
+        line=("ingest", "notes", "--data-dir", "occupied/kebab"),
+        meets=file("occupied", b""),
+    )
+    yield Case(
+        command="errors",
+        name="io_error",
+        line=("errors",),
+        meets=file("state/kebab/kebab.log/below", b""),
+    )
+
+
+def _models() -> Iterator[Case]:
+    for name in ("pull", "use"):
+        command = f"model {name}"
+        yield Case(command=command, name="unknown_model", line=("model", name, "nonsense"))
+        yield Case(command=command, name="embedding_unavailable", line=("model", name, "auto"))
+    yield Case(command="model list", name="installed", line=("model", "list"), home="vectors")

@@ -1,0 +1,136 @@
+"""What all kept results have in common: the envelope, the word of the catalogue, one error."""
+
+import dataclasses
+import json
+from typing import get_type_hints
+
+import msgspec
+import pytest
+
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Exit
+from tests.contract.conftest import validators
+from tests.golden.case import KEPT
+
+RESULTS = {
+    str(path.relative_to(KEPT).with_suffix("")): json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted(KEPT.rglob("*.json"))
+}
+ROWS = catalog()
+FRAMED = ("--stream", "--bulk")
+
+
+def errors(result):
+    """Return the errors on stderr."""
+    return [one for one in result["stderr"] if one["schema_version"] == "error.v1"]
+
+
+def fields(row):
+    """Return the names of a row's details."""
+    return [one.name for one in dataclasses.fields(row)]
+
+
+def nested(value):
+    """Yield every error that stands inside an object, also in a frame."""
+    if isinstance(value, dict):
+        if value.get("schema_version") == "error.v1":
+            yield value
+        for item in value.values():
+            yield from nested(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from nested(item)
+
+
+@pytest.fixture(params=RESULTS, ids=str)
+def result(request):
+    return RESULTS[request.param]
+
+
+def test_every_object_carries_the_envelope_and_keeps_to_its_schema(result):
+    for one in [*result["stdout"], *result["stderr"]]:
+        validators()[one["schema_version"]].validate(one)
+        assert one["command"] == result["command"]
+        assert one["timestamp"].endswith("Z")
+        assert one["output_format"] == "json"
+        assert one["exit_code"] in (result["status"], None)
+
+
+def test_the_last_word_knows_the_exit_status(result):
+    last = (result["stdout"] or errors(result))[-1]
+
+    # Lines of `--bulk` are no stream with an end: none of them is the last word.
+    bulk = "--bulk" in result["line"]
+    assert last["exit_code"] == (None if bulk else result["status"])
+
+
+def test_there_is_a_result_or_one_error(result):
+    found, framed = errors(result), {*FRAMED} & {*result["line"]}
+
+    assert len(found) == (result["status"] not in (Exit.DONE, Exit.NO) and not answered(result))
+    if not framed:
+        assert len(result["stdout"]) + len(found) == 1
+
+
+def answered(result):
+    """Return whether a report on what is not usable stands on stdout."""
+    return [one["schema_version"] for one in result["stdout"]] == ["doctor.v1"]
+
+
+def test_what_is_not_found_is_an_answer(result):
+    for one in result["stdout"]:
+        if one["schema_version"] == "not_found.v1":
+            assert (result["status"], result["stderr"]) == (Exit.NO, [])
+            assert (one["found"], one["error"]["retryable"]) == (False, False)
+
+
+def test_the_exit_status_is_that_of_the_code(result):
+    for error in errors(result):
+        assert result["status"] == error["exit_code"] == ROWS[error["code"]].meaning.exit
+
+
+def test_an_error_says_what_its_row_says(result):
+    for error in nested([result["stdout"], result["stderr"]]):
+        meaning = ROWS[error["code"]].meaning
+        assert not meaning.reserved
+        said = {name: error[name] for name in ("kind", "retry", "severity", "retryable")}
+        assert said == {
+            "kind": meaning.kind.value,
+            "retry": meaning.retry.value,
+            "severity": meaning.severity.value,
+            "retryable": meaning.retry.value == "transient",
+        }
+        wait = meaning.backoff.first_ms if meaning.backoff else None
+        assert error["retry_after_ms"] == wait
+
+
+def test_details_are_those_of_the_row_in_its_types(result):
+    for error in nested([result["stdout"], result["stderr"]]):
+        types = get_type_hints(ROWS[error["code"]])
+        told = {name: types[name] for name in error["details"]}
+        assert set(told) | {"chain"} == {*fields(ROWS[error["code"]]), "chain"}
+        assert ("chain" in told) == ("--verbose" in result["line"])
+        for name, kind in told.items():
+            msgspec.convert(error["details"][name], kind)
+
+
+def test_messages_are_one_line_without_a_full_stop(result):
+    for error in nested([result["stdout"], result["stderr"]]):
+        assert "\n" not in error["message"]
+        assert error["message"] == error["message"].strip()
+        assert not error["message"].endswith(".")
+        assert not (error["hint"] or "").endswith(".")
+
+
+def test_every_code_that_is_raised_is_reached_by_a_command():
+    reached = {error["code"] for result in RESULTS.values() for error in errors(result)}
+    live = {code for code, row in ROWS.items() if not (row.meaning.reserved or row.meaning.retired)}
+
+    assert reached == live
+
+
+def test_every_name_that_is_a_code_holds_that_code():
+    for name, result in RESULTS.items():
+        named = name.partition("/")[2]
+        if named in ROWS:
+            assert [error["code"] for error in errors(result)] == [named], name

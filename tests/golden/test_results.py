@@ -1,0 +1,53 @@
+"""What every command gives, held to a file: status and both channels."""
+
+import difflib
+
+import pytest
+
+from kebab.cli.reference import commands
+from tests.contract.conftest import checked
+from tests.golden.case import KEPT
+from tests.golden.cases import LINES, cases
+from tests.golden.stage import pretty
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_command_gives_what_is_kept(case, stage, update):
+    ran, observed = stage.observe(case)
+
+    for channel in (ran.out, ran.err):
+        checked(channel, status=ran.status, command=case.command)
+    if update:
+        case.path.parent.mkdir(parents=True, exist_ok=True)
+        case.path.write_text(pretty(observed), encoding="utf-8")
+    assert case.path.exists(), f"nothing is kept, write it with `--update`: {pretty(observed)}"
+    kept = case.path.read_text(encoding="utf-8")
+    if pretty(observed) != kept:
+        pytest.fail(difference(kept, pretty(observed), case.path.name), pytrace=False)
+
+
+def test_nothing_is_kept_that_no_case_gives(update):
+    orphans = {*KEPT.rglob("*.json")} - {case.path for case in CASES}
+    if update:
+        for orphan in orphans:
+            orphan.unlink()
+    else:
+        assert not orphans
+
+
+def test_every_command_has_its_cases():
+    assert set(LINES) == {path for path, _ in commands()}
+
+
+def difference(kept, observed, name):
+    """Return what differs, line by line."""
+    before, after = kept.splitlines(keepends=True), observed.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(before, after, f"kept/{name}", f"observed/{name}"))
+
+
+def test_a_difference_is_told_line_by_line():
+    told = difference('{\n  "a": 1\n}\n', '{\n  "a": 2\n}\n', "x.json")
+
+    assert '-  "a": 1\n+  "a": 2\n' in told
