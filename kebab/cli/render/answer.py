@@ -47,7 +47,7 @@ def notes(reply: Answer, page: Page) -> Iterator[str]:
     for channel in reply.retrieval.degraded:
         yield from degraded(channel, page)
     for hint in _hints(reply):
-        yield f"{page.good('hint:')} {hint}"
+        yield from page.hint(hint)
 
 
 def sources(reply: Answer, page: Page, *, quoted: bool = True) -> Iterator[str]:

@@ -11,7 +11,7 @@ def draw(reply: ErrorReply, page: Page, log: str | None = None) -> Iterator[str]
     """Yield what happened, what may mend it, the code to look up, and where the log has more."""
     yield from page.told("error:", clean(reply.message), page.bad)
     if reply.hint:
-        yield f"{page.good('hint:')} {clean(reply.hint)}"
+        yield from page.hint(clean(reply.hint))
     yield page.faint(f"code: {reply.code}")
     chain: object = reply.details.get("chain")
     if isinstance(chain, list):

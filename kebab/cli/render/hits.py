@@ -104,7 +104,7 @@ def degraded(one: DegradedChannel, page: Page) -> Iterator[str]:
     """Yield which channel could not look, and what may mend it."""
     yield from page.note(f"no {clean(one.channel)} search: {clean(one.reason)}")
     if one.hint:
-        yield f"{page.good('hint:')} {clean(one.hint)}"
+        yield from page.hint(clean(one.hint))
 
 
 def _trace(stages: list[TraceStage], page: Page) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The sheet that text is drawn on: how wide it is, and whether it takes colour and links."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from kebab.cli.render.measure import wrapped
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
+_LITERAL = re.compile("`[^`]*`")
+_FIRM = "\xa0"
+"""A blank at which no line is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +87,25 @@ class Page:
         return [indent + text[start:end] for start, end in spans]
 
     def told(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
-        """Return text as lines that fit, a label before the first one and blanks before others."""
+        """Return text as lines that fit, a label before the first one and blanks before others.
+
+        What stands in backticks is not broken.
+        """
         indent = " " * (len(label) + 1)
-        first, *rest = self.paragraph(text, indent) or [indent]
+        whole = _LITERAL.sub(lambda found: found[0].replace(" ", _FIRM), text)
+        lines = self.paragraph(whole, indent) or [indent]
+        first, *rest = (line.replace(_FIRM, " ") for line in lines)
         return [f"{paint(label)} {first[len(indent) :]}", *rest]
 
     def note(self, text: str) -> list[str]:
         """Return what a reader must know."""
         return self.told("note:", text, self.odd)
+
+    def hint(self, text: str) -> list[str]:
+        """Return what a reader may do; a command that is all of it is not broken."""
+        if "`" in text:
+            return self.told("hint:", text, self.good)
+        return [f"{self.good('hint:')} {text}"]
 
 
 def page(channel: Channel, choice: ColorChoice) -> Page:

@@ -88,3 +88,12 @@ def test_a_note_is_broken_at_blanks_below_its_own_words():
     ]
     assert Page().note(words) == [f"note: {words}"]
     assert Page(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]
+
+
+def test_what_is_to_be_typed_is_not_broken():
+    assert Page(width=30).hint("start it, or say `kebab ask --extractive`") == [
+        "hint: start it, or say",
+        "      `kebab ask --extractive`",
+    ]
+    command = "kebab search 'what there is to be known of it'"
+    assert Page(width=30).hint(command) == [f"hint: {command}"]
