@@ -9,7 +9,7 @@ from kebab.core.hit import Page
 from kebab.core.query import Query
 from kebab.errors.catalog import InvalidInput
 from kebab.rag import gate
-from kebab.rag.followup import standalone
+from kebab.rag.prompting.followup import standalone
 from kebab.rag.tongue import refusal_sentence, tongue
 from kebab.rag.worded import Listener, Worded, Writer
 
@@ -90,9 +90,7 @@ class AskEngine:
 
 
 def _query(inquiry: Inquiry, question: str) -> Query:
-    return Query(
-        text=question, mode=inquiry.mode, limit=inquiry.limit, filters=inquiry.filters
-    )
+    return Query(text=question, mode=inquiry.mode, limit=inquiry.limit, filters=inquiry.filters)
 
 
 def _refused(question: str, refusal: Refusal | None) -> str:

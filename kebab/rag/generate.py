@@ -8,11 +8,11 @@ from kebab.core.answer import AnswerMode, Completion, Refusal, Turn, Usage, Warn
 from kebab.core.hit import Page
 from kebab.core.ports import LanguageModel
 from kebab.errors.catalog import ContextOverflow
-from kebab.rag import prompt
-from kebab.rag.cite import Checked, cite
-from kebab.rag.downshift import MAX_DOWNSHIFTS, Load, lighter
+from kebab.rag.checking.cite import Checked, cite
 from kebab.rag.hold import Hold
-from kebab.rag.pack import pack
+from kebab.rag.prompting import prompt
+from kebab.rag.prompting.downshift import MAX_DOWNSHIFTS, Load, lighter
+from kebab.rag.prompting.pack import pack
 from kebab.rag.tongue import tongue
 from kebab.rag.worded import Listener, Worded
 
@@ -122,9 +122,7 @@ class ModelWriter:
             hold.restart()
             listener.restarted(reason)
 
-    def _said(
-        self, question: str, work: _Work, history: Sequence[Turn], hold: Hold
-    ) -> Completion:
+    def _said(self, question: str, work: _Work, history: Sequence[Turn], hold: Hold) -> Completion:
         messages = prompt.messages(
             question,
             work.load.passages,
@@ -132,9 +130,7 @@ class ModelWriter:
             answer_tokens=work.load.answer_tokens,
             history=history,
         )
-        return self.model.chat(
-            messages, max_tokens=work.load.answer_tokens, on_text=hold.take
-        )
+        return self.model.chat(messages, max_tokens=work.load.answer_tokens, on_text=hold.take)
 
     def _judged(self, checked: Checked, work: _Work) -> Worded:
         """Return the checked answer, or its refusal when too little of it is supported."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from kebab.rag.prompt import NOT_IN_NOTES
+from kebab.rag.prompting.prompt import NOT_IN_NOTES
 
 _SIGNS = re.compile(r"[\W_]+")
 _WORD = _SIGNS.sub("", NOT_IN_NOTES)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
 from kebab.core.answer import Quote, Support
-from kebab.rag.defuse import defused
 from kebab.rag.extract import Picked
+from kebab.rag.prompting.defuse import defused
 
 _QUOTED = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _BETWEEN = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")

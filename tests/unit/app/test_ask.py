@@ -13,7 +13,7 @@ from kebab.errors.catalog import (
     NotIndexed,
     ReadOnly,
 )
-from kebab.rag.prompt import NOT_IN_NOTES
+from kebab.rag.prompting.prompt import NOT_IN_NOTES
 from kebab.wire.ask import AnswerEvent, AskRequest
 from kebab.wire.library import NotFound
 from kebab.wire.session import SessionTranscript

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.rag.hold import Hold
-from kebab.rag.prompt import NOT_IN_NOTES
+from kebab.rag.prompting.prompt import NOT_IN_NOTES
 
 
 def shown(*pieces):

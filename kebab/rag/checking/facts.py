@@ -1,0 +1,122 @@
+"""Facts: the quantities, dates, names and quotations of a claim, which a passage has or has not."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from kebab.rag.checking.codespans import inside
+from kebab.rag.checking.dates import Date, dates, within
+from kebab.rag.checking.folding import blanked, folded, normal
+from kebab.rag.checking.names import Name, Names, names
+from kebab.rag.checking.quantities import Amounts, Quantity, plain, quantities
+from kebab.rag.checking.quotations import quotations, verbatim
+
+_CODE = re.compile(r"`+([^`\n]{1,200})`+")
+_word = re.compile(r"\w").search
+_BEHIND = re.compile(r" ?(?:%|[^\W\d_]+)?")
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What of a claim must occur in what it cites.
+
+    `text` is the claim in its normal form, `words` the same without quantities and dates.
+    """
+
+    text: str
+    words: str
+    quantities: tuple[Quantity, ...]
+    dates: tuple[tuple[Date, ...], ...]
+    names: tuple[Name, ...]
+    quotations: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(map(len, (self.quantities, self.dates, self.names, self.quotations)))
+
+
+def facts(claim: str, *, nouns: bool = False) -> Facts:
+    """Return the facts of a claim.
+
+    Args:
+        claim: One sentence, or a part of one, without markers.
+        nouns: Whether its language capitalises every noun.
+    """
+    text = normal(claim)
+    said = dates(text)
+    spans = [(one[0].start, one[0].end) for one in said]
+    called = [one for one in names(text, nouns=nouns) if not inside(spans, one.start)]
+    code = [Name(0, 0, one, literal=True) for one in _CODE.findall(claim) if _word(one)]
+    taken = spans + [(one.start, one.end) for one in called if any(map(str.isdigit, one.text))]
+    counted = tuple(one for one in quantities(blanked(text, _apart(taken))) if one.sure)
+    measured = spans + [(one.start, one.end) for one in counted]
+    words = blanked(text, _apart(measured))
+    return Facts(text, words, counted, tuple(said), (*called, *code), tuple(quotations(claim)))
+
+
+class Record:
+    """What a passage and its headings say, to look facts up in.
+
+    Args:
+        text: All of it.
+        tokens: The tokens of the index of it.
+    """
+
+    def __init__(self, text: str, tokens: Collection[str]) -> None:
+        plain_text = normal(text)
+        self._folded = folded(text)
+        self._names = Names(plain_text, tokens)
+        said = dates(plain_text)
+        self._dates = [one for read in said for one in read]
+        rest = blanked(plain_text, [(read[0].start, read[0].end) for read in said])
+        self._amounts = Amounts(rest)
+        for one in self._dates:
+            if one.year is not None:
+                self._amounts.add(plain(str(one.year)))
+
+    def missing(self, claimed: Facts) -> Iterator[str]:
+        """Yield the facts of a claim that are not here, as they stand in it."""
+        for one in claimed.quantities:
+            if not self._amounts.hold(one):
+                yield _counted(claimed.text, one)
+        for read in claimed.dates:
+            if not any(map(self._dated, read)):
+                yield claimed.text[read[0].start : read[0].end].strip()
+        yield from (one.text[:_SHOWN] for one in claimed.names if not self._names.hold(one))
+        for quotation in claimed.quotations:
+            if not verbatim(quotation, self._folded):
+                yield f'"{quotation[:_SHOWN]}"'
+
+    def _dated(self, claimed: Date) -> bool:
+        """Return whether the parts of a date occur, together or as those of a span of days."""
+        if any(within(claimed, said) for said in self._dates):
+            return True
+        same = [said for said in self._dates if said.month == claimed.month]
+        day = claimed.day is None or any(
+            claimed.day == said.day
+            or (said.day is not None and self._amounts.holds(str(claimed.day)))
+            for said in same
+        )
+        year = claimed.year is None or any(
+            claimed.year == said.year
+            or (said.year is None and self._amounts.holds(str(claimed.year)))
+            for said in same
+        )
+        return bool(same) and day and year
+
+
+def _counted(text: str, one: Quantity) -> str:
+    """Return a quantity as it stands, with what is counted."""
+    behind = None if one.unit else _BEHIND.match(text, one.end)
+    return text[one.start : behind.end() if behind else one.end].strip()
+
+
+def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order, without those that reach into one before them."""
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, end))
+    return kept

@@ -1,0 +1,200 @@
+"""Grounding: whether a passage carries a claim.
+
+Every fact of the claim (quantities, dates, names, quotations) must occur in the passage or its
+headings, a share of its key terms too, and neither may deny what the other says. Nothing here
+understands: words in another order can say another thing.
+
+Measured with single paragraphs as passages, percent doubted:
+
+- true claims: sentences as they stand, SQuAD 2 0.0, JaQuAD 0.0, Kubernetes in Korean 0.0; cut to
+  some of their clauses .7, 2.3 (Japanese); question and answer made a statement by rules 8.7, 6.8;
+  in other endings 0.0, and in another order 1.1 (Korean)
+- false ones, SQuAD 2 / JaQuAD: another date 100 / 99, number 97 / 93, name 97 / 93 in Katakana and
+  44 in Han (statements 92 / 94 and 57), one digit 97 / 93; `not` put into a sentence 96 / 88,
+  into a statement 76
+- true sentences cited to another paragraph of the same article 98.5 / 97.5, of another 100 / 100
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from kebab.core.answer import Passage
+from kebab.rag.checking.facts import Facts, Record, facts
+from kebab.rag.checking.folding import normal
+from kebab.rag.checking.negation import Polarity, contradiction, polarity, reversal
+from kebab.rag.checking.script import Script, comparable, script
+from kebab.rag.checking.terms import dense_share, key_words
+from kebab.rag.sentences import sentences
+from kebab.search.tokens import index_tokens
+
+LEAST = 0.5
+"""The share of key terms that a passage holds of a claim that it carries.
+
+At .6 statements are doubted in 14 instead of 9 %, and wrong paragraphs found in 98.5 instead of 97.
+"""
+
+LEAST_DENSE = 0.55
+"""The same of bigrams; at .45 or .65 wrong paragraphs are found in 90 or 94.5 instead of 92 %."""
+
+_LIKE = 0.6
+"""A sentence that holds this share of a claim says the same, or its contrary."""
+
+_FEW = 2
+"""So few key terms must all be found when there is nothing else to go by."""
+
+_NAMED = 4
+_SPOKEN = 40
+_PARTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether passages carry a claim, why not, and the share of its key terms that they hold.
+
+    Of a claim in another script or language than the passages key terms are not compared: the
+    share is 0 then, and the reason says so although it is supported. `missing` is what the
+    passages lack.
+    """
+
+    supported: bool
+    reason: str | None = None
+    share: float = 0.0
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A claim with what can be looked up of it."""
+
+    text: str
+    facts: Facts
+    words: Mapping[str, tuple[str, ...]]
+    terms: tuple[str, ...]
+    script: Script
+    polarity: Polarity
+
+    @property
+    def least(self) -> float:
+        """The share of its key terms that must be found."""
+        if len(self.terms) <= _FEW and not self.facts.count:
+            return 1.0
+        dense = dense_share(self.terms)
+        return LEAST_DENSE * dense + LEAST * (1 - dense)
+
+
+def said(claim: str) -> Said:
+    """Return a claim, without its markers, ready to be looked up."""
+    written = script(claim)
+    found = facts(claim, nouns=written.language == "de")
+    words = key_words(found.words)
+    terms = tuple(dict.fromkeys(term for some in words.values() for term in some))
+    return Said(claim, found, words, terms, written, polarity([found.text]))
+
+
+class Ground:
+    """A passage ready to look claims up in.
+
+    Args:
+        passage: The passage; its title, headings and path count as its words.
+    """
+
+    def __init__(self, passage: Passage) -> None:
+        chunk = passage.chunk
+        whole = "\n".join((passage.text, chunk.title, *chunk.heading_path, chunk.path))
+        self.passage = passage
+        self.tokens = frozenset(index_tokens(normal(whole)))
+        self.spans = sentences(passage.text) or [(0, len(passage.text))]
+        self.sentences = [
+            frozenset(index_tokens(normal(passage.text[start:end]))) for start, end in self.spans
+        ]
+        self.script = script(passage.text)
+        self._record = Record(whole, self.tokens)
+        self._records: dict[int, Record] = {}
+        self.polarity = polarity(normal(passage.text[start:end]) for start, end in self.spans)
+
+    @property
+    def marker(self) -> int:
+        """The passage's marker."""
+        return self.passage.marker
+
+    def missing(self, claimed: Facts) -> list[str]:
+        """Return the facts of a claim that are not here."""
+        return list(self._record.missing(claimed))
+
+    def lacking(self, claimed: Facts, sentence: int) -> list[str]:
+        """Return the facts of a claim that are not in one sentence, by its index."""
+        if sentence not in self._records:
+            text = self.passage.text[slice(*self.spans[sentence])]
+            self._records[sentence] = Record(text, self.sentences[sentence])
+        return list(self._records[sentence].missing(claimed))
+
+    def likest(self, terms: Sequence[str]) -> tuple[float, str]:
+        """Return the largest share that one sentence holds, and that sentence."""
+        shares = [share(terms, tokens) for tokens in self.sentences]
+        best = max(range(len(shares)), key=shares.__getitem__)
+        return shares[best], self.passage.text[slice(*self.spans[best])]
+
+
+def share(terms: Sequence[str], tokens: Collection[str]) -> float:
+    """Return which share of some terms is among tokens; all of none."""
+    return sum(term in tokens for term in terms) / len(terms) if terms else 1.0
+
+
+def check(claim: Said, grounds: Sequence[Ground]) -> Verdict:
+    """Return whether passages, one or several together, carry a claim."""
+    lacking = [one.missing(claim.facts) for one in grounds]
+    missing = [one for one in lacking[0] if all(one in other for other in lacking[1:])]
+    alike = [one for one in grounds if comparable(claim.script, one.script)]
+    if not alike:
+        return _apart(missing, grounds)
+    held = frozenset().union(*(one.tokens for one in alike))
+    found = share(claim.terms, held)
+    if found < claim.least:
+        missing += [one for one in _words(claim, held) if one not in missing]
+    if missing:
+        reason = f"not in {_called(grounds)}: {listed(missing)}"
+        return Verdict(supported=False, reason=reason, share=found, missing=tuple(missing))
+    denied = _denied(claim, alike)
+    if denied:
+        reason = f"{_called(grounds)} says otherwise: {denied}"
+        return Verdict(supported=False, reason=reason, share=found)
+    return Verdict(supported=True, share=found)
+
+
+def listed(missing: Sequence[str]) -> str:
+    """Return the first of what is missing, for people."""
+    shown = ", ".join(" ".join(one.split())[:_SPOKEN] for one in missing[:_NAMED])
+    return f"{shown} \u2026" if len(missing) > _NAMED else shown
+
+
+def _apart(missing: list[str], grounds: Sequence[Ground]) -> Verdict:
+    """Return the verdict on a claim whose words cannot be compared."""
+    if missing:
+        reason = f"not in {_called(grounds)}: {listed(missing)}"
+        return Verdict(supported=False, reason=reason, missing=tuple(missing))
+    reason = f"only numbers, names and quotations were compared with {_called(grounds)}"
+    return Verdict(supported=True, reason=reason)
+
+
+def _called(grounds: Sequence[Ground]) -> str:
+    numbers = [str(one.marker) for one in grounds]
+    if len(numbers) == 1:
+        return f"passage {numbers[0]}"
+    return f"passages {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def _words(claim: Said, held: Collection[str]) -> list[str]:
+    """Return the words of a claim of which passages hold too little."""
+    return [word for word, terms in claim.words.items() if share(terms, held) < _PARTLY]
+
+
+def _denied(claim: Said, grounds: Sequence[Ground]) -> str | None:
+    """Return what passages deny of a claim, or the claim of them.
+
+    The likest sentence is asked, and all of each passage, for `it` may stand for what is meant.
+    """
+    like, sentence = max((one.likest(claim.terms) for one in grounds), key=lambda one: one[0])
+    theirs = [polarity([normal(sentence)])] if like >= _LIKE else []
+    theirs += [one.polarity for one in grounds]
+    odd = (contradiction(claim.polarity, other) for other in theirs)
+    return next(filter(None, odd), None) or reversal(claim.facts.text, normal(sentence))

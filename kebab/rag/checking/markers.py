@@ -1,0 +1,203 @@
+"""Markers: the `[n]` by which a model says where a claim comes from, read as models write them.
+
+Read are `[1]`, `[1, 2]`, `[1-3]`, `[#1]`, `[^1]`, `[passage 1]`, brackets of other scripts, and
+links whose text is a number. What stands in code is left alone.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kebab.rag.checking.codespans import code_spans, inside
+
+_BLANK = r"[ \t\u00a0\u3000]{0,3}"
+_NAMES = (
+    "passages?|sources?|notes?|docs?|documents?|refs?|references?|citations?|quellen?"
+    "|출처|구절|지문|문서|자료|노트|발췌"
+    "|出典|引用|文献|資料|资料|段落|文書"
+    "|出处|出處|来源|來源|文档"
+)
+_LABEL = rf"(?:(?:(?:{_NAMES}){_BLANK}[#:.]?|[#^]){_BLANK})?"
+_DASH = "[-\u2010-\u2015\u2212~\u301c\uff5e]"
+_ITEM = rf"{_LABEL}\d++(?:{_BLANK}{_DASH}{_BLANK}{_LABEL}\d++)?"
+_BETWEEN = rf"{_BLANK}(?:[,;&\u3001\uff0c\uff1b]|and|or)?{_BLANK}"
+_MARKER = re.compile(
+    r"(?:(?P<double>\[\[)|(?P<escaped>\\\[)|(?P<plain>\[)|[\u3010\uff3b\u3014])"
+    rf"(?P<body>{_BLANK}{_ITEM}(?:{_BETWEEN}{_ITEM})*+{_BLANK})"
+    r"(?:\u2020[^\[\]\u3010\u3011\n]{0,60})?"
+    r"(?(double)\]\]|(?(escaped)\\?\]|(?(plain)\]|[\u3011\uff3d\u3015])))"
+    r"(?:\((?:[^()\[\]\s]|\([^()\[\]\s]{0,300}+\)){0,2000}+(?:[ \t]\"[^\"\n]{0,200}+\")?\))?",
+    re.IGNORECASE,
+)
+_ITEMS = re.compile(rf"(\d+)(?:{_BLANK}{_DASH}{_BLANK}{_LABEL}(\d+))?", re.IGNORECASE)
+_GAP = re.compile(r"[ \t]{0,3}[,;\u3001\uff0c]?[ \t]{0,3}")
+
+_DIGITS = 9
+"""A longer number names nothing, and its first digits say so."""
+
+_RANGE_DIGITS = 3
+"""Two longer numbers with a dash between are years, not markers."""
+
+_WIDEST_RANGE = 20
+"""Of a wider range only the ends are read."""
+
+_OPENING, _CLOSING = "[`~\\\u3010\uff3b\u3014", "]`~\u3011\uff3d\u3015"
+_FENCES = ("```", "~~~")
+_WIDEST = 8
+_BLANKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A marker and where it stands, as [start, end) code points."""
+
+    marker: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text in which each marker stands as `[n]`, with the places of all of them in order.
+
+    `unknown` are markers that name no passage, where they were taken out.
+    """
+
+    text: str
+    markers: tuple[Placed, ...]
+    unknown: tuple[Placed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Markers side by side: what stands before each one, and the numbers that it names."""
+
+    start: int
+    end: int
+    entries: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(slots=True)
+class _Output:
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+    markers: list[Placed] = field(default_factory=list)
+    unknown: list[Placed] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        """Write text."""
+        self.parts.append(text)
+        self.length += len(text)
+
+    def mark(self, marker: int) -> None:
+        """Write a marker."""
+        start = self.length
+        self.add(f"[{marker}]")
+        self.markers.append(Placed(marker, start, self.length))
+
+    def miss(self, marker: int) -> None:
+        """Note a marker that is not written."""
+        self.unknown.append(Placed(marker, self.length, self.length))
+
+
+def read(text: str, known: Collection[int]) -> Marked:
+    """Return a text with its markers in one form, without those that are not known.
+
+    Neighbours that are equal stand once. All else of the text stays.
+    """
+    output = _Output()
+    at = 0
+    for row in _rows(text):
+        low, high = row.start, row.end
+        kept = any(number in known for _, numbers in row.entries for number in numbers)
+        if not kept:
+            low, high = _widened(text, at, low, high)
+        output.add(text[at:low])
+        _write(row, known, output)
+        if not kept:
+            output.add(seam(text, low, high))
+        at = high
+    output.add(text[at:])
+    return Marked("".join(output.parts), tuple(output.markers), tuple(output.unknown))
+
+
+def marks(text: str) -> list[Placed]:
+    """Return the markers of a text as it stands, known or not; each by its first number."""
+    return [Placed(row.entries[0][1][0], row.start, row.end) for row in _rows(text)]
+
+
+def without(text: str, start: int, end: int, markers: Iterable[Placed]) -> str:
+    """Return the stretch [start, end) of a text without these markers and the blanks before."""
+    parts: list[str] = []
+    at = start
+    for one in markers:
+        parts.append(text[at : one.start].rstrip(" \t"))
+        at = one.end
+    return "".join([*parts, text[at:end]]).strip()
+
+
+def seam(text: str, start: int, end: int) -> str:
+    """Return what must stand for a stretch that is taken out, lest brackets or backticks meet.
+
+    A new `[1]` or a new fence would not be what was checked.
+    """
+    if text.startswith(_FENCES, end):
+        return "\\"
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    meet = before != "" and after != "" and (before in _OPENING or after in _CLOSING)
+    return " " if meet and not after.isspace() and not before.isspace() else ""
+
+
+def _write(row: _Row, known: Collection[int], output: _Output) -> None:
+    written: set[int] = set()
+    for before, numbers in row.entries:
+        fresh = [one for one in dict.fromkeys(numbers) if one in known and one not in written]
+        if fresh and written:
+            output.add(before)
+        for number in fresh:
+            output.mark(number)
+        written.update(fresh)
+        for number in dict.fromkeys(numbers):
+            if number not in known:
+                output.miss(number)
+
+
+def _rows(text: str) -> Iterator[_Row]:
+    """Yield the markers outside of code, neighbours together."""
+    code = code_spans(text)
+    start = end = -1
+    entries: list[tuple[str, tuple[int, ...]]] = []
+    for found in _MARKER.finditer(text):
+        if inside(code, found.start()) or not (numbers := _numbers(found["body"])):
+            continue
+        gap = text[end : found.start()] if end >= 0 and found.start() - end < _WIDEST else None
+        if gap is None or not _GAP.fullmatch(gap):
+            if entries:
+                yield _Row(start, end, tuple(entries))
+            start, entries, gap = found.start(), [], ""
+        entries.append((gap, numbers))
+        end = found.end()
+    if entries:
+        yield _Row(start, end, tuple(entries))
+
+
+def _numbers(body: str) -> tuple[int, ...]:
+    """Return the numbers of a marker, ranges as all they hold; none when it is no marker."""
+    numbers: list[int] = []
+    for first, last in _ITEMS.findall(body):
+        if last and max(len(first), len(last)) > _RANGE_DIGITS:
+            return ()
+        low, high = int(first[:_DIGITS]), int((last or first)[:_DIGITS])
+        numbers += range(low, high + 1) if low <= high <= low + _WIDEST_RANGE else (low, high)
+    return tuple(numbers)
+
+
+def _widened(text: str, least: int, low: int, high: int) -> tuple[int, int]:
+    """Return what goes with a row of which nothing stays: round brackets and blanks before it."""
+    if text[low - 1 : low] == "(" and text[high : high + 1] == ")" and low > least:
+        low, high = low - 1, high + 1
+    start = least + len(text[least:low].rstrip(" \t"))
+    if start == 0 or text[start - 1] == "\n":
+        rest = text[high : high + _BLANKS]
+        return low, high + len(rest) - len(rest.lstrip(" \t"))
+    return start, high

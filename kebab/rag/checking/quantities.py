@@ -1,0 +1,224 @@
+"""Quantities: the numbers of a text by value, however they are written, with their units.
+
+`1,000`, `1 000`, `1.000`, `1 thousand` and `千` are one number. Where a spelling can be read in two
+ways, either reading counts.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from kebab.rag.checking.units import agree, unit_before, unit_behind
+
+_TO_NINETEEN = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
+_BY_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_IN_ORDER = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ONES, _TENS, _ORDINALS = _TO_NINETEEN.split(), _BY_TENS.split(), _IN_ORDER.split()
+_WORDS = {word: number for number, word in enumerate(_ONES)}
+_WORDS |= {word: number * 10 for number, word in enumerate(_TENS, 2)}
+_SCALES = {
+    "hundred": 100,
+    "dozen": 12,
+    "thousand": 1_000,
+    "k": 1_000,
+    "million": 10**6,
+    "mn": 10**6,
+    "mio": 10**6,
+    "millionen": 10**6,
+    "billion": 10**9,
+    "bn": 10**9,
+    "trillion": 10**12,
+    "tn": 10**12,
+}
+_HAN = {sign: value for value, sign in enumerate("\u3007一二三四五六七八九")}
+_SMALL = {"十": 10, "百": 100, "千": 1_000, "백": 100, "천": 1_000}
+_LARGE = {
+    "万": 10**4,
+    "萬": 10**4,
+    "만": 10**4,
+    "億": 10**8,
+    "亿": 10**8,
+    "억": 10**8,
+    "兆": 10**12,
+    "조": 10**12,
+}
+_HAN_UNITS = "".join([*_SMALL, *_LARGE])
+_HAN_SIGNS = "".join(_HAN) + _HAN_UNITS
+_SCALE = (
+    r"(?:[ -]?(?P<scale>hundred|dozen|thousand|millionen|million|mio|billion|trillion|bn|mn|tn)"
+    r"|(?P<kilo>k))(?![A-Za-z])"
+)
+_NUMBER = re.compile(
+    r"(?<![A-Za-z_\d])(?:[vV](?=\d))?"
+    r"(?P<digits>\d{1,3}(?:[,' ]\d{3})++(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*+)"
+    rf"(?P<east>(?:[{_HAN_UNITS}]+\d*)*+)(?:{_SCALE})?",
+    re.IGNORECASE,
+)
+_WORD = (
+    rf"(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)}"
+    "|an?(?= (?:hundred|thousand|million|billion|dozen))"
+)
+_WORDED = re.compile(rf"\b(?P<word>{_WORD})\b(?:{_SCALE})?", re.IGNORECASE)
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
+_HAN_NUMBER = re.compile(f"[{_HAN_SIGNS}]+")
+_COUNTERS = "年月日時时分秒人名個个回次歳岁円元匹頭本枚冊台軒階度倍位番号號種つヶか世代点件"
+_TOKENS = re.compile(rf"\d+|[{_HAN_SIGNS}]")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[' ]\d{3})+(?:\.\d+)?")
+_CONTINENTAL = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
+_DECIMAL = re.compile(r"\d+[.,]\d+")
+_EXACT = 24
+"""Longer numbers are compared as they stand."""
+
+
+def is_number_word(word: str) -> bool:
+    """Return whether a lower-case word says a number."""
+    return word in _WORDS or word in _SCALES
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number where it stands, what it may be read as, and its unit.
+
+    `parts` are the numbers that it is when its blanks or commas only part them. What is not `sure`
+    may be no number: `one` of them, a first thing, a sign of Han inside a word.
+    """
+
+    start: int
+    end: int
+    values: tuple[str, ...]
+    unit: str | None = None
+    parts: tuple[str, ...] = ()
+    sure: bool = True
+
+
+def quantities(text: str) -> Iterator[Quantity]:
+    """Yield the quantities of a text in NFKC; those in words after those in digits."""
+    for found in _NUMBER.finditer(text):
+        yield _quantity(text, found, _values(found), parts=_parts(found["digits"]))
+    for found in _WORDED.finditer(text):
+        value = str(_spoken(found["word"]) * _SCALES.get((found["scale"] or "").lower(), 1))
+        yield _quantity(text, found, (value,), sure=found[0].lower() not in {"one", "zero"})
+    for found in _ORDINAL.finditer(text):
+        value = str(_ORDINALS.index(found[0].lower()) + 1)
+        yield Quantity(*found.span(), (value,), sure=False)
+    for found in _HAN_NUMBER.finditer(text):
+        if not text[max(0, found.start() - 1) : found.start()].isdigit():
+            behind = text[found.end() : found.end() + 1]
+            sure = behind != "" and behind in _COUNTERS and found[0] != "一"
+            yield _quantity(text, found, (_eastern(found[0]),), sure=sure)
+
+
+def _quantity(
+    text: str,
+    found: re.Match[str],
+    values: tuple[str, ...],
+    *,
+    parts: tuple[str, ...] = (),
+    sure: bool = True,
+) -> Quantity:
+    """Return a number with the unit before or behind it."""
+    start, end = found.span()
+    unit, end = unit_behind(text, end)
+    if currency := unit_before(text, start):
+        return Quantity(start - 1, end, values, currency, parts, sure)
+    return Quantity(start, end, values, unit, parts, sure)
+
+
+class Amounts:
+    """The quantities of a passage, to look claims up in.
+
+    Args:
+        text: The passage in NFKC.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._units: dict[str, set[str | None]] = {}
+        for one in quantities(text):
+            for value in one.values:
+                self._units.setdefault(value, set()).add(one.unit)
+            for part in one.parts:
+                self._units.setdefault(part, set()).add(None)
+
+    def add(self, value: str) -> None:
+        """Add a number of any unit."""
+        self._units.setdefault(value, set()).add(None)
+
+    def hold(self, claimed: Quantity) -> bool:
+        """Return whether a quantity occurs, in an agreeing unit, or as its parts."""
+        found = any(
+            agree(claimed.unit, unit)
+            for value in claimed.values
+            for unit in self._units.get(value, ())
+        )
+        return found or bool(claimed.parts and all(one in self._units for one in claimed.parts))
+
+    def holds(self, value: str) -> bool:
+        """Return whether a number occurs, in whatever unit."""
+        return value in self._units
+
+
+def _spoken(word: str) -> int:
+    return sum(_WORDS.get(part, 1) for part in re.split("[ -]", word.lower()))
+
+
+def _values(found: re.Match[str]) -> tuple[str, ...]:
+    """Return what a number in digits may be read as."""
+    digits = found["digits"]
+    if found["east"]:
+        return (_eastern(digits.replace(",", "") + found["east"]),)
+    readings = _readings(digits)
+    scale = _SCALES.get((found["scale"] or found["kilo"] or "").lower(), 1)
+    if scale == 1 or len(digits) > _EXACT:
+        return readings
+    return tuple(plain(f"{Decimal(one) * scale:f}") for one in readings if one.count(".") <= 1)
+
+
+def _readings(digits: str) -> tuple[str, ...]:
+    if _THOUSANDS.fullmatch(digits):
+        return (plain(re.sub("[,' ]", "", digits)),)
+    if _CONTINENTAL.fullmatch(digits):
+        joined = digits.replace(".", "").replace(",", ".")
+        return (plain(joined), plain(digits)) if _DECIMAL.fullmatch(digits) else (plain(joined),)
+    if _DECIMAL.fullmatch(digits):
+        return (plain(digits.replace(",", ".")),)
+    return (plain(digits),)
+
+
+def _parts(digits: str) -> tuple[str, ...]:
+    """Return the numbers that blanks or commas may part."""
+    parts = re.split("[, ]", digits)
+    return tuple(map(plain, parts)) if len(parts) > 1 else ()
+
+
+def plain(number: str) -> str:
+    """Return a number in digits without zeros that say nothing."""
+    if number.count(".") == 1:
+        number = number.rstrip("0").rstrip(".")
+    return _leading(number)
+
+
+def _eastern(run: str) -> str:
+    """Return the value of a number in signs of Han or Hangul, mixed with digits or not."""
+    tokens = _TOKENS.findall(run)
+    if all(token in _HAN for token in tokens):
+        return _leading("".join(str(_HAN[token]) for token in tokens))
+    total = section = current = 0
+    for token in tokens:
+        if token in _LARGE:
+            total += (section + current or 1) * _LARGE[token]
+            section = current = 0
+        elif token in _SMALL:
+            section += (current or 1) * _SMALL[token]
+            current = 0
+        else:
+            current = _HAN[token] if token in _HAN else int(token[:_EXACT])
+    return str(total + section + current)
+
+
+def _leading(number: str) -> str:
+    """Return a number without zeros before it."""
+    return re.sub(r"^0+(?=\d)", "", number)

@@ -1,0 +1,64 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.rag.checking.facts import Record, facts
+from kebab.search.tokens import index_tokens
+
+PASSAGE = (
+    'The pump "Nordwind" was installed on 12 March 2024 in Berlin. It cost $3 million. '
+    "Tests ran from 6 to 25 October, in 2023. Run `restic check` after it."
+)
+
+
+def missing(claim, passage=PASSAGE):
+    return list(Record(passage, frozenset(index_tokens(passage))).missing(facts(claim)))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "It was installed on 2024-03-12.",
+        "It was installed in March 2024.",
+        "It was installed in 2024.",
+        "Tests began on 6 October 2023.",
+        "It cost 3,000,000 dollars.",
+        'The pump is called "nordwind".',
+        "Use `restic check`.",
+        "It is a pump.",
+    ],
+)
+def test_nothing_is_missing_of_what_a_passage_says(claim):
+    assert missing(claim) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("It was installed on 13 March 2024 there.", ["13 March 2024"]),
+        ("Tests began on 7 October 2023.", ["7 October 2023"]),
+        ("Tests ended on 25 October 2022.", ["25 October 2022"]),
+        ("It was installed in May 2024.", ["May 2024"]),
+        ("It took 45 minutes and 7 people.", ["45 minutes", "7 people"]),
+        ("It stands in Munich.", ["Munich"]),
+        ('It is called "Südwind".', ['"Südwind"']),
+        ("Use `restic prune`.", ["restic prune"]),
+        ("See log-2025-03-12.md.", ["2025-03-12", "log-2025-03-12.md"]),
+    ],
+)
+def test_what_is_missing_is_named_as_the_claim_has_it(claim, expected):
+    assert missing(claim) == expected
+
+
+def test_facts_are_counted_and_left_out_of_the_words():
+    found = facts("The pump cost 30 euros on 12 March 2024 in Berlin.")
+
+    assert found.count == 3
+    assert found.words.split() == ["The", "pump", "cost", "on", "in", "Berlin."]
+
+
+@given(st.text(max_size=80))
+def test_a_text_lacks_nothing_of_itself(text):
+    record = Record(text, frozenset(index_tokens(text)))
+
+    assert all(one.startswith('"') or one not in text for one in record.missing(facts(text)))

@@ -1,0 +1,126 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.rag.checking.markers import marks, read, without
+
+KNOWN = {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A [1].", "A [1]."),
+        ("A [1, 2].", "A [1][2]."),
+        ("A [1][2][2].", "A [1][2]."),
+        ("A [1] [1], [2].", "A [1], [2]."),
+        ("A [#1] [ 2 ].", "A [1] [2]."),
+        ("A [1-3].", "A [1][2][3]."),
+        ("A [1\u20133].", "A [1][2][3]."),
+        ("A [1 and 2; 3].", "A [1][2][3]."),
+        ("A\u30101\u3011.", "A[1]."),
+        ("A\uff3b\uff11\uff3d.", "A[1]."),
+        ("A\u30101\u2020source\u3011.", "A[1]."),
+        ("A[^1] \\[2\\].", "A[1] [2]."),
+        ("A [[1]].", "A [1]."),
+        ("A [passage 1][Source 2].", "A [1][2]."),
+        ("가 [출처 1].", "가 [1]."),
+        ("A [1](https://a.b/c_(d)).", "A [1]."),
+        ('A [1](a.md "t") b.', "A [1] b."),
+        ("A (1).", "A (1)."),
+        ("A `a[1]` [1].", "A `a[1]` [1]."),
+        ("```\na[1]\n```\n[2]", "```\na[1]\n```\n[2]"),
+        (
+            "[2024-03-12] [10:30] [1.2] [x] [1990-1995]",
+            "[2024-03-12] [10:30] [1.2] [x] [1990-1995]",
+        ),
+        ("see [the pump][1] and [a](b)", "see [the pump][1] and [a](b)"),
+    ],
+)
+def test_markers_stand_in_one_form_and_the_rest_stays(text, expected):
+    assert read(text, KNOWN).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "unknown"),
+    [
+        ("A [7].", "A.", [7]),
+        ("A [7, 1].", "A [1].", [7]),
+        ("A [1], [7], [2].", "A [1], [2].", [7]),
+        ("A ([7]) b.", "A b.", [7]),
+        ("[7] A.", "A.", [7]),
+        ("- [7] A\n- B [0]", "- A\n- B", [7, 0]),
+        ("A [2-5].", "A [2][3].", [4, 5]),
+        ("A [1-99].", "A [1].", [99]),
+        ("[7]```\na", "\\```\na", [7]),
+        ("A [7](http://x).", "A.", [7]),
+        ("A [[7]1] b [1[7]] ``[7]`", "A [ 1] b [1 ] `` `", [7, 7, 7]),
+        ("A [99999999999999999999].", "A.", [999999999]),
+    ],
+)
+def test_markers_of_no_passage_are_taken_out_and_told(text, expected, unknown):
+    marked = read(text, KNOWN)
+
+    assert marked.text == expected
+    assert [one.marker for one in marked.unknown] == unknown
+
+
+def test_each_marker_is_told_with_its_place():
+    marked = read("A [1, 2]. B \u30103\u3011", KNOWN)
+
+    assert [marked.text[one.start : one.end] for one in marked.markers] == ["[1]", "[2]", "[3]"]
+
+
+def test_text_without_its_markers_is_what_was_said():
+    marked = read("The pump [1] is blue [2] .", KNOWN)
+
+    assert without(marked.text, 0, len(marked.text), marked.markers) == "The pump is blue ."
+
+
+def test_marks_are_found_whether_known_or_not():
+    assert [one.marker for one in marks("a [9], [1] `b[2]`")] == [9]
+    assert [one.marker for one in marks("a [9] b [1]")] == [9, 1]
+
+
+NOISE = st.lists(
+    st.sampled_from(
+        [
+            "[1]",
+            "[2]",
+            "[9]",
+            "[1, 9]",
+            " ",
+            "a",
+            ".",
+            "`",
+            "\n",
+            "[",
+            "]",
+            "\u3010",
+            "\u202e",
+        ]
+    ),
+    max_size=30,
+).map("".join)
+
+
+@given(NOISE)
+def test_what_is_read_is_read_again_as_it_stands(text):
+    marked = read(text, KNOWN)
+
+    for one in marked.markers:
+        assert marked.text[one.start : one.end] == f"[{one.marker}]"
+    assert all(one.marker in KNOWN for one in marked.markers)
+    assert all(0 <= one.start <= len(marked.text) for one in marked.unknown)
+    assert re.sub(r"[\[\]\d,\s\\]", "", marked.text) == re.sub(r"[\[\]\d,\s]", "", text)
+
+
+@pytest.mark.parametrize(
+    "unit", ["[", "[1", "[1,", "[1](", "[1](x(", "[ ", "[1] ", "[passage ", "\u30101\u2020", "[[1"]
+)
+def test_hostile_rows_are_read_to_their_end(unit):
+    text = unit * 20_000
+
+    assert read(text, KNOWN).text.count("a") == text.count("a")

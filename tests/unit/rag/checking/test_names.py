@@ -1,0 +1,96 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.rag.checking.folding import normal
+from kebab.rag.checking.names import Names, names
+from kebab.search.tokens import index_tokens
+
+
+def called(text, **how):
+    return sorted(one.text for one in names(normal(text), **how))
+
+
+def held(claim, passage):
+    text = normal(passage)
+    return all(map(Names(text, frozenset(index_tokens(text))).hold, names(normal(claim))))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The pump in Berlin was built by Anna Meyer.", ["Anna", "Berlin", "Meyer"]),
+        ("Pumps are loud.", []),
+        ("Anna Meyer left.", ["Anna", "Meyer"]),
+        ("Istanbul was large.", ["Istanbul"]),
+        ("Watt invented it.", ["Watt"]),
+        ("Heating is loud.", []),
+        ("However, the NATO met.", ["NATO"]),
+        ("The pump: Installed late.", []),
+        ("use snake_case, camelCase, GPT4, UTF-8", ["GPT4", "UTF-8", "camelCase", "snake_case"]),
+        (
+            "see notes/a.md, https://a.b/c?d=1. and --dry-run",
+            ["--dry-run", "https://a.b/c?d=1", "notes/a.md"],
+        ),
+        ("mail me@a.org about /etc/restic/env", ["/etc/restic/env", "me@a.org"]),
+        ("the 1970s and v1.2", []),
+        ("펌프는 Berlin의 restic", ["Berlin", "restic"]),
+        ("ポンプはベルリンにある。", ["ベルリン", "ポンプ"]),
+        ("榎本武揚が来た。", ["榎本武揚"]),
+        ("a CésarX b", ["CésarX"]),
+    ],
+)
+def test_names_are_what_no_other_word_can_stand_for(text, expected):
+    assert called(text) == expected
+
+
+def test_in_german_nouns_are_no_names():
+    assert called("Die Pumpe im Keller der NASA", nouns=True) == ["NASA"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("in Berlin", "Berlin's pumps"),
+        ("by the German army", "an army of Germany"),
+        ("the Italian", "from Italy"),
+        ("by the EU", "the European Union said"),
+        ("in the U.S.", "of the United States"),
+        ("UTF-8", "utf8 text"),
+        ("see a.md", "it is in notes/A.md"),
+        ("use snake_case", "the snakeCase"),
+        ("榎本武揚が来た", "榎本は来た"),
+        ("ベルリンにある", "ベルリンの"),
+    ],
+)
+def test_a_name_is_found_in_another_form(claim, passage):
+    assert held(claim, passage)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("in Berlin", "in Munich"),
+        ("in Nigeria", "in Niger"),
+        ("in Austria", "in Australia"),
+        ("with Maria", "with Mario"),
+        ("see b.md", "see a.md"),
+        ("UTF-16", "UTF-8"),
+        ("https://a.b/d", "https://a.b/c"),
+        ("ベルリンにある", "ミュンヘンにある"),
+        ("榎本武揚が来た", "西郷隆盛は来た"),
+        ("the EU", "the United Nations"),
+    ],
+)
+def test_another_name_is_not(claim, passage):
+    assert not held(claim, passage)
+
+
+@given(st.text(alphabet="AaBb .-/@: 가ア漢", max_size=60))
+def test_a_text_holds_its_own_names(text):
+    assert held(text, text)
+
+
+@pytest.mark.parametrize("unit", ["Aa ", "a.", "/a", "a@", "_a", "A of ", "http://", "a-", "A"])
+def test_hostile_rows_are_read_to_their_end(unit):
+    assert held(unit * 3_000, unit * 3_000)

@@ -1,0 +1,52 @@
+import pytest
+
+from kebab.rag.checking.negation import contradiction, denied, polarity, reversal
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("It was not painted.", ["painted"]),
+        ("It didn't run.", ["run"]),
+        ("No nation attacked.", ["nation"]),
+        ("It is not only blue.", []),
+        ("Yes or no, it runs.", []),
+        ("It runs.", []),
+        ("Das Haus ist nicht blau.", ["blau"]),
+    ],
+)
+def test_the_word_behind_a_negation_is_denied(sentence, words):
+    assert list(denied(sentence).values()) == words
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "expected"),
+    [
+        ("It was painted.", ["It was never painted."], "painted"),
+        ("It was not painted.", ["It was painted."], "painted"),
+        ("It was not painted.", ["It was never painted."], None),
+        ("It was painted.", ["It was not painted.", "Later it was painted."], None),
+        ("It was blue.", ["It was not painted."], None),
+    ],
+)
+def test_what_one_side_always_denies_and_the_other_says_is_odd(claim, passage, expected):
+    assert contradiction(polarity([claim]), polarity(passage)) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "odd"),
+    [
+        (
+            "새로운 히트펌프는 지하실에 설치되지 않았다",
+            "새로운 히트펌프는 지하실에 설치되었다",
+            True,
+        ),
+        ("펌프는 설치되지 않았다", "펌프는 설치되지 않았다", False),
+        ("東京駅は大正時代の大きい建物ではない。", "東京駅は大正時代の大きい建物である。", True),
+        ("東京駅は大きい建物です。", "東京駅は大きい建物である。", False),
+        ("猫ではない。", "東京駅は大きい建物である。", False),
+        ("It is not so.", "It is so.", False),
+    ],
+)
+def test_eastern_sentences_that_are_alike_are_compared_as_a_whole(claim, sentence, odd):
+    assert (reversal(claim, sentence) is not None) is odd
