@@ -17,12 +17,11 @@ from kebab.errors.signal import Signal
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
 from kebab.wire.record import decode_request
-from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
+from kebab.wire.search import BulkSearchItem, FilteredRequest, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.ask import AskRequest
 
 
 def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
@@ -82,7 +81,7 @@ def as_query(request: SearchRequest, now: float) -> Query:
     )
 
 
-def as_filters(request: "SearchRequest | AskRequest", now: float) -> Filters:
+def as_filters(request: FilteredRequest, now: float) -> Filters:
     """Return the filters that a request sets.
 
     Raises:

@@ -2,13 +2,12 @@
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import Reply, Request
-from kebab.wire.search import DegradedChannel, ModeName, SearchHit, Unit
+from kebab.wire.record import Reply
+from kebab.wire.search import DegradedChannel, FilteredRequest, ModeName, SearchHit, Unit
 
 MAX_PASSAGES = 100
 
@@ -18,7 +17,7 @@ RefusalName = Literal[
 AnswerModeName = Literal["generative", "extractive"]
 
 
-class AskRequest(Request, frozen=True, kw_only=True, tag="ask_request.v1"):
+class AskRequest(FilteredRequest, frozen=True, kw_only=True, tag="ask_request.v1"):
     """What to answer. All filters must hold; repeated values of one filter are alternatives."""
 
     question: str
@@ -33,22 +32,6 @@ class AskRequest(Request, frozen=True, kw_only=True, tag="ask_request.v1"):
     """Which channels look for passages."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PASSAGES)] = 8
     """The most passages that the answer is made from."""
-    tag: list[str] = msgspec.field(default_factory=list)
-    """Only documents with one of these tags."""
-    lang: list[str] = msgspec.field(default_factory=list)
-    """Only documents in one of these languages, as two-letter codes."""
-    media: list[str] = msgspec.field(default_factory=list)
-    """Only documents of one of these media types, e.g. `text/markdown` or `markdown`."""
-    path_glob: str | None = None
-    """Only documents whose path matches: `*` within a folder, `**` across folders, `?`."""
-    source: list[str] = msgspec.field(default_factory=list)
-    """Only documents of one of these sources, by name."""
-    doc_id: str | None = None
-    """Only this document."""
-    since: str | None = None
-    """Only files changed at or after this date, RFC 3339, `YYYY-MM-DD`, or an age like `7d`."""
-    until: str | None = None
-    """Only files changed before this date; same forms as `since`."""
 
 
 class AnswerCitation(Struct, frozen=True, kw_only=True):

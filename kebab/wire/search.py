@@ -15,17 +15,9 @@ Unit = Annotated[float, Meta(ge=0, le=1)]
 MAX_LIMIT = 1000
 
 
-class SearchRequest(Request, frozen=True, kw_only=True, tag="search_request.v1"):
-    """What to search for. All filters must hold; repeated values of one filter are alternatives."""
+class FilteredRequest(Request, frozen=True, kw_only=True):
+    """A request about some documents: all filters must hold, repeated values are alternatives."""
 
-    query: str
-    """Plain words, `"phrases"`, `-word` to leave out, `field:word`."""
-    mode: ModeName = "hybrid"
-    """Which channels answer."""
-    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
-    """The most hits on a page."""
-    cursor: str | None = None
-    """`next_cursor` of the page before, for the same query and filters."""
     tag: list[str] = msgspec.field(default_factory=list)
     """Only documents with one of these tags."""
     lang: list[str] = msgspec.field(default_factory=list)
@@ -42,6 +34,19 @@ class SearchRequest(Request, frozen=True, kw_only=True, tag="search_request.v1")
     """Only files changed at or after this date, RFC 3339, `YYYY-MM-DD`, or an age like `7d`."""
     until: str | None = None
     """Only files changed before this date; same forms as `since`."""
+
+
+class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_request.v1"):
+    """What to search for. All filters must hold; repeated values of one filter are alternatives."""
+
+    query: str
+    """Plain words, `"phrases"`, `-word` to leave out, `field:word`."""
+    mode: ModeName = "hybrid"
+    """Which channels answer."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
+    """The most hits on a page."""
+    cursor: str | None = None
+    """`next_cursor` of the page before, for the same query and filters."""
     per_doc: Positive | None = None
     """The most hits of one document."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
