@@ -110,14 +110,15 @@ def view(session: Session) -> View:
 
 def classified(session: Session, fault: BaseException) -> Fault:
     """Return what a caller sees of an exception; click's own are usage errors."""
-    import msgspec
-
     from kebab.app.classify import classify
+    from kebab.errors.catalog import UsageInvalid
 
     if isinstance(fault, click.Abort):
         fault = KeyboardInterrupt()
     if not isinstance(fault, click.ClickException):
-        return classify(fault, operation=session.command, view=view(session))
+        seen = classify(fault, operation=session.command, view=view(session))
+        mistyped = isinstance(fault, UsageInvalid)
+        return _hinted(seen, f"kebab {session.command} --help") if mistyped else seen
     session.flags.machine = expects_json(session.arguments)
     context = fault.ctx if isinstance(fault, click.UsageError) else None
     if context is not None:
@@ -127,7 +128,13 @@ def classified(session: Session, fault: BaseException) -> Fault:
     seen = classify(usage(fault), operation=session.command, view=view(session))
     if context is None:
         return seen
-    hint = getattr(fault, "hint", None) or f"{context.command_path} --help"
+    return _hinted(seen, getattr(fault, "hint", None) or f"{context.command_path} --help")
+
+
+def _hinted(seen: Fault, hint: str) -> Fault:
+    """Return a fault with another hint: the help of the command that was mistyped."""
+    import msgspec
+
     return replace(seen, reply=msgspec.structs.replace(seen.reply, hint=hint))
 
 

@@ -22,8 +22,9 @@ def quiet(home: Path) -> AbstractContextManager[object]:
 class Case:
     """What is run and under which name its result is kept.
 
-    `{chunk}` in the line stands for the id of a passage, `{cursor}` for the cursor of the search
-    `restore -n 1`. `home` is the state that is found, `meets` what is done to it meanwhile.
+    `{chunk}` in the line stands for the id of a passage, `{fault}` for that of a fault in the log,
+    `{cursor}` for the cursor of the search `restore -n 1`. `home` is the state that is found,
+    `meets` what is done to it meanwhile.
     """
 
     command: str

@@ -333,6 +333,7 @@ def _the_rest() -> Iterator[Case]:
         ("reset", "confirmation_required", ("reset",)),
         ("reset", "with_models", ("reset", "--yes", "--models")),
         ("schema", "catalogue", ("schema", "--errors")),
+        ("errors", "one", ("errors", "--id", "{fault}")),
         ("errors", "not_found", ("errors", "--id", "nowhere")),
         ("errors", "bad_date", ("errors", "--since", "whenever")),
         ("errors", "bad_dimension", ("errors", "--by", "luck")),

@@ -65,6 +65,8 @@ class Stage:
             return str(run("search", "restore", "-n", "1", "--json").reply["next_cursor"])
         if word == "{chunk}":
             return str(run("search", "restore", "--json").reply["hits"][0]["chunk_id"])
+        if word == "{fault}":
+            return str(run("search", "", "--json").fault["correlation_id"])
         return word
 
     def _move_in(self, patch: pytest.MonkeyPatch, case: Case) -> None:

@@ -42,34 +42,44 @@ def nested(value):
             yield from nested(item)
 
 
-@pytest.fixture(params=RESULTS, ids=str)
-def result(request):
-    return RESULTS[request.param]
+@pytest.fixture(autouse=True)
+def _nothing_is_being_written(update):
+    if update:
+        pytest.skip("the files are being written")
 
 
-def test_every_object_carries_the_envelope_and_keeps_to_its_schema(result):
-    for one in [*result["stdout"], *result["stderr"]]:
-        validators()[one["schema_version"]].validate(one)
-        assert one["command"] == result["command"]
-        assert one["timestamp"].endswith("Z")
-        assert one["output_format"] == "json"
-        assert one["exit_code"] in (result["status"], None)
+@pytest.fixture(params=sorted({one["command"] for one in RESULTS.values()}))
+def results(request):
+    """The results of a command."""
+    return [one for one in RESULTS.values() if one["command"] == request.param]
 
 
-def test_the_last_word_knows_the_exit_status(result):
-    last = (result["stdout"] or errors(result))[-1]
+def test_every_object_carries_the_envelope_and_keeps_to_its_schema(results):
+    for result in results:
+        for one in [*result["stdout"], *result["stderr"]]:
+            validators()[one["schema_version"]].validate(one)
+            assert one["command"] == result["command"]
+            assert one["timestamp"].endswith("Z")
+            assert one["output_format"] == "json"
+            assert one["exit_code"] in (result["status"], None)
 
-    # Lines of `--bulk` are no stream with an end: none of them is the last word.
-    bulk = "--bulk" in result["line"]
-    assert last["exit_code"] == (None if bulk else result["status"])
+
+def test_the_last_word_knows_the_exit_status(results):
+    for result in results:
+        last = (result["stdout"] or errors(result))[-1]
+
+        # Lines of `--bulk` are no stream with an end: none of them is the last word.
+        bulk = "--bulk" in result["line"]
+        assert last["exit_code"] == (None if bulk else result["status"])
 
 
-def test_there_is_a_result_or_one_error(result):
-    found, framed = errors(result), {*FRAMED} & {*result["line"]}
+def test_there_is_a_result_or_one_error(results):
+    for result in results:
+        found, framed = errors(result), {*FRAMED} & {*result["line"]}
 
-    assert len(found) == (result["status"] not in (Exit.DONE, Exit.NO) and not answered(result))
-    if not framed:
-        assert len(result["stdout"]) + len(found) == 1
+        assert len(found) == (result["status"] not in (Exit.DONE, Exit.NO) and not answered(result))
+        if not framed:
+            assert len(result["stdout"]) + len(found) == 1
 
 
 def answered(result):
@@ -77,49 +87,54 @@ def answered(result):
     return [one["schema_version"] for one in result["stdout"]] == ["doctor.v1"]
 
 
-def test_what_is_not_found_is_an_answer(result):
-    for one in result["stdout"]:
-        if one["schema_version"] == "not_found.v1":
-            assert (result["status"], result["stderr"]) == (Exit.NO, [])
-            assert (one["found"], one["error"]["retryable"]) == (False, False)
+def test_what_is_not_found_is_an_answer(results):
+    for result in results:
+        for one in result["stdout"]:
+            if one["schema_version"] == "not_found.v1":
+                assert (result["status"], result["stderr"]) == (Exit.NO, [])
+                assert (one["found"], one["error"]["retryable"]) == (False, False)
 
 
-def test_the_exit_status_is_that_of_the_code(result):
-    for error in errors(result):
-        assert result["status"] == error["exit_code"] == ROWS[error["code"]].meaning.exit
+def test_the_exit_status_is_that_of_the_code(results):
+    for result in results:
+        for error in errors(result):
+            assert result["status"] == error["exit_code"] == ROWS[error["code"]].meaning.exit
 
 
-def test_an_error_says_what_its_row_says(result):
-    for error in nested([result["stdout"], result["stderr"]]):
-        meaning = ROWS[error["code"]].meaning
-        assert not meaning.reserved
-        said = {name: error[name] for name in ("kind", "retry", "severity", "retryable")}
-        assert said == {
-            "kind": meaning.kind.value,
-            "retry": meaning.retry.value,
-            "severity": meaning.severity.value,
-            "retryable": meaning.retry.value == "transient",
-        }
-        wait = meaning.backoff.first_ms if meaning.backoff else None
-        assert error["retry_after_ms"] == wait
+def test_an_error_says_what_its_row_says(results):
+    for result in results:
+        for error in nested([result["stdout"], result["stderr"]]):
+            meaning = ROWS[error["code"]].meaning
+            assert not meaning.reserved
+            said = {name: error[name] for name in ("kind", "retry", "severity", "retryable")}
+            assert said == {
+                "kind": meaning.kind.value,
+                "retry": meaning.retry.value,
+                "severity": meaning.severity.value,
+                "retryable": meaning.retry.value == "transient",
+            }
+            wait = meaning.backoff.first_ms if meaning.backoff else None
+            assert error["retry_after_ms"] == wait
 
 
-def test_details_are_those_of_the_row_in_its_types(result):
-    for error in nested([result["stdout"], result["stderr"]]):
-        types = get_type_hints(ROWS[error["code"]])
-        told = {name: types[name] for name in error["details"]}
-        assert set(told) | {"chain"} == {*fields(ROWS[error["code"]]), "chain"}
-        assert ("chain" in told) == ("--verbose" in result["line"])
-        for name, kind in told.items():
-            msgspec.convert(error["details"][name], kind)
+def test_details_are_those_of_the_row_in_its_types(results):
+    for result in results:
+        for error in nested([result["stdout"], result["stderr"]]):
+            types = get_type_hints(ROWS[error["code"]])
+            told = {name: types[name] for name in error["details"]}
+            assert set(told) | {"chain"} == {*fields(ROWS[error["code"]]), "chain"}
+            assert ("chain" in told) == ("--verbose" in result["line"])
+            for name, kind in told.items():
+                msgspec.convert(error["details"][name], kind)
 
 
-def test_messages_are_one_line_without_a_full_stop(result):
-    for error in nested([result["stdout"], result["stderr"]]):
-        assert "\n" not in error["message"]
-        assert error["message"] == error["message"].strip()
-        assert not error["message"].endswith(".")
-        assert not (error["hint"] or "").endswith(".")
+def test_messages_are_one_line_without_a_full_stop(results):
+    for result in results:
+        for error in nested([result["stdout"], result["stderr"]]):
+            assert "\n" not in error["message"]
+            assert error["message"] == error["message"].strip()
+            assert not error["message"].endswith(".")
+            assert not (error["hint"] or "").endswith(".")
 
 
 def test_every_code_that_is_raised_is_reached_by_a_command():

@@ -8,7 +8,7 @@ from kebab.cli.boundary import guarded, usage
 from kebab.cli.channels import Channel, Channels
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.session import Session
-from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed
+from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, UsageInvalid
 from tests.shape.libraries import own_exceptions
 
 CASES = [
@@ -151,6 +151,14 @@ def test_a_bug_names_the_log(session, err, home):
     guarded(session, failing(RuntimeError("a bug")))
 
     assert f"log: {home}/state/kebab/kebab.log: " in written(err)
+
+
+def test_a_command_that_refuses_what_was_typed_names_its_own_help(session, err):
+    session.command = "model use"
+
+    guarded(session, failing(UsageInvalid(option="name", cause="the settings name another")))
+
+    assert "hint: kebab model use --help" in written(err)
 
 
 @pytest.mark.parametrize(
