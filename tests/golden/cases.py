@@ -390,4 +390,7 @@ def _models() -> Iterator[Case]:
         command = f"model {name}"
         yield Case(command=command, name="unknown_model", line=("model", name, "nonsense"))
         yield Case(command=command, name="embedding_unavailable", line=("model", name, "auto"))
+    other = {"KEBAB_MODELS_EMBEDDING_MODEL": "all-minilm-l6-v2"}
+    use = ("model", "use", "multilingual-e5-small")
+    yield Case(command="model use", name="settings_disagree", line=use, settings=other)
     yield Case(command="model list", name="installed", line=("model", "list"), home="vectors")

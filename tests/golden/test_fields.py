@@ -10,12 +10,9 @@ import pytest
 from kebab.errors.listing import catalog
 from kebab.errors.signal import Exit
 from tests.contract.conftest import validators
-from tests.golden.case import KEPT
+from tests.golden.cases import LINES, cases
 
-RESULTS = {
-    str(path.relative_to(KEPT).with_suffix("")): json.loads(path.read_text(encoding="utf-8"))
-    for path in sorted(KEPT.rglob("*.json"))
-}
+CASES = cases()
 ROWS = catalog()
 FRAMED = ("--stream", "--bulk")
 
@@ -48,10 +45,15 @@ def _nothing_is_being_written(update):
         pytest.skip("the files are being written")
 
 
-@pytest.fixture(params=sorted({one["command"] for one in RESULTS.values()}))
+@pytest.fixture(params=LINES)
 def results(request):
     """The results of a command."""
-    return [one for one in RESULTS.values() if one["command"] == request.param]
+    return [kept(case) for case in CASES if case.command == request.param]
+
+
+def kept(case):
+    """Return what is kept of a case."""
+    return json.loads(case.path.read_text(encoding="utf-8"))
 
 
 def test_every_object_carries_the_envelope_and_keeps_to_its_schema(results):
@@ -138,14 +140,13 @@ def test_messages_are_one_line_without_a_full_stop(results):
 
 
 def test_every_code_that_is_raised_is_reached_by_a_command():
-    reached = {error["code"] for result in RESULTS.values() for error in errors(result)}
+    reached = {error["code"] for case in CASES for error in errors(kept(case))}
     live = {code for code, row in ROWS.items() if not (row.meaning.reserved or row.meaning.retired)}
 
     assert reached == live
 
 
 def test_every_name_that_is_a_code_holds_that_code():
-    for name, result in RESULTS.items():
-        named = name.partition("/")[2]
-        if named in ROWS:
-            assert [error["code"] for error in errors(result)] == [named], name
+    for case in CASES:
+        if case.name in ROWS:
+            assert [error["code"] for error in errors(kept(case))] == [case.name], str(case)

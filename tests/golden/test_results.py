@@ -25,7 +25,7 @@ def test_a_command_gives_what_is_kept(case, stage, update):
     assert case.path.exists(), f"nothing is kept, write it with `--update`: {pretty(observed)}"
     kept = case.path.read_text(encoding="utf-8")
     if pretty(observed) != kept:
-        pytest.fail(difference(kept, pretty(observed), case.path.name), pytrace=False)
+        pytest.fail(difference(kept, pretty(observed), case.path.relative_to(KEPT)), pytrace=False)
 
 
 def test_nothing_is_kept_that_no_case_gives(update):
@@ -34,7 +34,7 @@ def test_nothing_is_kept_that_no_case_gives(update):
         for orphan in orphans:
             orphan.unlink()
     else:
-        assert not orphans
+        assert not sorted(str(orphan.relative_to(KEPT)) for orphan in orphans)
 
 
 def test_every_command_has_its_cases():
