@@ -564,6 +564,11 @@ class Locked(
     ),
     message="another process is writing to this knowledge base: pid {holder_pid}",
     hint="try again when it has finished",
+    cases={
+        "unnamed": Wording(
+            "another process is writing to this knowledge base", "try again when it has finished"
+        ),
+    },
 ):
     """Another writer is at work.
 
@@ -576,6 +581,10 @@ class Locked(
 
     path: str
     holder_pid: int | None
+
+    def case(self) -> str:
+        """Return which wording fits: not every holder is known by its number."""
+        return "unnamed" if self.holder_pid is None else ""
 
 
 class ReadOnly(

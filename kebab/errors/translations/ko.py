@@ -84,4 +84,10 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
         "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),
     },
+    rows.Locked: {
+        "unnamed": Wording(
+            "다른 프로세스가 이 지식 베이스에 쓰고 있습니다",
+            "그 프로세스가 끝난 뒤 다시 시도하세요",
+        ),
+    },
 }

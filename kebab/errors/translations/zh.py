@@ -63,4 +63,5 @@ CASES: dict[type[Signal], dict[str, Wording]] = {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
         "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),
     },
+    rows.Locked: {"unnamed": Wording("另一个进程正在写入此知识库", "等它结束后再试")},
 }

@@ -5,7 +5,7 @@ import pytest
 
 from kebab.cli.lazy import COMMANDS
 from kebab.config.load import setting_keys
-from kebab.errors.catalog import NotIndexed
+from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.listing import catalog
 from kebab.errors.signal import Kind, Retry
 
@@ -85,3 +85,11 @@ def test_an_index_that_cannot_be_used_says_why_and_what_to_do(found, reason, hin
 
     assert signal.text() == f"no usable index in /kb{reason}"
     assert signal.advice() == hint
+
+
+@pytest.mark.parametrize(("holder", "named"), [(17, True), (None, False)])
+def test_a_writer_is_named_when_it_is_known(holder, named):
+    signal = Locked(path="/data", holder_pid=holder)
+
+    assert ("pid" in signal.text()) is named
+    assert signal.advice() == "try again when it has finished"
