@@ -1,7 +1,8 @@
-"""The one table of what onnxruntime can raise, and the signals it becomes."""
+"""The one table of what onnxruntime and tokenizers can raise, and the signals it becomes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
 
 from kebab.errors.catalog import EmbeddingUnavailable
 
@@ -25,14 +26,53 @@ CAUSES = {
 """Each exception of onnxruntime by its name, in plain words."""
 
 
+_OUT_OF_MEMORY = "out of memory"
+
+
 @contextmanager
 def translated(model: str, place: str) -> Iterator[None]:
     """Turn whatever onnxruntime raises inside into `EmbeddingUnavailable`."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    kinds = tuple(getattr(state, name) for name in CAUSES if hasattr(state, name))
+    kinds = {getattr(state, name): cause for name, cause in CAUSES.items() if hasattr(state, name)}
+    # What its C++ throws and its binding does not know comes as Python's own.
+    kinds |= {RuntimeError: CAUSES["RuntimeException"], FloatingPointError: "its output is broken"}
     try:
         yield
-    except kinds as error:
-        cause = f"{CAUSES[type(error).__name__]}; {error}"
-        raise EmbeddingUnavailable(model=model, tried=[place], cause=cause) from error
+    except MemoryError as error:
+        raise _unavailable(model, place, _OUT_OF_MEMORY) from error
+    except tuple(kinds) as error:
+        if type(error) not in kinds:
+            raise
+        raise _unavailable(model, place, f"{kinds[type(error)]}; {error}") from error
+
+
+class Tokenizing:
+    """Turns what tokenizers raises within into `EmbeddingUnavailable`.
+
+    The library has no class of its own: all it raises is `Exception`, so exactly that is meant.
+    """
+
+    def __init__(self, model: str, place: str) -> None:
+        self._model = model
+        self._place = place
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Translate what was raised."""
+        if isinstance(error, MemoryError):
+            raise _unavailable(self._model, self._place, _OUT_OF_MEMORY) from error
+        if kind is Exception:
+            cause = f"the tokenizer failed; {error}"
+            raise _unavailable(self._model, self._place, cause) from error
+
+
+def _unavailable(model: str, place: str, cause: str) -> EmbeddingUnavailable:
+    return EmbeddingUnavailable(model=model, tried=[place], cause=cause)

@@ -150,9 +150,14 @@ class Session:
 
 
 def unit(vector: Any) -> "Vector":
-    """Return the vector scaled to length 1, as float32."""
+    """Return the vector scaled to length 1, as float32.
+
+    Raises:
+        FloatingPointError: It is zero or not a number, as the output of a broken model.
+    """
     import numpy as np
 
     scaled: Vector = (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
-    assert abs(float(np.linalg.norm(scaled)) - 1.0) < _ROUNDING, "the model gave no direction"
+    if not abs(float(np.linalg.norm(scaled)) - 1.0) < _ROUNDING:
+        raise FloatingPointError("the model gave no direction")
     return scaled

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kebab.embed import layout
+from kebab.embed.faults import Tokenizing
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.dependency import needed
 
@@ -52,15 +53,18 @@ class Tokens:
         """Return the token ids of each text, special tokens left out."""
         tokenizer = self._load()
         found: list[list[int]] = []
-        for start in range(0, len(texts), _SLICE):
-            clean = [_encodable(text) for text in texts[start : start + _SLICE]]
-            encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-            found.extend(encoding.ids for encoding in encodings)
+        with self._translated():
+            for start in range(0, len(texts), _SLICE):
+                clean = [_encodable(text) for text in texts[start : start + _SLICE]]
+                encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+                found.extend(encoding.ids for encoding in encodings)
         return found
 
     def _frame(self) -> tuple[list[int], list[int]]:
         """Return the special tokens before and after a sequence."""
-        frame = self._load().encode("").ids
+        tokenizer = self._load()
+        with self._translated():
+            frame: list[int] = tokenizer.encode("").ids
         return frame[:1], frame[1:]
 
     def _load(self) -> Any:
@@ -72,11 +76,15 @@ class Tokens:
                 with needed("embedding", "tokenizers"):
                     from tokenizers import Tokenizer
 
-                tokenizer = Tokenizer.from_file(str(self._proven_file()))
-                tokenizer.no_padding()
-                tokenizer.no_truncation()
+                with self._translated():
+                    tokenizer = Tokenizer.from_file(str(self._proven_file()))
+                    tokenizer.no_padding()
+                    tokenizer.no_truncation()
                 self._tokenizer = tokenizer
             return self._tokenizer
+
+    def _translated(self) -> Tokenizing:
+        return Tokenizing(self._model.name, str(self._directory))
 
     def _proven_file(self) -> "Path":
         """Return the tokenizer's file after comparing its hash with the manifest.

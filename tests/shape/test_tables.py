@@ -88,7 +88,7 @@ HARMLESS = {
     "platformdirs": "joins names of folders, and has no exception of its own",
     "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
     "rich": "is handed finished texts, never markup of a file or of a model",
-    "tokenizers": "has no exception of its own; a damaged file is told by its hash beforehand",
+    "tokenizers": "has no exception of its own; `Tokenizing` looks for the bare one",
 }
 """By library, why it cannot raise at a sound caller, or why that stays without a consequence."""
 

@@ -24,7 +24,8 @@ def _engine(path: str, op: Op, cause: str) -> Signal:
 
 
 def _io(path: str, op: Op, cause: str) -> Signal:
-    return IoError(path=path, op=op, cause=cause)
+    # A lack of memory comes and goes as a full disk does, and often has no words.
+    return IoError(path=path, op=op, cause=cause or "out of memory")
 
 
 @cache
@@ -46,7 +47,8 @@ def table() -> Mapping[type[Exception], Build | None]:
         lib.ArrowException: _engine,
         lib.ArrowTypeError: None,
         lib.ArrowIndexError: None,
-        lib.ArrowMemoryError: None,
+        MemoryError: _io,
+        lib.ArrowMemoryError: _io,
     }
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import apsw
 
-from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
+from kebab.errors.catalog import Cancelled, IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 
 Build: TypeAlias = Callable[[str, Op, str], Signal]
@@ -26,6 +26,12 @@ def _corrupt(path: str, op: Op, cause: str) -> Signal:
     return StoreCorrupt(path=path, cause=cause)
 
 
+def _interrupted(path: str, op: Op, cause: str) -> Signal:
+    del path, cause
+    return Cancelled(operation=op)
+
+
+# What the machine lacks, be it memory, comes and goes as a full disk does.
 _IO = (
     apsw.IOError,
     apsw.CantOpenError,
@@ -36,6 +42,9 @@ _IO = (
     apsw.AuthError,
     apsw.VFSNotImplementedError,
     apsw.VFSFileClosedError,
+    apsw.NoMemError,
+    apsw.TooBigError,
+    apsw.AbortError,
 )
 _LOCKED = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 # Our statements are fixed and tested: when one does not fit, the schema is not what it says.
@@ -66,16 +75,13 @@ _OURS = (
     apsw.InvalidContextError,
     apsw.MisuseError,
     apsw.RangeError,
-    apsw.AbortError,
-    apsw.InterruptError,
-    apsw.NoMemError,
-    apsw.TooBigError,
 )
 
 TABLE: Mapping[type[apsw.Error], Build | None] = {
     **dict.fromkeys(_IO, _io),
     **dict.fromkeys(_LOCKED, _locked),
     **dict.fromkeys(_CORRUPT, _corrupt),
+    apsw.InterruptError: _interrupted,
     **dict.fromkeys(_OURS, None),
 }
 """Every exception class of apsw; None marks those that only a fault in kebab can raise."""

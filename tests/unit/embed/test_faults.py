@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 from onnxruntime.capi import onnxruntime_pybind11_state as state
+from tokenizers import Tokenizer
 
-from kebab.embed.faults import CAUSES, translated
+from kebab.embed.faults import CAUSES, Tokenizing, translated
 from kebab.errors.catalog import EmbeddingUnavailable
 
 RAISED = {
@@ -25,6 +27,30 @@ def test_every_exception_becomes_the_signal(name):
     assert caught.value.cause == f"{CAUSES[name]}; words of the runtime"
 
 
-def test_other_exceptions_pass():
-    with pytest.raises(ZeroDivisionError), translated("a model", "a place"):
-        raise ZeroDivisionError
+def test_what_the_binding_does_not_know_becomes_the_signal():
+    with pytest.raises(EmbeddingUnavailable) as caught, translated("a model", "a place"):
+        raise RuntimeError("bad cast")
+
+    assert caught.value.cause == "the runtime failed; bad cast"
+
+
+@pytest.mark.parametrize("inside", [translated, Tokenizing])
+def test_a_lack_of_memory_becomes_the_signal(inside):
+    with pytest.raises(EmbeddingUnavailable) as caught, inside("a model", "a place"):
+        np.empty(1 << 58, np.int64)
+
+    assert caught.value.cause == "out of memory"
+
+
+def test_what_a_tokenizer_raises_becomes_the_signal():
+    with pytest.raises(EmbeddingUnavailable) as caught, Tokenizing("a model", "a place"):
+        Tokenizer.from_str("{}")
+
+    assert caught.value.cause.startswith("the tokenizer failed; ")
+
+
+@pytest.mark.parametrize("inside", [translated, Tokenizing])
+@pytest.mark.parametrize("kind", [ZeroDivisionError, RecursionError, KeyboardInterrupt])
+def test_other_exceptions_pass(inside, kind):
+    with pytest.raises(kind), inside("a model", "a place"):
+        raise kind

@@ -76,9 +76,17 @@ def test_threads_are_few():
     assert 1 <= default_threads() <= 4
 
 
-def test_a_vector_without_direction_is_refused():
-    with pytest.raises(AssertionError, match="no direction"):
-        unit(np.zeros(3))
+@pytest.mark.parametrize("value", [0.0, float("nan"), float("inf")])
+def test_a_vector_without_direction_is_refused(value):
+    with np.errstate(invalid="ignore"), pytest.raises(FloatingPointError, match="no direction"):
+        unit(np.full(3, value))
+
+
+def test_a_model_that_gives_no_direction_is_a_signal(directory, monkeypatch):
+    monkeypatch.setattr("kebab.embed.session.unit", lambda _: unit(np.zeros(3)))
+
+    with pytest.raises(EmbeddingUnavailable, match="no direction"):
+        Session(directory, MINILM, 1, 0).run(SEQUENCES)
 
 
 def test_the_runtime_reports_to_nobody(tmp_path):

@@ -36,6 +36,8 @@ def test_every_exception_of_the_libraries_has_a_meaning(foreign):
         (RuntimeError("LanceError(IO): No space left on device (os error 28)"), IoError),
         (ValueError("Table 'x' was not found"), StoreCorrupt),
         (PermissionError("Permission denied"), IoError),
+        (MemoryError(), IoError),
+        (pyarrow.lib.ArrowMemoryError("malloc failed"), IoError),
         (pyarrow.lib.ArrowInvalid("bad"), StoreCorrupt),
         (pyarrow.lib.ArrowCapacityError("bad"), StoreCorrupt),
     ],

@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+from kebab.errors.catalog import Cancelled, IoError, Locked, StoreCorrupt
 from kebab.store.sqlite.failures import TABLE, translated
 
 
@@ -19,6 +19,8 @@ def test_the_table_holds_every_exception_of_apsw_and_no_other():
     [
         (apsw.FullError, IoError),
         (apsw.CantOpenError, IoError),
+        (apsw.NoMemError, IoError),
+        (apsw.AbortError, IoError),
         (apsw.BusyError, Locked),
         (apsw.NotADBError, StoreCorrupt),
         (apsw.SQLError, StoreCorrupt),
@@ -30,6 +32,11 @@ def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
         raise original
     assert caught.value.path == "/data/kebab.sqlite"
     assert caught.value.__cause__ is original
+
+
+def test_an_interrupted_statement_is_a_cancelled_one():
+    with pytest.raises(Cancelled), translated("p", "read"):
+        raise apsw.InterruptError("interrupted")
 
 
 def test_a_fault_of_our_own_passes_unchanged():
