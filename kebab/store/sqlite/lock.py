@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -45,9 +46,11 @@ class WriterLock:
     def close(self) -> None:
         """Free the lock; a second call does nothing."""
         if self._file >= 0:
-            os.ftruncate(self._file, 0)
-            os.close(self._file)
-            self._file = -1
+            file, self._file = self._file, -1
+            # The pid is only told to others; a stale one is written over by the next holder.
+            with suppress(OSError):
+                os.ftruncate(file, 0)
+            os.close(file)
 
     def __enter__(self) -> Self:
         return self

@@ -1,3 +1,4 @@
+import errno
 import os
 import signal
 import subprocess
@@ -31,6 +32,17 @@ def test_a_freed_lock_can_be_taken_again(tmp_path):
     lock = WriterLock(tmp_path)
     lock.close()
     lock.close()
+    WriterLock(tmp_path).close()
+
+
+def test_a_lock_is_freed_although_its_file_cannot_be_written(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        lock = WriterLock(tmp_path)
+        patch.setattr(os, "ftruncate", refuse)
+        lock.close()
     WriterLock(tmp_path).close()
 
 
