@@ -50,14 +50,16 @@ class LanceTable:
         """Return whether the table has any state."""
         return bool(layout.manifests(self.path))
 
-    def append(self, rows: Sequence[VectorRow]) -> None:
-        """Add rows in one commit and wait until the disk has them."""
+    def append(self, rows: Sequence[VectorRow]) -> bool:
+        """Add rows in one commit and wait until the disk has them; return whether all are new."""
         with self._at_work("write"), Fresh(self.path):
             data = self._arrow(rows)
-            if self._table is None and not self.exists():
+            made = self._table is None and not self.exists()
+            if made:
                 self._table = self._database().create_table(self._name, data)
             else:
                 self._open().add(data)
+        return made
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these keys."""

@@ -6,6 +6,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from kebab.core.ids import digest
+from kebab.errors.refusal import refusal
 
 FEATURE = "the vector index"
 """What does not work without the libraries of this package."""
@@ -45,11 +46,17 @@ def is_own(name: str) -> bool:
 
 
 def manifests(table: Path) -> list[Path]:
-    """Return the manifests of a table, the latest first."""
+    """Return the manifests of a table, the latest first.
+
+    Raises:
+        IoError: The file system refused.
+    """
     try:
         found = [path for path in (table / "_versions").iterdir() if _is_manifest(path)]
     except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as fault:
+        raise refusal(fault, "read", table) from fault
     return sorted(found, key=_number, reverse=True)
 
 
@@ -64,10 +71,16 @@ def _number(path: Path) -> int:
 
 
 def stamp(table: Path) -> bytes | None:
-    """Return a digest that changes with every commit to a table; None when there is no table."""
+    """Return a digest that changes with every commit to a table; None when there is no table.
+
+    Raises:
+        IoError: The file system refused.
+    """
     for manifest in manifests(table):
         try:
             return blake2b(manifest.read_bytes(), digest_size=_STAMP_BYTES).digest()
         except FileNotFoundError:
             continue  # dropped by the writer since the listing; an older one will not match
+        except OSError as fault:
+            raise refusal(fault, "read", manifest) from fault
     return None

@@ -79,11 +79,17 @@ class Sidecar:
         return header if size >= self._end(header.rows) else None
 
     def map(self, stamp: bytes) -> "Batch | None":
-        """Return the keys and the mapped vectors if the file equals this state of the table."""
+        """Return the keys and the mapped vectors if the file equals this state of the table.
+
+        A file that cannot be mapped is as good as none: the table itself can still be read.
+        """
         header = self.header()
         if header is None or header.stamp != stamp:
             return None
-        records = self._records(header.rows, writable=False)
+        try:
+            records = self._records(header.rows, writable=False)
+        except (OSError, ValueError):
+            return None
         return records["key"].copy(), records["vector"]
 
     def create(self, stamp: bytes, batches: "Iterable[Batch]") -> None:

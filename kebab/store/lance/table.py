@@ -64,8 +64,7 @@ class LanceVectors:
         keys = np.array([row.key for row in rows], np.int64)
         matrix = np.array([row.vector for row in rows], np.float32)
         before = layout.stamp(self._table.path)
-        self._table.append(rows)
-        if before is None:
+        if self._table.append(rows):
             self._follow(None, lambda _, after: self._sidecar.create(after, [(keys, matrix)]))
         else:
             self._follow(before, lambda old, new: self._sidecar.extend(old, new, (keys, matrix)))

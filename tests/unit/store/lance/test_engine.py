@@ -25,6 +25,14 @@ def test_a_new_table_opens_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_it_is_told_whether_the_table_was_made(tmp_path, make_rows):
+    made = LanceTable(tmp_path, "new", 3)
+
+    assert made.append(make_rows(1))
+    assert not made.append(make_rows(2))
+    assert not LanceTable(tmp_path, "new", 3).append(make_rows(3))
+
+
 def test_each_append_is_one_commit(table, make_rows):
     table.append(make_rows(*range(10, 500)))
     assert len(layout.manifests(table.path)) == 2

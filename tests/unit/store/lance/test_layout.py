@@ -1,5 +1,9 @@
+import errno
+from pathlib import Path
+
 import pytest
 
+from kebab.errors.catalog import IoError
 from kebab.store.lance import layout
 
 
@@ -47,9 +51,23 @@ def test_the_stamp_changes_with_every_commit_and_is_that_of_the_content(tmp_path
     assert layout.stamp(tmp_path) == second
 
 
+@pytest.mark.parametrize("call", ["iterdir", "read_bytes"])
+def test_a_table_that_cannot_be_read_is_an_io_error(tmp_path, monkeypatch, call):
+    def refuse(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    manifest(tmp_path, "1.manifest", "one")
+    monkeypatch.setattr(Path, call, refuse)
+
+    with pytest.raises(IoError) as caught:
+        layout.stamp(tmp_path)
+
+    assert caught.value.cause == "Input/output error"
+    assert caught.value.path.startswith(str(tmp_path))
+
+
 def test_relative_directories_become_absolute(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    from pathlib import Path
 
     assert layout.table_path(Path("data"), "v").is_absolute()
 

@@ -1,3 +1,5 @@
+import errno
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,16 @@ def test_a_damaged_file_is_never_mapped(sidecar, path, damage):
     assert sidecar.map(ONE) is None
     sidecar.extend(ONE, TWO, batch(9))
     assert sidecar.map(TWO) is None
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.ENOMEM, "no memory"), ValueError("too long")])
+def test_a_file_that_the_system_does_not_map_is_as_good_as_none(sidecar, monkeypatch, fault):
+    def refuse(*_):
+        raise fault
+
+    monkeypatch.setattr(np, "memmap", refuse)
+
+    assert sidecar.map(ONE) is None
 
 
 def test_a_file_of_another_dimension_is_never_mapped(sidecar, path):

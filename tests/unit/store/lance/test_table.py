@@ -59,6 +59,14 @@ def test_the_sidecar_follows_every_commit(writer, current, make_rows):
     assert current()
 
 
+def test_a_sidecar_is_never_begun_with_the_last_rows_only(writer, tmp_path, make_rows, monkeypatch):
+    monkeypatch.setattr("kebab.store.lance.table.layout.stamp", lambda _: None)
+    writer.append(make_rows(5))
+    monkeypatch.undo()
+
+    assert sorted(LanceVectors(tmp_path, "v", 3).keys()) == [0, 1, 2, 5]
+
+
 def test_a_sidecar_that_fell_behind_catches_up_in_maintenance(writer, current, make_rows, tmp_path):
     layout.sidecar_path(tmp_path, "v").unlink()
     writer.append(make_rows(5))
