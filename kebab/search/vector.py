@@ -13,6 +13,7 @@ from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
+    IoError,
     StoreCorrupt,
     TimedOut,
 )
@@ -29,6 +30,7 @@ _LOST: tuple[type[Signal], ...] = (
     DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
+    IoError,
     StoreCorrupt,
     TimedOut,
 )
@@ -70,6 +72,7 @@ class Channel:
         Raises:
             DependencyMissing: Vectors were demanded, and a library cannot be loaded.
             EmbeddingUnavailable: Vectors were demanded, and there is no model to ask with.
+            IoError: Vectors were demanded, and the file system refused.
             StoreCorrupt: Vectors were demanded and cannot be read.
             TimedOut: Vectors were demanded, and the model took too long.
         """

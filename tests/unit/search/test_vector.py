@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.hit import Degraded
 from kebab.core.query import Filters, Mode
-from kebab.errors.catalog import EmbeddingUnavailable, StoreCorrupt
+from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
 from kebab.search.cache import QueryVectors
 from kebab.search.parse import parse
 from kebab.search.vector import Channel, Nearness, Scope, nearest, scope
@@ -65,15 +65,23 @@ def test_without_a_model_the_channel_is_degraded_or_refused(base):
         _ask(channel, mode=Mode.VECTOR)
 
 
-def test_a_damaged_index_degrades_a_hybrid_search_only(base):
+@pytest.mark.parametrize(
+    "fault",
+    [
+        StoreCorrupt(path="/kb/lance", cause="bad page"),
+        IoError(path="/kb/lance", op="read", cause="Permission denied"),
+    ],
+    ids=["damaged", "out of reach"],
+)
+def test_an_index_that_cannot_be_read_degrades_a_hybrid_search_only(base, fault):
     def damaged():
-        raise StoreCorrupt(path="/kb/lance", cause="bad page")
+        raise fault
 
     found = _ask(_channel(base, vectors=damaged))
 
     assert isinstance(found, Degraded)
     assert found.hint == "kebab doctor"
-    with pytest.raises(StoreCorrupt):
+    with pytest.raises(type(fault)):
         _ask(_channel(base, vectors=damaged), mode=Mode.VECTOR)
 
 
