@@ -1,5 +1,8 @@
 """Beginning: the commented settings file, and the folder of the knowledge base."""
 
+import os
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from kebab.app.compose import Workshop
@@ -23,7 +26,7 @@ def init(shop: Workshop, *, workspace: str | None, force: bool) -> InitReport:
         shop.places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if written:
             shop.config_path.parent.mkdir(parents=True, exist_ok=True)
-            shop.config_path.write_text(toml(root or ""), encoding="utf-8")
+            _write(shop.config_path, toml(root or ""))
     except OSError as fault:
         raise refusal(fault, "create", fault.filename or shop.config_path) from fault
     return InitReport(
@@ -32,6 +35,23 @@ def init(shop: Workshop, *, workspace: str | None, force: bool) -> InitReport:
         data_dir=str(shop.places.data),
         workspace=(root if written else None) or shop.settings.workspace or None,
     )
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file wholly or not at all: half of a settings file would stop every command."""
+    place = Path(os.path.realpath(path))
+    draft = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if place.exists():
+            shutil.copymode(place, draft)
+        draft.replace(place)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def _folder(workspace: str) -> str:

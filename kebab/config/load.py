@@ -77,17 +77,21 @@ def variable(key: str) -> str:
 
 def _read(named: Path | None) -> dict[str, Any]:
     path = named or default_config()
-    if named is None and not path.exists():
-        return {}
-    import tomllib
-
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as fault:
+        text = path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError) as fault:
+        if named is None:
+            return {}
         raise ConfigInvalid(path=str(path), cause="no such file") from fault
     except OSError as fault:
         raise ConfigInvalid(path=str(path), cause=fault.strerror or str(fault)) from fault
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as fault:
+    except UnicodeDecodeError as fault:
+        raise ConfigInvalid(path=str(path), cause=f"not TOML: {fault}") from fault
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise ConfigInvalid(path=str(path), cause=f"not TOML: {fault}") from fault
 
 

@@ -1,3 +1,4 @@
+import errno
 import os
 import tomllib
 
@@ -57,6 +58,32 @@ def test_force_writes_it_anew(desk):
 
     assert report.written
     assert load(desk.config, environ={}) == load(environ={})
+
+
+def test_a_disk_that_is_full_leaves_the_settings_as_they_were(desk, monkeypatch):
+    def refuse(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    desk.config.write_text("offline = true\n")
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(IoError, match="No space left"):
+        init(desk.shop(), workspace=None, force=True)
+
+    assert desk.config.read_text() == "offline = true\n"
+    assert [path for path in desk.config.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_link_to_the_settings_stays_one_and_so_do_its_permissions(desk):
+    kept = desk.folder / "kept.toml"
+    kept.write_text("")
+    kept.chmod(0o600)
+    desk.config.symlink_to(kept)
+
+    init(desk.shop(), workspace=None, force=True)
+
+    assert desk.config.is_symlink()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert load(kept, environ={}) == load(environ={})
 
 
 def test_missing_folders_on_the_way_are_made(desk):

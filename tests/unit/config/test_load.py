@@ -1,3 +1,4 @@
+import errno
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,16 @@ def test_a_byte_order_mark_of_an_editor_is_passed_over(tmp_path):
     path = _written(tmp_path, "\ufeff[search]\nlimit = 7\n")
 
     assert load(path, environ={}).search.limit == 7
+
+
+def test_default_settings_out_of_reach_are_refused_and_not_passed_over(monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+
+    with pytest.raises(ConfigInvalid, match="Permission denied"):
+        load(environ={})
 
 
 def test_a_folder_is_not_a_settings_file(tmp_path):
