@@ -5,6 +5,7 @@ This holds the only broad `except` of the command line.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,8 @@ def report(session: Session, fault: BaseException) -> int:
         return seen.exit
     session.reported = True
     log = logged(session, fault, seen)
-    session.on_fault(seen)
+    with suppress(Signal):  # stdout may be what failed; stderr still tells of it
+        session.on_fault(seen)
     if session.flags.machine:
         session.aside(seen.reply, seen.exit)
     else:

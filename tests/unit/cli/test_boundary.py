@@ -8,7 +8,7 @@ from kebab.cli.boundary import guarded, usage
 from kebab.cli.channels import Channel, Channels
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.session import Session
-from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, UsageInvalid
+from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, UsageInvalid
 from tests.shape.libraries import own_exceptions
 
 CASES = [
@@ -89,6 +89,16 @@ def test_there_is_one_report_only(session, err):
 
     assert guarded(session, failing(KeyboardInterrupt())) == 130
     assert written(err).count("error:") == 1
+
+
+def test_a_stream_that_cannot_be_ended_leaves_the_report(session, err):
+    def refuse(_):
+        raise IoError(path="<stdout>", op="write", cause="No space left on device")
+
+    session.on_fault = refuse
+
+    assert guarded(session, failing(Locked(path="x", holder_pid=7))) == 2
+    assert "pid 7" in written(err)
 
 
 def test_others_hear_of_a_fault_first(session):
