@@ -40,9 +40,10 @@ def fetch_chunk(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound
         return not_found(options.name, "passage")
     chunk = detail.chunk
     span = _Span(kind="chunk", start=chunk.start_line, end=chunk.end_line, chunk=chunk.chunk_id)
-    if _freshness(document) == "fresh":
-        return _cut(document, _lines(shop, document), span, options)
-    return _indexed(document, [chunk], span, options)
+    state = _freshness(document)
+    if state == "fresh":
+        return _cut(document, state, _lines(shop, document), span, options)
+    return _indexed(document, state, [chunk], span, options)
 
 
 def fetch_doc(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
@@ -50,13 +51,14 @@ def fetch_doc(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
     document = _document(shop, options.name)
     if isinstance(document, NotFound):
         return document
-    if _freshness(document.summary) == "gone":
+    state = _freshness(document.summary)
+    if state == "gone":
         last = max((chunk.end_line for chunk in document.chunks), default=1)
         span = _Span(kind="doc", start=1, end=last)
-        return _indexed(document.summary, list(document.chunks), span, options)
+        return _indexed(document.summary, state, list(document.chunks), span, options)
     lines = _lines(shop, document.summary)
     whole = _Span(kind="doc", start=1, end=max(1, len(lines)))
-    return _cut(document.summary, lines, whole, options)
+    return _cut(document.summary, state, lines, whole, options)
 
 
 def fetch_span(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
@@ -75,7 +77,8 @@ def fetch_span(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
     if not 1 <= start <= end:
         cause = f"no lines {start} to {options.end or start} in a file of {len(lines)}"
         raise InvalidInput(field="start", cause=cause)
-    return _cut(document.summary, lines, _Span(kind="span", start=start, end=end), options)
+    span = _Span(kind="span", start=start, end=end)
+    return _cut(document.summary, _freshness(document.summary), lines, span, options)
 
 
 def _document(shop: Workshop, name: str) -> DocumentDetail | NotFound:
@@ -96,26 +99,35 @@ def _lines(shop: Workshop, document: DocumentSummary) -> list[str]:
 
 
 def _cut(
-    document: DocumentSummary, lines: list[str], span: _Span, options: FetchOptions
+    document: DocumentSummary,
+    state: Freshness,
+    lines: list[str],
+    span: _Span,
+    options: FetchOptions,
 ) -> FetchResult:
     """Return the lines of a span with the context that was asked for."""
     first = max(1, span.start - options.context)
     last = min(len(lines), span.end + options.context)
     text = "\n".join(lines[first - 1 : last])
     wide = replace(span, start=first, end=max(first, last))
-    return _result(document, text, (span, wide), len(lines), options)
+    return _result(document, state, text, (span, wide), len(lines), options)
 
 
 def _indexed(
-    document: DocumentSummary, chunks: "list[StoredChunk]", span: _Span, options: FetchOptions
+    document: DocumentSummary,
+    state: Freshness,
+    chunks: "list[StoredChunk]",
+    span: _Span,
+    options: FetchOptions,
 ) -> FetchResult:
     """Return text as it was indexed, because the file no longer holds it."""
     text = "\n\n".join(chunk.text for chunk in chunks)
-    return _result(document, text, (span, span), span.end, options)
+    return _result(document, state, text, (span, span), span.end, options)
 
 
 def _result(
     document: DocumentSummary,
+    state: Freshness,
     text: str,
     spans: tuple[_Span, _Span],
     line_count: int,
@@ -136,7 +148,7 @@ def _result(
         end_line=min(given.end, last) if truncated else given.end,
         line_count=line_count,
         citation=line_citation(document.path, asked.start, asked.end),
-        freshness=_freshness(document),
+        freshness=state,
         truncated=truncated,
     )
 

@@ -74,11 +74,13 @@ def recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
 def read(absolute: str) -> Content:
     """Return a file's bytes; its stamp is older than they are, so a later edit is noticed.
 
+    The size is that of the bytes: a file that was cut off while it was read is read again.
+
     Raises:
         OSError: The file cannot be read.
     """
     with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         stat = os.fstat(file.fileno())
         data = file.read()
-    stamp = FileStamp(size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
+    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
     return Content(data=data, stamp=stamp)

@@ -1,3 +1,5 @@
+import io
+
 import pytest
 
 from kebab.chunk.budget import Budget
@@ -67,6 +69,19 @@ def test_what_was_read_carries_the_stamp_of_the_file(entry, tmp_path):
 
     assert (stamp.size, stamp.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
     assert stamp.inode == stat.st_ino
+
+
+def test_a_file_that_was_cut_off_while_it_was_read_does_not_look_whole(entry, monkeypatch):
+    whole = read(entry.absolute).stamp
+    monkeypatch.setattr("builtins.open", lambda *_: _Cut(entry.absolute))
+
+    assert read(entry.absolute).stamp.size == whole.size // 2
+
+
+class _Cut(io.FileIO):
+    def read(self, size=-1):
+        data = super().read(size)
+        return data[: len(data) // 2]
 
 
 def test_a_recipe_changes_with_parser_and_chunker():
