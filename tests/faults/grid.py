@@ -108,7 +108,8 @@ class Runner:
         """Run a command that nothing befalls; return how often each point was passed."""
         stage = self._stage
         stage.restore(command)
-        self._clean[command.name] = stage.run(command)
+        clean = self._clean[command.name] = stage.run(command)
+        assert clean.status == command.status, (command.name, clean)
         calls = Counter(stage.world.calls)
         ends = [stage.recovered(command)] if command.writes else []
         stage.restore(command)

@@ -23,6 +23,8 @@ class Command:
     home: str = "ready"
     stdin: bytes = b""
     writes: bool = False
+    status: int = 0
+    """How it ends when nothing befalls it."""
     lines: bool = False
     """Whether stdout is a stream of lines."""
     says: tuple[Step, ...] = ()
@@ -116,7 +118,7 @@ def _searching() -> list[Command]:
         Command("bulk search", ("search", "--bulk"), stdin=lines, lines=True),
         Command("streamed search", ("search", "dough", "--stream"), lines=True),
         Command("search without sidecar", ("search", "dog park", "--mode", "vector"), "bare"),
-        Command("search of nothing", ("search", "dough"), "empty"),
+        Command("search of nothing", ("search", "dough"), "empty", status=3),
         Command("search of edits", ("search", "dough hours"), "edited"),
     ]
 
@@ -128,5 +130,7 @@ def _asking() -> list[Command]:
         Command("ask", ("ask", QUESTION), says=(ANSWER,)),
         Command("streamed ask", ("ask", QUESTION, "--stream"), says=(ANSWER,), lines=True),
         Command("ask in a session", talk, says=(ANSWER, ANSWER), writes=True),
-        Command("ask of nobody", ("ask", QUESTION), settings={"OLLAMA_HOST": "127.0.0.1:9"}),
+        Command(
+            "ask of nobody", ("ask", QUESTION), settings={"OLLAMA_HOST": "127.0.0.1:9"}, status=2
+        ),
     ]
