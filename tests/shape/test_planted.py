@@ -1,0 +1,76 @@
+"""The guards of the error system fail when what they guard against is done."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.shape.tree import ROOT
+
+_NEEDED = ("kebab", "tests", "docs", "migrations", "pyproject.toml")
+_SMALL = shutil.ignore_patterns("__pycache__", "kept")
+
+PLANTED = {
+    "an exception of a library that no table maps": (
+        "kebab/transport/failures.py",
+        "        httpx.ReadError: _cut,\n",
+        "",
+        "tests/unit/transport/test_failures.py",
+    ),
+    "a missing translation": (
+        "kebab/errors/translations/ko.py",
+        '    rows.ParseFailed: Wording("파일을 해석할 수 없습니다: {path}: {cause}"),\n',
+        "",
+        "tests/unit/errors/translations",
+    ),
+    "a translation that lost a detail": (
+        "kebab/errors/translations/ko.py",
+        "할 수 없는 작업입니다: {operation}",
+        "할 수 없는 작업입니다",
+        "tests/unit/errors/translations",
+    ),
+    "a token that leaks into the public view": (
+        "kebab/app/classify.py",
+        "from kebab.app.redaction import redacted\n",
+        "def redacted(value: Any, *, hides_home: bool = False) -> Any:\n    return value\n\n",
+        "tests/unit/app/test_classify.py",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the checkout, to do wrong in."""
+    copy = tmp_path_factory.mktemp("tree")
+    for name in _NEEDED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, ignore=_SMALL)
+        else:
+            shutil.copy(ROOT / name, copy / name)
+    return copy
+
+
+def guarded(tree, guard):
+    """Return whether the guard passes in the tree, and what it says."""
+    line = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", guard]
+    environ = {**os.environ, "PYTHONPATH": str(tree)}
+    ran = subprocess.run(line, cwd=tree, env=environ, capture_output=True, text=True, check=False)
+    assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+    return ran.returncode == 0
+
+
+@pytest.mark.parametrize("planted", PLANTED.values(), ids=PLANTED)
+def test_what_is_planted_is_found(tree, planted):
+    name, right, wrong, guard = planted
+    file = tree / name
+    text = file.read_text(encoding="utf-8")
+    assert text.count(right) == 1
+
+    assert guarded(tree, guard)
+    file.write_text(text.replace(right, wrong), encoding="utf-8")
+    try:
+        assert not guarded(tree, guard)
+    finally:
+        file.write_text(text, encoding="utf-8")
