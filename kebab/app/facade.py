@@ -56,7 +56,7 @@ class Kebab:
 
     def bulk(self, lines: Iterable[bytes]) -> "Iterator[BulkSearchItem]":
         """Yield the answer to each line: a JSON string or a search request."""
-        from kebab.app.search import bulk
+        from kebab.app.bulk import bulk
 
         return bulk(self._shop, lines)
 

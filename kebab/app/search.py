@@ -1,23 +1,19 @@
 """Searching: a request becomes a query, and a page becomes the response."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from kebab.app.classify import classify, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.legible import require_legible
 from kebab.app.moment import parsed
 from kebab.app.project import response
 from kebab.core.query import Filters, Mode, Query
 from kebab.core.stored import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.errors.signal import Signal
 from kebab.search import cursor
 from kebab.search.engine import SearchEngine
-from kebab.wire.record import decode_request
-from kebab.wire.search import BulkSearchItem, FilteredRequest, SearchRequest, SearchResponse
+from kebab.wire.search import FilteredRequest, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder, Vectors
@@ -45,21 +41,6 @@ def search(shop: Workshop, request: SearchRequest) -> SearchResponse:
     following = page.next_offset
     token = None if following is None else cursor.encode(query, following, page.revision, salt)
     return response(page, query, token)
-
-
-def bulk(shop: Workshop, lines: Iterable[bytes]) -> Iterator[BulkSearchItem]:
-    """Yield the answer to each line that is not empty; a bad line is its own error."""
-    filled = (line for line in lines if line.strip())
-    for index, line in enumerate(filled):
-        query: str | None = None
-        try:
-            request = _read(line)
-            query = request.query
-            item = BulkSearchItem(index=index, query=query, response=search(shop, request))
-        except Signal as signal:
-            fault = classify(signal, operation="search", view=seen_with(shop.settings)).reply
-            item = BulkSearchItem(index=index, query=query, error=fault)
-        yield item
 
 
 def as_query(request: SearchRequest, now: float) -> Query:
@@ -97,12 +78,6 @@ def as_filters(request: FilteredRequest, now: float) -> Filters:
         since=None if request.since is None else parsed(request.since, "$.since", now),
         until=None if request.until is None else parsed(request.until, "$.until", now),
     )
-
-
-def _read(line: bytes) -> SearchRequest:
-    """Return the request of a line: a JSON string, or an object."""
-    said: str | SearchRequest = decode_request(line, str | SearchRequest)
-    return SearchRequest(query=said) if isinstance(said, str) else said
 
 
 def engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:

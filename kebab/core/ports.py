@@ -6,7 +6,6 @@ Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.compose
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from kebab.core.answer import Completion, Message, SessionSummary, Turn
 from kebab.core.chunk import KeyedScore, PendingChunk
 from kebab.core.document import ParsedDocument
 from kebab.core.hit import StoredChunk, VectorState
@@ -15,6 +14,7 @@ from kebab.core.query import Filters
 from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
 
 if TYPE_CHECKING:
+    from kebab.core.answer import Completion, Message, SessionSummary, Turn
     from kebab.core.vector import Matrix, Vector
 
 
@@ -199,8 +199,8 @@ class LanguageModel(Protocol):
         """The window that prompt and answer share, in tokens; the same for every call."""
 
     def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
-    ) -> Completion:
+        self, messages: "Sequence[Message]", *, max_tokens: int, on_text: Callable[[str], None]
+    ) -> "Completion":
         """Return what the model says to a conversation; `on_text` gets each piece as it comes.
 
         An exception, one of `on_text` or a `KeyboardInterrupt` too, ends the server's work: the
@@ -220,16 +220,16 @@ class LanguageModel(Protocol):
 class Conversations(Protocol):
     """Remembers the turns of sessions, up to a limit."""
 
-    def turns(self, session: str, last: int | None = None) -> list[Turn]:
+    def turns(self, session: str, last: int | None = None) -> "list[Turn]":
         """Return the turns of a session in order, or only the last ones; none when unknown."""
 
-    def add(self, turn: Turn) -> int:
+    def add(self, turn: "Turn") -> int:
         """Remember a turn at the end of its session and return its index, from 0.
 
         `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
         """
 
-    def sessions(self) -> list[SessionSummary]:
+    def sessions(self) -> "list[SessionSummary]":
         """Return every session, the one used last first."""
 
     def forget(self, session: str) -> int:

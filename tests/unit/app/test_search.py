@@ -1,4 +1,4 @@
-"""Searching over real stores: filters, pages, budgets, bulk, and channels that cannot answer."""
+"""Searching over real stores: filters, pages, budgets, and channels that cannot answer."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kebab.app.search import as_query, bulk
+from kebab.app.search import as_query
 from kebab.core.query import Filters, Mode
 from kebab.embed.models import E5_SMALL, MINILM
 from kebab.errors.catalog import (
@@ -256,40 +256,6 @@ def test_a_trace_comes_when_asked_for(library):
     assert {"lexical", "vector", "fuse"} <= {
         stage.stage for stage in library.search("notes", trace=True).trace
     }
-
-
-def test_bulk_answers_every_line_in_its_order(library):
-    lines = [
-        b'"notes"\n',
-        b"\n",
-        b'  {"query": "backup", "limit": 2}\n',
-        b"   \n",
-        b"{broken\n",
-        b'{"query": "notes", "limit": 0}\n',
-        b'{"query": "notes", "colour": "red"}\n',
-        b"[1]\n",
-        b'""\n',
-        b'"\xff"\n',
-        b'"notes", "limit": 1\n',
-        b"[" * 100_000 + b"\n",
-    ]
-    items = list(bulk(library.shop(), lines))
-    errors = [None if item.error is msgspec.UNSET else item.error.code for item in items]
-
-    assert [item.index for item in items] == list(range(10))
-    assert errors == [None, None] + ["invalid_input"] * 8
-    assert [item.query for item in items] == ["notes", "backup"] + [None] * 4 + [""] + [None] * 3
-    assert [len(item.response.hits) for item in items if item.response] == [10, 2]
-    assert [item.error.details["field"] for item in items if item.error][1] == "$.limit"
-    assert all((item.error is msgspec.UNSET) != (item.response is msgspec.UNSET) for item in items)
-
-
-def test_bulk_answers_before_the_next_line_is_read(library):
-    def lines():
-        yield b'"notes"'
-        raise AssertionError("read too early")
-
-    assert next(bulk(library.shop(), lines())).query == "notes"
 
 
 def test_without_a_model_words_answer_and_the_page_says_so(desk):
