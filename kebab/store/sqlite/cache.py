@@ -5,9 +5,11 @@ from pathlib import Path
 import apsw
 
 from kebab.store.sqlite import migrate
-from kebab.store.sqlite.connection import database_path, keep_log
+from kebab.store.sqlite.connection import database_path, empty_log, keep_log
 
 _ROWS = 512
+_LONG_LOG = 4_000_000
+"""Bytes of log that every later reader would have to look through."""
 
 
 class QueryCache:
@@ -94,7 +96,19 @@ class QueryCache:
             return
 
     def close(self) -> None:
-        """Close the connection, if there is one."""
+        """Close the connection, if there is one.
+
+        Whoever asks reads meanwhile, so the log only grows; when it is long it is emptied now.
+        """
         if self._database is not None:
+            self._shorten(self._database)
             self._database.close()
             self._database = None
+
+    def _shorten(self, database: apsw.Connection) -> None:
+        log = self._path.with_name(self._path.name + "-wal")
+        try:
+            if log.stat().st_size > _LONG_LOG:
+                empty_log(database)
+        except (OSError, apsw.Error):
+            return

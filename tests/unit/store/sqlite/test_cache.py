@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.store.sqlite.cache import QueryCache
-from kebab.store.sqlite.connection import database_path, open_writer
+from kebab.store.sqlite.connection import database_path, open_reader, open_writer
 
 
 @pytest.fixture
@@ -78,3 +78,49 @@ def test_a_busy_writer_is_not_waited_for(cache, data_dir):
     assert (cache.get("page", "new", 1), cache.get("page", "old", 1)) == (None, b"answer")
     writer.execute("ROLLBACK")
     writer.close()
+
+
+def log_of(data_dir):
+    return database_path(data_dir).with_name(database_path(data_dir).name + "-wal")
+
+
+def grown(data_dir, megabytes):
+    """Fill the log while somebody reads, which keeps it from being used again."""
+    reader = open_reader(data_dir)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM query_cache").fetchall()
+    cache = QueryCache(data_dir)
+    for number in range(megabytes):
+        cache.put("page", str(number), 1, bytes(1_000_000))
+    return cache, reader
+
+
+def test_a_log_that_grew_long_is_emptied_on_closing(data_dir):
+    cache, reader = grown(data_dir, 6)
+    assert log_of(data_dir).stat().st_size > 5_000_000
+    reader.close()
+
+    cache.close()
+
+    assert log_of(data_dir).stat().st_size == 0
+    again = QueryCache(data_dir)
+    assert again.get("page", "3", 1) == bytes(1_000_000)
+    again.close()
+
+
+def test_a_short_log_is_left_to_the_next_ingest(data_dir):
+    cache, reader = grown(data_dir, 1)
+    reader.close()
+
+    cache.close()
+
+    assert log_of(data_dir).stat().st_size > 0
+
+
+def test_a_reader_at_work_is_not_waited_for(data_dir):
+    cache, reader = grown(data_dir, 6)
+
+    cache.close()
+
+    assert reader.execute("SELECT count(*) FROM query_cache").get == 0
+    reader.close()
