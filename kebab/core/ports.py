@@ -267,8 +267,11 @@ class VectorWriter(Vectors, Protocol):
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks in one commit."""
 
-    def keys(self) -> list[Key]:
-        """Return the key of every row, repeated keys included."""
+    def keys(self, *, sure: bool = False) -> list[Key]:
+        """Return the key of every row, repeated keys included.
+
+        With `sure` they come from the rows themselves, not from anything derived of them.
+        """
 
     def clear(self) -> None:
         """Delete every row."""

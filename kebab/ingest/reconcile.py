@@ -7,12 +7,15 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 
 
-def reconcile(library: LibraryWriter, vectors: VectorWriter, version: str) -> None:
+def reconcile(
+    library: LibraryWriter, vectors: VectorWriter, version: str, *, sure: bool = False
+) -> None:
     """Delete every row that the library does not vouch for.
 
-    A chunk whose row is missing or stored twice waits for its vector again.
+    A chunk whose row is missing or stored twice waits for its vector again. With `sure` the rows
+    themselves are read.
     """
-    stored = Counter(vectors.keys())
+    stored = Counter(vectors.keys(sure=sure))
     vouched = library.vector_keys()
     doubtful = {key for key in vouched if stored[key] != 1}
     if doubtful:

@@ -115,7 +115,7 @@ class VectorSide:
 
     def _agree(self, vectors: VectorWriter, version: str) -> None:
         try:
-            reconcile(self._library, vectors, version)
+            reconcile(self._library, vectors, version, sure=self._doubted)
         except StoreCorrupt:
             if not self._doubted:
                 raise

@@ -46,7 +46,7 @@ class MemoryVectors:
         self.rows = [row for row in self.rows if row.key not in gone]
         self.commits += 1
 
-    def keys(self) -> list[Key]:
+    def keys(self, *, sure: bool = False) -> list[Key]:
         return [row.key for row in self.rows]
 
     def clear(self) -> None:

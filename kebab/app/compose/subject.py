@@ -94,7 +94,8 @@ def _known_term(shop: Workshop) -> KnownTerm | None:
 
 def _stored(shop: Workshop) -> Sequence[Key]:
     version = shop.stored_version()
-    return shop.vectors(version).keys() if version else []
+    # What is derived of the table may outlive it, and would then speak well of it.
+    return shop.vectors(version).keys(sure=True) if version else []
 
 
 def _corpus(shop: Workshop) -> Corpus:

@@ -97,12 +97,17 @@ class LanceVectors:
         with suppress(OSError):
             self._sidecar.remove()
 
-    def keys(self) -> list[Key]:
-        """Return the key of every row, repeated keys included."""
+    def keys(self, *, sure: bool = False) -> list[Key]:
+        """Return the key of every row, repeated keys included; `sure` reads the table itself.
+
+        Raises:
+            IoError: The file system refused.
+            StoreCorrupt: The table cannot be read.
+        """
         stamp = layout.stamp(self._table.path)
         if stamp is None:
             return []
-        mapped = self._sidecar.map(stamp)
+        mapped = None if sure else self._sidecar.map(stamp)
         if mapped is None:
             return [Key(key) for keys, _ in self._table.batches() for key in keys.tolist()]
         keys = mapped[0]

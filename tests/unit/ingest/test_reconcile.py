@@ -48,6 +48,20 @@ def test_a_chunk_whose_row_is_missing_waits_again(three):
     assert [chunk.key for chunk in three.library.pending(9)] == [second]
 
 
+@pytest.mark.parametrize("sure", [False, True])
+def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, sure):
+    asked = []
+
+    class Watched(MemoryVectors):
+        def keys(self, *, sure=False):
+            asked.append(sure)
+            return super().keys()
+
+    reconcile(three.library, Watched(), "v", sure=sure)
+
+    assert asked == [sure]
+
+
 def test_garbage_is_forgotten_with_its_rows(three):
     keys = sorted(three.library.vector_keys())
     three.library.remove([three.ids()["a.md"]])

@@ -120,10 +120,10 @@ class Torn(MemoryVectors):
 
     torn = True
 
-    def keys(self):
+    def keys(self, *, sure=False):
         if self.torn:
             raise StoreCorrupt(path="/x", cause="torn")
-        return super().keys()
+        return super().keys(sure=sure)
 
     def clear(self):
         self.torn = False

@@ -60,6 +60,14 @@ def test_questions_about_stores_are_answered_by_them(full):
     assert list(storage.garbage()) == []
 
 
+def test_a_table_that_lost_its_rows_is_not_spoken_well_of_by_its_sidecar(full):
+    for path in (full.data / "lance").rglob("data/*.lance"):
+        path.unlink()
+
+    with pytest.raises(StoreCorrupt):
+        _subject(full).storage.stored()
+
+
 def test_a_word_of_the_first_document_is_known(full):
     known = _subject(full).storage.known_term()
 

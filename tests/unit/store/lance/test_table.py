@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kebab.errors.catalog import StoreCorrupt
 from kebab.store.lance import layout
 from kebab.store.lance.nearest import MappedVectors
 from kebab.store.lance.sidecar import Sidecar
@@ -91,6 +92,15 @@ def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path
         "assert 'lancedb' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script, tmp_path], cwd=ROOT, check=True)
+
+
+def test_a_table_that_lost_a_file_is_found_out_when_asked_for_sure(writer, tmp_path):
+    (data,) = layout.table_path(tmp_path, "v").glob("data/*.lance")
+    data.unlink()
+
+    assert writer.keys() == [0, 1, 2]
+    with pytest.raises(StoreCorrupt):
+        LanceVectors(tmp_path, "v", 3).keys(sure=True)
 
 
 def test_a_cleared_index_leaves_no_file(writer, tmp_path):
