@@ -8,7 +8,7 @@ import msgspec
 
 from kebab.app.redaction import redacted
 from kebab.config.model import Settings
-from kebab.errors.catalog import Cancelled, Generic
+from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.dependency import absent
 from kebab.errors.refusal import refusal
 from kebab.errors.signal import Exit, Retry, Signal
@@ -118,6 +118,8 @@ def _signal(fault: BaseException, operation: str) -> Signal:
         return fault
     if isinstance(fault, KeyboardInterrupt):
         return Cancelled(operation=operation)
+    if isinstance(fault, MemoryError):
+        return IoError(path="<memory>", op="create", cause="out of memory")
     if isinstance(fault, OSError) and fault.filename is not None:
         return refusal(fault, "read", fault.filename)
     if isinstance(fault, ImportError):

@@ -1,7 +1,7 @@
 """The truth as search sees it."""
 
 from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -32,7 +32,10 @@ class SqliteReader:
         self.path = str(database_path(data_dir))
         self._weights = weights
         self._database = open_reader(data_dir)
-        self._database.execute("BEGIN")
+        with ExitStack() as undo, self._reading():
+            undo.callback(self._database.close)
+            self._database.execute("BEGIN")
+            undo.pop_all()
 
     @property
     def connection(self) -> apsw.Connection:

@@ -44,7 +44,7 @@ def test_a_signal_speaks_for_itself():
         (PermissionError(13, "Permission denied", "/x"), "io_error", Exit.ERROR),
         (OSError("no file at all"), "generic", Exit.ERROR),
         (ValueError("what"), "generic", Exit.ERROR),
-        (MemoryError(), "generic", Exit.ERROR),
+        (MemoryError(), "io_error", Exit.ERROR),
     ],
 )
 def test_foreign_exceptions_get_the_code_that_fits(raised, code, status):

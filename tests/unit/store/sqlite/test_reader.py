@@ -1,8 +1,9 @@
+import apsw
 import pytest
 
 from kebab.core.ids import doc_id
 from kebab.core.query import Filters
-from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.errors.catalog import InvalidInput, IoError, NotIndexed
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document
@@ -34,6 +35,23 @@ def test_a_snapshot_stays_as_it_was_while_the_writer_commits(writer, tmp_path):
     with SqliteReader(tmp_path) as later:
         assert later.revision() == revision + 2
         assert later.chunk_count() == 2
+
+
+def test_a_snapshot_that_cannot_begin_is_an_io_error(writer, tmp_path):
+    def refuse(_cursor, statement, _bindings):
+        if statement == "BEGIN":
+            raise apsw.NoMemError("out of memory")
+        return True
+
+    def watch(database):
+        database.exec_trace = refuse
+
+    apsw.connection_hooks.append(watch)
+    try:
+        with pytest.raises(IoError):
+            SqliteReader(tmp_path)
+    finally:
+        apsw.connection_hooks.remove(watch)
 
 
 def test_readers_never_wait_for_a_writer(writer, tmp_path):
