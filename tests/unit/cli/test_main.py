@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 from kebab import __version__
+from tests.fakes.console import run
 
 
 def kebab(*arguments, **environ):
@@ -32,6 +33,16 @@ def test_the_version_alone_does_not_even_load_click():
 def test_the_status_of_the_command_is_that_of_the_process(home):
     assert kebab("explain", "no_such_code").returncode == 1
     assert kebab("--nonsense").returncode == 2
+
+
+def test_an_early_interruption_is_told_as_json_where_that_was_asked_for(home, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kebab.cli.main._dispatch", interrupted)
+    ran = run("list", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (130, "cancelled")
 
 
 def test_a_shell_is_given_completions(home):
