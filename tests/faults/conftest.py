@@ -3,13 +3,14 @@
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.faults.grid import DEFAULT, FULL, Ledger, Runner
+from tests.faults.grid import DEFAULT, FULL
+from tests.faults.ledger import Ledger
+from tests.faults.runner import Runner
 from tests.faults.stage import opened
 
 WANTED = os.environ.get("KEBAB_FAULTS", "")
@@ -32,13 +33,8 @@ def folder() -> Iterator[Path]:
 def ledger(folder: Path) -> Ledger:
     """What came of every fault of the grid."""
     size, wanted = (FULL, "") if WANTED == "full" else (DEFAULT, WANTED)
-    begun = time.perf_counter()
     with opened(folder) as stage:
-        runner = Runner(stage, wanted)
-        for command in stage.session:
-            runner.all(command, size)
-    found = runner.ledger
-    found.seconds = time.perf_counter() - begun
+        found = Runner(stage, size, wanted).all()
     _LEDGERS.append(found)
     return found
 

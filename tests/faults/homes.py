@@ -90,9 +90,15 @@ class Homes:
         edit_notes(self.folder / "edited")
         move_notes(self.folder / "moved")
         # One only: with two, a fault at the first would be a reason to take the other for good.
-        tiny_model.install(MODELS[0], self.models)
+        tiny_model.install(MODELS[0], self.folder / "models")
+        self.mend_models()
         for name in _KEPT:
             (self.live / name).mkdir()
+
+    def mend_models(self) -> None:
+        """Do what fetching the model anew does."""
+        shutil.rmtree(self.models, ignore_errors=True)
+        shutil.copytree(self.folder / "models", self.models)
 
     def show(self, state: str) -> None:
         """Put the notes of a state in place: `first`, `edited` or `moved`."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kebab.errors.signal import Signal
 from tests.fakes.console import Ran, run
 from tests.fakes.ollama import FakeOllama, fake_ollama
 from tests.fakes.ollama_script import Step
@@ -61,16 +62,19 @@ class Stage:
         *,
         says: Sequence[Step] = (),
         settings: Mapping[str, str] | None = None,
+        watched: str = "",
     ) -> Ran:
-        """Run a command in the home as it is."""
+        """Run a command in the home as it is; `watched` is a point that is costly to count."""
         self.server._scripts.clear()
         self.server.enqueue(*(says or command.says))
         self.clocks.reset()
         more = {**_IMPATIENT, **command.settings, **(settings or {})}
         if injection is not None and injection.fault.name == "stuck":
             more |= _SHORT
-        watch = injection.point if injection is not None else ""
-        profile = process.profiled(self.world, watch) if watch in _PROFILED else nullcontext()
+        watched = watched or (injection.point if injection is not None else "")
+        profile = (
+            process.profiled(self.world, watched) if watched in process.COSTLY else nullcontext()
+        )
         with _settings(more), self.world.at_work(injection), profile:
             return run(*command.line, stdin=command.stdin)
 
@@ -85,19 +89,21 @@ class Stage:
 
         A file that could not be read when it had just been moved may have got a new id.
         """
-        again = run("ingest", str(self.homes.notes), "--json")
-        if again.status:
-            return f"the next ingest ends with {again.status}: {again.err[-600:]}"
-        report = again.reply
-        if report["errors"] or report["embedding"]["pending"]:
-            return f"the next ingest leaves something undone: {again.out[-600:]}"
+        texts = (self.homes.data / "stdin").exists()
+        for arguments in ((str(self.homes.notes),), *([()] if texts else [])):
+            again = run("ingest", *arguments, "--json")
+            if again.status:
+                return f"the next ingest ends with {again.status}: {again.err[-600:]}"
+            report = again.reply
+            if report["errors"] or report["embedding"]["pending"]:
+                return f"the next ingest leaves something undone: {again.out[-600:]}"
         health = run("doctor", "--json")
         if health.status:
-            return f"doctor: {health.out[-1500:]}{health.err[-300:]}"
-        return held(self.homes.data, ids=command.home != "moved")
-
-
-_PROFILED = frozenset({"memory", "interrupt"})
+            return f"doctor: {_unwell(health)}"
+        try:
+            return held(self.homes.data, ids=command.home != "moved")
+        except Signal as signal:
+            return f"doctor finds nothing wrong: {signal}"
 
 
 @contextmanager
@@ -122,6 +128,12 @@ def opened(folder: Path) -> Iterator[Stage]:
                 yield stage
             finally:
                 gc.unfreeze()
+
+
+def _unwell(health: Ran) -> str:
+    """Return what doctor found."""
+    checks = [one for line in health.events for one in line["checks"]]
+    return f"{[one for one in checks if one['status'] == 'fail']}{health.err[-300:]}"
 
 
 @contextmanager

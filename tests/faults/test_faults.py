@@ -31,6 +31,10 @@ def test_an_error_is_one_object_and_the_status_of_its_code(ledger):
     assert not said(ledger, "stdout")
 
 
+def test_nothing_hangs(ledger):
+    assert not said(ledger, "hang")
+
+
 def test_no_result_is_wrong_without_saying_so(ledger):
     assert not said(ledger, "silent")
 

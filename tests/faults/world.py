@@ -29,6 +29,11 @@ class Injection:
         rest = "…" if self.lasting else ""
         return f"{self.point}[{self.index}]{rest} {self.fault.name}"
 
+    @property
+    def family(self) -> str:
+        """The port that fails."""
+        return self.point.partition(".")[0]
+
     def hits(self, point: str, number: int) -> bool:
         """Return whether this call is to fail."""
         if point != self.point:

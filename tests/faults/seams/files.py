@@ -51,6 +51,9 @@ REFUSALS = {
 }
 """What the system can say to each kind of call."""
 
+_NEVER = {("list", "vectors", "ENOENT")}
+"""A folder that is gone for a moment, and back in the next: what is in it cannot be known then."""
+
 _BY_PATH = {
     "stat": ("stat", "lstat"),
     "list": ("listdir",),
@@ -101,8 +104,8 @@ def _torn_write(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 def faults(point: str) -> list[Fault]:
     """Return all that can go wrong at a point."""
-    kind = point.partition(".")[2].partition(":")[0]
-    found = [refused(name) for name in REFUSALS[kind]]
+    kind, _, area = point.partition(".")[2].partition(":")
+    found = [refused(name) for name in REFUSALS[kind] if (kind, area, name) not in _NEVER]
     if kind == "read":
         found.append(Fault("short", _short_read))
     if kind == "write":

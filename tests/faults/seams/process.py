@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -17,6 +17,10 @@ from tests.faults.seams import files
 from tests.faults.world import Fault, World, raising
 
 _PACKAGE = f"{Path(kebab.__file__).parent}{os.sep}"
+COSTLY = ("memory", "interrupt")
+"""The points that every call of a function passes."""
+
+_EDGE = ("guarded", "_last_word")
 _HUNGRY = ("parse", "chunk", "embed")
 _DAY = 86_400.0
 _JUMPS = {
@@ -94,19 +98,27 @@ def channel_faults(point: str) -> list[Fault]:
 
 @contextmanager
 def profiled(world: World, point: str) -> Iterator[None]:
-    """Make each call of a function of ours a call of the seam: `memory` or `interrupt`."""
+    """Make each call of a function of ours a call of the seam: `memory` or `interrupt`.
+
+    Before the edge of the process is entered nothing is ours to handle.
+    """
     folders = tuple(f"{_PACKAGE}{name}{os.sep}" for name in _HUNGRY)
     watched = folders if point == "memory" else (_PACKAGE,)
-    passed: dict[str, bool] = {}
+    passed: dict[CodeType, bool] = {}
+    begun = False
 
     def seen(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal begun
         del argument
+        code = frame.f_code
         if event != "call" or not world.armed:
             return
-        name = frame.f_code.co_filename
-        if name not in passed:
-            passed[name] = name.startswith(watched)
-        if passed[name]:
+        if code.co_name in _EDGE:
+            begun = True
+            return
+        if code not in passed:
+            passed[code] = code.co_filename.startswith(watched)
+        if begun and passed[code]:
             world.call(point, _nothing)
 
     sys.setprofile(seen)

@@ -1,7 +1,8 @@
 """SQLite, from above and from below: its statements and rows, and its own file system."""
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import apsw
@@ -125,30 +126,44 @@ class _Vfs(apsw.VFS):
         return True
 
 
+def _closing() -> bool:
+    """Return whether a connection is being closed: SQLite passes over what fails then.
+
+    An exception from here would not be passed over.
+    """
+    caller = sys._getframe(3)
+    return caller.f_code.co_name == "close" or isinstance(caller.f_locals.get("self"), closing)
+
+
 class _File(apsw.VFSFile):
     def __init__(self, name: Any, flags: list[int]) -> None:
         super().__init__(_SYSTEM, name, flags)
+
+    def _call(self, point: str, real: Callable[..., Any], *args: Any) -> Any:
+        if _closing():
+            return real(*args)
+        return self._world.call(point, real, *args)
 
     def watch(self, world: World) -> None:
         self._world = world
 
     def xRead(self, amount: int, offset: int) -> Any:  # noqa: N802
-        return self._world.call("vfs.read", super().xRead, amount, offset)
+        return self._call("vfs.read", super().xRead, amount, offset)
 
     def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802
-        self._world.call("vfs.write", super().xWrite, data, offset)
+        self._call("vfs.write", super().xWrite, data, offset)
 
     def xSync(self, flags: int) -> None:  # noqa: N802
-        self._world.call("vfs.sync", super().xSync, flags)
+        self._call("vfs.sync", super().xSync, flags)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
-        self._world.call("vfs.truncate", super().xTruncate, newsize)
+        self._call("vfs.truncate", super().xTruncate, newsize)
 
     def xFileSize(self) -> Any:  # noqa: N802
-        return self._world.call("vfs.size", super().xFileSize)
+        return self._call("vfs.size", super().xFileSize)
 
     def xLock(self, level: int) -> None:  # noqa: N802
-        self._world.call("vfs.lock", self._lock, level)
+        self._call("vfs.lock", self._lock, level)
 
     def _lock(self, level: int) -> None:
         """Lock the file; closing tries that with one open for reading, and cares for no answer."""

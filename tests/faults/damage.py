@@ -1,0 +1,67 @@
+"""Files that are not as they were left: gone, empty, cut off, overwritten, or a folder."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from tests.faults.homes import Homes
+from tests.faults.world import Fault, Injection
+
+_NOISE = b"\xff"
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _half(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, max(0, path.stat().st_size - 1))
+
+
+def _noise(path: Path) -> None:
+    path.write_bytes(_NOISE * path.stat().st_size)
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+FORMS: Mapping[str, Callable[[Path], None]] = {
+    "missing": Path.unlink,
+    "empty": _empty,
+    "half": _half,
+    "cut": _cut,
+    "noise": _noise,
+    "folder": _folder,
+}
+"""What can have become of a file."""
+
+COMMANDS = (
+    *("vector search", "hybrid search", "ingest of edits", "ingest of nothing new", "doctor"),
+    *("extractive ask", "list", "fetch chunk", "session show", "schema", "model list", "rm"),
+)
+"""The commands that meet damaged files."""
+
+
+def files(homes: Homes) -> list[Path]:
+    """Return every file of a home that a damage can befall, but never a source."""
+    found = [
+        path
+        for folder in (homes.data, homes.live / "config", homes.models)
+        for path in sorted(folder.rglob("*"))
+    ]
+    return [path for path in found if path.is_file()]
+
+
+def injections(homes: Homes) -> Iterator[tuple[Path, Injection]]:
+    """Yield every damage of every file, under a name that does not change from run to run."""
+    for number, path in enumerate(files(homes)):
+        name = path.relative_to(homes.live)
+        kind = f"{'/'.join(name.parts[:-1])}/*{name.suffix}" if "lance" in name.parts else str(name)
+        for form in FORMS:
+            yield path, Injection(f"rest.{kind}", number, Fault(form, FORMS[form]))
