@@ -37,9 +37,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One search."""
+    """One search; in prose words may be quoted, and nothing else in the text is an operator."""
 
     text: str
+    prose: bool = False
     mode: Mode = Mode.HYBRID
     limit: int = 10
     offset: int = 0

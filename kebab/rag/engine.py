@@ -90,7 +90,13 @@ class AskEngine:
 
 
 def _query(inquiry: Inquiry, question: str) -> Query:
-    return Query(text=question, mode=inquiry.mode, limit=inquiry.limit, filters=inquiry.filters)
+    return Query(
+        text=question,
+        prose=True,
+        mode=inquiry.mode,
+        limit=inquiry.limit,
+        filters=inquiry.filters,
+    )
 
 
 def _refused(question: str, refusal: Refusal | None) -> str:

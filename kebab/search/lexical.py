@@ -66,7 +66,8 @@ def weigh(library: LibraryReader, question: Question) -> Words:
     found = _present(question.terms, counts) or _present(question.fillers, counts)
     telling = [term for term in found if term.prefix or counts[term.text] <= total * _COMMON]
     kept = sorted(telling or found, key=lambda term: -weights[term.text])[:TERM_LIMIT]
-    absent = [term for term in question.terms if term not in found][:TERM_LIMIT]
+    there = set(found)
+    absent = [term for term in question.terms if term not in there][:TERM_LIMIT]
     rarity = {text: _rarity(count, total) for text, count in counts.items()}
     return Words(
         terms=tuple(kept),

@@ -26,6 +26,11 @@ _PIECE = re.compile(
     r"""|(?<!\S)-(?P<left_out>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)""",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])')
+"""All that a question in prose means by its signs: `tar -x` and `note: this` are words there."""
+
+_MOST_PHRASES = 32
+"""What a pasted page holds beyond these is read as words: each costs the index a look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,11 @@ class _Reader:
         self.required: list[Phrase] = []
         self.excluded: list[Phrase] = []
 
+    def quote(self, match: re.Match[str]) -> str:
+        """Return the plain text of what is quoted in prose."""
+        _add(self.required, match["quoted"], None)
+        return match["quoted"]
+
     def take(self, match: re.Match[str]) -> str:
         """Return the plain text that stands for a piece."""
         piece = match.groupdict()
@@ -76,25 +86,15 @@ class _Reader:
             return whole if piece["minus"] else self._field(whole, name, text)
         if piece["minus"]:
             return self._leave_out(whole, text, _COLUMNS.get(name))
-        terms = tuple(phrase_terms(text))
-        if terms:
-            self.required.append(Phrase(terms, _COLUMNS.get(name)))
+        _add(self.required, text, _COLUMNS.get(name))
         return text
 
     def _leave_out(self, whole: str, text: str, column: Column | None) -> str:
-        terms = tuple(phrase_terms(text))
-        if not terms:
-            return whole
-        self.excluded.append(Phrase(terms, column))
-        return ""
+        return "" if _add(self.excluded, text, column) else whole
 
     def _field(self, whole: str, name: str, value: str) -> str:
         if column := _COLUMNS.get(name):
-            terms = tuple(phrase_terms(value))
-            if not terms:
-                return whole
-            self.required.append(Phrase(terms, column))
-            return value
+            return value if _add(self.required, value, column) else whole
         return "" if value and self._filter(name, value) else whole
 
     def _filter(self, name: str, value: str) -> bool:
@@ -109,10 +109,14 @@ class _Reader:
         return True
 
 
-def parse(text: str, filters: Filters) -> Question:
-    """Return what a query asks for; its filters join those that the request sets."""
+def parse(text: str, filters: Filters, *, prose: bool = False) -> Question:
+    """Return what a query asks for; its filters join those that the request sets.
+
+    In prose words may be quoted, and nothing else is an operator.
+    """
     reader = _Reader(filters)
-    plain = " ".join(_PIECE.sub(lambda piece: f" {reader.take(piece)} ", text).split())
+    pieces, take = (_QUOTED, reader.quote) if prose else (_PIECE, reader.take)
+    plain = " ".join(pieces.sub(lambda piece: f" {take(piece)} ", text).split())
     terms, fillers = _terms(plain)
     if not terms and reader.filters == filters:
         # Only things to leave out: there is nothing to leave them out of.
@@ -128,10 +132,18 @@ def parse(text: str, filters: Filters) -> Question:
     )
 
 
+def _add(phrases: list[Phrase], text: str, column: Column | None) -> bool:
+    """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
+    phrase = Phrase(tuple(phrase_terms(text)), column)
+    if phrase.terms and phrase not in phrases and len(phrases) < _MOST_PHRASES:
+        phrases.append(phrase)
+    return phrase in phrases
+
+
 def _terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Return the terms that matter, and the others."""
-    terms = tuple(query_terms(matter(plain)))
-    return terms, tuple(term for term in query_terms(plain) if term not in terms)
+    terms = dict.fromkeys(query_terms(matter(plain)))
+    return tuple(terms), tuple(term for term in query_terms(plain) if term not in terms)
 
 
 def _glob(value: str) -> str:

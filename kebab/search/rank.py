@@ -52,7 +52,7 @@ class Ranker:
 
     def rank(self, query: Query, stages: Stages) -> Ranking:
         """Return the candidates of a query; without its phrases when none holds them all."""
-        question = parse(query.text, query.filters)
+        question = parse(query.text, query.filters, prose=query.prose)
         stages.note("parse", len(question.terms))
         ranking = self._rank(question, query.mode, stages)
         if ranking.order or not question.required:

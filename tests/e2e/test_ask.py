@@ -225,6 +225,20 @@ def test_a_huge_question_is_answered_or_refused_in_time(library, server):
     assert reply["question"] == question.decode().strip()
 
 
+def test_a_pasted_page_may_be_asked_about(inside):
+    words = " ".join(f"word{number}" for number in range(15_000))
+    ran = inside("ask", "-", "--extractive", "--json", stdin=words.encode())
+
+    assert ran.reply["refusal_reason"] in ("no_chunks", "score_gate")
+
+
+@pytest.mark.parametrize("sign", ["-repository", "tag:none", "path:none", 'title:"none"'])
+def test_signs_in_a_question_are_words(sign, inside):
+    ran = inside("ask", f"What does restic check {sign} do first?", "--extractive", "--json")
+
+    assert "restic check" in ran.reply["answer"]
+
+
 @pytest.mark.parametrize("limit", ["1", "100"])
 def test_the_limit_bounds_the_passages(limit, ask, library):
     flags = ("--limit", limit)

@@ -103,3 +103,37 @@ def test_filters_alone_ask_for_no_words():
 
     assert question.terms == ()
     assert question.filters.tag == ("work",)
+
+
+@pytest.mark.parametrize("text", ["tar -x it", "note: tag:work", "title:a", '-"a b"', 'tag:"a b"'])
+def test_prose_has_no_operators(text):
+    question = parse(text, NONE, prose=True)
+
+    assert (question.plain, question.filters) == (text, NONE)
+    assert (question.required, question.excluded) == ((), ())
+
+
+def test_prose_may_quote():
+    question = parse('what is "the rule"?', NONE, prose=True)
+
+    assert [[term.text for term in one.terms] for one in question.required] == [["the", "rule"]]
+    assert question.plain == "what is the rule ?"
+
+
+def test_of_a_pasted_page_only_some_phrases_are_required():
+    text = " ".join(f'"a{number} b" -c{number}' for number in range(5_000))
+    question = parse(text, NONE)
+
+    assert (len(question.required), len(question.excluded)) == (32, 32)
+    assert "a4999" in question.plain
+    assert "-c4999" in question.plain
+
+
+def test_a_phrase_is_required_once():
+    assert len(parse('"a b" ' * 100, NONE).required) == 1
+
+
+def test_a_pasted_page_is_read_in_one_go():
+    terms = parse(" ".join(f"word{number}" for number in range(40_000)), NONE).terms
+
+    assert len(terms) == 40_000
