@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
+LONGEST_QUESTION = 1_000_000
+"""The most bytes of a question on stdin, which may never end."""
+
 
 def ask_options(command: F) -> F:
     """Add the flags that say how a question is answered."""
@@ -56,6 +59,19 @@ def inquiry(settings: Settings, question: str, flags: dict[str, Any]) -> AskRequ
     """
     defaults = {"mode": settings.search.mode, "limit": settings.ask.limit}
     return made({"question": question, **stated(defaults, flags)}, AskRequest)
+
+
+def bounded(raw: bytes) -> bytes:
+    """Return a question that was read, at most one byte of it more than may be.
+
+    Raises:
+        TooLarge: It is longer.
+    """
+    if len(raw) > LONGEST_QUESTION:
+        from kebab.errors.catalog import TooLarge
+
+        raise TooLarge(what="question", size=len(raw), limit=LONGEST_QUESTION)
+    return raw
 
 
 def answered(session: Session, kebab: Kebab, request: AskRequest, display: Display) -> Answer:

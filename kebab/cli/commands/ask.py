@@ -6,7 +6,16 @@ from typing import Any
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.inquiry import answered, ask_options, display_of, inquiry, show, status_of
+from kebab.cli.inquiry import (
+    LONGEST_QUESTION,
+    answered,
+    ask_options,
+    bounded,
+    display_of,
+    inquiry,
+    show,
+    status_of,
+)
 from kebab.cli.options import frame_option
 from kebab.cli.session import Session
 from kebab.cli.telling import Events
@@ -51,5 +60,5 @@ def command(session: Session, /, question: tuple[str, ...], **flags: Any) -> Exi
 
 def read() -> str:
     """Return the question that stands on stdin."""
-    raw = sys.stdin.buffer.read() if sys.stdin else b""
-    return raw.decode("utf-8-sig", "surrogateescape").strip()
+    raw = sys.stdin.buffer.read(LONGEST_QUESTION + 1) if sys.stdin else b""
+    return bounded(raw).decode("utf-8-sig", "surrogateescape").strip()

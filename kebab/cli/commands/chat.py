@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.conversation import Conversation
-from kebab.cli.inquiry import ask_options
+from kebab.cli.inquiry import LONGEST_QUESTION, ask_options, bounded
 from kebab.cli.prompt import Prompt, terminal
 from kebab.cli.session import Session
 from kebab.config.model import Settings
@@ -61,7 +62,8 @@ def _history(session: Session, settings: Settings, /) -> Path | None:
 
 
 def _lines() -> Iterator[str]:
-    for raw in sys.stdin.buffer if sys.stdin else ():
-        line = raw.decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")
+    source = sys.stdin.buffer if sys.stdin else BytesIO()
+    while raw := source.readline(LONGEST_QUESTION + 1):
+        line = bounded(raw).decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")
         if line:
             yield line

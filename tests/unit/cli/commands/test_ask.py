@@ -124,3 +124,11 @@ def test_a_value_that_makes_no_sense_is_a_usage_error(kebab, opened, flags):
 
     assert (ran.status, ran.out, opened) == (2, "", [])
     assert ran.fault["code"] == "usage_invalid"
+
+
+def test_a_question_without_end_is_too_large(kebab, opened):
+    ran = kebab("ask", "-", "--json", stdin=b"x" * 2_000_000)
+
+    assert (ran.status, ran.out) == (2, "")
+    assert "too_large" in ran.err
+    assert not [what for one in opened for what, _ in one.asked if what == "ask"]

@@ -33,3 +33,11 @@ def test_a_program_is_told_what_to_use_instead(kebab, opened, flags):
 
 def test_nothing_on_stdin_is_no_error(kebab):
     assert kebab("chat").status == 0
+
+
+def test_a_question_without_end_is_too_large(kebab, opened):
+    ran = kebab("chat", stdin=b"x" * 2_000_000)
+
+    assert (ran.status, ran.out) == (2, "")
+    assert "too_large" in ran.err
+    assert not [what for one in opened for what, _ in one.asked if what == "ask"]
