@@ -8,7 +8,6 @@ from kebab.core.answer import AnswerMode, Completion, Refusal, Turn, Usage, Warn
 from kebab.core.hit import Page
 from kebab.core.ports import LanguageModel
 from kebab.errors.catalog import ContextOverflow
-from kebab.rag.checking.cite import Checked, cite
 from kebab.rag.hold import Hold
 from kebab.rag.prompting import prompt
 from kebab.rag.prompting.downshift import MAX_DOWNSHIFTS, Load, lighter
@@ -80,12 +79,12 @@ class ModelWriter:
         try:
             completion = self._completed(question, work, history, hold, listener)
         except KeyboardInterrupt:
-            if not hold.text.strip():
+            if not hold.open:
                 raise
             return _result(work, text=hold.text, refusal=Refusal.LLM_STREAM_ABORTED)
         if prompt.declined(completion.text) or not completion.text.strip():
             return _result(work, refusal=Refusal.LLM_SELF_JUDGE)
-        return self._judged(cite(completion.text, work.load.passages, self.policy), work)
+        return self._judged(completion.text, work)
 
     def _packed(self, question: str, page: Page, history: Sequence[Turn]) -> Load:
         overhead = prompt.overhead(question, history)
@@ -132,8 +131,12 @@ class ModelWriter:
         )
         return self.model.chat(messages, max_tokens=work.load.answer_tokens, on_text=hold.take)
 
-    def _judged(self, checked: Checked, work: _Work) -> Worded:
+    def _judged(self, text: str, work: _Work) -> Worded:
         """Return the checked answer, or its refusal when too little of it is supported."""
+        # Loaded now: its tables take a while, and the model need not wait for them.
+        from kebab.rag.checking.cite import cite
+
+        checked = cite(text, work.load.passages, self.policy)
         work.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:

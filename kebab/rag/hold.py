@@ -14,29 +14,25 @@ class Hold:
 
     def __init__(self, pass_on: Callable[[str], None]) -> None:
         self._pass_on = pass_on
-        self._held = ""
-        self._open = False
+        self._begin = ""
+        self.open = False
+        """Whether anything was passed on."""
         self.text = ""
         """All that was said."""
 
     def take(self, piece: str) -> None:
         """Take a piece."""
         self.text += piece
-        if self._open:
+        if self.open:
             self._pass_on(piece)
             return
-        self._held += piece
-        if not _may_decline(self._held):
-            self._open = True
-            self._pass_on(self._held)
+        # However it is spelt, and never more of it than the agreed word is long.
+        self._begin = (self._begin + _SIGNS.sub("", piece).upper())[: len(_WORD)]
+        if not _WORD.startswith(self._begin):
+            self.open = True
+            self._pass_on(self.text)
 
     def restart(self) -> None:
         """Forget everything."""
-        self._held = self.text = ""
-        self._open = False
-
-
-def _may_decline(text: str) -> bool:
-    """Return whether a text begins with the agreed word, however spelt, or may still become it."""
-    bare = _SIGNS.sub("", text).upper()
-    return _WORD.startswith(bare) or bare.startswith(_WORD)
+        self._begin = self.text = ""
+        self.open = False

@@ -2,6 +2,7 @@
 
 import logging
 import ssl
+import sys
 from typing import TYPE_CHECKING
 
 from kebab.errors.dependency import needed
@@ -21,6 +22,8 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
         ModelUnreachable: The proxy or the certificates of the environment cannot be used.
         DependencyMissing: httpx cannot be loaded.
     """
+    # Its command line, which nobody runs from here, would load rich and more.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     with needed("a model server", "httpx"):
         import httpx
 

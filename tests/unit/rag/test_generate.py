@@ -164,3 +164,8 @@ def test_an_interruption_gives_what_was_said_so_far():
 def test_an_interruption_before_the_first_word_passes():
     with pytest.raises(KeyboardInterrupt):
         written(ScriptedModel(KeyboardInterrupt()))
+
+
+def test_an_interruption_while_nothing_was_shown_passes():
+    with pytest.raises(KeyboardInterrupt):
+        written(ScriptedModel(Pieces("NOT", "_IN", then=KeyboardInterrupt())))

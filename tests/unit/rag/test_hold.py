@@ -43,6 +43,21 @@ def test_white_space_at_the_beginning_waits_for_the_first_word():
     assert seen == ["\n Yes", "."]
 
 
+def test_what_follows_the_agreed_word_is_held_back_too():
+    seen, text = shown(NOT_IN_NOTES, ", for nothing", " is said of it")
+
+    assert (seen, text) == ([], f"{NOT_IN_NOTES}, for nothing is said of it")
+
+
+def test_it_is_known_whether_anything_was_shown():
+    hold = Hold(lambda _: None)
+    hold.take("NOT")
+    assert not hold.open
+
+    hold.take("hing")
+    assert hold.open
+
+
 def test_after_a_restart_the_next_words_are_held_back_again():
     seen: list[str] = []
     hold = Hold(seen.append)

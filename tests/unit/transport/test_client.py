@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import httpx
 import pytest
 
@@ -61,3 +64,16 @@ def test_a_login_in_the_address_is_not_logged(caplog):
         client.get(call.endpoint.url("/"))
 
     assert "secret" not in caplog.text
+
+
+def test_no_command_line_is_loaded_with_it():
+    program = (
+        "import sys; from kebab.transport.client import open_client;"
+        "from kebab.transport.endpoint import parse_endpoint;"
+        "from kebab.transport.failures import Call;"
+        "call = Call(endpoint=parse_endpoint('127.0.0.1'), operation='ask');"
+        "open_client(call, connect_s=1, silence_s=1).close();"
+        "assert not {'rich', 'click', 'pygments'} & set(sys.modules), sorted(sys.modules)"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
