@@ -15,7 +15,7 @@ from kebab.errors.catalog import Op
 from kebab.errors.dependency import needed
 from kebab.errors.refusal import refused
 from kebab.store.lance import layout
-from kebab.store.lance.failures import translated
+from kebab.store.lance.failures import Panicking, translated
 from kebab.store.lance.sync import Fresh
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ class LanceTable:
 
     @contextmanager
     def _at_work(self, op: Op) -> Iterator[None]:
-        with warnings.catch_warnings(), translated(str(self.path), op):
+        path = str(self.path)
+        with warnings.catch_warnings(), translated(path, op), Panicking(path):
             warnings.simplefilter("ignore")
             yield
 

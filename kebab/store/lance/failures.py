@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from types import TracebackType
 from typing import TypeAlias
 
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
+
+_PANICS = ("pyo3_runtime", "pyo3_async_runtimes")
 
 Build: TypeAlias = Callable[[str, Op, str], Signal]
 
@@ -56,7 +59,34 @@ def translate(error: Exception, path: str, op: Op) -> Signal | None:
     """Return the signal that an exception means, or None when it is a fault of our own."""
     known = table()
     build = next(known[ancestor] for ancestor in type(error).__mro__ if ancestor in known)
-    return build(path, op, str(error).partition("\n")[0]) if build else None
+    return build(path, op, _first_line(error)) if build else None
+
+
+class Panicking:
+    """Turns a panic of the engine within into the signal for a table that cannot be read.
+
+    Its classes can be imported from nowhere, so the module that they name tells them.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Translate what was raised."""
+        if kind is not None and kind.__module__ in _PANICS:
+            raise StoreCorrupt(path=self._path, cause=_first_line(error)) from error
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).partition("\n")[0]
 
 
 @contextmanager

@@ -182,7 +182,8 @@ class Sidecar:
         if rows == 0:
             return np.empty(0, self._dtype())
         mode: Literal["r", "r+"] = "r+" if writable else "r"
-        return np.memmap(self._path, self._dtype(), mode, _HEADER_BYTES, (rows,))
+        # A plain name: numpy would look up what the links of a path lead to.
+        return np.memmap(str(self._path), self._dtype(), mode, _HEADER_BYTES, (rows,))
 
     def _pack(self, keys: "Keys", matrix: "Matrix") -> bytes:
         import numpy as np

@@ -25,6 +25,14 @@ def test_a_new_table_opens_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_manifest_of_noise_is_a_damaged_table(table, tmp_path):
+    for manifest in layout.manifests(table.path):
+        manifest.write_bytes(b"\xff" * manifest.stat().st_size)
+
+    with pytest.raises(StoreCorrupt):
+        list(LanceTable(tmp_path, "v", 3).batches())
+
+
 def test_it_is_told_whether_the_table_was_made(tmp_path, make_rows):
     made = LanceTable(tmp_path, "new", 3)
 

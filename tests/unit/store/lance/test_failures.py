@@ -8,7 +8,7 @@ import pytest
 
 from kebab.errors.catalog import DependencyMissing, IoError, Locked, StoreCorrupt
 from kebab.errors.dependency import needed
-from kebab.store.lance.failures import table, translate, translated
+from kebab.store.lance.failures import Panicking, table, translate, translated
 
 FOREIGN = {
     value
@@ -48,6 +48,21 @@ def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
         raise error
     assert caught.value.path == "/data/lance/x.lance"
     assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize("module", ["pyo3_runtime", "pyo3_async_runtimes"])
+def test_a_panic_of_the_engine_is_a_damaged_table(module):
+    panic = type("PanicException", (BaseException,), {"__module__": module})
+    with pytest.raises(StoreCorrupt) as caught, Panicking("/data/lance/x.lance"):
+        raise panic("range end index 4 out of range\nstack")
+
+    assert caught.value.cause == "range end index 4 out of range"
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
+def test_what_is_no_panic_passes(kind):
+    with pytest.raises(kind), Panicking("p"):
+        raise kind
 
 
 def test_a_fault_of_our_own_passes_unchanged():
