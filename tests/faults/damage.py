@@ -42,20 +42,20 @@ FORMS: Mapping[str, Callable[[Path], None]] = {
 """What can have become of a file."""
 
 COMMANDS = (
-    *("vector search", "hybrid search", "ingest of edits", "ingest of nothing new", "doctor"),
+    *("vector search", "hybrid search", "ingest of nothing new", "forced ingest", "doctor"),
     *("extractive ask", "list", "fetch chunk", "session show", "schema", "model list", "rm"),
 )
 """The commands that meet damaged files."""
 
 
 def files(homes: Homes) -> list[Path]:
-    """Return every file of a home that a damage can befall, but never a source."""
+    """Return every file of a home that a damage can befall, but never what a person wrote."""
     found = [
         path
         for folder in (homes.data, homes.live / "config", homes.models)
         for path in sorted(folder.rglob("*"))
     ]
-    return [path for path in found if path.is_file()]
+    return [path for path in found if path.is_file() and path.parent.name != "stdin"]
 
 
 def injections(homes: Homes) -> Iterator[tuple[Path, Injection]]:
@@ -63,5 +63,6 @@ def injections(homes: Homes) -> Iterator[tuple[Path, Injection]]:
     for number, path in enumerate(files(homes)):
         name = path.relative_to(homes.live)
         kind = f"{'/'.join(name.parts[:-1])}/*{name.suffix}" if "lance" in name.parts else str(name)
-        for form in FORMS:
+        # Only by hand can a folder come to be where the lock file is.
+        for form in FORMS.keys() - ({"folder"} if path.name == "writer.lock" else set()):
             yield path, Injection(f"rest.{kind}", number, Fault(form, FORMS[form]))

@@ -16,7 +16,8 @@ class Size:
 
     `faults` is the most of one point in one command, `writing` the same in a command that writes,
     after which the library must be looked at. Each comes at `indexes` calls, and `calls` are the
-    calls of points that every function passes. Of the rest, one in `damages` and one in `scripts`.
+    calls of points that every function passes. Of the rest, one in `damages` and one in `scripts`,
+    and after one in `doctor` runs it is doctor who looks.
     """
 
     faults: int
@@ -25,10 +26,11 @@ class Size:
     calls: int
     damages: int
     scripts: int
+    doctor: int
 
 
-DEFAULT = Size(faults=4, writing=2, indexes=1, calls=3, damages=4, scripts=3)
-FULL = Size(faults=100, writing=100, indexes=4, calls=40, damages=1, scripts=1)
+DEFAULT = Size(faults=3, writing=1, indexes=1, calls=2, damages=6, scripts=4, doctor=4)
+FULL = Size(faults=100, writing=100, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
 
 
 def injections(

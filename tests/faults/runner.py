@@ -35,6 +35,7 @@ class Runner:
         self._wanted = wanted
         self._clean: dict[str, Ran] = {}
         self._allowed: dict[str, list[Library]] = {}
+        self._files: dict[str, Library] = {}
 
     def all(self) -> Ledger:
         """Run everything."""
@@ -106,7 +107,7 @@ class Runner:
         verdict = judged(case, ran)
         if took > LONGEST_S:
             verdict.broken.append(f"hang: {took:.0f} s")
-        verdict.broken += self._after(command, any_turns=script is not None)
+        verdict.broken += self._after(case)
         self.ledger.note(verdict, injection.family)
 
     def _damage(self, command: Command, injection: Injection, path: Any) -> None:
@@ -123,15 +124,16 @@ class Runner:
         verdict.broken += self._remedied(command)
         self.ledger.note(verdict, injection.family)
 
-    def _after(self, command: Command, *, any_turns: bool) -> Iterable[str]:
+    def _after(self, case: Case) -> Iterable[str]:
         """Return what is wrong with the library that the next clean run leaves."""
+        command = case.command
         changed = self._stage.homes.changed("data")
         if not command.writes and all(name.endswith(_PASSING_FILES) for name in changed):
             return []
-        found = self._stage.recovered(command)
+        found = self._stage.recovered(command, look=share(str(case), self._size.doctor))
         if isinstance(found, str):
             return [f"recovery: {found}"]
-        if any_turns:
+        if case.injection.family == "server":
             found["turns"] = self._allowed[command.name][-1]["turns"]
         return self._differences(command, found)
 
@@ -143,15 +145,29 @@ class Runner:
                 run(*(str(self._stage.homes.notes) if one is _NOTES else one for one in remedy))
             found = self._stage.recovered(command)
             if not isinstance(found, str):
-                return self._differences(command, found, poorer="reset" in remedy)
+                # Sessions and texts lie in the database alone, and go with it.
+                return self._differences(command, found) and self._poorer(found)
         return [f"recovery: {found}"]
 
-    def _differences(self, command: Command, found: Library, *, poorer: bool = False) -> list[str]:
-        """Return how a library differs from what it may be; a reset leaves only what files say."""
+    def _poorer(self, found: Library) -> list[str]:
+        """Return how a library differs from what files alone say, with or without the texts."""
+        ready, plain = (self._from_files(home) for home in ("ready", "plain"))
+        told = {**found, "turns": []}
+        return [] if told in (ready, plain) else [f"library: {difference(plain, told)}"]
+
+    def _from_files(self, home: str) -> Library:
+        if home not in self._files:
+            command = Command("files", (), home)
+            self._stage.restore(command)
+            found = self._stage.recovered(command)
+            assert not isinstance(found, str), found
+            self._files[home] = {**found, "turns": []}
+        return self._files[home]
+
+    def _differences(self, command: Command, found: Library) -> list[str]:
+        """Return how a library differs from all that it may be."""
         allowed = self._allowed[command.name]
-        if found in allowed or (poorer and found):
-            return []
-        return [f"library: {difference(allowed[-1], found)}"]
+        return [] if found in allowed else [f"library: {difference(allowed[-1], found)}"]
 
 
 _NOTES = "NOTES"
