@@ -8,9 +8,9 @@ import msgspec
 
 from kebab.app.redaction import redacted
 from kebab.config.model import Settings
-from kebab.errors.catalog import Cancelled, Generic, IoError
+from kebab.errors.catalog import Cancelled, Generic
 from kebab.errors.dependency import absent
-from kebab.errors.refusal import refusal
+from kebab.errors.refusal import exhausted, refusal
 from kebab.errors.signal import Exit, Retry, Signal
 from kebab.errors.translations.languages import ENGLISH, Language, wordings
 from kebab.wire.error import ErrorReply
@@ -119,7 +119,7 @@ def _signal(fault: BaseException, operation: str) -> Signal:
     if isinstance(fault, KeyboardInterrupt):
         return Cancelled(operation=operation)
     if isinstance(fault, MemoryError):
-        return IoError(path="<memory>", op="create", cause="out of memory")
+        return exhausted()
     if isinstance(fault, OSError) and fault.filename is not None:
         return refusal(fault, "read", fault.filename)
     if isinstance(fault, ImportError):

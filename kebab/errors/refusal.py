@@ -19,6 +19,11 @@ def unfit(path: object, cause: str) -> IoError:
     return IoError(path=str(path), op="read", cause=cause)
 
 
+def exhausted() -> IoError:
+    """Return the signal for a machine that has no memory left."""
+    return IoError(path="<memory>", op="create", cause="out of memory")
+
+
 @contextmanager
 def refused(path: object, op: Op) -> Iterator[None]:
     """Turn a refusal of the file system within into the signal for it.

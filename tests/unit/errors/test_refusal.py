@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import IoError
-from kebab.errors.refusal import refusal, refused, unfit
+from kebab.errors.refusal import exhausted, refusal, refused, unfit
 
 
 def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
@@ -60,3 +60,9 @@ def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
 def test_what_is_no_refusal_passes():
     with pytest.raises(ValueError, match="other"), refused("a.md", "read"):
         raise ValueError("other")
+
+
+def test_a_lack_of_memory_is_a_refusal_of_the_system():
+    signal = exhausted()
+
+    assert (signal.op, signal.cause) == ("create", "out of memory")
