@@ -118,6 +118,7 @@ def classified(session: Session, fault: BaseException) -> Fault:
     if isinstance(fault, click.Abort):
         fault = KeyboardInterrupt()
     if not isinstance(fault, click.ClickException):
+        session.flags.machine |= not session.understood and expects_json(session.arguments)
         seen = classify(fault, operation=session.command, view=view(session))
         mistyped = isinstance(fault, UsageInvalid)
         return _hinted(seen, f"kebab {session.command} --help") if mistyped else seen

@@ -31,7 +31,8 @@ class Described(click.Command):
         self.exits = statuses(*exits)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; from here on the session knows its name."""
+        """Run the command; from here on the session knows its name and its flags."""
+        ctx.obj.understood = not isinstance(self, click.Group)
         ctx.obj.command = ctx.command_path.partition(" ")[2] or ctx.command_path
         return super().invoke(ctx)
 

@@ -59,7 +59,6 @@ def main(
 
     from kebab.cli.boundary import guarded
     from kebab.cli.interrupt import Interrupts
-    from kebab.cli.options import expects_json
     from kebab.cli.session import Session
 
     def leave() -> None:
@@ -69,8 +68,6 @@ def main(
 
     interrupts = Interrupts(leave)
     session = Session(channels, interrupts, tuple(arguments), opener)
-    # Until the flags are understood, as when that is interrupted, the caller is answered so.
-    session.flags.machine = expects_json(arguments)
     if signals:
         interrupts.install()
     return guarded(session, lambda: _dispatch(session))

@@ -38,6 +38,8 @@ class Session:
     """What opens a knowledge base; None means the real one."""
     flags: Flags = field(default_factory=Flags)
     command: str = "kebab"
+    understood: bool = False
+    """Whether the flags are known; before that it only shows how a caller wants an answer."""
     reported: bool = False
     """Whether a fault was reported; that happens once."""
     on_leave: Callable[[], None] = lambda: None
