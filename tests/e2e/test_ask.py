@@ -282,16 +282,13 @@ HOSTS = [
 
 
 @pytest.mark.parametrize("form", HOSTS)
-def test_a_server_on_this_machine_is_found_in_every_form_and_through_no_proxy(
-    form, library, server
-):
-    library.environment |= dict.fromkeys(
-        ("HTTP_PROXY", "http_proxy", "ALL_PROXY"), "http://127.0.0.1:9"
-    )
-    library.environment["OLLAMA_HOST"] = form.format(port=server.port)
+def test_a_server_on_this_machine_is_found_in_every_form_and_through_no_proxy(form, inside, server):
+    nowhere = dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY"), "http://127.0.0.1:9")
+    host = form.format(port=server.port)
     server.enqueue(Say(CHECKED))
 
-    assert library.json("ask", RESTORE, "--limit", "1")["answer"] == CHECKED
+    ran = inside("ask", RESTORE, "--limit", "1", "--json", **nowhere, OLLAMA_HOST=host)
+    assert ran.reply["answer"] == CHECKED
 
 
 def test_a_server_with_the_other_protocol_gets_a_key_that_nobody_sees(library):
