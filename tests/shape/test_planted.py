@@ -56,8 +56,8 @@ def guarded(tree, guard):
     """Return whether the guard passes in the tree, and what it says."""
     line = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", guard]
     environ = {**os.environ, "PYTHONPATH": str(tree)}
-    ran = subprocess.run(line, cwd=tree, env=environ, capture_output=True, text=True, check=False)
-    assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+    ran = subprocess.run(line, cwd=tree, env=environ, capture_output=True, check=False)
+    assert ran.returncode in (0, 1), (ran.stdout + ran.stderr).decode(errors="replace")
     return ran.returncode == 0
 
 
