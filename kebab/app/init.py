@@ -48,6 +48,9 @@ def _write(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         if place.exists():
             shutil.copymode(place, draft)
+        if place.is_dir():
+            # Nothing is in it, or this is refused.
+            place.rmdir()
         draft.replace(place)
     finally:
         with suppress(OSError):

@@ -60,6 +60,23 @@ def test_force_writes_it_anew(desk):
     assert load(desk.config, environ={}) == load(environ={})
 
 
+def test_force_replaces_an_empty_folder_of_that_name(desk):
+    desk.config.mkdir()
+    init(desk.shop(), workspace=None, force=True)
+
+    assert load(desk.config, environ={}) == load(environ={})
+
+
+def test_a_folder_of_that_name_with_something_in_it_stays_and_is_named(desk):
+    desk.config.mkdir()
+    (desk.config / "kept").write_text("")
+    with pytest.raises(IoError) as caught:
+        init(desk.shop(), workspace=None, force=True)
+
+    assert caught.value.path == str(desk.config)
+    assert [path.name for path in desk.config.iterdir()] == ["kept"]
+
+
 def test_a_disk_that_is_full_leaves_the_settings_as_they_were(desk, monkeypatch):
     def refuse(_):
         raise OSError(errno.ENOSPC, "No space left on device")
