@@ -37,6 +37,7 @@ COMMANDS = {
     "errors": Entry("Health", "Count what went wrong lately"),
     "explain": Entry("Health", "Explain an error code"),
     "model": Entry("Health", "List, fetch or change the embedding model"),
+    "eval": Entry("Health", "Measure how well search finds what it should"),
     "bench": Entry("Health", "Measure speed and size against budgets"),
 }
 

@@ -69,13 +69,16 @@ class Session:
 
         return self.named_config() or default_config()
 
-    def kebab(self, settings: Settings | None = None) -> Kebab:
-        """Return the knowledge base of this call, to be used as a context manager."""
+    def kebab(self, settings: Settings | None = None, *, reading: bool = False) -> Kebab:
+        """Return the knowledge base of this call, to be used as a context manager.
+
+        With `reading` nothing is written to it, not even what would be remembered of questions.
+        """
         opener = self.opener or _opener()
         return opener(
             settings or self.settings(),
             config_path=self.config_path(),
-            read_only=self.flags.read_only,
+            read_only=reading or self.flags.read_only,
         )
 
     def page(self) -> Page:

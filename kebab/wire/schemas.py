@@ -10,7 +10,7 @@ from kebab.errors.listing import catalog
 from kebab.errors.signal import Signal
 from kebab.wire.docstrings import field_docstrings
 from kebab.wire.forms import every_form, name_of
-from kebab.wire.record import Reply
+from kebab.wire.record import Reply, Request
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _CHAIN = {
@@ -86,7 +86,7 @@ def _describe(schema: Schema, form: type[Struct]) -> None:
         if name in texts:
             prop["description"] = texts[name]
     tag = form.__struct_config__
-    if tag.tag_field and not tag.forbid_unknown_fields:
+    if tag.tag_field and not issubclass(form, Request):
         schema["required"] = sorted({*schema.get("required", []), tag.tag_field})
     if name_of(form) == "error.v1":
         schema["properties"]["code"]["enum"] = list(catalog())

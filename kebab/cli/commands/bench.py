@@ -7,7 +7,8 @@ import click
 from kebab.bench.rig import BenchOptions
 from kebab.bench.run import MEASUREMENTS, run
 from kebab.cli.command import Command
-from kebab.cli.render.bench import Lines, draw
+from kebab.cli.render.bench import draw
+from kebab.cli.render.pace import Lines
 from kebab.cli.session import Session
 from kebab.config.paths import places
 from kebab.errors.signal import Exit

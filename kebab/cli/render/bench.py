@@ -3,17 +3,14 @@
 from collections.abc import Iterator
 
 from kebab.bench.budget import TIMES
-from kebab.cli.channels import Channel
 from kebab.cli.render.clean import clean
-from kebab.cli.render.measure import fitted
 from kebab.cli.render.page import Page
-from kebab.wire.bench import BenchFigure, BenchProgress, BenchReport
+from kebab.wire.bench import BenchFigure, BenchReport
 
 _HEAD = ("", "median", "min … max", "ratio", "budget", "")
 _LEFT = (0, 3)
 _BAR = 30
 _FULL = 2.0
-_CLEAR = "\r\x1b[K"
 
 
 def draw(reply: BenchReport, page: Page) -> Iterator[str]:
@@ -82,25 +79,3 @@ def short(value: float) -> str:
     if value >= 100:  # noqa: PLR2004 - three digits stand before the point
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - as many behind it as make three
-
-
-class Lines:
-    """Progress: one line that changes on a terminal, one for each step elsewhere."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-        self._name = ""
-
-    def __call__(self, event: BenchProgress) -> None:
-        """Take an event."""
-        text = f"{event.name}, {event.done} of {event.total}, {event.elapsed_ms / 1000:.0f} s"
-        if self._channel.terminal:
-            self._channel.write(_CLEAR + fitted(text, self._channel.columns - 1))
-        elif event.name != self._name:
-            self._channel.write(f"{event.name}, {event.elapsed_ms / 1000:.0f} s\n")
-        self._name = event.name
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._channel.terminal:
-            self._channel.write(_CLEAR)

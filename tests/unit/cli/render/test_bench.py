@@ -1,11 +1,8 @@
-import os
-
 import pytest
 
-from kebab.cli.channels import Channel
-from kebab.cli.render.bench import Lines, draw, short
+from kebab.cli.render.bench import draw, short
 from kebab.cli.render.page import Page
-from kebab.wire.bench import BenchFigure, BenchGap, BenchMachine, BenchProgress, BenchReport
+from kebab.wire.bench import BenchFigure, BenchGap, BenchMachine, BenchReport
 
 
 def figure(name, *, share=None, ratio=None):
@@ -87,16 +84,3 @@ def test_what_is_missing_is_said_with_the_reason(failed, word):
 )
 def test_numbers_have_three_digits_that_count(value, text):
     assert short(value) == text
-
-
-def test_without_a_terminal_each_step_is_one_line():
-    reading, writing = os.pipe()
-    lines = Lines(Channel(writing, "<stderr>"))
-
-    for name, done in (("search", 0), ("search", 1), ("embedding", 0)):
-        lines(BenchProgress(name=name, done=done, total=2, elapsed_ms=3000))
-    lines.end()
-    os.close(writing)
-
-    with os.fdopen(reading) as told:
-        assert told.read() == "search, 3 s\nembedding, 3 s\n"

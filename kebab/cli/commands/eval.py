@@ -1,0 +1,112 @@
+"""`kebab eval run|compare|init`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kebab.cli.command import Command, Group
+from kebab.cli.render.evals import draw_report
+from kebab.cli.render.pace import Lines
+from kebab.cli.session import Session
+from kebab.errors.catalog import ReadOnly
+from kebab.errors.signal import Exit
+from kebab.wire.search import MAX_LIMIT
+
+if TYPE_CHECKING:
+    from kebab.evals.asking import Tell
+
+_EXITS = (Exit.UNUSABLE,)
+_LEAST = 10
+_FILE = click.Path(path_type=Path)
+_MODES = click.Choice(["hybrid", "lexical", "vector"])
+
+
+@click.group(
+    "eval",
+    cls=Group,
+    exits=_EXITS,
+    examples=(
+        "kebab eval init --out queries.jsonl",
+        "kebab eval run queries.jsonl --out before.json",
+        "kebab eval compare before.json after.json",
+    ),
+)
+def command() -> None:
+    """Measure how well search finds what it should."""
+
+
+@command.command(
+    "run",
+    cls=Command,
+    exits=_EXITS,
+    examples=(
+        "kebab eval run queries.jsonl",
+        "kebab eval run queries.jsonl --unanswerable nothing.jsonl --mode hybrid --out after.json",
+        "kebab eval run queries.jsonl --qrels qrels.tsv --json | jq '.modes[].figures[]'",
+    ),
+)
+@click.argument("queries", type=_FILE, metavar="QUERIES")
+@click.option("--mode", "modes", multiple=True, type=_MODES, help="Only these modes (repeatable).")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(_LEAST, MAX_LIMIT),
+    default=_LEAST,
+    show_default=True,
+    help="How many hits to look at.",
+)
+@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option(
+    "--unanswerable", type=_FILE, metavar="FILE", help="More questions, which nothing answers."
+)
+@click.option("--qrels", type=_FILE, metavar="FILE", help="Grades: query, document and grade.")
+@click.option("--out", type=_FILE, metavar="FILE", help="Keep the report here.")
+@click.pass_obj
+def run(session: Session, /, out: Path | None, **flags: Any) -> Exit:
+    """Ask golden questions and count what is found.
+
+    QUERIES has one JSON object a line: `query`, and `doc`, the path of the document that answers
+    (its end is enough), with `line_start` and `line_end` where only these lines do, or
+    `relevant`, grades by document; or `answerable: false` where nothing answers. Without
+    `--mode` every mode that can be had is measured. The knowledge base is only read, and no
+    question is remembered.
+    """
+    from kebab.evals.files import require_place, write_whole
+    from kebab.evals.golden import Sources
+    from kebab.evals.run import EvalOptions, evaluate
+
+    if out:
+        _refuse_when_read_only(session, "eval run --out")
+        require_place(out)
+    sources = Sources(**{name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")})
+    with session.kebab(reading=True) as kebab, telling(session) as tell:
+        reply = evaluate(kebab, sources, EvalOptions(**flags), tell)
+    if out:
+        write_whole(out, session.encoded(reply, Exit.DONE))
+    return session.answer(reply, draw_report)
+
+
+def _refuse_when_read_only(session: Session, operation: str) -> None:
+    """Refuse to write a file where every write is to be refused.
+
+    Raises:
+        ReadOnly: Writing is switched off.
+    """
+    if session.flags.read_only:
+        raise ReadOnly(operation=operation)
+
+
+@contextmanager
+def telling(session: Session) -> Iterator["Tell"]:
+    """Yield where progress goes: events for programs, a line for a person."""
+    if session.flags.machine:
+        yield session.aside
+        return
+    lines = Lines(session.channels.err)
+    try:
+        yield lines
+    finally:
+        lines.end()
