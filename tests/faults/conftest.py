@@ -2,21 +2,28 @@
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.faults.grid import DEFAULT, FULL
+from tests.faults import __main__ as part
 from tests.faults.ledger import Ledger
-from tests.faults.runner import Runner
-from tests.faults.stage import opened
 
-WANTED = os.environ.get("KEBAB_FAULTS", "")
-"""`full` for all of the grid; anything else leaves only the faults that have it in their name."""
+_ASKED = os.environ.get("KEBAB_FAULTS", "")
+"""Nothing for the default grid, `full` or `full TEXT` for the large one, TEXT alone for a part."""
 
+FULLY = _ASKED.partition(" ")[0] == "full"
+WANTED = _ASKED.removeprefix("full").strip() if FULLY else _ASKED
+"""Only faults that have this in their name are run."""
+
+_ROOT = Path(__file__).parents[2]
 _MEMORY = Path("/dev/shm")
+_PARTS = 2
 _LEDGERS: list[Ledger] = []
 
 
@@ -32,11 +39,33 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def ledger(folder: Path) -> Ledger:
     """What came of every fault of the grid."""
-    size, wanted = (FULL, "") if WANTED == "full" else (DEFAULT, WANTED)
-    with opened(folder) as stage:
-        found = Runner(stage, size, wanted).all()
+    found = Ledger()
+    places = [folder / str(number) for number in range(_PARTS)]
+    with ExitStack() as undo:
+        running = [undo.enter_context(_started(place, at)) for at, place in enumerate(places)]
+        for one in running:
+            undo.callback(one.kill)
+        for place, one in zip(places, running, strict=True):
+            assert one.wait() == 0, (place / "stderr").read_text(errors="replace")
+            found.merge(part.ledger(place))
     _LEDGERS.append(found)
     return found
+
+
+def _started(place: Path, number: int) -> subprocess.Popen[bytes]:
+    """Start a part of the grid; what its libraries print is shown only if it fails."""
+    place.mkdir()
+    size = "full" if FULLY else "default"
+    line = [sys.executable, "-W", "error", "-m", "tests.faults"]
+    with (place / "stderr").open("wb") as err:
+        return subprocess.Popen(
+            [*line, str(place), size, str(number), str(_PARTS), WANTED],
+            cwd=_ROOT,
+            env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(_ROOT)},
+            stdin=subprocess.DEVNULL,
+            stdout=err,
+            stderr=err,
+        )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

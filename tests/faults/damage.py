@@ -63,6 +63,7 @@ def injections(homes: Homes) -> Iterator[tuple[Path, Injection]]:
     for number, path in enumerate(files(homes)):
         name = path.relative_to(homes.live)
         kind = f"{'/'.join(name.parts[:-1])}/*{name.suffix}" if "lance" in name.parts else str(name)
-        # Only by hand can a folder come to be where the lock file is.
-        for form in FORMS.keys() - ({"folder"} if path.name == "writer.lock" else set()):
-            yield path, Injection(f"rest.{kind}", number, Fault(form, FORMS[form]))
+        for form, act in FORMS.items():
+            # Only by hand can a folder come to be where the lock file is.
+            if (path.name, form) != ("writer.lock", "folder"):
+                yield path, Injection(f"rest.{kind}", number, Fault(form, act))

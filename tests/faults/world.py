@@ -69,6 +69,11 @@ class World:
         """Whether calls of this thread count."""
         return self._armed and threading.get_ident() == self._main
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing counts."""
+        return not self._armed
+
     def call(self, point: str, real: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Make a call of the main thread, or fail."""
         if not self.armed:

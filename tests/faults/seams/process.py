@@ -51,8 +51,9 @@ class Clocks:
 
     def _clock(self, point: str, real: Callable[[], float]) -> Callable[[], float]:
         def now() -> float:
-            if not self._world.armed:
+            if self._world.at_rest:
                 return real()
+            # One thread's calls are counted, but a clock is the same for all of them.
             read: float = self._world.call(point, real)
             shifted = read + self._shift.get(point, 0.0)
             return max(0.0, shifted) if point == "clock.time" else shifted

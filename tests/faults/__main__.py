@@ -1,0 +1,43 @@
+"""A part of the grid in a process of its own: `python -m tests.faults FOLDER GRID PART OF WANTED`.
+
+What else a process has imported, and when, decides which calls reach the seams; here it is always
+the same.
+"""
+
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.faults.grid import DEFAULT, FULL
+from tests.faults.ledger import Ledger
+from tests.faults.runner import Runner
+from tests.faults.stage import opened
+
+RESULT = "ledger"
+
+
+def main(folder: Path, full: str, part: int, of: int, wanted: str) -> None:
+    """Run every `of`th command of the session, from `part` on; leave the ledger in the folder."""
+    stray: list[str] = []
+    sys.unraisablehook = lambda found: stray.append(_told(found))
+    with opened(folder / "homes") as stage:
+        stage.session = stage.session[part::of]
+        found = Runner(stage, FULL if full == "full" else DEFAULT, wanted).all()
+    found.broken += stray
+    (folder / RESULT).write_bytes(pickle.dumps(found))
+
+
+def ledger(folder: Path) -> Ledger:
+    """Return what a process left in its folder."""
+    found = pickle.loads((folder / RESULT).read_bytes())  # noqa: S301 - written by `main`
+    assert isinstance(found, Ledger)
+    return found
+
+
+def _told(found: Any) -> str:
+    return f"some run: traceback: nobody caught {found.exc_value!r} of {found.object!r}"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
