@@ -1,6 +1,7 @@
 """Asking the questions of a golden set in one mode, and telling how far it is."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -9,8 +10,8 @@ from kebab.app.facade import Kebab
 from kebab.errors.catalog import InvalidInput
 from kebab.evals.judge import ndcg, rank_of
 from kebab.evals.question import Question
-from kebab.wire.evals import EvalOutcome, EvalProgress
-from kebab.wire.search import DegradedChannel, ModeName, SearchRequest, SearchResponse
+from kebab.wire.evals import EvalDegraded, EvalOutcome, EvalProgress
+from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 
 Tell: TypeAlias = Callable[[EvalProgress], None]
 _INTERVAL_S = 0.5
@@ -43,7 +44,7 @@ class Asked:
     """What became of all questions in one mode."""
 
     outcomes: list[EvalOutcome]
-    degraded: list[DegradedChannel]
+    degraded: list[EvalDegraded]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +60,13 @@ class Asker:
         """Return the outcome of each question. The first is asked twice, once to load models."""
         self.pace.at(mode, 0, len(questions))
         self._search(questions[0], mode)
-        degraded: dict[str, DegradedChannel] = {}
+        degraded: Counter[tuple[str, str]] = Counter()
         outcomes = []
         for outcome, reply in self._outcomes(questions, mode):
             outcomes.append(outcome)
-            degraded |= {f"{one.channel} {one.reason}": one for one in reply.degraded}
+            degraded.update((one.channel, one.reason) for one in reply.degraded)
             self.pace.at(mode, len(outcomes), len(questions))
-        return Asked(outcomes=outcomes, degraded=list(degraded.values()))
+        return Asked(outcomes=outcomes, degraded=_told(degraded))
 
     def _outcomes(
         self, questions: Sequence[Question], mode: ModeName
@@ -85,6 +86,13 @@ class Asker:
         except InvalidInput as fault:
             cause = f"question {question.id} cannot be asked: {fault.cause}"
             raise InvalidInput(field=fault.field, cause=cause) from fault
+
+
+def _told(degraded: Counter[tuple[str, str]]) -> list[EvalDegraded]:
+    return [
+        EvalDegraded(channel=channel, reason=reason, questions=count)
+        for (channel, reason), count in degraded.most_common()
+    ]
 
 
 def outcome_of(question: Question, reply: SearchResponse, duration_ms: float) -> EvalOutcome:

@@ -1,28 +1,34 @@
 """Files that an evaluation leaves behind, each written wholly or not at all."""
 
+import errno
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from kebab.errors.catalog import InvalidInput, IoError
+from kebab.errors.catalog import InvalidInput
 from kebab.errors.refusal import refused, unfit
 from kebab.wire.evals import EvalReport
-from kebab.wire.record import decode_request
+from kebab.wire.golden import GoldenQuery
+from kebab.wire.record import decode_request, encode
 
 
-def require_place(path: Path, *, force: bool = True) -> None:
+def require_place(path: Path) -> None:
     """Refuse a place before long work, rather than after it.
 
     Raises:
-        IoError: There is no such folder, or something that is not to be replaced is there.
+        IoError: There is no such folder, or a folder is there.
     """
-    if not path.parent.is_dir():
-        raise IoError(path=str(path), op="create", cause="no such folder")
-    if path.is_dir():
-        raise IoError(path=str(path), op="create", cause="it is a folder")
-    if path.exists() and not force:
-        cause = "it is there already; `--force` replaces it"
-        raise IoError(path=str(path), op="create", cause=cause)
+    with refused(path, "create"):
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "no such folder")
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+
+
+def lines_of(queries: Iterable[GoldenQuery]) -> bytes:
+    """Return golden questions as JSONL."""
+    return b"".join(encode(one) + b"\n" for one in queries)
 
 
 def write_whole(path: Path, data: bytes) -> None:

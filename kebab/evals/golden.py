@@ -10,7 +10,7 @@ from typing import TypeAlias
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.refusal import refused
 from kebab.evals.question import Question
-from kebab.wire.evals import GoldenQuery
+from kebab.wire.golden import GoldenQuery
 from kebab.wire.record import decode_request
 
 Judgements: TypeAlias = Mapping[str, Mapping[str, int]]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Statistic: TypeAlias = Callable[[Array], Array]
 
 SEED = 1
+"""What samples and signs are drawn with."""
 RESAMPLES = 1_000
 LEVEL = 0.95
 FLIPS = 10_000
@@ -32,6 +33,13 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     count: int = 0
+
+    def known(self) -> tuple[float, float, float]:
+        """Return value and interval of what was certainly measured."""
+        assert self.value is not None
+        assert self.low is not None
+        assert self.high is not None
+        return self.value, self.low, self.high
 
 
 def mean(values: Sequence[float]) -> Estimate:

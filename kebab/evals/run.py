@@ -1,7 +1,7 @@
 """One run: a golden set asked in every mode, and its report."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kebab.app.facade import Kebab
 from kebab.app.requests import ListOptions
@@ -29,11 +29,12 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalOptions:
-    """What to ask and how. Without `modes` every mode that can be had is measured."""
+    """How to ask. Without `modes` every mode that can be had is measured."""
 
     modes: tuple[ModeName, ...] = ()
     limit: int = DEPTH
     per_doc: int | None = None
+    by_doc: bool = False
 
 
 def evaluate(kebab: Kebab, sources: Sources, options: EvalOptions, tell: Tell) -> EvalReport:
@@ -48,6 +49,8 @@ def evaluate(kebab: Kebab, sources: Sources, options: EvalOptions, tell: Tell) -
     """
     pace = Pace(tell)
     questions = load(sources)
+    if options.by_doc:
+        questions = [replace(one, lines=None) for one in questions]
     asker = Asker(kebab=kebab, pace=pace, limit=options.limit, per_doc=options.per_doc)
     golden = _golden(kebab, sources, questions)
     skipped: list[EvalSkipped] = []
@@ -116,6 +119,7 @@ def _settings(options: EvalOptions) -> EvalSettings:
     return EvalSettings(
         limit=options.limit,
         per_doc=options.per_doc,
+        by_doc=options.by_doc,
         resamples=resample.RESAMPLES,
         level=resample.LEVEL,
         seed=resample.SEED,

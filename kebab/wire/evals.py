@@ -1,13 +1,12 @@
-"""Evaluation: golden questions, the report of a run, and two reports compared."""
+"""Evaluation: the report of a run, and two reports compared."""
 
 from typing import Annotated, Literal, TypeAlias
 
-import msgspec
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Positive
-from kebab.wire.record import Reply, Request
-from kebab.wire.search import DegradedChannel, ModeName, Unit
+from kebab.wire.record import Reply
+from kebab.wire.search import ModeName, Unit
 
 PairedMetric: TypeAlias = Literal["hit@1", "hit@5", "hit@10", "mrr@10", "ndcg@10"]
 """A metric that every answerable question has a value of."""
@@ -27,29 +26,6 @@ MetricName: TypeAlias = Literal[
 ]
 """Every metric of a report."""
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
-
-
-class GoldenQuery(
-    Request, frozen=True, kw_only=True, forbid_unknown_fields=False, tag="golden_query.v1"
-):
-    """A question with what answers it: a line of a golden set. Other members are passed over."""
-
-    query: Annotated[str, Meta(min_length=1)]
-    """The question."""
-    id: str | int | None = None
-    """Its name; the number of its line unless it is given."""
-    doc: str | None = None
-    """The document that answers, by its path below its source or by whole names at its end."""
-    line_start: Positive | None = None
-    """The first line that answers, 1-based; without it any passage of the document is right."""
-    line_end: Positive | None = None
-    """The last line that answers, inclusive; `line_start` unless it is given."""
-    answers: list[str] = msgspec.field(default_factory=list)
-    """What a right answer says. For readers; nothing is measured by it."""
-    relevant: dict[str, int] = msgspec.field(default_factory=dict)
-    """Grades by document; a document with a grade above 0 is right too."""
-    answerable: bool = True
-    """Whether anything answers it; where nothing does, finding nothing convincing is right."""
 
 
 class EvalFigure(Struct, frozen=True, kw_only=True):
@@ -113,6 +89,17 @@ class EvalOutcome(Struct, frozen=True, kw_only=True):
     """How long the search took."""
 
 
+class EvalDegraded(Struct, frozen=True, kw_only=True):
+    """A channel that could not answer some questions."""
+
+    channel: str
+    """`vector` or `lexical`."""
+    reason: str
+    """Why."""
+    questions: Count
+    """How many questions."""
+
+
 class EvalMode(Struct, frozen=True, kw_only=True):
     """One mode of searching, measured."""
 
@@ -124,8 +111,8 @@ class EvalMode(Struct, frozen=True, kw_only=True):
     """hit@k for k from 1 to the limit; empty when no question can be answered."""
     reliability: list[EvalBin]
     """First hits by score."""
-    degraded: list[DegradedChannel]
-    """Channels that could not answer some question."""
+    degraded: list[EvalDegraded]
+    """Channels that could not answer some questions."""
     outcomes: list[EvalOutcome]
     """Every question, in the order of the golden set."""
 
@@ -146,6 +133,8 @@ class EvalSettings(Struct, frozen=True, kw_only=True):
     """The most hits of a question."""
     per_doc: Positive | None
     """The most hits of one document."""
+    by_doc: bool
+    """Whether any passage of the right document was right, whatever lines answer."""
     resamples: Positive
     """How many bootstrap samples an interval rests on."""
     level: Unit
@@ -220,3 +209,89 @@ class EvalProgress(Reply, frozen=True, kw_only=True, tag="eval_progress.v1"):
     """How many there are."""
     elapsed_ms: Count
     """Since the run began."""
+
+
+class EvalSide(Struct, frozen=True, kw_only=True):
+    """One of two reports that are compared."""
+
+    path: str
+    """The file, as it was named."""
+    measured_at: str | None
+    """When it was measured, RFC 3339."""
+    versions: EvalVersions
+    """What was measured."""
+    corpus_revision: int
+    """The state of the index that answered."""
+
+
+class EvalChange(Struct, frozen=True, kw_only=True):
+    """A question that is answered better or worse."""
+
+    id: str
+    """The question."""
+    query: str
+    """Its words."""
+    difference: float
+    """How much better it is by the metric; below 0 it is worse."""
+    rank_a: Positive | None
+    """The first right hit before; null when there was none."""
+    rank_b: Positive | None
+    """The first right hit after; null when there is none."""
+
+
+class EvalPair(Struct, frozen=True, kw_only=True):
+    """Two modes compared by one metric, question by question."""
+
+    mode_a: ModeName
+    """The mode of the first report."""
+    mode_b: ModeName
+    """The mode of the second report."""
+    metric: PairedMetric
+    """By what."""
+    a: float
+    """The mean of the first report."""
+    b: float
+    """The mean of the second report."""
+    difference: float
+    """`b` less `a`."""
+    low: float
+    """Where the bootstrap interval of `difference` begins."""
+    high: float
+    """Where it ends."""
+    p_value: Unit
+    """How often a difference as large comes of signs drawn at random, two-sided."""
+    wins: Count
+    """Questions on which the second report is better."""
+    losses: Count
+    """Questions on which it is worse."""
+    ties: Count
+    """Questions on which both are alike."""
+    better: list[EvalChange]
+    """The wins, the largest difference first."""
+    worse: list[EvalChange]
+    """The losses, the largest difference first."""
+
+
+class EvalComparison(Reply, frozen=True, kw_only=True, tag="eval_comparison.v1"):
+    """Two reports on one golden set."""
+
+    a: EvalSide
+    """The first report."""
+    b: EvalSide
+    """The second report."""
+    digest: str
+    """The golden set of both."""
+    questions: Count
+    """How many questions count."""
+    pairs: list[EvalPair]
+    """Every comparison."""
+    test: Literal["sign_flip"]
+    """How `p_value` is had: a two-sided randomisation test of paired differences."""
+    flips: Positive
+    """How many random signs it rests on."""
+    resamples: Positive
+    """How many bootstrap samples an interval rests on."""
+    level: Unit
+    """The share of them that an interval holds."""
+    seed: int
+    """What both were drawn with."""

@@ -49,7 +49,7 @@ def envelop(reply: R, *, command: str, timestamp: str, exit_code: int | None) ->
     )
 
 
-def encode(record: Record) -> bytes:
+def encode(record: Record | Request) -> bytes:
     """Return one line of JSON without its newline: UTF-8, floats rounded to 6 places."""
     return _encoder.encode(_rounded(msgspec.to_builtins(record)))
 

@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from kebab.cli.command import Command, Group
+from kebab.cli.render.comparison import draw_comparison
+from kebab.cli.render.draft import draw_draft
 from kebab.cli.render.evals import draw_report
 from kebab.cli.render.pace import Lines
 from kebab.cli.session import Session
-from kebab.errors.catalog import ReadOnly
+from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.signal import Exit
+from kebab.wire.evals import PairedMetric
 from kebab.wire.search import MAX_LIMIT
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 _EXITS = (Exit.UNUSABLE,)
 _LEAST = 10
+_MOST = 10_000
 _FILE = click.Path(path_type=Path)
 _MODES = click.Choice(["hybrid", "lexical", "vector"])
 
@@ -59,6 +63,7 @@ def command() -> None:
     help="How many hits to look at.",
 )
 @click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option("--by-doc", is_flag=True, help="Any passage of the right document is right.")
 @click.option(
     "--unanswerable", type=_FILE, metavar="FILE", help="More questions, which nothing answers."
 )
@@ -87,6 +92,83 @@ def run(session: Session, /, out: Path | None, **flags: Any) -> Exit:
     if out:
         write_whole(out, session.encoded(reply, Exit.DONE))
     return session.answer(reply, draw_report)
+
+
+@command.command(
+    "compare",
+    cls=Command,
+    examples=(
+        "kebab eval compare before.json after.json",
+        "kebab eval compare before.json after.json --mode hybrid --metric hit@1 --metric ndcg@10",
+        "kebab eval compare now.json now.json --mode lexical --against hybrid",
+    ),
+)
+@click.argument("before", type=_FILE, metavar="A")
+@click.argument("after", type=_FILE, metavar="B")
+@click.option("--mode", "modes", multiple=True, type=_MODES, help="Only these modes (repeatable).")
+@click.option("--against", type=_MODES, help="Compare with this mode of B.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    type=click.Choice(get_args(PairedMetric)),
+    default=("mrr@10",),
+    show_default=True,
+    help="By what (repeatable).",
+)
+@click.pass_obj
+def compare(session: Session, /, before: Path, after: Path, **flags: Any) -> Exit:
+    """Compare two reports question by question.
+
+    A and B are reports that `kebab eval run --out` kept, on the same golden set. Intervals are
+    bootstrapped; p is how often random signs give a difference as large, two-sided.
+    """
+    from kebab.evals.compare import CompareOptions
+    from kebab.evals.compare import compare as compared
+
+    return session.answer(compared(before, after, CompareOptions(**flags)), draw_comparison)
+
+
+@command.command(
+    "init",
+    cls=Command,
+    exits=(Exit.NO, *_EXITS),
+    examples=("kebab eval init", "kebab eval init --out golden.jsonl --count 200 --seed 7"),
+)
+@click.option(
+    "--out", type=_FILE, metavar="FILE", default="queries.jsonl", show_default=True, help="Where."
+)
+@click.option(
+    "--count",
+    type=click.IntRange(1, _MOST),
+    default=50,
+    show_default=True,
+    help="How many questions to make.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="What to draw by.")
+@click.option("--force", is_flag=True, help="Replace the file when it is already there.")
+@click.pass_obj
+def init(session: Session, /, out: Path, *, force: bool, **flags: Any) -> Exit:
+    """Make golden questions from the notes, without any model.
+
+    They ask for sentences and headings of the notes in fewer words, spread over documents and
+    languages; for every five comes one of made-up words, which nothing answers. Good for comparing
+    two states of one knowledge base; questions of your own tell more.
+    """
+    from kebab.evals.asking import Pace
+    from kebab.evals.draft import DraftOptions, draft
+    from kebab.evals.files import lines_of, require_place, write_whole
+
+    _refuse_when_read_only(session, "eval init")
+    require_place(out)
+    if out.exists() and not force:
+        raise UsageInvalid(option="--out", cause=f"{out} is there already; `--force` replaces it")
+    with session.kebab(reading=True) as kebab, telling(session) as tell:
+        made = draft(kebab, out, DraftOptions(**flags), Pace(tell))
+    if made.report.written:
+        write_whole(out, lines_of(made.queries))
+    status = Exit.DONE if made.report.written else Exit.NO
+    return session.answer(made.report, draw_draft, status)
 
 
 def _refuse_when_read_only(session: Session, operation: str) -> None:

@@ -1,41 +1,160 @@
-"""A report of an evaluation: metrics by mode with their intervals, and two small plots."""
+"""A report of an evaluation: metrics by mode, the curve of hits, and how honest the scores are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from kebab.cli.render.clean import clean
 from kebab.cli.render.page import Page
-from kebab.wire.evals import EvalFigure, EvalReport
+from kebab.cli.render.sheet import plural
+from kebab.wire.evals import EvalBin, EvalFigure, EvalMode, EvalReport, MetricName
 
-_NAMES = {
-    "hit@1": "hit@1",
-    "hit@5": "hit@5",
-    "hit@10": "hit@10",
-    "mrr@10": "MRR@10",
-    "ndcg@10": "nDCG@10",
-    "empty_rate": "no hit",
-    "refusal_precision": "refusal precision",
-    "refusal_recall": "refusal recall",
-    "false_refusal_rate": "false refusals",
-    "calibration_error": "calibration error",
-    "median_ms": "median ms",
-    "p95_ms": "p95 ms",
+_GROUPS: dict[str, dict[MetricName, str]] = {
+    "found": {
+        "hit@1": "hit@1",
+        "hit@5": "hit@5",
+        "hit@10": "hit@10",
+        "mrr@10": "MRR@10",
+        "ndcg@10": "nDCG@10",
+        "empty_rate": "without a hit",
+    },
+    "refused": {
+        "refusal_precision": "precision",
+        "refusal_recall": "recall",
+        "false_refusal_rate": "false refusals",
+    },
+    "scores": {"calibration_error": "calibration error"},
+    "time": {"median_ms": "median ms", "p95_ms": "p95 ms"},
 }
-_GAP = "   "
+_LABEL, _COLUMN, _SLIM, _BAR = 20, 17, 10, 10
+_SHADES = "▁▂▃▄▅▆▇█"
+_POINTS = 16
+_NONE = "-"
 
 
 def draw_report(reply: EvalReport, page: Page) -> Iterator[str]:
-    """Yield what was measured, every metric by mode, the plots, and what a reader must know."""
-    del page
-    yield from _table(reply)
+    """Yield what was asked, every metric by mode, two plots, and what a reader must know."""
+    yield from _title(reply, page)
+    if reply.modes:
+        yield ""
+        yield from _table(reply.modes, page)
+        yield ""
+        yield from _curves(reply.modes, page)
+        yield ""
+        yield from _reliability(reply.modes, page)
+    yield from _notes(reply, page)
 
 
-def _table(reply: EvalReport) -> Iterator[str]:
-    columns = [[*(_cell(one) for one in mode.figures)] for mode in reply.modes]
-    labels = [_NAMES[one.metric] for one in reply.modes[0].figures] if reply.modes else []
-    for number, label in enumerate(labels):
-        yield f"{label:<18}" + _GAP.join(f"{column[number]:<22}" for column in columns)
+def _title(reply: EvalReport, page: Page) -> Iterator[str]:
+    golden, made = reply.golden, reply.versions
+    yield page.strong(f"kebab v{made.kebab}") + f", {made.embedding or 'no embedding model'}"
+    asked = f"{plural(golden.answerable, 'question')} of {clean(golden.path)}"
+    nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
+    yield f"{asked}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
+    yield page.faint(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
 
 
-def _cell(one: EvalFigure) -> str:
-    if one.value is None or one.low is None or one.high is None:
-        return "-"
-    return f"{one.value:.3f} {one.low:.3f} … {one.high:.3f}"
+def _table(modes: Sequence[EvalMode], page: Page) -> Iterator[str]:
+    yield _head("", modes, page)
+    known = [{one.metric: one for one in mode.figures} for mode in modes]
+    for group, names in _GROUPS.items():
+        rows = {metric: [of.get(metric) for of in known] for metric in names}
+        if any(one and one.value is not None for row in rows.values() for one in row):
+            yield page.faint(group)
+            for metric, label in names.items():
+                yield _row(f"  {label}", rows[metric], page, leads=group == "found")
+
+
+def _head(label: str, modes: Sequence[EvalMode], page: Page) -> str:
+    names = [page.strong(f"{mode.mode:<{_width(page, len(modes))}}") for mode in modes]
+    return f"{label:<{_LABEL}}{''.join(names)}".rstrip()
+
+
+def _width(page: Page, columns: int) -> int:
+    """Return how wide a column is; on a narrow sheet intervals are left out."""
+    wide = page.width is None or page.width >= _LABEL + columns * _COLUMN
+    return _COLUMN if wide else _SLIM
+
+
+def _row(label: str, row: Sequence[EvalFigure | None], page: Page, *, leads: bool) -> str:
+    """Return a line of the table; the best of several is set off."""
+    width = _width(page, len(row))
+    values = [one.value for one in row if one and one.value is not None]
+    top = max(values, default=None) if leads and len(set(values)) > 1 else None
+    cells = []
+    for one in row:
+        number, spread = _told(one)
+        best = one is not None and one.value == top and one.metric != "empty_rate"
+        rest = spread if width == _COLUMN else ""
+        blank = " " * (width - len(number) - len(rest))
+        cells.append((page.strong(number) if best else number) + page.faint(rest) + blank)
+    return f"{label:<{_LABEL}}{''.join(cells)}".rstrip()
+
+
+def _told(one: EvalFigure | None) -> tuple[str, str]:
+    if one is None or one.value is None or one.low is None or one.high is None:
+        return _NONE, ""
+    half = (one.high - one.low) / 2
+    if one.unit == "ms":
+        return f"{one.value:.1f}", f" ±{half:.1f}"
+    return f"{one.value:.3f}", f" ±{half:.3f}"
+
+
+def _curves(modes: Sequence[EvalMode], page: Page) -> Iterator[str]:
+    """Yield hit@k for growing k, as small columns from 0 to 1."""
+    depth = len(modes[0].hit_curve)
+    if not depth:
+        return
+    yield _head(f"hit@1 … hit@{depth}", modes, page)
+    width = _width(page, len(modes))
+    curves = [_sampled(mode.hit_curve, min(_POINTS, width - 1)) for mode in modes]
+    drawn = ["".join(_shade(share) for share in curve).ljust(width) for curve in curves]
+    yield f"{'':<{_LABEL}}{''.join(drawn)}".rstrip()
+
+
+def _sampled(curve: Sequence[float], points: int) -> list[float]:
+    """Return at most so many values of a curve, the first and the last among them."""
+    if len(curve) <= points:
+        return [*curve]
+    step = (len(curve) - 1) / (points - 1)
+    return [curve[round(place * step)] for place in range(points)]
+
+
+def _shade(share: float) -> str:
+    return _SHADES[min(len(_SHADES) - 1, int(share * len(_SHADES)))]
+
+
+def _reliability(modes: Sequence[EvalMode], page: Page) -> Iterator[str]:
+    """Yield a bar for each bin of scores: how often the first hit is right."""
+    yield _head("score of first hit", modes, page)
+    width = _width(page, len(modes))
+    for row in reversed([*zip(*(mode.reliability for mode in modes), strict=True)]):
+        if any(one.count for one in row):
+            label = f"  {row[0].start:.1f} … {row[0].end:.1f}"
+            bars = "".join(_bar(one, width, page) for one in row)
+            yield f"{label:<{_LABEL}}{bars}".rstrip()
+    yield page.faint("█ right   ░ the score promises as much more   ▓ it promises less")
+
+
+def _bar(one: EvalBin, width: int, page: Page) -> str:
+    if one.right is None or one.mean_score is None:
+        return " " * width
+    size = min(_BAR, width - 1)
+    right, said = round(one.right * size), round(one.mean_score * size)
+    sound = page.good("█" * min(right, said))
+    gap = page.odd("▓" * (right - said)) if right > said else page.bad("░" * (said - right))
+    count = f" {one.count}" if width == _COLUMN else ""
+    return sound + gap + " " * (size - max(right, said)) + count.ljust(width - size)
+
+
+def _notes(reply: EvalReport, page: Page) -> Iterator[str]:
+    golden = reply.golden
+    if golden.missing:
+        more = golden.missing_count - len(golden.missing)
+        named = ", ".join(map(clean, golden.missing)) + (f" and {more} more" if more else "")
+        yield from page.note(f"not indexed, and so never found: {named}")
+    for one in reply.skipped:
+        yield from page.note(f"{one.mode} was not measured: {clean(one.reason)}")
+    for mode in reply.modes:
+        for channel in mode.degraded:
+            count = plural(channel.questions, "question")
+            told = f"{mode.mode}: {channel.channel} did not answer {count}"
+            yield from page.note(f"{told}: {clean(channel.reason)}")

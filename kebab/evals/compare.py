@@ -1,0 +1,147 @@
+"""Two reports on one golden set, compared question by question."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from kebab.errors.catalog import InvalidInput
+from kebab.evals import resample
+from kebab.evals.figures import METRICS
+from kebab.evals.files import read_report
+from kebab.wire.evals import (
+    EvalChange,
+    EvalComparison,
+    EvalMode,
+    EvalOutcome,
+    EvalPair,
+    EvalReport,
+    EvalSide,
+    PairedMetric,
+)
+from kebab.wire.search import ModeName
+
+Matched: TypeAlias = list[tuple[EvalOutcome, EvalOutcome]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """What to compare. Without `modes` those that both reports have; `against` is a mode of b."""
+
+    modes: tuple[ModeName, ...] = ()
+    metrics: tuple[PairedMetric, ...] = ("mrr@10",)
+    against: ModeName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A report and where it lies."""
+
+    path: Path
+    report: EvalReport
+
+    def mode(self, name: ModeName) -> EvalMode:
+        """Return a mode.
+
+        Raises:
+            InvalidInput: It was not measured.
+        """
+        found = next((one for one in self.report.modes if one.mode == name), None)
+        if found is None:
+            raise InvalidInput(field=str(self.path), cause=f"`{name}` was not measured")
+        return found
+
+    def side(self) -> EvalSide:
+        """Return what is told of it."""
+        report = self.report
+        return EvalSide(
+            path=str(self.path),
+            measured_at=report.timestamp if isinstance(report.timestamp, str) else None,
+            versions=report.versions,
+            corpus_revision=report.corpus_revision,
+        )
+
+
+def compare(before: Path, after: Path, options: CompareOptions) -> EvalComparison:
+    """Compare two reports.
+
+    Raises:
+        InvalidInput: A file is no report, they are of different questions, or lack a mode.
+        IoError: A file cannot be read.
+    """
+    a, b = _Kept(before, read_report(before)), _Kept(after, read_report(after))
+    if a.report.golden.digest != b.report.golden.digest:
+        cause = f"measured on another golden set, or judged otherwise, than {before}"
+        raise InvalidInput(field=str(after), cause=cause)
+    return EvalComparison(
+        a=a.side(),
+        b=b.side(),
+        digest=a.report.golden.digest,
+        questions=a.report.golden.answerable,
+        pairs=list(_pairs(a, b, options)),
+        test="sign_flip",
+        flips=resample.FLIPS,
+        resamples=resample.RESAMPLES,
+        level=resample.LEVEL,
+        seed=resample.SEED,
+    )
+
+
+def _pairs(a: _Kept, b: _Kept, options: CompareOptions) -> Iterator[EvalPair]:
+    others = {one.mode for one in b.report.modes}
+    shared = [one.mode for one in a.report.modes if one.mode in others]
+    modes = list(dict.fromkeys(options.modes)) or shared
+    if not modes:
+        raise InvalidInput(field=str(b.path), cause=f"it has no mode in common with {a.path}")
+    for mode in modes:
+        one, other = a.mode(mode), b.mode(options.against or mode)
+        matched = _matched(one.outcomes, other.outcomes, b.path)
+        for metric in dict.fromkeys(options.metrics):
+            yield _pair(metric, one.mode, other.mode, matched)
+
+
+def _matched(a: Sequence[EvalOutcome], b: Sequence[EvalOutcome], path: Path) -> Matched:
+    """Return the outcomes of each answerable question on both sides."""
+    first = {one.id: one for one in a if one.answerable}
+    second = {one.id: one for one in b if one.answerable}
+    if not first or first.keys() != second.keys():
+        raise InvalidInput(field=str(path), cause="no outcome of each question is in both reports")
+    return [(one, second[name]) for name, one in first.items()]
+
+
+def _pair(metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, matched: Matched) -> EvalPair:
+    worth = METRICS[metric]
+    values = [(worth(a), worth(b)) for a, b in matched]
+    changes = [
+        _change(a, b, after - before)
+        for (a, b), (before, after) in zip(matched, values, strict=True)
+        if after != before
+    ]
+    better = sorted((one for one in changes if one.difference > 0), key=_size, reverse=True)
+    worse = sorted((one for one in changes if one.difference < 0), key=_size, reverse=True)
+    differences = [after - before for before, after in values]
+    mean, low, high = resample.mean(differences).known()
+    return EvalPair(
+        mode_a=mode_a,
+        mode_b=mode_b,
+        metric=metric,
+        a=sum(before for before, _ in values) / len(values),
+        b=sum(after for _, after in values) / len(values),
+        difference=mean,
+        low=low,
+        high=high,
+        p_value=resample.sign_flip(differences),
+        wins=len(better),
+        losses=len(worse),
+        ties=len(values) - len(changes),
+        better=better,
+        worse=worse,
+    )
+
+
+def _size(change: EvalChange) -> float:
+    return abs(change.difference)
+
+
+def _change(a: EvalOutcome, b: EvalOutcome, difference: float) -> EvalChange:
+    return EvalChange(id=a.id, query=a.query, difference=difference, rank_a=a.rank, rank_b=b.rank)
