@@ -30,7 +30,7 @@ def main(folder: Path, full: str, part: int, of: int, wanted: str) -> None:
 
 def ledger(folder: Path) -> Ledger:
     """Return what a process left in its folder."""
-    found = pickle.loads((folder / RESULT).read_bytes())  # noqa: S301 - written by `main`
+    found = pickle.loads((folder / RESULT).read_bytes())
     assert isinstance(found, Ledger)
     return found
 
