@@ -84,7 +84,7 @@ def _retrieval(answered: Answered, context: Context) -> AnswerRetrieval:
         chunks_used=retrieved.used,
         top_score=retrieved.top_score,
         score_gate=retrieved.gate,
-        degraded=degraded(retrieved.page),
+        degraded=degraded(retrieved.page.degraded),
         corpus_revision=retrieved.page.revision,
     )
 

@@ -10,8 +10,16 @@ from kebab.core.cancel import Cancel
 from kebab.core.progress import Report, silent
 
 if TYPE_CHECKING:
-    from kebab.app.requests import FetchOptions, IngestOptions, ListOptions, TextOptions
+    from kebab.app.requests import (
+        DupesOptions,
+        FetchOptions,
+        IngestOptions,
+        ListOptions,
+        RelatedOptions,
+        TextOptions,
+    )
     from kebab.wire.ask import Answer, AnswerEvent, AskRequest
+    from kebab.wire.dupes import Duplicates
     from kebab.wire.health import Doctor, InitReport, ResetReport
     from kebab.wire.ingest import IngestReport
     from kebab.wire.introspect import Introspection
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
         RemoveReport,
     )
     from kebab.wire.model import ModelList, ModelReport
+    from kebab.wire.related import RelatedDocs
     from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
     from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
 
@@ -123,6 +132,18 @@ class Kebab:
         from kebab.app.library import inspect_chunk
 
         return inspect_chunk(self._shop, name)
+
+    def related(self, options: "RelatedOptions") -> "RelatedDocs | NotFound":
+        """Return the nearest documents."""
+        from kebab.app.related import related
+
+        return related(self._shop, options)
+
+    def dupes(self, options: "DupesOptions", report: Report = silent) -> "Duplicates":
+        """Return a page of groups of copies."""
+        from kebab.app.dupes import dupes
+
+        return dupes(self._shop, options, report)
 
     def fetch_chunk(self, options: "FetchOptions") -> "FetchResult | NotFound":
         """Return the lines of a passage."""

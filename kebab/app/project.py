@@ -1,10 +1,12 @@
 """From the nouns to wire objects; core types never leave `app`."""
 
+from collections.abc import Iterable
+
 from msgspec import UNSET
 
 from kebab.app.moment import stamp
 from kebab.app.place import file_of, freshness, line_citation
-from kebab.core.hit import Hit, Page
+from kebab.core.hit import Degraded, Hit, Page
 from kebab.core.progress import Progress
 from kebab.core.query import Query
 from kebab.wire.ingest import IngestProgress
@@ -29,19 +31,16 @@ def response(page: Page, query: Query, next_cursor: str | None) -> SearchRespons
         has_more=page.has_more,
         next_cursor=next_cursor,
         truncated=page.truncated,
-        degraded=degraded(page),
+        degraded=degraded(page.degraded),
         corpus_revision=page.revision,
         timing_ms=page.timing_ms,
         trace=_stages(page) if query.trace else UNSET,
     )
 
 
-def degraded(page: Page) -> list[DegradedChannel]:
+def degraded(lost: Iterable[Degraded]) -> list[DegradedChannel]:
     """Return the channels that could not answer."""
-    return [
-        DegradedChannel(channel=one.channel, reason=one.reason, hint=one.hint)
-        for one in page.degraded
-    ]
+    return [DegradedChannel(channel=one.channel, reason=one.reason, hint=one.hint) for one in lost]
 
 
 def search_hit(hit: Hit) -> SearchHit:

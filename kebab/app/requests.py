@@ -34,6 +34,26 @@ class ListOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedOptions:
+    """Whose neighbours: `name` is an id, a unique beginning of one, or a path."""
+
+    name: str
+    filters: Filters = field(default_factory=Filters)
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DupesOptions:
+    """Which copies: `threshold` is the least similarity, unless only `exact` ones count."""
+
+    filters: Filters = field(default_factory=Filters)
+    threshold: float = 0.7
+    exact: bool = False
+    limit: int = 20
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
     """Which lines to fetch: `name` is an id, a unique beginning of one, or a path.
 

@@ -29,6 +29,8 @@ COMMANDS = {
     "list": Entry("Library", "List the documents"),
     "inspect": Entry("Library", "Show all that is known of a document or a passage"),
     "fetch": Entry("Library", "Print original lines of a file"),
+    "related": Entry("Library", "Find the documents that are nearest to one"),
+    "dupes": Entry("Library", "Find copies and near copies"),
     "rm": Entry("Library", "Take documents out of the index; files stay"),
     "session": Entry("Library", "List, show or forget sessions of questions"),
     "reset": Entry("Library", "Delete the index; files stay"),

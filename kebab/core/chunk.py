@@ -51,6 +51,16 @@ class PendingChunk:
     embed_hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stored chunk's text alone, with the document it is of and the hash of that one's bytes."""
+
+    key: Key
+    doc_id: DocId
+    content_hash: str
+    text: str
+
+
 KeyedScore: TypeAlias = tuple[Key, float]
 """A chunk and its score; lists of them stand best first, ties by the smaller key."""
 

@@ -6,7 +6,7 @@ Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.compose
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from kebab.core.chunk import KeyedScore, PendingChunk
+from kebab.core.chunk import KeyedScore, Passage, PendingChunk
 from kebab.core.document import ParsedDocument
 from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.ids import DocId, Key
@@ -172,6 +172,12 @@ class LibraryReader(Protocol):
 
     def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
+
+    def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
+        """Return the documents of these chunks; unknown keys are left out."""
+
+    def passages(self, filters: Filters) -> Iterator[Passage]:
+        """Yield the chunks that pass the filters, document by document, each in its order."""
 
     def close(self) -> None:
         """End the snapshot."""

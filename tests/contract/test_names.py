@@ -10,6 +10,7 @@ LOOKUPS = [
     ["fetch", "chunk", "nowhere"],
     ["fetch", "doc", "nowhere"],
     ["fetch", "span", "nowhere", "1"],
+    ["related", "nowhere"],
     ["rm", "nowhere"],
     ["rm", "work/backups.md", "nowhere"],
     ["session", "show", "nowhere"],

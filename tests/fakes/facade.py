@@ -16,13 +16,21 @@ from pathlib import Path
 from typing import Any, Self
 
 from kebab.app.classify import classify
-from kebab.app.requests import FetchOptions, IngestOptions, ListOptions, TextOptions
+from kebab.app.requests import (
+    DupesOptions,
+    FetchOptions,
+    IngestOptions,
+    ListOptions,
+    RelatedOptions,
+    TextOptions,
+)
 from kebab.config.model import Settings
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, Report, silent
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
+from kebab.wire.dupes import Duplicates
 from kebab.wire.health import Doctor, InitReport, ResetReport
 from kebab.wire.ingest import IngestReport
 from kebab.wire.introspect import Introspection
@@ -36,6 +44,7 @@ from kebab.wire.library import (
 )
 from kebab.wire.model import ModelList, ModelReport
 from kebab.wire.record import decode_request
+from kebab.wire.related import RelatedDocs
 from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
 from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
 from tests.fakes import replies, script
@@ -169,6 +178,21 @@ class FakeKebab:
     def inspect_chunk(self, name: str) -> ChunkInspection | NotFound:
         """Show a passage."""
         return replies.not_found() if _absent(name) else replies.chunk_inspection()
+
+    def related(self, options: RelatedOptions) -> RelatedDocs | NotFound:
+        """Find one neighbour, none of a document called `nothing`."""
+        self._note("related", options)
+        if _absent(options.name):
+            return replies.not_found()
+        return replies.related_docs(*([] if options.name == "nothing" else [replies.related_doc()]))
+
+    def dupes(self, options: DupesOptions, report: Report = silent) -> Duplicates:
+        """Find one group, none where only exact copies count."""
+        self._note("dupes", options)
+        report(Progress(kind=ProgressKind.HEARTBEAT, phase="compare", done=1, total=2))
+        groups = [] if options.exact else [replies.duplicate_group()]
+        more = None if options.exact else "CURSOR"
+        return replies.duplicates(*groups, has_more=bool(more), next_cursor=more)
 
     def fetch_chunk(self, options: FetchOptions) -> FetchResult | NotFound:
         """Fetch lines."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from kebab.core.chunk import ChunkRow, KeyedScore, PendingChunk
+from kebab.core.chunk import ChunkRow, KeyedScore, Passage, PendingChunk
 from kebab.core.hit import StoredChunk, VectorState
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.query import Filters
@@ -219,6 +219,18 @@ class MemoryLibrary:
     def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         found = {entry.key: entry for entry in self._entries.values()}
         return [self._stored(found[key]) for key in keys if key in found]
+
+    def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
+        return {entry.key: entry.document.doc_id for entry in self._ordered() if entry.key in keys}
+
+    def passages(self, filters: Filters) -> Iterator[Passage]:
+        order = list(self._sources)
+        for row in sorted(
+            self._documents.values(), key=lambda row: (order.index(row.source), row.path)
+        ):
+            for chunk in row.chunks if passes(row, filters) else ():
+                key = self._entries[chunk.chunk_id].key
+                yield Passage(key, row.doc_id, row.content_hash, chunk.chunk.text)
 
     def close(self) -> None:
         self.closed = True

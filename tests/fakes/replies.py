@@ -10,6 +10,7 @@ from kebab.wire.ask import (
     AnswerWarning,
 )
 from kebab.wire.citation import LineCitation, LineSpan
+from kebab.wire.dupes import DuplicateGroup, DuplicateMember, Duplicates
 from kebab.wire.health import Doctor, DoctorCheck, InitReport, ResetReport
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
 from kebab.wire.introspect import (
@@ -32,6 +33,7 @@ from kebab.wire.library import (
     RemoveReport,
 )
 from kebab.wire.model import ModelList, ModelReport, ModelRow
+from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs
 from kebab.wire.search import (
     Retrieval,
     SearchHit,
@@ -105,6 +107,113 @@ def response(*hits: SearchHit, **changes: Any) -> SearchResponse:
             "next_cursor": None,
             "truncated": False,
             "degraded": [],
+            "corpus_revision": 7,
+            "timing_ms": 1.25,
+            **changes,
+        }
+    )
+
+
+def related_doc(rank: int = 1, **changes: Any) -> RelatedDoc:
+    """Return a neighbour."""
+    own = MatchedPassage(
+        chunk_id="a" * 32, heading_path=["Restic"], citation=line_citation("ops/restic.md", 3, 9)
+    )
+    found = MatchedPassage(
+        chunk_id=CHUNK, heading_path=["Backups", "Restoring"], citation=line_citation()
+    )
+    return RelatedDoc(
+        **{
+            "rank": rank,
+            "score": 0.41,
+            "vector_score": 0.5,
+            "lexical_score": 0.32,
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "file": "/home/ada/notes/ops/backup.md",
+            "source": "notes",
+            "title": "Backups",
+            "tags": ["ops"],
+            "lang": "en",
+            "media": "text/markdown",
+            "indexed_at": WHEN,
+            "freshness": "fresh",
+            "pair": PassagePair(
+                asked=own,
+                found=found,
+                snippet="Stop the writer,\nthen restore the snapshot.",
+                highlights=[(22, 29)],
+                cosine=0.75,
+            ),
+            "terms": ["restore", "snapshot"],
+            **changes,
+        }
+    )
+
+
+def related_docs(*related: RelatedDoc, **changes: Any) -> RelatedDocs:
+    """Return the neighbours of a document."""
+    return RelatedDocs(
+        **{
+            "document": summary(doc_path="ops/restic.md"),
+            "related": list(related),
+            "degraded": [],
+            "corpus_revision": 7,
+            "timing_ms": 1.25,
+            **changes,
+        }
+    )
+
+
+def duplicate_member(**changes: Any) -> DuplicateMember:
+    """Return one of a group of passages."""
+    return DuplicateMember(
+        **{
+            "similarity": 1.0,
+            "exact": True,
+            "doc_id": DOC,
+            "doc_path": "ops/backup.md",
+            "file": "/home/ada/notes/ops/backup.md",
+            "source": "notes",
+            "title": "Backups",
+            "chunk_id": CHUNK,
+            "heading_path": ["Backups", "Restoring"],
+            "citation": line_citation(),
+            "freshness": "fresh",
+            **changes,
+        }
+    )
+
+
+def duplicate_group(**changes: Any) -> DuplicateGroup:
+    """Return a group of two passages."""
+    other = line_citation("old/backup.md", 4, 4)
+    return DuplicateGroup(
+        **{
+            "unit": "passage",
+            "kind": "near",
+            "similarity": 0.83,
+            "snippet": "Stop the writer,\nthen restore the snapshot.",
+            "members": [
+                duplicate_member(),
+                duplicate_member(similarity=0.83, exact=False, citation=other),
+            ],
+            **changes,
+        }
+    )
+
+
+def duplicates(*groups: DuplicateGroup, **changes: Any) -> Duplicates:
+    """Return a page of groups."""
+    return Duplicates(
+        **{
+            "threshold": 0.7,
+            "exact": False,
+            "groups": list(groups),
+            "total": len(groups),
+            "has_more": False,
+            "next_cursor": None,
+            "compared": 12,
             "corpus_revision": 7,
             "timing_ms": 1.25,
             **changes,

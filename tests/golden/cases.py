@@ -1,6 +1,7 @@
 """Every command under every circumstance that it can tell apart."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from tests.fakes.ollama import Answer, Fail, Say
 from tests.golden.case import Case, Steps
@@ -12,6 +13,7 @@ from tests.golden.meetings import (
     locked,
     logged,
     raising,
+    read,
     taken,
     without,
 )
@@ -32,6 +34,8 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "fetch chunk": ("fetch", "chunk", "{chunk}", "--context", "1"),
     "fetch doc": ("fetch", "doc", DOC, "--max-chars", "60"),
     "fetch span": ("fetch", "span", DOC, "2", "4"),
+    "related": ("related", DOC),
+    "dupes": ("dupes",),
     "rm": ("rm", DOC),
     "session list": ("session", "list"),
     "session show": ("session", "show", "talk"),
@@ -58,7 +62,7 @@ NAMED = {
 }
 """The same about something that is not there."""
 
-READS_INDEX = (*NAMED, "search", "ask", "list", "session list")
+READS_INDEX = (*NAMED, "search", "ask", "dupes", "list", "session list")
 WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
 WRITES = ("init", "ingest", "rm", "session rm", "reset", "model pull", "model use")
 TAKES_NO_LOCK = ("model pull", "session rm")
@@ -84,6 +88,7 @@ def cases() -> list[Case]:
         *_searching(),
         *_asking(),
         *_reading(),
+        *_comparing(),
         *_the_rest(),
         *_models(),
     ]
@@ -316,6 +321,40 @@ def _reading() -> Iterator[Case]:
         home="vectors",
         settings={"KEBAB_MODELS_EMBEDDING_MODEL": "multilingual-e5-small"},
     )
+
+
+def _comparing() -> Iterator[Case]:
+    """Yield what `related` and `dupes` meet."""
+    line = SUCCESS["related"]
+    for name, more in {"filtered": ("--lang", "ko"), "empty": ("--tag", "none")}.items():
+        yield Case(command="related", name=name, line=(*line, *more))
+    yield Case(command="related", name="with_vectors", line=line, home="vectors")
+    other = {"KEBAB_MODELS_EMBEDDING_MODEL": "multilingual-e5-small"}
+    yield Case(command="related", name="another_model", line=line, home="vectors", settings=other)
+    yield Case(
+        command="related",
+        name="without_numpy",
+        line=line,
+        home="vectors",
+        meets=without("numpy"),
+    )
+    copied = (Path(__file__).resolve().parents[2] / "samples" / "notes" / DOC).read_bytes()
+    edited = copied.replace(b"restic", b"borg", 1)
+    twins = {"exact": copied, "near": edited}
+    for name, data in twins.items():
+        for flag in ((), ("--exact",)):
+            kind = f"{name}{'_asked_for_exact' if flag else ''}"
+            yield Case(
+                command="dupes", name=kind, line=("dupes", *flag), meets=read("copy.md", data)
+            )
+    for name, flags in {
+        "empty": ("--tag", "none"),
+        "bad_threshold": ("--threshold", "2"),
+        "contradiction": ("--threshold", "0.9", "--exact"),
+        "invalid_cursor": ("--cursor", "forged"),
+    }.items():
+        yield Case(command="dupes", name=name, line=("dupes", *flags))
+    yield Case(command="dupes", name="dependency_missing", line=("dupes",), meets=without("numpy"))
 
 
 def _the_rest() -> Iterator[Case]:

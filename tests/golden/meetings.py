@@ -66,6 +66,18 @@ def file(name: str, data: bytes) -> Meeting:
     return meet
 
 
+def read(name: str, data: bytes) -> Meeting:
+    """Let a note be there and indexed."""
+
+    @contextmanager
+    def meet(home: Path) -> Iterator[None]:
+        (home / "notes" / name).write_bytes(data)
+        assert run("ingest", "notes").status == 0
+        yield
+
+    return meet
+
+
 def without(library: str) -> Meeting:
     """Let a library be missing."""
 

@@ -184,6 +184,30 @@ class TestDocuments:
         assert len(library.writer.known("notes")) == 5
 
 
+class TestPassages:
+    def test_they_come_document_by_document_each_in_its_order(self, library: Library) -> None:
+        library.writer.put(document("z.md", ["z one", "z two"], source="other"))
+        library.writer.put(document("b.md", ["b one"]))
+        library.writer.put(document("a.md", ["a one"]))
+        library.writer.put(document("b.md", ["b zero", "b one", "b two"]))
+        found = list(library.reader().passages(Filters()))
+        expected = ["a one", "b zero", "b one", "b two", "z one", "z two"]
+        assert [one.text for one in found] == expected
+        chunks = library.reader().chunks([one.key for one in found])
+        assert [chunk.text for chunk in chunks] == expected
+
+    def test_owners_are_the_documents_of_chunks_that_exist(self, library: Library) -> None:
+        library.writer.put(document("a.md", ["one", "two"]))
+        library.writer.put(document("b.md", ["three"]))
+        one, two, three = (chunk.key for chunk in library.writer.pending(9))
+        assert library.reader().owners([three, one, Key(999)]) == {
+            one: doc_id("notes", "a.md"),
+            three: doc_id("notes", "b.md"),
+        }
+        assert library.reader().owners([]) == {}
+        assert library.reader().owners([two]) == {two: doc_id("notes", "a.md")}
+
+
 class TestVectorStates:
     def test_twins_are_found_only_with_a_committed_vector(self, library: Library) -> None:
         library.writer.put(document("a.md", ["same"]))
@@ -322,6 +346,16 @@ class TestFilters:
         found = {chunk.doc_id for chunk in reader.chunks(keys)}
         assert found == {row.doc_id for row in CORPUS if passes(row, filters)}
         assert keys == sorted(keys)
+
+    @pytest.mark.parametrize("filters", [Filters(), *FILTERS], ids=repr)
+    def test_passages_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
+        found = list(corpus.reader().passages(filters))
+        assert {(one.doc_id, one.content_hash, one.text) for one in found} == {
+            (row.doc_id, row.content_hash, chunk.chunk.text)
+            for row in CORPUS
+            if passes(row, filters)
+            for chunk in row.chunks
+        }
 
     def test_without_filters_every_chunk_is_allowed(self, corpus: Library) -> None:
         assert corpus.reader().allowed(Filters()) is None

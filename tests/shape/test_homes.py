@@ -26,7 +26,7 @@ HOMES = {
     # Wire objects and settings are its structs: `app` fills them, a surface takes them apart.
     "msgspec": ("kebab.app", "kebab.cli", "kebab.config", "kebab.wire"),
     # Vectors are its arrays wherever they are made, kept or compared; evaluation draws samples.
-    "numpy": ("kebab.embed", "kebab.evals.resample", "kebab.search.cache", "kebab.store.lance"),
+    "numpy": ("kebab.embed", "kebab.evals.resample", "kebab.search", "kebab.store.lance"),
     "onnx": ("kebab.embed",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),

@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 
 from kebab.cli.render.clean import clean
-from kebab.cli.render.measure import cells, fitted, wrapped
+from kebab.cli.render.measure import cells, fitted
 from kebab.cli.render.page import Page
 from kebab.cli.render.place import file_uri, spot
+from kebab.cli.render.snippets import INDENT, marked_lines
 from kebab.wire.search import DegradedChannel, SearchHit, SearchResponse, TraceStage
 
 STALE = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
 """What is said of a file that is not as it was indexed."""
-
-_INDENT = "    "
 
 
 def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
@@ -32,8 +31,8 @@ def _hit(hit: SearchHit, page: Page) -> Iterator[str]:
     note = page.odd(STALE[hit.freshness])
     yield f"{page.strong(f'{hit.rank:>2}')}  {_score(hit, page)}  {where}{note}"
     if context := headings(hit.title, hit.heading_path):
-        yield _INDENT + page.faint(fitted(context, page.width - 4) if page.width else context)
-    yield from _snippet(hit, page)
+        yield INDENT + page.faint(fitted(context, page.width - 4) if page.width else context)
+    yield from marked_lines(hit.snippet, hit.highlights, page)
 
 
 def _score(hit: SearchHit, page: Page) -> str:
@@ -45,40 +44,6 @@ def headings(title: str, path: list[str]) -> str:
     """Return title and headings on one line; a title that opens the headings is said once."""
     below = path[1:] if path[:1] == [title] else path
     return " > ".join(clean(one) for one in (title, *below) if one)
-
-
-def _snippet(hit: SearchHit, page: Page) -> Iterator[str]:
-    text = clean(hit.snippet)
-    marked = {place for start, end in hit.highlights for place in range(start, end)}
-    marks = [place in marked for place in range(len(text))]
-    text, marks = _squeezed(text, marks)
-    lines = wrapped(text, max(20, page.width - 4)) if page.width else [(0, len(text))]
-    for start, end in lines:
-        yield _INDENT + _marked(text[start:end], marks[start:end], page)
-
-
-def _squeezed(text: str, marks: list[bool]) -> tuple[str, list[bool]]:
-    """Return text and marks with each run of blanks as one space, and none at the ends."""
-    kept = [
-        place
-        for place, character in enumerate(text)
-        if character != " " or (place + 1 < len(text) and text[place + 1] != " ")
-    ]
-    if kept and text[kept[0]] == " ":
-        kept = kept[1:]
-    return "".join(text[place] for place in kept), [marks[place] for place in kept]
-
-
-def _marked(text: str, marks: list[bool], page: Page) -> str:
-    if not page.color:
-        return text
-    parts, start = [], 0
-    for end in range(1, len(text) + 1):
-        if end == len(text) or marks[end] != marks[start]:
-            piece = text[start:end]
-            parts.append(page.match(piece) if marks[start] else piece)
-            start = end
-    return "".join(parts)
 
 
 def _nothing(reply: SearchResponse, page: Page) -> Iterator[str]:

@@ -1,15 +1,17 @@
 """Chunks: how a document's new chunks replace its old ones, and how they are read back."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunk import ChunkRow
+from kebab.core.chunk import ChunkRow, Passage
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.query import Filters
 from kebab.core.rows import DocumentRow, Written
+from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite import fts, vectors
 from kebab.store.sqlite.values import as_json, strings
 
@@ -164,6 +166,29 @@ def read_document(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]
     """Return the chunks of a document in order."""
     rows = database.execute(_STORED + _BY_DOCUMENT, (doc_id,))
     return _chunks(rows)
+
+
+def owners(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocId]:
+    """Return the documents of chunks; unknown keys are left out."""
+    rows = database.execute(
+        "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
+        " WHERE c.key IN (SELECT value FROM json_each(?))",
+        (as_json(keys),),
+    )
+    return {Key(key): DocId(doc_id) for key, doc_id in rows}
+
+
+def passages(database: apsw.Connection, filters: Filters) -> Iterator[Passage]:
+    """Yield the chunks that pass, by source, path and place."""
+    where, values = sql_filters.condition(filters)
+    rows = database.execute(
+        "SELECT c.key, d.doc_id, a.content_hash, c.text FROM documents d"  # noqa: S608 - values are bound
+        " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
+        f" WHERE {where} ORDER BY d.source, d.path, c.ordinal",
+        values,
+    )
+    for key, doc_id, content_hash, text in rows:
+        yield Passage(Key(key), DocId(doc_id), content_hash, text)
 
 
 def _chunks(rows: apsw.Cursor) -> list[StoredChunk]:

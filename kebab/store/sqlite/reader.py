@@ -1,15 +1,15 @@
 """The truth as search sees it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
 
 import apsw
 
-from kebab.core.chunk import KeyedScore
+from kebab.core.chunk import KeyedScore, Passage
 from kebab.core.hit import StoredChunk
-from kebab.core.ids import Key
+from kebab.core.ids import DocId, Key
 from kebab.core.query import Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.store.sqlite import chunks, fts, state, vectors
@@ -107,6 +107,16 @@ class SqliteReader:
         """Return the chunks in the order of their keys; unknown keys are left out."""
         with self._reading():
             return chunks.read(self._database, keys)
+
+    def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
+        """Return the documents of these chunks; unknown keys are left out."""
+        with self._reading():
+            return chunks.owners(self._database, keys)
+
+    def passages(self, filters: Filters) -> Iterator[Passage]:
+        """Yield the chunks that pass the filters, document by document, each in its order."""
+        with self._reading():
+            yield from chunks.passages(self._database, filters)
 
     def _reading(self) -> AbstractContextManager[None]:
         return translated(self.path, "read")

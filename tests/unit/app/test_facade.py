@@ -4,7 +4,14 @@ import msgspec
 import pytest
 
 from kebab.app.facade import Kebab
-from kebab.app.requests import FetchOptions, IngestOptions, ListOptions, TextOptions
+from kebab.app.requests import (
+    DupesOptions,
+    FetchOptions,
+    IngestOptions,
+    ListOptions,
+    RelatedOptions,
+    TextOptions,
+)
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
 from kebab.embed.models import MINILM
@@ -38,6 +45,8 @@ READS = {
     "fetch chunk": lambda kebab: kebab.fetch_chunk(NAMED),
     "fetch doc": lambda kebab: kebab.fetch_doc(NAMED),
     "fetch span": lambda kebab: kebab.fetch_span(NAMED),
+    "related": lambda kebab: kebab.related(RelatedOptions(name="a.md")),
+    "dupes": lambda kebab: kebab.dupes(DupesOptions()),
     "session list": lambda kebab: kebab.sessions(),
     "session show": lambda kebab: kebab.session("talk"),
 }

@@ -1,0 +1,90 @@
+"""Duplicates among documents and passages."""
+
+from dataclasses import asdict
+
+from kebab.app.compose import Workshop
+from kebab.app.legible import require_legible
+from kebab.app.place import file_of, freshness, line_citation
+from kebab.app.requests import DupesOptions
+from kebab.core.hit import StoredChunk
+from kebab.core.ports import LibraryReader
+from kebab.core.progress import Report
+from kebab.core.query import Query
+from kebab.core.stored import CURSOR_SALT
+from kebab.search import cursor, duplicates, snippet
+from kebab.search.duplicates import Copy, Group
+from kebab.wire.dupes import DuplicateGroup, DuplicateMember, Duplicates
+
+_SNIPPET_CHARS = 160
+
+
+def dupes(shop: Workshop, options: DupesOptions, report: Report) -> Duplicates:
+    """Return a page of groups.
+
+    Raises:
+        InvalidInput: A filter is not valid UTF-8.
+        InvalidCursor: The cursor is not one of ours, or belongs to other flags.
+        StaleCursor: The index moved since the cursor was issued.
+        NotIndexed: There is no index.
+    """
+    require_legible(asdict(options.filters))
+    started, bound = shop.clock.monotonic(), _bound(options)
+    with shop.reader() as reader:
+        salt, revision = reader.get_value(CURSOR_SALT) or "", reader.revision()
+        given = options.cursor
+        first = 0 if given is None else cursor.decode(given, bound, revision, salt)
+        found = duplicates.find(
+            reader, options.threshold, options.filters, exact=options.exact, report=report
+        )
+        end = first + options.limit
+        shown = [_group(reader, one) for one in found.groups[first:end]]
+    more = end < len(found.groups)
+    return Duplicates(
+        threshold=1.0 if options.exact else options.threshold,
+        exact=options.exact,
+        groups=shown,
+        total=len(found.groups),
+        has_more=more,
+        next_cursor=cursor.encode(bound, end, revision, salt) if more else None,
+        compared=found.compared,
+        corpus_revision=revision,
+        timing_ms=(shop.clock.monotonic() - started) * 1000,
+    )
+
+
+def _bound(options: DupesOptions) -> Query:
+    """Return what a cursor belongs to, in the form that cursors know."""
+    text = f"dupes {'exact' if options.exact else options.threshold}"
+    return Query(text=text, filters=options.filters)
+
+
+def _group(library: LibraryReader, group: Group) -> DuplicateGroup:
+    ends = {key for copy in group.copies for key in (copy.keys[0], copy.keys[-1])}
+    chunks = {chunk.key: chunk for chunk in library.chunks(sorted(ends))}
+    leading = chunks[group.copies[0].keys[0]]
+    return DuplicateGroup(
+        unit=group.unit,
+        kind="exact" if group.exact else "near",
+        similarity=group.likeness,
+        snippet=snippet.cut(leading.text, {}, _SNIPPET_CHARS).text,
+        members=[
+            _member(one, chunks[one.keys[0]], chunks[one.keys[-1]], group) for one in group.copies
+        ],
+    )
+
+
+def _member(copy: Copy, first: StoredChunk, last: StoredChunk, group: Group) -> DuplicateMember:
+    whole = group.unit == "document"
+    return DuplicateMember(
+        similarity=copy.likeness,
+        exact=copy.exact,
+        doc_id=first.doc_id,
+        doc_path=first.path,
+        file=file_of(first.source, first.root, first.path),
+        source=first.source,
+        title=first.title,
+        chunk_id=None if whole else first.chunk_id,
+        heading_path=[] if whole else list(first.heading_path),
+        citation=line_citation(first.path, first.start_line, last.end_line),
+        freshness=freshness(first.root, first.path, first.size, first.mtime_ns),
+    )

@@ -1,0 +1,69 @@
+"""`kebab dupes`."""
+
+from functools import partial
+from typing import Any
+
+import click
+
+from kebab.app.requests import DupesOptions
+from kebab.cli.command import Command
+from kebab.cli.commands.list import filters
+from kebab.cli.filters import filter_options
+from kebab.cli.render.dupes import draw
+from kebab.cli.session import Session
+from kebab.cli.ticker import Ticker
+from kebab.cli.work import display
+from kebab.errors.signal import Exit
+from kebab.wire.search import MAX_LIMIT
+
+_DEFAULTS = DupesOptions()
+
+
+@click.command(
+    "dupes",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=(
+        "kebab dupes",
+        "kebab dupes --exact --source ~/notes",
+        "kebab dupes --threshold 0.9 --path 'drafts/**'",
+        "kebab dupes --json | jq -r '.groups[].members[].citation.uri'",
+    ),
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.5, 1.0),
+    help=f"The least similarity of near copies, {_DEFAULTS.threshold} unless said.",
+)
+@click.option("--exact", is_flag=True, help="Only what does not differ at all.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    default=_DEFAULTS.limit,
+    help="The most groups on a page.",
+)
+@click.option("--cursor", metavar="CURSOR", help="The page after the one that gave this cursor.")
+@filter_options
+@click.pass_obj
+def command(session: Session, /, threshold: float | None, **flags: Any) -> Exit:
+    """Find copies and near copies.
+
+    Documents come first, then passages that stand in several places. Similarity is the share of
+    word triples that two texts have in common, so no model is needed and every language works;
+    passages of a few words are passed over. Only what passes the filters is compared.
+    """
+    own = {name: flags.pop(name) for name in ("exact", "limit", "cursor")}
+    if own["exact"] and threshold is not None:
+        raise click.UsageError("`--exact` leaves nothing to `--threshold`")
+    least = _DEFAULTS.threshold if threshold is None else threshold
+    options = DupesOptions(filters=filters(flags), threshold=least, **own)
+    settings = session.settings()
+    with display(session, stream=False) as shown, Ticker(shown) as told:
+        session.on_leave = shown.leave
+        with session.kebab(settings) as kebab:
+            reply = kebab.dupes(options, told)
+        status = Exit.DONE if reply.groups else Exit.NO
+        told.finish(status, cancelled=False)
+    again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""
+    return session.answer(reply, partial(draw, again=again), status)

@@ -1,0 +1,47 @@
+"""`kebab related`."""
+
+from typing import Any
+
+import click
+
+from kebab.app.requests import RelatedOptions
+from kebab.cli.command import Command
+from kebab.cli.commands.list import filters
+from kebab.cli.filters import neighbour_options
+from kebab.cli.render.related import draw
+from kebab.cli.session import Session
+from kebab.errors.signal import Exit
+from kebab.wire.library import NotFound
+from kebab.wire.search import MAX_LIMIT
+
+
+@click.command(
+    "related",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=(
+        "kebab related notes/backup.md",
+        "kebab related 3f2a91 --tag ops --since 1y --limit 5",
+        "kebab related notes/backup.md --json | jq -r '.related[].doc_path'",
+    ),
+)
+@click.argument("name", metavar="DOC")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), default=10, help="The most neighbours."
+)
+@neighbour_options
+@click.pass_obj
+def command(session: Session, /, name: str, limit: int, **flags: Any) -> Exit:
+    """Find the documents that are nearest to one.
+
+    DOC is an id, a unique beginning of one, or a path. Each neighbour comes with the passage that
+    shows best why it is one, and with the telling words that both hold. The stored vectors are
+    compared, no model is loaded; a document that has none is compared by its words. All filters
+    must hold for a neighbour.
+    """
+    options = RelatedOptions(name=name, limit=limit, filters=filters(flags))
+    with session.kebab() as kebab:
+        reply = kebab.related(options)
+    if isinstance(reply, NotFound):
+        return session.missing(reply)
+    return session.answer(reply, draw, Exit.DONE if reply.related else Exit.NO)

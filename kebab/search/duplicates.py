@@ -1,0 +1,221 @@
+"""Duplicates: documents and passages that say the same, word for word or nearly.
+
+Likeness is the Jaccard index of their shingles. Vectors have no say: passages on one matter lie as
+near to each other as copies do, and not every language has vectors.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kebab.core.ids import Key
+from kebab.core.ports import LibraryReader
+from kebab.core.progress import Report, silent
+from kebab.core.query import Filters
+from kebab.search import clusters, minhash
+from kebab.search.clusters import Cluster
+from kebab.search.gather import LEAST_TOKENS, Gathered, gather
+from kebab.search.shingles import Shingler, jaccard
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kebab.search.minhash import Signatures
+    from kebab.search.shingles import Hashes
+
+Unit: TypeAlias = Literal["document", "passage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """One of a group: its chunks, how like it is to the first, and whether it equals it."""
+
+    keys: tuple[Key, ...]
+    likeness: float
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Copies of one text, the first of them leads."""
+
+    unit: Unit
+    copies: tuple[Copy, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether all are the same."""
+        return all(copy.exact for copy in self.copies)
+
+    @property
+    def likeness(self) -> float:
+        """How like the least like one is to the first."""
+        return min(copy.likeness for copy in self.copies)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """All groups in order, and how many passages were compared."""
+
+    groups: list[Group]
+    compared: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Documents or passages to be compared: their chunks, and by what each is compared."""
+
+    unit: Unit
+    rows: "Signatures | NDArray[np.uint32]"
+    items: Sequence[range]
+    texts: Sequence[str]
+    """Equal where the texts are equal."""
+    bytes: Sequence[str]
+    """Equal where nothing differs at all."""
+
+
+def find(
+    library: LibraryReader,
+    threshold: float,
+    filters: Filters,
+    *,
+    exact: bool = False,
+    report: Report = silent,
+) -> Found:
+    """Return the groups of copies: documents, then passages that those do not explain.
+
+    With `exact` only what does not differ at all counts.
+    """
+    found = gather(library, filters, report)
+    if not found.keys:
+        return Found(groups=[], compared=0)
+    finder = _Finder(library, found, threshold, exact=exact)
+    documents, passages = _documents(found), _passages(found)
+    whole = finder.groups(documents)
+    home = {place: number for number, one in enumerate(whole) for place in one.items}
+    parts = [one for one in finder.groups(passages) if not _explained(one, found.owners, home)]
+    groups = [finder.group(one, documents) for one in whole]
+    groups += [finder.group(one, passages) for one in parts]
+    return Found(groups=_ranked(groups), compared=len(found.keys))
+
+
+def _documents(found: Gathered) -> _Kind:
+    bounds = [*found.begins, len(found.keys)]
+    spans = [range(start, end) for start, end in pairwise(bounds)]
+    rows = minhash.united(found.rows, found.starts())
+    texts = ["".join(found.texts[place] for place in span) for span in spans]
+    return _Kind("document", rows, spans, texts, found.contents)
+
+
+def _passages(found: Gathered) -> _Kind:
+    spans = [range(place, place + 1) for place in range(len(found.keys))]
+    return _Kind("passage", found.rows, spans, found.texts, found.texts)
+
+
+class _Finder:
+    """Finds the groups of one knowledge base."""
+
+    def __init__(
+        self, library: LibraryReader, found: Gathered, threshold: float, *, exact: bool
+    ) -> None:
+        self._library = library
+        self._found = found
+        self._threshold = threshold
+        self._exact = exact
+        self._shingler = Shingler()
+
+    def groups(self, kind: _Kind) -> list[Cluster]:
+        """Return the groups among documents or passages, items by their place."""
+        equal = self._equal(kind)
+        firsts = [items[0] for items in equal.values()]
+        copies = {items[0]: items for items in equal.values()}
+        near = [] if self._exact else list(self._near(kind, firsts))
+        taken = {item for one in near for item in one.items}
+        alone = [Cluster((first,), (1.0,)) for first in firsts if first not in taken]
+        spread = (_spread(one, copies) for one in (*near, *alone))
+        return [one for one in spread if len(one.items) > 1]
+
+    def group(self, cluster: Cluster, kind: _Kind) -> Group:
+        """Return a group with the chunks of its members."""
+        first = kind.bytes[cluster.items[0]]
+        copies = tuple(
+            Copy(keys=self._keys(kind, item), likeness=score, exact=kind.bytes[item] == first)
+            for item, score in zip(cluster.items, cluster.likeness, strict=True)
+        )
+        return Group(unit=kind.unit, copies=copies)
+
+    def _equal(self, kind: _Kind) -> dict[str, list[int]]:
+        """Return the items by what makes them equal; of those that are too short only documents."""
+        same = kind.bytes if self._exact else kind.texts
+        equal: dict[str, list[int]] = defaultdict(list)
+        for item, label in enumerate(same):
+            if kind.unit == "document" or self._found.counts[item] >= LEAST_TOKENS:
+                equal[label].append(item)
+        return equal
+
+    def _near(self, kind: _Kind, firsts: Sequence[int]) -> Iterator[Cluster]:
+        """Yield the groups of items that are like their first one."""
+        rows = kind.rows[list(firsts)]
+        pairs = minhash.alike(rows, self._threshold)
+        for component in clusters.components(map(tuple, pairs.tolist())):
+            judge = _Judge(rows, self._threshold, lambda item: self._shingles(kind, firsts[item]))
+            for one in clusters.led(component, judge.likeness, self._threshold):
+                yield Cluster(tuple(firsts[item] for item in one.items), one.likeness)
+
+    def _shingles(self, kind: _Kind, item: int) -> "Hashes":
+        chunks = self._library.chunks(self._keys(kind, item))
+        return self._shingler.of([chunk.text for chunk in chunks])
+
+    def _keys(self, kind: _Kind, item: int) -> tuple[Key, ...]:
+        return tuple(self._found.keys[place] for place in kind.items[item])
+
+
+class _Judge:
+    """Measures likeness within one component; the sets of its items are read once."""
+
+    def __init__(
+        self, rows: "Signatures", threshold: float, read: "Callable[[int], Hashes]"
+    ) -> None:
+        self._rows = rows
+        self._threshold = threshold
+        self._read = read
+        self._sets: dict[int, Hashes] = {}
+
+    def likeness(self, first: int, others: Sequence[int]) -> Iterable[float]:
+        """Yield how like the first each of the others is; 0 where that is out of the question."""
+        pairs = minhash.crossed(first, others)
+        for item, possible in zip(
+            others, minhash.possible(self._rows, pairs, self._threshold), strict=True
+        ):
+            yield jaccard(self._set(first), self._set(item)) if possible else 0.0
+
+    def _set(self, item: int) -> "Hashes":
+        if item not in self._sets:
+            self._sets[item] = self._read(item)
+        return self._sets[item]
+
+
+def _spread(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:
+    """Return a cluster with every item that equals one of it, in order after the first."""
+    scored = sorted(
+        (item, score)
+        for first, score in zip(cluster.items, cluster.likeness, strict=True)
+        for item in copies[first]
+    )
+    items, likeness = zip(*scored, strict=True)
+    return Cluster(items, likeness)
+
+
+def _explained(one: Cluster, owners: Sequence[int], home: dict[int, int]) -> bool:
+    """Return whether passages repeat only because their documents are copies of each other."""
+    documents = [owners[item] for item in one.items]
+    groups = {home.get(document) for document in documents}
+    return len(set(documents)) == len(documents) and len(groups) == 1 and None not in groups
+
+
+def _ranked(groups: list[Group]) -> list[Group]:
+    """Return documents before passages, the most alike first, larger groups before smaller."""
+    return sorted(groups, key=lambda one: (one.unit, -one.likeness, -len(one.copies)))
