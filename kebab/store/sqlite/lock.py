@@ -2,6 +2,7 @@
 
 import os
 import time
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -14,7 +15,10 @@ _GLANCE_SECONDS = 0.05
 
 
 class WriterLock:
-    """Held from construction until `close`; the system frees it when the process dies.
+    """Held from construction until `close`, or until nobody can reach it any more.
+
+    That is so when its holder is interrupted on the way to `close`. The system frees it when the
+    process dies.
 
     The file stays: removing it would let two processes lock two files of one name.
     """
@@ -30,10 +34,11 @@ class WriterLock:
         with refused(self._path, "create"):
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._freed = weakref.finalize(self, os.close, self._file)
         try:
             self._take()
         except (Locked, IoError):
-            os.close(self._file)
+            self._freed()
             raise
 
     def _take(self) -> None:
@@ -45,12 +50,11 @@ class WriterLock:
 
     def close(self) -> None:
         """Free the lock; a second call does nothing."""
-        if self._file >= 0:
-            file, self._file = self._file, -1
+        if self._freed.alive:
             # The pid is only told to others; a stale one is written over by the next holder.
             with suppress(OSError):
-                os.ftruncate(file, 0)
-            os.close(file)
+                os.ftruncate(self._file, 0)
+            self._freed()
 
     def __enter__(self) -> Self:
         return self

@@ -35,6 +35,14 @@ def test_a_freed_lock_can_be_taken_again(tmp_path):
     WriterLock(tmp_path).close()
 
 
+def test_a_lock_that_nobody_can_free_any_more_is_free(tmp_path):
+    forgotten = WriterLock(tmp_path)
+    del forgotten
+
+    with WriterLock(tmp_path):
+        pass
+
+
 def test_a_lock_is_freed_although_its_file_cannot_be_written(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.EROFS, "Read-only file system")
