@@ -1,0 +1,135 @@
+import pytest
+
+from kebab.app.related import related
+from kebab.app.requests import RelatedOptions
+from kebab.core.query import Filters
+from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.store.lance.nearest import MappedVectors
+from kebab.wire.library import NotFound
+
+FILLING = "grass sun cloud rain wind snow tree leaf root stem"
+
+
+def neighbours(desk, name="vault.md", limit=10, filters=None, **flags):
+    options = RelatedOptions(name=name, limit=limit, filters=filters or Filters())
+    return related(desk.shop(**flags), options)
+
+
+def fill(desk):
+    desk.write("vault.md", "# Vault\n\nrestic checks the vault\n\n## Weekly\n\nprune snapshots\n")
+    desk.write("disk.md", "---\ntags: [ops]\n---\n# Disk\n\nthe vault of restic on a new disk\n")
+    for word in FILLING.split():
+        desk.write(f"{word}.md", f"# {word}\n\n{word} in the meadow\n")
+    desk.ingest()
+
+
+def test_a_neighbour_comes_with_what_shows_why(desk):
+    fill(desk)
+
+    found = neighbours(desk)
+
+    assert found.document.doc_path == "vault.md"
+    (one,) = found.related
+    assert (one.rank, one.doc_path, one.title, one.tags) == (1, "disk.md", "Disk", ["ops"])
+    assert (one.source, one.freshness) == (str(desk.notes), "fresh")
+    assert one.file == str(desk.notes / "disk.md")
+    assert one.pair.found.citation.uri.startswith("disk.md#L4")
+    assert one.pair.asked.citation.uri.startswith("vault.md#L1")
+    assert {"vault", "restic"} <= set(one.terms)
+    assert 0 < one.score <= 1
+
+
+def test_without_vectors_words_compare_and_it_is_said(desk):
+    fill(desk)
+
+    found = neighbours(desk)
+
+    assert [(one.channel, one.hint) for one in found.degraded] == [("vector", "kebab ingest")]
+    assert (found.related[0].vector_score, found.related[0].pair.cosine) == (None, None)
+
+
+def test_with_vectors_both_kinds_of_evidence_are_told(lab):
+    fill(lab)
+
+    found = neighbours(lab)
+
+    assert found.degraded == []
+    first = next(one for one in found.related if one.doc_path == "disk.md")
+    assert first.vector_score is not None
+    assert first.pair.cosine is not None
+
+
+def test_the_settings_name_another_model_and_the_stored_vectors_are_compared(lab):
+    fill(lab)
+
+    found = neighbours(lab, models__embedding__model="multilingual-e5-small")
+
+    assert found.degraded == []
+    assert found.related[0].vector_score is not None
+
+
+@pytest.mark.parametrize("spelling", ["id", "beginning", "path", "absolute"])
+def test_a_document_is_named_as_everywhere(desk, spelling):
+    fill(desk)
+    doc_id = desk.documents()["vault.md"].doc_id
+    names = {
+        "id": doc_id,
+        "beginning": doc_id[:8],
+        "path": "vault.md",
+        "absolute": str(desk.notes / "vault.md"),
+    }
+
+    assert neighbours(desk, names[spelling]).document.doc_id == doc_id
+
+
+def test_an_unknown_name_is_not_found(desk):
+    fill(desk)
+
+    found = neighbours(desk, "nowhere")
+
+    assert isinstance(found, NotFound)
+    assert found.error.kind == "not_found"
+
+
+def test_filters_and_limit_hold_for_neighbours(desk):
+    fill(desk)
+    desk.write("more.md", "restic and the vault\n")
+    desk.ingest()
+
+    assert [one.doc_path for one in neighbours(desk, limit=1).related] == ["more.md"]
+    tagged = neighbours(desk, filters=Filters(tag=("ops",))).related
+    assert [one.doc_path for one in tagged] == ["disk.md"]
+
+
+def test_a_document_without_text_has_no_neighbours(desk):
+    fill(desk)
+    desk.write("empty.md", "---\ntitle: Nothing\n---\n")
+    desk.ingest()
+
+    assert neighbours(desk, "empty.md").related == []
+
+
+def test_vectors_that_cannot_be_read_leave_words(lab, monkeypatch):
+    fill(lab)
+
+    def torn(*_):
+        raise StoreCorrupt(path="x.lance", cause="torn")
+
+    monkeypatch.setattr(MappedVectors, "get", torn)
+
+    found = neighbours(lab)
+
+    assert [one.channel for one in found.degraded] == ["vector"]
+    assert found.related[0].doc_path == "disk.md"
+
+
+def test_a_filter_that_is_no_text_is_refused(desk):
+    fill(desk)
+
+    with pytest.raises(InvalidInput):
+        neighbours(desk, filters=Filters(tag=("\udcff",)))
+
+
+def test_without_an_index_there_is_nothing_to_compare(desk):
+    with pytest.raises(NotIndexed):
+        neighbours(desk)

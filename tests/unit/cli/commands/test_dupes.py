@@ -1,0 +1,42 @@
+import pytest
+
+from kebab.core.query import Filters
+
+
+def test_flags_reach_the_library(kebab, opened):
+    kebab("dupes", "--threshold", "0.9", "-n", "3", "--cursor", "C", "--lang", "ko")
+
+    ((_, options),) = opened[0].asked
+    assert (options.threshold, options.exact, options.limit) == (0.9, False, 3)
+    assert (options.cursor, options.filters) == ("C", Filters(lang=("ko",)))
+
+
+def test_groups_are_shown_and_progress_ends_once(kebab):
+    ran = kebab("dupes", "--json")
+
+    assert (ran.status, ran.reply["schema_version"]) == (0, "duplicates.v1")
+    assert [one["kind"] for one in ran.asides] == ["heartbeat", "completed"]
+    assert ran.asides[-1]["exit_code"] == 0
+
+
+def test_no_group_is_an_honest_no(kebab):
+    ran = kebab("dupes", "--exact", "--json")
+
+    assert (ran.status, ran.reply["groups"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--threshold", "0.2"],
+        ["--threshold", "1.1"],
+        ["--threshold", "much"],
+        ["--exact", "--threshold", "0.9"],
+        ["-n", "0"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_flags_are_refused(kebab, flags):
+    ran = kebab("dupes", *flags, "--json")
+
+    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "usage_invalid")

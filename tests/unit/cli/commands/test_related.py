@@ -1,0 +1,39 @@
+from kebab.core.query import Filters
+
+
+def test_the_name_the_limit_and_the_filters_reach_the_library(kebab, opened):
+    kebab("related", "a.md", "-n", "3", "--tag", "ops", "--path", "x/**")
+
+    ((_, options),) = opened[0].asked
+    assert (options.name, options.limit) == ("a.md", 3)
+    assert options.filters == Filters(tag=("ops",), path_glob="x/**")
+
+
+def test_neighbours_are_shown(kebab):
+    assert kebab("related", "a.md", "--json").reply["schema_version"] == "related_docs.v1"
+    assert "ops/backup.md:12" in kebab("related", "a.md").out
+
+
+def test_no_neighbour_is_an_honest_no(kebab):
+    ran = kebab("related", "nothing", "--json")
+
+    assert (ran.status, ran.err, ran.reply["related"]) == (1, "", [])
+    assert kebab("related", "nothing").status == 1
+
+
+def test_a_name_that_nothing_has_is_an_answer(kebab):
+    ran = kebab("related", "nowhere", "--json")
+
+    assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)
+
+
+def test_one_document_is_no_filter_for_neighbours(kebab):
+    ran = kebab("related", "a.md", "--doc-id", "x", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
+
+
+def test_what_is_no_date_is_invalid_input(kebab):
+    assert kebab("related", "a.md", "--since", "whenever", "--json").fault["code"] == (
+        "invalid_input"
+    )
