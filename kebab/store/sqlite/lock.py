@@ -34,7 +34,7 @@ class WriterLock:
         with refused(self._path, "create"):
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._freed = weakref.finalize(self, os.close, self._file)
+            self._freed = weakref.finalize(self, os.close, self._file)
         try:
             self._take()
         except (Locked, IoError):
