@@ -31,9 +31,9 @@ class Pace:
         return int((self._clock() - self._started) * 1000)
 
     def at(self, name: str, done: int, total: int) -> None:
-        """Tell what the run is at, unless it told so a moment ago and this is no end."""
+        """Tell what the run is at, unless it told so a moment ago; both ends are always told."""
         now = self._clock()
-        if now - self._last >= _INTERVAL_S or done == total:
+        if now - self._last >= _INTERVAL_S or done in (0, total):
             self._last = now
             elapsed = self.elapsed_ms()
             self._tell(EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))

@@ -46,7 +46,7 @@ def _in_turn(documents: DocList, seed: int) -> list[DocSummary]:
     """Return documents in the order of their lots, no language before the others had one."""
     places: dict[str | None, int] = {}
     ranked = []
-    for one in shuffled(documents.documents, seed, lambda one: one.doc_id):
+    for one in shuffled(documents.documents, seed, lambda one: f"{one.source}/{one.doc_path}"):
         if one.freshness == "fresh" and one.chunk_count:
             place = places[one.lang] = places.get(one.lang, 0) + 1
             ranked.append((place, one))
@@ -60,7 +60,7 @@ def _nth(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passag
     seen = kebab.inspect_doc(document.doc_id)
     if isinstance(seen, NotFound) or rotation >= len(seen.chunks):
         return None
-    chunk = shuffled(seen.chunks, seed, lambda one: one.chunk_id)[rotation]
+    chunk = shuffled(seen.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")[rotation]
     lines = kebab.fetch_chunk(FetchOptions(name=chunk.chunk_id))
     if isinstance(lines, NotFound):
         return None

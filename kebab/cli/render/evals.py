@@ -56,11 +56,16 @@ def _table(modes: Sequence[EvalMode], page: Page) -> Iterator[str]:
     yield _head("", modes, page)
     known = [{one.metric: one for one in mode.figures} for mode in modes]
     for group, names in _GROUPS.items():
-        rows = {metric: [of.get(metric) for of in known] for metric in names}
-        if any(one and one.value is not None for row in rows.values() for one in row):
+        rows = {label: [of.get(metric) for of in known] for metric, label in names.items()}
+        told = {label: row for label, row in rows.items() if any(map(_known, row))}
+        if told:
             yield page.faint(group)
-            for metric, label in names.items():
-                yield _row(f"  {label}", rows[metric], page, leads=group == "found")
+        for label, row in told.items():
+            yield _row(f"  {label}", row, page, leads=group == "found")
+
+
+def _known(one: EvalFigure | None) -> bool:
+    return one is not None and one.value is not None
 
 
 def _head(label: str, modes: Sequence[EvalMode], page: Page) -> str:

@@ -1,0 +1,161 @@
+import json
+
+import jsonschema
+import pytest
+
+from kebab.wire.record import encode
+from kebab.wire.schemas import documents
+from tests.fakes.console import run
+from tests.fakes.notes import NotesKebab
+from tests.fakes.outcomes import mode, outcome, report
+
+
+@pytest.fixture(autouse=True)
+def golden(home, monkeypatch):
+    monkeypatch.chdir(home)
+    lines = ({"query": "restore", "doc": "backup.md"}, {"query": "nothing", "answerable": False})
+    (home / "queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return home
+
+
+def validated(reply):
+    jsonschema.validate(reply, documents()[reply["schema_version"]])
+    return reply
+
+
+def test_a_run_prints_a_report_and_tells_its_progress_aside(kebab):
+    ran = kebab("eval", "run", "queries.jsonl", "--json")
+
+    reply = validated(ran.reply)
+    assert (ran.status, reply["schema_version"], reply["command"]) == (
+        0,
+        "eval_report.v1",
+        "eval run",
+    )
+    assert [one["mode"] for one in reply["modes"]] == ["hybrid", "lexical", "vector"]
+    assert {validated(one)["schema_version"] for one in ran.asides} == {"eval_progress.v1"}
+
+
+def test_a_person_reads_a_table(kebab):
+    ran = kebab("eval", "run", "queries.jsonl", "--mode", "lexical")
+
+    assert "MRR@10" in ran.out
+    assert "lexical, 0 s" in ran.err
+
+
+def test_the_knowledge_base_is_only_read(kebab, opened):
+    kebab("eval", "run", "queries.jsonl")
+    kebab("eval", "init", "--out", "made.jsonl")
+
+    assert [one.read_only for one in opened] == [True, True]
+
+
+def test_flags_reach_the_search(kebab, opened):
+    kebab("eval", "run", "queries.jsonl", "--mode", "vector", "-n", "20", "--per-doc", "2")
+
+    ((_, request), *_) = [one for one in opened[0].asked if one[0] == "search"]
+    assert (request.mode, request.limit, request.per_doc) == ("vector", 20, 2)
+
+
+def test_what_is_kept_is_what_json_prints(kebab, golden):
+    printed = kebab("eval", "run", "queries.jsonl", "--out", "a.json", "--json").reply
+
+    kept = json.loads((golden / "a.json").read_text())
+    assert {**kept, "timestamp": ""} == {**printed, "timestamp": ""}
+
+
+def test_a_report_that_cannot_be_kept_is_refused_before_the_work(kebab, opened):
+    ran = kebab("eval", "run", "queries.jsonl", "--out", "nowhere/a.json", "--json")
+
+    assert (ran.status, ran.fault["code"], opened) == (2, "io_error", [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [["eval", "run", "queries.jsonl", "--out", "a.json"], ["eval", "init", "--out", "a.json"]],
+)
+def test_read_only_refuses_to_write_a_file(kebab, golden, line):
+    ran = kebab(*line, "--read-only", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "read_only")
+    assert not (golden / "a.json").exists()
+
+
+def test_a_bad_line_is_named_by_file_and_line(kebab, golden):
+    (golden / "bad.jsonl").write_text('{"query": "a", "doc": "b"}\n{"query": 3}\n')
+
+    fault = kebab("eval", "run", "bad.jsonl", "--json").fault
+
+    assert (fault["code"], fault["details"]["field"]) == ("invalid_input", "bad.jsonl:2")
+
+
+def test_two_reports_are_compared(kebab, golden):
+    for name, ranks in (("a.json", (1, 2)), ("b.json", (1, 1))):
+        made = report(mode(*(outcome(str(at), rank) for at, rank in enumerate(ranks))))
+        (golden / name).write_bytes(encode(made))
+
+    reply = validated(kebab("eval", "compare", "a.json", "b.json", "--json").reply)
+
+    assert (reply["exit_code"], reply["pairs"][0]["wins"]) == (0, 1)
+    assert "better 1, worse 0" in kebab("eval", "compare", "a.json", "b.json").out
+
+
+def test_reports_on_other_questions_are_not_compared(kebab, golden):
+    for name, digest in (("a.json", "a"), ("b.json", "b")):
+        (golden / name).write_bytes(encode(report(mode(outcome()), digest=digest)))
+
+    fault = kebab("eval", "compare", "a.json", "b.json", "--json").fault
+    assert (fault["code"], fault["details"]["field"]) == ("invalid_input", "b.json")
+
+
+@pytest.fixture
+def notes():
+    texts = {"a.md": ["Stop the writer before restoring yesterday's snapshot from storage."]}
+
+    def opener(*arguments, **flags):
+        return NotesKebab(texts)
+
+    return opener
+
+
+def test_questions_are_made_from_the_notes(notes, golden):
+    ran = run("eval", "init", "--out", "made.jsonl", "--json", opener=notes)
+
+    reply = validated(ran.reply)
+    lines = [json.loads(one) for one in (golden / "made.jsonl").read_text().splitlines()]
+    assert (ran.status, reply["answerable"], reply["unanswerable"]) == (0, 1, 1)
+    assert [validated(one)["schema_version"] for one in lines] == ["golden_query.v1"] * 2
+
+
+def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(notes, golden):
+    before = (golden / "queries.jsonl").read_text()
+
+    refused = run("eval", "init", "--json", opener=notes)
+    assert (refused.status, refused.fault["code"]) == (2, "usage_invalid")
+    assert (golden / "queries.jsonl").read_text() == before
+
+    assert run("eval", "init", "--force", opener=notes).status == 0
+    assert (golden / "queries.jsonl").read_text() != before
+
+
+def test_notes_that_give_no_question_write_nothing(golden):
+    ran = run(
+        "eval", "init", "--out", "made.jsonl", "--json", opener=lambda *a, **b: NotesKebab({})
+    )
+
+    assert (ran.status, ran.reply["written"]) == (1, False)
+    assert not (golden / "made.jsonl").exists()
+
+
+def test_an_interruption_keeps_the_report_that_was_there(kebab, golden, monkeypatch):
+    (golden / "a.json").write_text("before")
+
+    def interrupted(self, request):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tests.fakes.facade.FakeKebab.search", interrupted)
+    ran = kebab("eval", "run", "queries.jsonl", "--out", "a.json", "--json")
+
+    fault = ran.asides[-1]
+    assert (ran.status, fault["code"]) == (130, "cancelled")
+    assert (golden / "a.json").read_text() == "before"

@@ -1,0 +1,91 @@
+import pytest
+
+from kebab.errors.catalog import InvalidInput
+from kebab.evals.compare import CompareOptions, compare
+from kebab.wire.record import encode
+from tests.fakes.outcomes import mode, nothing, outcome, report
+
+
+@pytest.fixture
+def compared(tmp_path):
+    def run(before, after, **options):
+        for name, one in (("a.json", before), ("b.json", after)):
+            (tmp_path / name).write_bytes(encode(one))
+        return compare(tmp_path / "a.json", tmp_path / "b.json", CompareOptions(**options))
+
+    return run
+
+
+def ranks(*found, **changes):
+    return mode(*(outcome(str(at), rank) for at, rank in enumerate(found)), nothing("x"), **changes)
+
+
+def test_questions_are_won_lost_and_tied(compared):
+    reply = compared(report(ranks(1, 2, None, 4)), report(ranks(1, 1, 2, None)))
+
+    (pair,) = reply.pairs
+    assert (pair.wins, pair.losses, pair.ties) == (2, 1, 1)
+    assert pair.difference == pytest.approx((0 + 0.5 + 0.5 - 0.25) / 4)
+    assert pair.b - pair.a == pytest.approx(pair.difference)
+    assert pair.low <= pair.difference <= pair.high
+
+
+def test_what_changed_is_named_the_largest_change_first(compared):
+    (pair,) = compared(report(ranks(3, None, 1)), report(ranks(2, 1, None))).pairs
+
+    assert [(one.id, one.rank_a, one.rank_b) for one in pair.better] == [
+        ("1", None, 1),
+        ("0", 3, 2),
+    ]
+    assert [(one.id, one.difference) for one in pair.worse] == [("2", -1)]
+
+
+def test_a_report_is_like_itself(compared):
+    same = report(ranks(1, 2, None))
+
+    (pair,) = compared(same, same).pairs
+    assert (pair.wins, pair.losses, pair.difference, pair.p_value) == (0, 0, 0, 1)
+
+
+def test_a_change_of_every_question_is_no_chance(compared):
+    (pair,) = compared(report(ranks(*[2] * 30)), report(ranks(*[1] * 30))).pairs
+
+    assert pair.p_value < 0.001
+
+
+def test_the_modes_that_both_have_are_compared_by_every_metric_asked_for(compared):
+    before = report(ranks(1), ranks(2, mode="lexical"))
+    after = report(ranks(1, mode="vector"), ranks(1, mode="lexical"))
+
+    pairs = compared(before, after, metrics=("hit@1", "ndcg@10")).pairs
+
+    assert [(one.mode_a, one.metric, one.wins) for one in pairs] == [
+        ("lexical", "hit@1", 1),
+        ("lexical", "ndcg@10", 1),
+    ]
+
+
+def test_modes_of_one_report_are_compared(compared):
+    both = report(ranks(2), ranks(1, mode="lexical"))
+
+    (pair,) = compared(both, both, modes=("hybrid",), against="lexical").pairs
+    assert (pair.mode_a, pair.mode_b, pair.wins) == ("hybrid", "lexical", 1)
+
+
+@pytest.mark.parametrize(
+    ("after", "options", "words"),
+    [
+        (report(ranks(1), digest="e" * 64), {}, "another golden set"),
+        (report(ranks(1)), {"modes": ("vector",)}, "`vector` was not measured"),
+        (report(ranks(1)), {"against": "vector"}, "`vector` was not measured"),
+        (report(ranks(1, mode="vector")), {}, "no mode in common"),
+        (report(ranks(1, 2)), {}, "each question"),
+        (report(mode(nothing("0"))), {}, "each question"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(compared, after, options, words):
+    with pytest.raises(InvalidInput) as caught:
+        compared(report(ranks(1)), after, **options)
+
+    assert words in caught.value.cause
+    assert caught.value.field.endswith(".json")

@@ -1,0 +1,146 @@
+import json
+
+import pytest
+
+from kebab.errors.catalog import InvalidInput, IoError
+from kebab.evals.golden import Sources, digest, load, read_qrels
+from kebab.evals.question import Question
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(name, *lines):
+        path = tmp_path / name
+        told = (one if isinstance(one, str) else json.dumps(one) for one in lines)
+        path.write_text("\n".join(told) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def loaded(path, **others):
+    return load(Sources(queries=path, **others))
+
+
+def test_a_line_is_a_question_with_what_answers_it(written):
+    line = {
+        "id": "a",
+        "query": "q",
+        "doc": "a.md",
+        "line_start": 3,
+        "line_end": 4,
+        "answers": ["x"],
+    }
+
+    assert loaded(written("q.jsonl", line)) == [
+        Question(id="a", text="q", doc="a.md", lines=(3, 4))
+    ]
+
+
+def test_what_is_not_known_is_passed_over_and_a_line_number_is_a_name(written):
+    path = written("q.jsonl", "", {"query": "q", "doc": "a.md", "near": {"x": 1}})
+
+    assert [one.id for one in loaded(path)] == ["2"]
+
+
+def test_one_line_is_a_range_of_its_own(written):
+    (question,) = loaded(written("q.jsonl", {"query": "q", "doc": "a.md", "line_start": 7}))
+
+    assert question.lines == (7, 7)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_question(tmp_path):
+    path = tmp_path / "q.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"query": "q", "doc": "a.md"}\r\n')
+
+    assert len(loaded(path)) == 1
+
+
+def test_questions_that_nothing_answers_need_no_document(written):
+    path = written("q.jsonl", {"id": "1", "query": "q", "answerable": False})
+    more = written("n.jsonl", {"id": "1", "query": "r"}, {"query": "s", "answerable": True})
+
+    found = loaded(path, unanswerable=more)
+    assert [(one.id, one.answerable) for one in found] == [
+        ("1", False),
+        ("unanswerable 1", False),
+        ("unanswerable 2", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["query-id\tcorpus-id\tscore", "1\ta.md\t2", "1\tb.md\t0"],
+        ["1\ta.md\t2", "1\tb.md\t0"],
+        ["1 0 a.md 2", "1 0 b.md 0"],
+    ],
+)
+def test_judgements_come_as_beir_or_trec_write_them(written, lines):
+    path = written("q.jsonl", {"id": 1, "query": "q"})
+
+    (question,) = loaded(path, qrels=written("qrels.tsv", *lines))
+    assert question.relevant == {"a.md": 2, "b.md": 0}
+
+
+@pytest.mark.parametrize("line", ["1\ta.md\tgood", "1\ta.md", "1\tx\ta.md\t2\t9", "nonsense"])
+def test_what_is_no_judgement_names_file_and_line(written, line):
+    with pytest.raises(InvalidInput) as caught:
+        read_qrels(written("qrels.tsv", "1\tb.md\t1", line))
+
+    assert caught.value.field.endswith("qrels.tsv:2")
+
+
+def test_judgements_of_other_questions_are_a_mistake(written):
+    path = written("q.jsonl", {"id": "1", "query": "q", "doc": "a.md"})
+    qrels = written("qrels.tsv", "9\ta.md\t1")
+
+    with pytest.raises(InvalidInput, match="judges none of the questions"):
+        loaded(path, qrels=qrels)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("nonsense", "malformed"),
+        ('"bread"', "object"),
+        ({"doc": "a.md"}, "query"),
+        ({"query": "", "doc": "a.md"}, "query"),
+        ({"query": "  ", "doc": "a.md"}, "blank"),
+        ({"query": "q"}, "neither `doc` nor a grade"),
+        ({"query": "q", "relevant": {"a.md": 0}}, "neither `doc` nor a grade"),
+        ({"query": "q", "doc": "a.md", "line_start": "3"}, "line_start"),
+        ({"query": "q", "doc": "a.md", "line_start": 0}, "line_start"),
+        ({"query": "q", "doc": "a.md", "line_end": 3}, "lines without `line_start`"),
+        ({"query": "q", "relevant": {"a.md": 1}, "line_start": 3}, "lines without `doc`"),
+        ({"query": "q", "doc": "a.md", "line_start": 3, "line_end": 2}, "before"),
+        ({"id": "a", "query": "again", "doc": "a.md"}, "the id of line 1, too: a"),
+    ],
+)
+def test_a_line_that_cannot_be_used_names_file_and_line(written, line, words):
+    path = written("q.jsonl", {"id": "a", "query": "q", "doc": "a.md"}, "", line)
+
+    with pytest.raises(InvalidInput) as caught:
+        loaded(path)
+
+    assert caught.value.field == f"{path}:3"
+    assert words in caught.value.cause
+
+
+def test_no_question_is_a_mistake(written):
+    with pytest.raises(InvalidInput, match="it holds no question"):
+        loaded(written("q.jsonl"))
+
+
+def test_a_file_that_is_not_there_cannot_be_read(tmp_path):
+    with pytest.raises(IoError):
+        loaded(tmp_path / "none.jsonl")
+
+
+def test_the_digest_is_of_what_is_asked_and_right_and_of_no_file(written):
+    line = {"id": "1", "query": "q", "doc": "a.md"}
+    one, same = loaded(written("a.jsonl", line)), loaded(written("b.jsonl", {**line, "near": 1}))
+    other = loaded(written("c.jsonl", {**line, "line_start": 1}))
+
+    assert digest(one) == digest(same)
+    assert digest(one) != digest(other)

@@ -1,0 +1,84 @@
+from pathlib import Path
+
+import pytest
+
+from kebab.config.model import Settings
+from kebab.errors.catalog import EmbeddingUnavailable
+from kebab.evals.golden import Sources
+from kebab.evals.run import EvalOptions, evaluate
+from tests.fakes.facade import FakeKebab
+
+LINES = (
+    '{"query": "restore", "doc": "ops/backup.md", "line_start": 99}\n'
+    '{"query": "backups", "doc": "gone.md"}\n'
+    '{"query": "nothing", "answerable": false}\n'
+)
+
+
+class Wordy(FakeKebab):
+    """Has no vectors."""
+
+    def search(self, request):
+        if request.mode == "vector":
+            raise EmbeddingUnavailable(model="auto", tried=[], cause="no weights")
+        return super().search(request)
+
+
+@pytest.fixture
+def evaluated(tmp_path):
+    path = tmp_path / "queries.jsonl"
+    path.write_text(LINES)
+
+    def run(kind=FakeKebab, **options):
+        kebab = kind(Settings(), config_path=Path("none"))
+        return evaluate(kebab, Sources(queries=path), EvalOptions(**options), lambda event: None)
+
+    return run
+
+
+def test_every_mode_is_measured_unless_some_are_named(evaluated):
+    assert [one.mode for one in evaluated().modes] == ["hybrid", "lexical", "vector"]
+    assert [one.mode for one in evaluated(modes=("vector", "vector")).modes] == ["vector"]
+
+
+def test_a_mode_that_nobody_named_may_be_left_out(evaluated):
+    report = evaluated(Wordy)
+
+    assert [one.mode for one in report.modes] == ["hybrid", "lexical"]
+    assert report.skipped[0].mode == "vector"
+    assert "no weights" in report.skipped[0].reason
+
+
+def test_a_mode_that_was_named_may_not(evaluated):
+    with pytest.raises(EmbeddingUnavailable):
+        evaluated(Wordy, modes=("vector",))
+
+
+def test_documents_that_are_not_indexed_are_named(evaluated):
+    golden = evaluated().golden
+
+    assert (golden.missing, golden.missing_count) == (["gone.md"], 1)
+
+
+def test_questions_are_counted_by_what_is_known_of_them(evaluated):
+    golden = evaluated().golden
+
+    assert (golden.answerable, golden.unanswerable) == (2, 1)
+    assert (golden.with_lines, golden.graded) == (1, 0)
+
+
+def test_by_document_lines_are_of_no_account(evaluated):
+    strict, lenient = evaluated(), evaluated(by_doc=True)
+
+    assert strict.modes[0].outcomes[0].rank is None
+    assert lenient.modes[0].outcomes[0].rank == 1
+    assert lenient.settings.by_doc
+    assert strict.golden.digest != lenient.golden.digest
+
+
+def test_the_report_says_what_was_measured(evaluated):
+    report = evaluated(limit=20, per_doc=3)
+
+    assert (report.settings.limit, report.settings.per_doc) == (20, 3)
+    assert len(report.modes[0].hit_curve) == 20
+    assert report.versions.kebab == "0.1.0"
