@@ -6,8 +6,8 @@ measured by what its own passages reach. Both together decide where both are kno
 Measured with MiniLM int8 (mean of the document's vectors / best matches / words / both):
 - the parts of SQuAD 2 articles, dealt to 390 documents, find each other: r@10 .990 / .984 / .955 /
   .987; with two parts of different articles in one document .961 / .982 / .970 / .991
-- k8s-links-ko, pages that link to each other: p@1 .469 / .495 / .589 / .635, r@10 .391 / .443 /
-  .582 / .598
+- k8s-links-ko, pages that link to each other, most of them with passages that the model does not
+  know: p@1 .469 / .495 / .586 / .610, r@10 .391 / .443 / .569 / .594
 """
 
 from collections import defaultdict

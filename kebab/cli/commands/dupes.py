@@ -53,12 +53,12 @@ def command(session: Session, /, threshold: float | None, **flags: Any) -> Exit:
     word triples that two texts have in common, so no model is needed and every language works;
     passages of a few words are passed over. Only what passes the filters is compared.
     """
+    settings = session.settings()
     own = {name: flags.pop(name) for name in ("exact", "limit", "cursor")}
     if own["exact"] and threshold is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
     least = _DEFAULTS.threshold if threshold is None else threshold
     options = DupesOptions(filters=filters(flags), threshold=least, **own)
-    settings = session.settings()
     with display(session, stream=False) as shown, Ticker(shown) as told:
         session.on_leave = shown.leave
         with session.kebab(settings) as kebab:

@@ -39,8 +39,9 @@ def command(session: Session, /, name: str, limit: int, **flags: Any) -> Exit:
     compared, no model is loaded; a document that has none is compared by its words. All filters
     must hold for a neighbour.
     """
+    settings = session.settings()
     options = RelatedOptions(name=name, limit=limit, filters=filters(flags))
-    with session.kebab() as kebab:
+    with session.kebab(settings) as kebab:
         reply = kebab.related(options)
     if isinstance(reply, NotFound):
         return session.missing(reply)

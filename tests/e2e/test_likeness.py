@@ -1,0 +1,62 @@
+"""What is near to a note and what repeats it, asked of real processes."""
+
+import pytest
+
+VAULT = "restic checks the vault before a restore and prunes old snapshots of it every week"
+LONGER = f"{VAULT}, then the disk is wiped and everything is copied back and compared once more"
+OTHER = "buy two disks, label both, keep one at home and bring the other to the office on Monday"
+FILLING = ("grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "root", "stem")
+
+
+@pytest.fixture
+def filled(cli):
+    cli.write("vault.md", f"# Vault\n\n{LONGER}\n")
+    cli.write("old/vault.md", f"# Vault\n\n{LONGER}\n")
+    cli.write("plan.md", f"# Plan\n\n{LONGER}\n\n# Next\n\n{OTHER}\n")
+    for word in FILLING:
+        cli.write(f"{word}.md", f"# {word}\n\n{word} in the meadow\n")
+    return cli
+
+
+def test_neighbours_are_found_by_words_and_then_by_meaning_too(filled):
+    filled.json("ingest", filled.notes)
+    by_words = filled.json("related", "vault.md")
+    filled.install_models()
+    filled.json("ingest", filled.notes)
+
+    by_both = filled.json("related", "vault.md")
+
+    assert [one["doc_path"] for one in by_words["related"]][:2] == ["old/vault.md", "plan.md"]
+    assert [one["channel"] for one in by_words["degraded"]] == ["vector"]
+    assert by_both["related"][0]["pair"]["cosine"] == pytest.approx(1.0, abs=0.001)
+    assert by_both["degraded"] == []
+
+
+def test_copies_are_found_before_and_after_one_is_edited(filled):
+    filled.json("ingest", filled.notes)
+    (whole, part) = filled.json("dupes")["groups"]
+    filled.write("old/vault.md", f"# Vault\n\n{LONGER.replace('week', 'month')}\n")
+    filled.json("ingest", filled.notes)
+
+    (edited, _) = filled.json("dupes")["groups"]
+
+    assert (whole["unit"], whole["kind"], part["unit"]) == ("document", "exact", "passage")
+    assert [one["doc_path"] for one in part["members"]].count("plan.md") == 1
+    assert (edited["kind"], edited["similarity"] < 1) == ("near", True)
+
+
+def test_an_honest_no_and_a_missing_index_are_told_apart(filled):
+    filled.fails("not_indexed", "dupes", status=3)
+    filled.fails("not_indexed", "related", "vault.md", status=3)
+    filled.json("ingest", filled.notes)
+
+    assert filled("dupes", "--tag", "none", "--json", status=1).reply["groups"] == []
+    assert filled("related", "vault.md", "--tag", "none", "--json", status=1).reply["related"] == []
+    assert filled("related", "nowhere", "--json", status=1).reply["found"] is False
+
+
+def test_text_is_for_people_and_pipes(filled):
+    filled.json("ingest", filled.notes)
+
+    assert b"old/vault.md:1" in filled("related", "vault.md").out
+    assert b"\tdocument\t" in filled("dupes").out
