@@ -1,8 +1,8 @@
 """Clusters: from pairs that may be alike to groups whose members are all like their first one."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,40 +13,55 @@ class Cluster:
     likeness: tuple[float, ...]
 
 
-def components(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return what pairs connect, each part in rising order."""
-    parent: dict[int, int] = {}
-
-    def root(item: int) -> int:
-        top = item
-        while (above := parent.setdefault(top, top)) != top:
-            top = above
-        while item != top:
-            parent[item], item = top, parent[item]
-        return top
-
+def adjacent(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the partners of each item, items in rising order."""
+    found: dict[int, list[int]] = defaultdict(list)
     for left, right in pairs:
-        first, second = sorted((root(left), root(right)))
-        parent[second] = first
-    rooted = sorted((root(item), item) for item in parent)
-    return [[item for _, item in part] for _, part in groupby(rooted, lambda one: one[0])]
+        found[left].append(right)
+        found[right].append(left)
+    return dict(sorted(found.items()))
 
 
 def led(
-    component: Sequence[int],
-    likeness: Callable[[int, Sequence[int]], Iterable[float]],
+    partners: Mapping[int, Sequence[int]],
+    likeness: Callable[[int, int], float],
     threshold: float,
 ) -> Iterator[Cluster]:
-    """Yield the clusters of a component: the first item leads those that are like it, and so on.
+    """Yield the clusters: the first item leads those that are like it, and so on.
 
-    A chain in which each is like the next falls apart here, for its ends have nothing in common.
+    A leader is held against its partners and those of its members. A chain in which each is like
+    the next falls apart here, for its ends have nothing in common. Every pair is looked at once at
+    most, so a crowd that is alike by half costs no more than its pairs.
     """
-    rest = list(component)
-    while len(rest) > 1:
-        first, *others = rest
-        scored = list(zip(others, likeness(first, others), strict=True))
-        near = [(item, score) for item, score in scored if score >= threshold]
+    taken: set[int] = set()
+    for first in partners:
+        if first in taken:
+            continue
+        taken.add(first)
+        near = _members(first, partners, likeness, threshold, taken)
+        taken |= near.keys()
         if near:
-            items, scores = zip(*near, strict=True)
-            yield Cluster((first, *items), (1.0, *scores))
-        rest = [item for item, score in scored if score < threshold]
+            items = sorted(near)
+            yield Cluster((first, *items), (1.0, *(near[item] for item in items)))
+
+
+def _members(
+    first: int,
+    partners: Mapping[int, Sequence[int]],
+    likeness: Callable[[int, int], float],
+    threshold: float,
+    taken: set[int],
+) -> dict[int, float]:
+    """Return the items that a leader gathers, with their likeness."""
+    near: dict[int, float] = {}
+    seen, waiting = {first}, [first]
+    while waiting:
+        for item in partners[waiting.pop()]:
+            if item in seen or item in taken:
+                continue
+            seen.add(item)
+            score = likeness(first, item)
+            if score >= threshold:
+                near[item] = score
+                waiting.append(item)
+    return near

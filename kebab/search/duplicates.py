@@ -5,8 +5,9 @@ near to each other as copies do, and not every language has vectors.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from kebab.search.shingles import Hashes
 
 Unit: TypeAlias = Literal["document", "passage"]
+
+_KEPT = 4096
+"""The most sets of shingles that are held at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +162,11 @@ class _Finder:
 
     def _near(self, kind: _Kind, firsts: Sequence[int]) -> Iterator[Cluster]:
         """Yield the groups of items that are like their first one."""
-        rows = kind.rows[list(firsts)]
-        pairs = minhash.alike(rows, self._threshold)
-        for component in clusters.components(map(tuple, pairs.tolist())):
-            judge = _Judge(rows, self._threshold, lambda item: self._shingles(kind, firsts[item]))
-            for one in clusters.led(component, judge.likeness, self._threshold):
-                yield Cluster(tuple(firsts[item] for item in one.items), one.likeness)
+        pairs = minhash.alike(kind.rows[list(firsts)], self._threshold)
+        judge = _Judge(lambda item: self._shingles(kind, firsts[item]))
+        partners = clusters.adjacent(map(tuple, pairs.tolist()))
+        for one in clusters.led(partners, judge.likeness, self._threshold):
+            yield Cluster(tuple(firsts[item] for item in one.items), one.likeness)
 
     def _shingles(self, kind: _Kind, item: int) -> "Hashes":
         chunks = self._library.chunks(self._keys(kind, item))
@@ -174,28 +177,14 @@ class _Finder:
 
 
 class _Judge:
-    """Measures likeness within one component; the sets of its items are read once."""
+    """Measures likeness; the sets of the last items that were read are kept."""
 
-    def __init__(
-        self, rows: "Signatures", threshold: float, read: "Callable[[int], Hashes]"
-    ) -> None:
-        self._rows = rows
-        self._threshold = threshold
-        self._read = read
-        self._sets: dict[int, Hashes] = {}
+    def __init__(self, read: "Callable[[int], Hashes]") -> None:
+        self._set = lru_cache(_KEPT)(read)
 
-    def likeness(self, first: int, others: Sequence[int]) -> Iterable[float]:
-        """Yield how like the first each of the others is; 0 where that is out of the question."""
-        pairs = minhash.crossed(first, others)
-        for item, possible in zip(
-            others, minhash.possible(self._rows, pairs, self._threshold), strict=True
-        ):
-            yield jaccard(self._set(first), self._set(item)) if possible else 0.0
-
-    def _set(self, item: int) -> "Hashes":
-        if item not in self._sets:
-            self._sets[item] = self._read(item)
-        return self._sets[item]
+    def likeness(self, first: int, item: int) -> float:
+        """Return how like two items are."""
+        return jaccard(self._set(first), self._set(item))
 
 
 def _spread(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:

@@ -5,10 +5,11 @@ bands; only sets that agree in a whole band are looked at (locality-sensitive ha
 grows with the number of sets and not with that of their pairs.
 """
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -27,12 +28,13 @@ _STEEP_FROM = 0.7
 _SPREAD = 4
 """How many that follow it in a bucket each set is paired with: buckets stay linear."""
 
-_SLACK = 0.2
-"""How far below the threshold an estimate may lie: more than three sigma."""
+_SLACK = 0.15
+"""How far below the threshold an estimate may lie: two and a half sigma."""
 
 _BLOCK = 1 << 14
 _SEED = 20
 _LOW = 0xFFFFFFFF
+_ODD = 0x9E3779B97F4A7C15
 
 
 def signatures(shingles: "Hashes", starts: "Places") -> "Signatures":
@@ -66,16 +68,13 @@ def alike(rows: "Signatures", threshold: float) -> "Pairs":
     import numpy as np
 
     width = _STEEP if threshold >= _STEEP_FROM else _FLAT
-    bands = (rows[:, start : start + width] for start in range(0, SIZE - width + 1, width))
-    near = [pairs[possible(rows, pairs, threshold)] for band in bands for pairs in _bucketed(band)]
+    keys = [_key(rows[:, start : start + width]) for start in range(0, SIZE - width + 1, width)]
+    near = [
+        pairs[possible(rows, pairs, threshold)]
+        for band, key in enumerate(keys)
+        for pairs in _bucketed(key, keys[band - 1])
+    ]
     return np.unique(np.concatenate(near), axis=0)
-
-
-def crossed(first: int, others: Sequence[int]) -> "Pairs":
-    """Return the pairs of one row with each of some others."""
-    import numpy as np
-
-    return np.array([(first, other) for other in others], np.int64).reshape(-1, 2)
 
 
 def possible(rows: "Signatures", pairs: "Pairs", threshold: float) -> "NDArray[np.bool_]":
@@ -94,15 +93,25 @@ def estimates(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.float64]":
     return found
 
 
-def _bucketed(band: "Signatures") -> "Iterator[Pairs]":
-    """Yield pairs of rows that agree in a band, the smaller one first."""
+def _key(band: "Signatures") -> "Hashes":
+    """Return a number for each row that is the same where the band is."""
     import numpy as np
 
     keys = np.zeros(len(band), np.uint64)
     for column in band.T:
-        keys = (keys ^ column) * np.uint64(0x9E3779B97F4A7C15)
-    order = np.argsort(keys, kind="stable")
+        keys = (keys ^ column) * np.uint64(_ODD)
+    return keys
+
+
+def _bucketed(keys: "Hashes", others: "Hashes") -> "Iterator[Pairs]":
+    """Yield pairs of rows with the same key, the smaller one first.
+
+    Within a crowd those come side by side that agree in another band too.
+    """
+    import numpy as np
+
+    order = np.lexsort((others, keys))
     ordered = keys[order]
     for step in range(1, _SPREAD + 1):
         same = np.flatnonzero(ordered[step:] == ordered[:-step])
-        yield np.stack([order[same], order[same + step]], axis=1)
+        yield np.sort(np.stack([order[same], order[same + step]], axis=1), axis=1)

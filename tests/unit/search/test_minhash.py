@@ -86,9 +86,19 @@ def test_fewer_than_two_sets_have_no_pairs(count):
 
 def test_only_what_estimates_leave_open_is_possible():
     one, other = numbers(100), numbers(100)
-    made = rows(one, one, other)
 
-    found = minhash.possible(made, minhash.crossed(0, [1, 2]), 0.7)
+    found = minhash.possible(rows(one, one, other), np.array([(0, 1), (0, 2)]), 0.7)
 
     assert found.tolist() == [True, False]
-    assert minhash.crossed(0, []).shape == (0, 2)
+
+
+def test_in_a_crowd_that_is_alike_by_half_the_near_ones_are_found():
+    shared = numbers(150)
+    crowd = [np.concatenate([shared, numbers(75)]) for _ in range(600)]
+    twins = [np.concatenate([one[:-6], numbers(6)]) for one in crowd[:100]]
+
+    found = minhash.alike(rows(*crowd, *twins), 0.7)
+
+    wanted = {(at, 600 + at) for at in range(100)}
+    assert len(wanted & set(map(tuple, found.tolist()))) >= 90
+    assert len(found) < 700 * 4 * 16
