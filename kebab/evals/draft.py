@@ -122,7 +122,7 @@ def draft(kebab: Kebab, path: Path, options: DraftOptions, pace: Pace) -> Draft:
         answerable=len(queries),
         unanswerable=len(nothing),
         documents=len({one.doc for one in queries}),
-        by_language=dict(Counter(lang or "unknown" for lang in langs)),
+        by_language=dict(sorted(Counter(lang or "unknown" for lang in langs).items())),
         by_kind=dict(Counter(str(one.kind) for one in [*queries, *nothing])),
         seed=options.seed,
         corpus_revision=documents.corpus_revision,

@@ -46,7 +46,7 @@ def _in_turn(documents: DocList, seed: int) -> list[DocSummary]:
     """Return documents in the order of their lots, no language before the others had one."""
     places: dict[str | None, int] = {}
     ranked = []
-    for one in shuffled(documents.documents, seed, lambda one: f"{one.source}/{one.doc_path}"):
+    for one in shuffled(documents.documents, seed, lambda one: one.doc_path):
         if one.freshness == "fresh" and one.chunk_count:
             place = places[one.lang] = places.get(one.lang, 0) + 1
             ranked.append((place, one))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.contract.test_outputs import EVERY, named
 
-NEED_NO_SETTINGS = ("errors", "explain", "init")
+NEED_NO_SETTINGS = ("errors", "explain", "init", "eval compare")
 SETTINGS = [
     (path, arguments)
     for path, arguments in EVERY

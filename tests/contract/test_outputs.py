@@ -1,11 +1,14 @@
 """Every line that any command prints under `--json` is held to its published schema."""
 
+from pathlib import Path
+
 import pytest
 
 from kebab.cli.reference import commands
 from tests.contract.conftest import checked
 
 DOC = "work/backups.md"
+EVALS = Path(__file__).parents[1] / "cases" / "evals"
 CASES = {
     "init": [["init"], ["init", "--force", "--workspace", "notes"]],
     "ingest": [
@@ -79,6 +82,18 @@ CASES = {
     "model list": [["model", "list"]],
     "model pull": [["model", "pull", "nonsense"]],
     "model use": [["model", "use", "nonsense"]],
+    "eval run": [
+        ["eval", "run", f"{EVALS}/queries.jsonl"],
+        ["eval", "run", f"{EVALS}/queries.jsonl", "--out", "report.json", "--by-doc"],
+        ["eval", "run", f"{EVALS}/queries.jsonl", "--mode", "vector"],
+        ["eval", "run", f"{EVALS}/queries.jsonl", "-n", "many"],
+        ["eval", "run", "nowhere.jsonl"],
+    ],
+    "eval compare": [
+        ["eval", "compare", f"{EVALS}/before.json", f"{EVALS}/after.json", "--metric", "hit@1"],
+        ["eval", "compare", f"{EVALS}/before.json", f"{EVALS}/queries.jsonl"],
+    ],
+    "eval init": [["eval", "init"], ["eval", "init", "--count", "3", "--out", "no/where.jsonl"]],
     "bench": [["bench", "--chunks", "none"]],
 }
 EVERY = [(path, arguments) for path, cases in CASES.items() for arguments in cases]

@@ -45,6 +45,9 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "schema": ("schema",),
     "errors": ("errors",),
     "explain": ("explain", "locked"),
+    "eval run": ("eval", "run", "golden/queries.jsonl", "--mode", "lexical"),
+    "eval compare": ("eval", "compare", "golden/before.json", "golden/after.json"),
+    "eval init": ("eval", "init", "--out", "golden/made.jsonl", "--count", "4"),
     "model list": ("model", "list"),
     "model pull": ("model", "pull"),
     "model use": ("model", "use", "auto"),
@@ -62,12 +65,12 @@ NAMED = {
 }
 """The same about something that is not there."""
 
-READS_INDEX = (*NAMED, "search", "ask", "dupes", "list", "session list")
+READS_INDEX = (*NAMED, "search", "ask", "dupes", "list", "session list", "eval run", "eval init")
 WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
-WRITES = ("init", "ingest", "rm", "session rm", "reset", "model pull", "model use")
-TAKES_NO_LOCK = ("model pull", "session rm")
-NO_SETTINGS = ("errors", "explain", "chat")
-OPENS = tuple(command for command in SUCCESS if command not in ("errors", "explain"))
+WRITES = ("init", "ingest", "rm", "session rm", "reset", "eval init", "model pull", "model use")
+TAKES_NO_LOCK = ("model pull", "session rm", "eval init")
+NO_SETTINGS = ("errors", "explain", "chat", "eval compare")
+OPENS = tuple(command for command in SUCCESS if command not in NO_SETTINGS)
 
 STATES = {
     "not_indexed": "empty",
@@ -91,6 +94,7 @@ def cases() -> list[Case]:
         *_comparing(),
         *_the_rest(),
         *_models(),
+        *_evaluating(),
     ]
     assert len({case.path for case in found}) == len(found)
     return found
@@ -433,3 +437,28 @@ def _models() -> Iterator[Case]:
     use = ("model", "use", "multilingual-e5-small")
     yield Case(command="model use", name="settings_disagree", line=use, settings=other)
     yield Case(command="model list", name="installed", line=("model", "list"), home="vectors")
+
+
+def _evaluating() -> Iterator[Case]:
+    """Yield what golden questions and reports meet."""
+    bad = file("bad.jsonl", b'{"query": "a", "doc": "b"}\n{"query": "a", "line_start": "x"}\n')
+    judged = file("qrels.tsv", b"query-id\tcorpus-id\tscore\nrule\tgarden.md\t1\n")
+    run = SUCCESS["eval run"]
+    other = ("eval", "compare", "golden/before.json", "golden/queries.jsonl")
+    for command, name, line in (
+        ("eval run", "io_error", ("eval", "run", "nowhere.jsonl")),
+        ("eval run", "bad_number", (*run, "-n", "3")),
+        ("eval run", "nowhere_to_keep", (*run, "--out", "nowhere/report.json")),
+        ("eval run", "read_only", (*run, "--out", "report.json", "--read-only")),
+        ("eval run", "embedding_unavailable", (*run, "--mode", "vector")),
+        ("eval compare", "no_report", other),
+        ("eval compare", "io_error", ("eval", "compare", "golden/before.json", "nowhere.json")),
+        ("eval compare", "not_measured", (*SUCCESS["eval compare"], "--mode", "vector")),
+        ("eval init", "already_there", ("eval", "init", "--out", "golden/queries.jsonl")),
+    ):
+        yield Case(command=command, name=name, line=line)
+    yield Case(command="eval run", name="bad_line", line=("eval", "run", "bad.jsonl"), meets=bad)
+    graded = (*run, "--qrels", "qrels.tsv", "--by-doc")
+    yield Case(command="eval run", name="graded", line=graded, meets=judged)
+    made = SUCCESS["eval init"]
+    yield Case(command="eval init", name="nothing_indexed", line=made, home="nothing in it")

@@ -33,6 +33,9 @@ _FIXED: dict[str, Any] = {
 _SLOW = {"doc_path": "PATH", "duration_ms": 1.0}
 """Which files are slowest is a matter of luck."""
 
+_TIME = {"value": 1.0, "low": 1.0, "high": 1.0}
+"""What a figure holds whose unit is time."""
+
 _PATTERNS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), _MOMENT),
     (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:11434"),
@@ -62,7 +65,8 @@ class Normaliser:
         if key == "slowest" and isinstance(value, dict):
             return _SLOW
         if isinstance(value, dict):
-            return {name: self._value(item, name) for name, item in value.items()}
+            fixed = _TIME if value.get("unit") == "ms" else {}
+            return {name: self._value(item, name) for name, item in {**value, **fixed}.items()}
         if isinstance(value, list):
             return [self._value(item, key) for item in value]
         if isinstance(value, float):
@@ -82,5 +86,7 @@ class Normaliser:
 
 def _beat(one: dict[str, Any]) -> bool:
     """Return whether an object only breaks a silence."""
+    if one.get("schema_version") == "eval_progress.v1":
+        return one["done"] not in (0, one["total"])
     beat = "heartbeat" in (one.get("kind"), one.get("type"))
     return beat and not one.get("message")

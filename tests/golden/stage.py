@@ -22,6 +22,7 @@ from tests.golden.case import Case
 from tests.golden.normalised import Normaliser
 
 NOTES = Path(__file__).resolve().parents[2] / "samples" / "notes"
+GOLDEN = Path(__file__).resolve().parents[1] / "cases" / "evals"
 _DATA = Path("data") / "kebab"
 _DATABASE = _DATA / "kebab.sqlite"
 _MODELS = Path("cache") / "kebab" / "models"
@@ -95,6 +96,7 @@ class Stage:
     def _fresh(self) -> None:
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.copytree(NOTES, self.home / "notes")
+        shutil.copytree(GOLDEN, self.home / "golden")
 
     def _ingest(self) -> None:
         with pytest.MonkeyPatch.context() as patch:

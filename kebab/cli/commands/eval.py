@@ -83,11 +83,12 @@ def run(session: Session, /, out: Path | None, **flags: Any) -> Exit:
     from kebab.evals.golden import Sources
     from kebab.evals.run import EvalOptions, evaluate
 
+    settings = session.settings()
     if out:
         _refuse_when_read_only(session, "eval run --out")
         require_place(out)
     sources = Sources(**{name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")})
-    with session.kebab(reading=True) as kebab, telling(session) as tell:
+    with session.kebab(settings, reading=True) as kebab, telling(session) as tell:
         reply = evaluate(kebab, sources, EvalOptions(**flags), tell)
     if out:
         write_whole(out, session.encoded(reply, Exit.DONE))
@@ -159,11 +160,12 @@ def init(session: Session, /, out: Path, *, force: bool, **flags: Any) -> Exit:
     from kebab.evals.draft import DraftOptions, draft
     from kebab.evals.files import lines_of, require_place, write_whole
 
+    settings = session.settings()
     _refuse_when_read_only(session, "eval init")
     require_place(out)
     if out.exists() and not force:
         raise UsageInvalid(option="--out", cause=f"{out} is there already; `--force` replaces it")
-    with session.kebab(reading=True) as kebab, telling(session) as tell:
+    with session.kebab(settings, reading=True) as kebab, telling(session) as tell:
         made = draft(kebab, out, DraftOptions(**flags), Pace(tell))
     if made.report.written:
         write_whole(out, lines_of(made.queries))
