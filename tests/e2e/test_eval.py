@@ -1,0 +1,82 @@
+"""Evaluation with real processes: questions from the notes, two runs, and their comparison."""
+
+import json
+import signal
+
+import pytest
+
+QUESTIONS = [
+    {"query": "check the repository when a restore fails", "doc": "backups.md", "line_start": 19},
+    {"query": "yellow lower leaves magnesium", "doc": "garden.md"},
+    {"query": "씨앗의 절반은 싹트지 않지만", "doc": "reading.ko.md"},
+    {"query": "qqqqqqqq zzzzzzzz", "answerable": False},
+]
+
+
+@pytest.fixture
+def golden(library):
+    path = library.folder / "queries.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in QUESTIONS), encoding="utf-8")
+    return path
+
+
+def figure(report, mode, metric):
+    (found,) = [one for one in report["modes"] if one["mode"] == mode]
+    return next(one["value"] for one in found["figures"] if one["metric"] == metric)
+
+
+def test_questions_made_from_the_notes_are_found_in_them(library):
+    made = library.json("eval", "init", "--count", "9")
+    assert made["answerable"] == 9
+    assert {"en", "ko"} <= set(made["by_language"])
+
+    report = library.json("eval", "run", "queries.jsonl", "--mode", "lexical")
+
+    assert report["golden"]["missing"] == []
+    assert report["golden"]["unanswerable"] == made["unanswerable"] == 2
+    assert figure(report, "lexical", "hit@10") == 1
+
+
+def test_without_a_model_the_modes_that_can_be_had_are_measured(library, golden):
+    report = library.json("eval", "run", golden)
+
+    assert [one["mode"] for one in report["modes"]] == ["hybrid", "lexical"]
+    assert report["skipped"][0]["mode"] == "vector"
+    assert figure(report, "lexical", "hit@1") == 1
+    library.fails("embedding_unavailable", "eval", "run", golden, "--mode", "vector")
+
+
+def test_an_evaluation_leaves_the_knowledge_base_as_it_was(library, golden):
+    before = {path: path.read_bytes() for path in library.data.rglob("*.sqlite")}
+
+    library.json("eval", "run", golden)
+
+    assert before
+    assert {path: path.read_bytes() for path in library.data.rglob("*.sqlite")} == before
+
+
+def test_two_runs_are_compared_and_another_golden_set_is_not(library, golden):
+    line = ("eval", "run", golden, "--mode", "lexical", "--out")
+    library.json(*line, "before.json")
+    library.json(*line, "after.json")
+    library.json(*line, "other.json", "--by-doc")
+
+    pair = library.json("eval", "compare", "before.json", "after.json")["pairs"][0]
+    assert (pair["wins"], pair["losses"], pair["ties"], pair["p_value"]) == (0, 0, 3, 1)
+    library.fails("invalid_input", "eval", "compare", "before.json", "other.json")
+
+
+def test_an_interruption_leaves_an_older_report_alone(library, golden):
+    lines = [{"query": f"restore {number}", "doc": "backups.md"} for number in range(20_000)]
+    golden.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    kept = library.folder / "report.json"
+    kept.write_text("before", encoding="utf-8")
+
+    process = library.start("eval", "run", golden, "--mode", "lexical", "--out", kept, "--json")
+    assert json.loads(process.stderr.readline())["schema_version"] == "eval_progress.v1"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out) == (130, b"")
+    assert json.loads(err.splitlines()[-1])["code"] == "cancelled"
+    assert kept.read_text(encoding="utf-8") == "before"
