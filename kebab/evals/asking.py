@@ -45,6 +45,7 @@ class Asked:
 
     outcomes: list[EvalOutcome]
     degraded: list[EvalDegraded]
+    revisions: list[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +62,14 @@ class Asker:
         self.pace.at(mode, 0, len(questions))
         self._search(questions[0], mode)
         degraded: Counter[tuple[str, str]] = Counter()
-        outcomes = []
+        outcomes: list[EvalOutcome] = []
+        revisions: dict[int, None] = {}
         for outcome, reply in self._outcomes(questions, mode):
             outcomes.append(outcome)
+            revisions[reply.corpus_revision] = None
             degraded.update((one.channel, one.reason) for one in reply.degraded)
             self.pace.at(mode, len(outcomes), len(questions))
-        return Asked(outcomes=outcomes, degraded=_told(degraded))
+        return Asked(outcomes=outcomes, degraded=_told(degraded), revisions=[*revisions])
 
     def _outcomes(
         self, questions: Sequence[Question], mode: ModeName

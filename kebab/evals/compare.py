@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from kebab.core.legible import legible
 from kebab.errors.catalog import InvalidInput
 from kebab.evals import resample
 from kebab.evals.figures import METRICS
@@ -55,7 +56,7 @@ class _Kept:
         """Return what is told of it."""
         report = self.report
         return EvalSide(
-            path=str(self.path),
+            path=legible(str(self.path)),
             measured_at=report.timestamp if isinstance(report.timestamp, str) else None,
             versions=report.versions,
             corpus_revision=report.corpus_revision,

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from kebab.app.facade import Kebab
+from kebab.core.legible import legible
 from kebab.evals.asking import Pace
 from kebab.evals.lots import lot
 from kebab.evals.nonsense import word
@@ -116,7 +117,7 @@ def draft(kebab: Kebab, path: Path, options: DraftOptions, pace: Pace) -> Draft:
         for number in range(math.ceil(len(made) / _NOTHING))
     ]
     report = EvalDraft(
-        path=str(path),
+        path=legible(str(path)),
         written=bool(queries),
         wanted=options.count,
         answerable=len(queries),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from kebab.app.facade import Kebab
 from kebab.app.requests import ListOptions
+from kebab.core.legible import legible
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable
 from kebab.evals import resample
 from kebab.evals.asking import Asked, Asker, Pace, Tell
@@ -54,16 +55,19 @@ def evaluate(kebab: Kebab, sources: Sources, options: EvalOptions, tell: Tell) -
     asker = Asker(kebab=kebab, pace=pace, limit=options.limit, per_doc=options.per_doc)
     golden = _golden(kebab, sources, questions)
     skipped: list[EvalSkipped] = []
-    modes = [_measured(one, options.limit) for one in _asked(asker, questions, options, skipped)]
+    asked = dict(_asked(asker, questions, options, skipped))
+    modes = [_measured(mode, one, options.limit) for mode, one in asked.items()]
+    revisions = [revision for one in asked.values() for revision in one.revisions]
     known = kebab.introspect()
     return EvalReport(
         golden=golden,
         settings=_settings(options),
         versions=_versions(known.kebab_version, known.models),
-        corpus_revision=known.models.corpus_revision,
+        corpus_revision=revisions[-1] if revisions else known.models.corpus_revision,
         modes=modes,
         skipped=skipped,
         duration_ms=pace.elapsed_ms(),
+        moved=len(set(revisions)) > 1,
     )
 
 
@@ -80,8 +84,7 @@ def _asked(
             skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
 
 
-def _measured(found: tuple[ModeName, Asked], limit: int) -> EvalMode:
-    mode, asked = found
+def _measured(mode: ModeName, asked: Asked, limit: int) -> EvalMode:
     return EvalMode(
         mode=mode,
         figures=figures(asked.outcomes),
@@ -96,7 +99,7 @@ def _golden(kebab: Kebab, sources: Sources, questions: Sequence[Question]) -> Ev
     answerable = [one for one in questions if one.answerable]
     lacking = _missing(kebab, answerable)
     return EvalGolden(
-        path=str(sources.queries),
+        path=legible(str(sources.queries)),
         digest=digest(questions),
         answerable=len(answerable),
         unanswerable=len(questions) - len(answerable),

@@ -189,13 +189,15 @@ class EvalReport(Reply, frozen=True, kw_only=True, tag="eval_report.v1"):
     versions: EvalVersions
     """What was measured."""
     corpus_revision: int
-    """The state of the index that answered."""
+    """The state of the index that answered the last question."""
     modes: list[EvalMode]
     """Every mode that was measured."""
     skipped: list[EvalSkipped]
     """Modes that could not be measured."""
     duration_ms: Count
     """How long the run took."""
+    moved: bool = False
+    """Whether the index changed meanwhile, so that not all questions met the same one."""
 
 
 class EvalProgress(Reply, frozen=True, kw_only=True, tag="eval_progress.v1"):

@@ -84,10 +84,13 @@ def run(session: Session, /, out: Path | None, **flags: Any) -> Exit:
     from kebab.evals.run import EvalOptions, evaluate
 
     settings = session.settings()
+    files = {name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")}
     if out:
         _refuse_when_read_only(session, "eval run --out")
         require_place(out)
-    sources = Sources(**{name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")})
+        if out.resolve() in {one.resolve() for one in files.values() if one}:
+            raise UsageInvalid(option="--out", cause=f"{out} is read, and would be replaced")
+    sources = Sources(**files)
     with session.kebab(settings, reading=True) as kebab, telling(session) as tell:
         reply = evaluate(kebab, sources, EvalOptions(**flags), tell)
     if out:

@@ -156,6 +156,8 @@ def _notes(reply: EvalReport, page: Page) -> Iterator[str]:
         more = golden.missing_count - len(golden.missing)
         named = ", ".join(map(clean, golden.missing)) + (f" and {more} more" if more else "")
         yield from page.note(f"not indexed, and so never found: {named}")
+    if reply.moved:
+        yield from page.note("the index changed meanwhile; not all questions met the same one")
     for one in reply.skipped:
         yield from page.note(f"{one.mode} was not measured: {clean(one.reason)}")
     for mode in reply.modes:

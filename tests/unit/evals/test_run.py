@@ -6,6 +6,7 @@ from kebab.config.model import Settings
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.evals.golden import Sources
 from kebab.evals.run import EvalOptions, evaluate
+from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 
 LINES = (
@@ -82,3 +83,17 @@ def test_the_report_says_what_was_measured(evaluated):
     assert (report.settings.limit, report.settings.per_doc) == (20, 3)
     assert len(report.modes[0].hit_curve) == 20
     assert report.versions.kebab == "0.1.0"
+
+
+class Moving(FakeKebab):
+    """Changes with every search."""
+
+    def search(self, request):
+        reply = super().search(request)
+        return replies.response(*reply.hits, corpus_revision=len(self.asked))
+
+
+def test_an_index_that_changes_meanwhile_is_told(evaluated):
+    assert evaluated(Moving).moved
+    assert not evaluated().moved
+    assert evaluated().corpus_revision == 7

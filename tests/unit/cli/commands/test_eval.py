@@ -64,6 +64,15 @@ def test_what_is_kept_is_what_json_prints(kebab, golden):
     assert {**kept, "timestamp": ""} == {**printed, "timestamp": ""}
 
 
+def test_the_questions_are_not_replaced_by_the_report(kebab, golden, opened):
+    before = (golden / "queries.jsonl").read_text()
+
+    ran = kebab("eval", "run", "queries.jsonl", "--out", "./queries.jsonl", "--json")
+
+    assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
+    assert (golden / "queries.jsonl").read_text() == before
+
+
 def test_a_report_that_cannot_be_kept_is_refused_before_the_work(kebab, opened):
     ran = kebab("eval", "run", "queries.jsonl", "--out", "nowhere/a.json", "--json")
 

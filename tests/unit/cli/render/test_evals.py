@@ -84,6 +84,10 @@ def test_what_a_reader_must_know_is_told():
     ]
 
 
+def test_an_index_that_changed_is_told():
+    assert drawn(ONE, moved=True)[-1].startswith("note: the index changed meanwhile")
+
+
 def test_a_report_without_modes_has_only_a_title():
     assert len(drawn()) == 3
 
