@@ -29,7 +29,7 @@ class Size:
     doctor: int
 
 
-DEFAULT = Size(faults=3, writing=1, indexes=1, calls=2, damages=6, scripts=4, doctor=4)
+DEFAULT = Size(faults=3, writing=1, indexes=1, calls=2, damages=3, scripts=4, doctor=4)
 FULL = Size(faults=100, writing=100, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 
@@ -91,6 +92,13 @@ class World:
             return real(*args, **options)
         self.fired += 1
         return injection.fault.act(real, *args, **options)
+
+
+def injected(trace: TracebackType | None) -> bool:
+    """Return whether an exception came from here."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename == __file__
 
 
 def raising(name: str, make: Callable[[], BaseException]) -> Fault:

@@ -10,6 +10,7 @@ import io
 import mmap
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -62,7 +63,6 @@ _BY_PATH = {
     "rename": ("rename", "replace"),
     "link": ("readlink",),
     "mode": ("chmod",),
-    "space": ("statvfs",),
 }
 _BY_NUMBER = {
     "stat": ("fstat",),
@@ -128,6 +128,8 @@ class Files:
         for kind, names in _BY_NUMBER.items():
             for name in names:
                 patch.setattr(os, name, self._by_number(kind, getattr(os, name)))
+        # The space that others leave differs from run to run, and is told.
+        patch.setattr(os, "statvfs", self._by_path("space", cache(os.statvfs)))
         patch.setattr(os, "open", self._os_open(os.open))
         patch.setattr(os, "scandir", self._scandir(os.scandir))
         patch.setattr(fcntl, "flock", self._by_number("lock", fcntl.flock))

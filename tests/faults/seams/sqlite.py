@@ -72,30 +72,14 @@ def installed(world: World) -> Iterator[None]:
     """Stand between kebab and SQLite, and between SQLite and the system."""
     hook = _hook(world)
     vfs = _Vfs(world)
-    before = sys.unraisablehook
-    sys.unraisablehook = _passing(before)
     apsw.set_default_vfs(_NAME)
     apsw.connection_hooks.append(hook)
     try:
         yield
     finally:
-        sys.unraisablehook = before
         apsw.connection_hooks.remove(hook)
         apsw.set_default_vfs(_SYSTEM)
         vfs.unregister()
-
-
-def _passing(before: Callable[[Any], Any]) -> Callable[[Any], None]:
-    """Keep quiet of an exception of ours that SQLite passes over, as of its own refusals.
-
-    Of a journal that cannot be changed, for one, it goes on with the journal it has.
-    """
-
-    def unraisable(found: Any) -> None:
-        if not isinstance(found.exc_value, apsw.Error):
-            before(found)
-
-    return unraisable
 
 
 def _hook(world: World) -> Callable[[apsw.Connection], None]:
