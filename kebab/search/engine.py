@@ -10,6 +10,7 @@ from kebab.errors.catalog import InvalidInput
 from kebab.search.cache import QueryVectors
 from kebab.search.page import Selection, select
 from kebab.search.rank import Ranker
+from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel
 
@@ -53,8 +54,9 @@ class SearchEngine:
         if not query.text.strip():
             raise InvalidInput(field="$.query", cause="it is empty")
         stages = Stages(self._clock)
-        ranking = self._ranker.rank(query, stages)
-        selection = select(ranking, query, self._library.chunks)
+        reading = Reading(self._library)
+        ranking = self._ranker.rank(query, stages, reading)
+        selection = select(ranking, query, reading.chunks)
         stages.note("page", len(selection.hits))
         return Page(
             hits=selection.hits,

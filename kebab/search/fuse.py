@@ -4,17 +4,7 @@ Lexical evidence is bm25 as a share of the best possible for the query; semantic
 cosine on the scale of its model. Both run from 0 to 1 and mean the same in every query, so the
 sum does too, which ranks alone (reciprocal rank fusion) cannot give.
 
-Measured with MiniLM int8 (words / vectors / this sum; k8s-links-ko is mostly Korean, whose passages
-and questions that model does not know):
-
-- SQuAD 2, paragraph hit@1: .842 / .667 / .865; hit@5 .950 / .886 / .978
-- Cranfield, document nDCG@10: .366 / .371 / .412
-- k8s-links-ko, page hit@1: .604 / .065 / .609; its 143 questions in Latin script alone, other
-  chunks: .622 / .364 / .622
-- JaQuAD, paragraph hit@1: .847 / unsupported / .847
-
-Reciprocal ranks gave .785 on SQuAD 2 (.813 weighted 2:1), below words alone, and .399 on Cranfield.
-Between shares of .55 and .7 no set moves by more than .012.
+What was tried instead, with figures, stands in `docs/search-quality.md`.
 """
 
 from collections.abc import Mapping
@@ -23,7 +13,13 @@ from dataclasses import dataclass
 from kebab.core.ids import Key
 
 WORDS = 0.6
-"""The share of lexical evidence; the rest is semantic."""
+"""The share of lexical evidence in a question; the rest is semantic."""
+
+_FOREIGN = 0.2
+"""What words gain where the model knows the script, but not the language."""
+
+_NEED = 0.15
+"""What words lose where a need is told in so many of them that few passages hold most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +44,28 @@ def scale(version: str) -> Scale:
     return next((found for name, found in _SCALES.items() if name in version), _PLAIN)
 
 
-def fuse(words: Mapping[Key, float], meaning: Mapping[Key, float]) -> list[tuple[Key, float]]:
-    """Return every chunk of either channel with its score, best first, ties by the smaller key.
+def lexical_share(trust: float, verbose: float) -> float:
+    """Return the share of lexical evidence, by how far the model knows the language and by extent.
+
+    Args:
+        trust: How far the vectors may be trusted, from 0 to 1.
+        verbose: How far the query describes a need, from 0 to 1.
+    """
+    return WORDS + _FOREIGN * (1 - trust) - _NEED * verbose * trust
+
+
+def fuse(
+    words: Mapping[Key, float], meaning: Mapping[Key, float], share: float = WORDS
+) -> dict[Key, float]:
+    """Return the score of every chunk of either channel; `share` is that of the words.
 
     A chunk that cannot have a vector is judged by its words alone: its semantic evidence is taken
     to be as strong as its lexical evidence.
     """
-    scores = {
-        key: WORDS * words.get(key, 0.0) + (1 - WORDS) * meaning.get(key, words.get(key, 0.0))
+    return {
+        key: share * words.get(key, 0.0) + (1 - share) * meaning.get(key, words.get(key, 0.0))
         for key in words.keys() | meaning.keys()
     }
-    return ranked(scores)
 
 
 def ranked(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:

@@ -1,16 +1,18 @@
 """Ranking: both channels asked, one order of candidates with their evidence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.hit import Degraded, Evidence
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode, Query
-from kebab.search import fuse, lexical
+from kebab.search import lexical
 from kebab.search.lexical import Words
+from kebab.search.merge import Merger, Order
 from kebab.search.parse import Question, parse
+from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel, Nearness
 
@@ -29,6 +31,8 @@ class Ranking:
     lexical: Mapping[Key, tuple[int | None, float]]
     vector: Mapping[Key, tuple[int | None, float]]
     degraded: tuple[Degraded, ...]
+    lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
+    """What was added to the fused evidence of a candidate, by its reason."""
 
     def evidence(self, key: Key, fused: float) -> Evidence:
         """Return the place of a candidate in each channel."""
@@ -49,21 +53,25 @@ class Ranker:
     def __init__(self, library: LibraryReader, channel: Channel) -> None:
         self._library = library
         self._channel = channel
+        self._merger = Merger(library, channel.vectors)
 
-    def rank(self, query: Query, stages: Stages) -> Ranking:
-        """Return the candidates of a query; without its phrases when none holds them all."""
+    def rank(self, query: Query, stages: Stages, reading: Reading) -> Ranking:
+        """Return the candidates of a query; without its phrases when none holds them all.
+
+        `reading` keeps the passages that had to be looked into.
+        """
         question = parse(query.text, query.filters, prose=query.prose)
         stages.note("parse", len(question.terms))
-        ranking = self._rank(question, query.mode, stages)
+        ranking = self._rank(question, query.mode, stages, reading)
         if ranking.order or not question.required:
             return ranking
         words = Degraded(
             channel="lexical", reason="no passage holds the quoted words as they stand", hint=None
         )
-        loose = self._rank(replace(question, required=()), query.mode, stages)
+        loose = self._rank(replace(question, required=()), query.mode, stages, reading)
         return replace(loose, degraded=(*loose.degraded, words))
 
-    def _rank(self, question: Question, mode: Mode, stages: Stages) -> Ranking:
+    def _rank(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
         words = lexical.weigh(self._library, question)
         if not question.terms:
             return self._listing(question, words, stages)
@@ -72,9 +80,9 @@ class Ranker:
             found = lexical.search(self._library, question, words, POOL)
             stages.note("lexical", len(found), f"{len(words.terms)} terms")
         near = None if mode is Mode.LEXICAL else self._near(question, found, mode, stages)
-        ranking = _combined(words, found, near)
-        stages.note("fuse", len(ranking.order), ranking.method.value)
-        return ranking
+        order = self._merger.order(question, words, found, near, reading)
+        stages.note("fuse", len(order.ranked), order.method.value)
+        return _found(order, words, found, near)
 
     def _near(
         self, question: Question, found: Sequence[KeyedScore], mode: Mode, stages: Stages
@@ -101,29 +109,19 @@ class Ranker:
         )
 
 
-def _combined(
-    words: Words, found: Sequence[KeyedScore], near: Nearness | Degraded | None
+def _found(
+    order: Order, words: Words, found: Sequence[KeyedScore], near: Nearness | Degraded | None
 ) -> Ranking:
-    """Return one order of what the channels found."""
-    shares = lexical.evidence(found, words)
-    degraded: tuple[Degraded, ...] = ()
-    cosines: Mapping[Key, float] = {}
-    method, order = Mode.LEXICAL, fuse.ranked(shares)
-    if isinstance(near, Degraded):
-        degraded = (near,)
-    elif near is not None:
-        scale = fuse.scale(near.version)
-        cosines = near.cosines
-        meaning = {key: scale.share(cosine) for key, cosine in cosines.items()}
-        method = Mode.HYBRID if found else Mode.VECTOR
-        order = fuse.fuse(shares, meaning) if found else fuse.ranked(meaning)
+    """Return an order with the places of its candidates in each channel."""
+    vectors = near if isinstance(near, Nearness) else None
     return Ranking(
-        order=order,
-        method=method,
+        order=order.ranked,
+        method=order.method,
         words=words,
         lexical=_places(found, dict(found)),
-        vector=_places([] if isinstance(near, Degraded) or near is None else near.near, cosines),
-        degraded=degraded,
+        vector=_places(vectors.near, vectors.cosines) if vectors else {},
+        degraded=(near,) if isinstance(near, Degraded) else (),
+        lifts=order.lifts,
     )
 
 

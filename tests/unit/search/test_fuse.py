@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.ids import Key
-from kebab.search.fuse import fuse, scale
+from kebab.search.fuse import fuse, lexical_share, ranked, scale
 
 
 def _keyed(scores):
@@ -9,19 +9,19 @@ def _keyed(scores):
 
 
 def test_both_kinds_of_evidence_count():
-    order = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({2: 0.9, 3: 0.6, 1: 0.1}))
+    scores = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({2: 0.9, 3: 0.6, 1: 0.1}))
 
-    assert [key for key, _ in order] == [2, 1, 3]
+    assert [key for key, _ in ranked(scores)] == [2, 1, 3]
 
 
 def test_a_chunk_without_a_vector_keeps_its_place_among_words():
-    scores = dict(fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({})))
+    scores = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({}))
 
     assert scores == pytest.approx({1: 0.8, 2: 0.5})
 
 
 def test_ties_go_to_the_smaller_key():
-    assert [key for key, _ in fuse(_keyed({9: 0.5, 3: 0.5, 5: 0.5}), _keyed({}))] == [3, 5, 9]
+    assert [key for key, _ in ranked(_keyed({9: 0.5, 3: 0.5, 5: 0.5}))] == [3, 5, 9]
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,12 @@ def test_ties_go_to_the_smaller_key():
 )
 def test_each_model_has_its_scale(version, cosine, share):
     assert scale(version).share(cosine) == pytest.approx(share)
+
+
+def test_words_weigh_more_where_the_model_does_not_know_the_language():
+    assert lexical_share(0.0, 0.0) > lexical_share(0.5, 0.0) > lexical_share(1.0, 0.0)
+
+
+def test_words_weigh_less_where_a_need_is_told_in_many():
+    assert lexical_share(1.0, 1.0) < lexical_share(1.0, 0.0)
+    assert lexical_share(0.0, 1.0) == lexical_share(0.0, 0.0)

@@ -1,6 +1,7 @@
 from kebab.core.query import Filters, Mode, Query
 from kebab.search.cache import QueryVectors
 from kebab.search.rank import Ranker
+from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel
 
@@ -13,7 +14,9 @@ def _rank(base, text, mode=Mode.HYBRID, **given):
         embedder=lambda: base.embedder,
         memory=QueryVectors(None),
     )
-    return Ranker(reader, channel).rank(Query(text=text, mode=mode, **given), Stages(lambda: 0.0))
+    return Ranker(reader, channel).rank(
+        Query(text=text, mode=mode, **given), Stages(lambda: 0.0), Reading(reader)
+    )
 
 
 def _keys(ranking):

@@ -1,0 +1,30 @@
+"""Reading: the passages that a search looks into, each read and cut into tokens once."""
+
+from collections.abc import Sequence
+
+from kebab.core.hit import StoredChunk
+from kebab.core.ids import Key
+from kebab.core.ports import LibraryReader
+from kebab.search.tokens import index_tokens
+
+
+class Reading:
+    """The passages of one search."""
+
+    def __init__(self, library: LibraryReader) -> None:
+        self._library = library
+        self._chunks: dict[Key, StoredChunk] = {}
+        self._bodies: dict[Key, tuple[str, ...]] = {}
+
+    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+        """Return the chunks in the order of their keys; unknown keys are left out."""
+        missing = [key for key in keys if key not in self._chunks]
+        if missing:
+            self._chunks.update((chunk.key, chunk) for chunk in self._library.chunks(missing))
+        return [self._chunks[key] for key in keys if key in self._chunks]
+
+    def body(self, chunk: StoredChunk) -> tuple[str, ...]:
+        """Return the tokens of a passage, in order."""
+        if chunk.key not in self._bodies:
+            self._bodies[chunk.key] = tuple(index_tokens(chunk.text))
+        return self._bodies[chunk.key]

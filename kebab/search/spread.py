@@ -1,0 +1,20 @@
+"""Spread: further passages of a document that is already shown give way to other documents."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from kebab.core.chunk import KeyedScore
+from kebab.core.ids import DocId, Key
+
+
+def handicap(
+    ranked: Sequence[KeyedScore], owners: Mapping[Key, DocId], step: float
+) -> dict[Key, float]:
+    """Return what each passage loses: `step` for every better one of its document."""
+    seen: Counter[DocId] = Counter()
+    lost = {}
+    for key, _ in ranked:
+        if (owner := owners.get(key)) is not None:
+            lost[key] = -step * seen[owner]
+            seen[owner] += 1
+    return lost

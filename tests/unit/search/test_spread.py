@@ -1,0 +1,17 @@
+import pytest
+
+from kebab.core.ids import DocId, Key
+from kebab.search.spread import handicap
+
+
+def test_each_further_passage_of_a_document_loses_a_step_more():
+    ranked = [(Key(1), 0.9), (Key(2), 0.8), (Key(3), 0.7), (Key(4), 0.6)]
+    owners = {Key(1): DocId("a"), Key(2): DocId("a"), Key(3): DocId("b"), Key(4): DocId("a")}
+
+    found = handicap(ranked, owners, 0.1)
+
+    assert found == pytest.approx({Key(1): 0.0, Key(2): -0.1, Key(3): 0.0, Key(4): -0.2})
+
+
+def test_what_nobody_owns_loses_nothing():
+    assert handicap([(Key(1), 0.9)], {}, 0.1) == {}
