@@ -43,7 +43,7 @@ def test_a_topic_is_found_where_a_document_speaks_of_it_again_and_again(base):
 def test_further_passages_of_a_document_give_way(base):
     _fill(base)
     base.add("a.md", "gaskets here", "gaskets there")
-    base.add("b.md", "gaskets everywhere now")
+    base.add("b.md", "gaskets everywhere")
 
     order = _order(base, "gaskets")
 

@@ -3,7 +3,6 @@ from kebab.search.reading import Reading
 from kebab.search.tokens import index_tokens
 from kebab.store.sqlite.reader import SqliteReader
 
-
 _ONE, _TWO, _THREE, _GONE = Key(1), Key(2), Key(3), Key(9)
 
 
