@@ -10,7 +10,9 @@ import kebab
 from kebab.bench.process import Outcome, Runner, run_process
 from kebab.bench.race import Command
 
-_PROGRAM = "from kebab.cli.main import run; run()"
+PROGRAM = "from kebab.cli.main import run; run()"
+"""What the console script does."""
+
 _DROPPED = ("KEBAB_", "XDG_", "_KEBAB", "COV_", "COVERAGE_")
 
 
@@ -26,7 +28,7 @@ def module(name: str, *arguments: str) -> Command:
 
 def kebab_command(*arguments: str) -> Command:
     """Return the command that runs kebab as its console script does."""
-    return python(_PROGRAM, *arguments)
+    return python(PROGRAM, *arguments)
 
 
 class Bed:

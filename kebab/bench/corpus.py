@@ -32,13 +32,21 @@ def write_notes(folder: Path, sections: int, seed: int) -> Corpus:
     return _write(folder, _notes(sections, seed))
 
 
-def write_jottings(folder: Path, files: int, seed: int) -> Corpus:
-    """Write this many notes of one sentence, for what counts files and not text."""
-    prose = Prose(f"jottings {seed}")
-    texts = (
-        f"# {prose.topic(2).title()} {place}\n\n{prose.sentence()}\n" for place in range(files)
-    )
-    return _write(folder, texts)
+def write_pages(folder: Path, files: int, seed: int) -> Corpus:
+    """Write this many pages of about four thousand bytes, as a documentation site has them."""
+    prose = Prose(f"pages {seed}")
+    return _write(folder, (_page(prose) for _ in range(files)))
+
+
+def write_long_note(folder: Path, size: int, seed: int) -> Corpus:
+    """Write one note of at least so many characters."""
+    prose = Prose(f"long note {seed}")
+    parts = [f"# {prose.topic(3).title()}"]
+    length = 0
+    while length < size:
+        parts.append(_section(prose))
+        length += len(parts[-1]) + 2
+    return _write(folder, iter(["\n\n".join(parts) + "\n"]))
 
 
 def queries(count: int, seed: int) -> list[str]:
@@ -63,6 +71,16 @@ def _notes(sections: int, seed: int) -> Iterator[str]:
         sections -= count
         parts = "\n\n".join(_section(prose) for _ in range(count))
         yield f"# {prose.topic(3).title()}\n\n{parts}\n"
+
+
+def _page(prose: Prose) -> str:
+    """Return a page: front matter, then a few sections of several paragraphs each."""
+    sections = [
+        "\n\n".join([_section(prose), *(prose.paragraph(60) for _ in range(3))])
+        for _ in range(prose.dice.randint(1, 3))
+    ]
+    front = f"---\ntitle: {prose.topic(3)}\ntags: [{prose.topic(1)}]\n---\n"
+    return front + "\n" + "\n\n".join(sections) + "\n"
 
 
 def _section(prose: Prose) -> str:

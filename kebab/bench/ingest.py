@@ -9,7 +9,7 @@ from kebab.bench.rig import NO_MODEL, Rig
 
 _MB = 1_000_000
 _KB = 1_000
-_MEMORY = Budget(700, "MB")
+_MEMORY = Budget(600, "MB")
 _DISK = Budget(10, "KB")
 _COPIES = 3
 

@@ -1,11 +1,11 @@
 """Collects figures, and what could not be measured with the reason."""
 
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median, quantiles
 
 from kebab.bench.budget import Budget
 from kebab.bench.race import Sample
-from kebab.wire.bench import BenchFigure, BenchGap
+from kebab.wire.bench import BenchFigure, BenchGap, BenchGrowth, BenchImports
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Ledger:
 
     figures: list[BenchFigure] = field(default_factory=list)
     gaps: list[BenchGap] = field(default_factory=list)
+    growth: list[BenchGrowth] = field(default_factory=list)
+    imports: list[BenchImports] = field(default_factory=list)
 
     def add(
         self,
@@ -31,6 +33,7 @@ class Ledger:
         *,
         against: Yardstick | None = None,
         budget: Budget | None = None,
+        chunks: int | None = None,
     ) -> None:
         """Enter a figure, or the fault that kept it from being one."""
         if sample.fault is not None or not sample.values:
@@ -53,6 +56,8 @@ class Ledger:
                 budget=str(budget) if budget else None,
                 within=None if share is None else share <= 1,
                 share=share,
+                spread=_spread(sample.values),
+                chunks=chunks,
             )
         )
 
@@ -63,6 +68,14 @@ class Ledger:
     def failed(self, name: str, reason: str) -> None:
         """Note what should have run and did not."""
         self.gaps.append(BenchGap(name=name, reason=reason, failed=True))
+
+
+def _spread(values: list[float]) -> float:
+    """Return the range of the middle half."""
+    if len(values) < 2:  # noqa: PLR2004 - one reading has none
+        return 0.0
+    lower, _, upper = quantiles(values, n=4, method="inclusive")
+    return upper - lower
 
 
 def _quotient(middle: float, against: Yardstick | None) -> float | None:

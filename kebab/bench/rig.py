@@ -11,6 +11,8 @@ from kebab.bench.library import Indexed, index
 from kebab.bench.pace import Pace
 from kebab.bench.process import Runner, run_process
 from kebab.bench.race import Contestant, Sample, race
+from kebab.embed import layout
+from kebab.embed.models import MODELS, EmbeddingModel
 
 NO_MODEL = "no embedding model is installed; `kebab model pull NAME` fetches one"
 
@@ -19,7 +21,9 @@ NO_MODEL = "no embedding model is installed; `kebab model pull NAME` fetches one
 class BenchOptions:
     """How large and how often. No name in `only` means everything."""
 
-    chunks: int = 10_000
+    chunks: int = 1_000
+    files: int = 12_000
+    sizes: tuple[int, ...] = (1_000, 10_000)
     seed: int = 1
     runs: int = 9
     only: tuple[str, ...] = ()
@@ -40,6 +44,10 @@ class Rig:
     def bed(self, name: str) -> Bed:
         """Return an empty knowledge base."""
         return Bed(self.folder / name, self.models, self.runner)
+
+    def model(self) -> EmbeddingModel | None:
+        """Return the best model that is installed."""
+        return next((model for model in MODELS if layout.installed(model, self.models)), None)
 
     def notes(self) -> Indexed:
         """Return the notes, indexed on the first call."""

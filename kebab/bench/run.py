@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import kebab
-from kebab.bench import embedding, ingest, rescan, search, startup
+from kebab.bench import edit, embedding, files, growth, imports, ingest, search, startup
 from kebab.bench.pace import Pace, Tell
 from kebab.bench.process import Runner, run_process
 from kebab.bench.rig import BenchOptions, Rig
@@ -16,8 +16,11 @@ MEASUREMENTS = {
     "startup": startup.measure,
     "ingest": ingest.measure,
     "search": search.measure,
-    "rescan": rescan.measure,
+    "edit": edit.measure,
+    "files": files.measure,
     "embedding": embedding.measure,
+    "growth": growth.measure,
+    "imports": imports.measure,
 }
 """By name, in the order in which they run."""
 
@@ -40,6 +43,8 @@ def run(
         chunks=rig.measured_chunks(),
         seed=options.seed,
         figures=rig.ledger.figures,
+        growth=rig.ledger.growth,
+        imports=rig.ledger.imports,
         gaps=rig.ledger.gaps,
         machine=machine(),
         duration_ms=pace.elapsed_ms(),

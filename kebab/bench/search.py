@@ -12,7 +12,7 @@ from kebab.bench.rig import NO_MODEL, Rig
 from kebab.embed import layout
 from kebab.embed.models import find
 
-_LEXICAL = ratio(3.5)
+_LEXICAL = ratio(3.0)
 _HYBRID = Budget(1.0, "s")
 
 

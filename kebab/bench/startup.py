@@ -7,16 +7,18 @@ from kebab.bench.ledger import Yardstick
 from kebab.bench.race import steady
 from kebab.bench.rig import Rig
 
-_BUDGET = ratio(2.5)
+_BUDGET = ratio(2.0)
+_SCHEMA = ratio(3.0)
 
 
 def measure(rig: Rig) -> None:
-    """Enter the figures of help and version."""
+    """Enter the figures of help, version and schema."""
     contestants = [
         yardsticks.bare_python(),
         yardsticks.import_click(),
         steady("help", kebab_command("--help")),
         steady("version", kebab_command("--version")),
+        steady("schema", kebab_command("schema", "--json")),
     ]
     samples = rig.race("start-up", rig.bed("startup"), contestants, rig.options.runs)
     click = Yardstick(yardsticks.CLICK, samples[yardsticks.CLICK])
@@ -25,3 +27,4 @@ def measure(rig: Rig) -> None:
     rig.ledger.add("startup.import_click", "s", click.sample, against=python)
     rig.ledger.add("startup.help", "s", samples["help"], against=click, budget=_BUDGET)
     rig.ledger.add("startup.version", "s", samples["version"], against=click, budget=_BUDGET)
+    rig.ledger.add("startup.schema", "s", samples["schema"], against=click, budget=_SCHEMA)

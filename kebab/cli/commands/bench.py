@@ -6,6 +6,7 @@ import click
 
 from kebab.bench.rig import BenchOptions
 from kebab.bench.run import MEASUREMENTS, run
+from kebab.bench.sizes import parse_sizes, short_size
 from kebab.cli.command import Command
 from kebab.cli.render.bench import draw
 from kebab.cli.render.pace import Lines
@@ -16,13 +17,23 @@ from kebab.errors.signal import Exit
 _DEFAULTS = BenchOptions()
 
 
+def _sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
+    """Return the sizes that a person wrote, or fail as a usage error."""
+    try:
+        return parse_sizes(value)
+    except ValueError:
+        wrong = f"{value!r} is no list of sizes such as `1k,10k`"
+        raise click.BadParameter(wrong, context, option) from None
+
+
 @click.command(
     "bench",
     cls=Command,
     exits=(Exit.NO,),
     examples=(
         "kebab bench",
-        "kebab bench --only startup --only search --chunks 1000",
+        "kebab bench --only startup --only search",
+        "kebab bench --only growth --sizes 1k,10k,100k",
         "kebab bench --json | jq '.figures[] | select(.within == false)'",
     ),
 )
@@ -31,7 +42,21 @@ _DEFAULTS = BenchOptions()
     type=click.IntRange(10),
     default=_DEFAULTS.chunks,
     show_default=True,
-    help="How many passages, and how many short files, to make.",
+    help="How many passages to embed with the model.",
+)
+@click.option(
+    "--files",
+    type=click.IntRange(10),
+    default=_DEFAULTS.files,
+    show_default=True,
+    help="How many files to read by words alone.",
+)
+@click.option(
+    "--sizes",
+    callback=_sizes,
+    default=",".join(map(short_size, _DEFAULTS.sizes)),
+    show_default=True,
+    help="On how many passages to measure growth, such as `1k,10k,100k` or `1m`.",
 )
 @click.option(
     "--runs",
@@ -55,8 +80,9 @@ def command(session: Session, /, **flags: Any) -> Exit:
 
     Notes are made up in a folder that goes afterwards; your knowledge base is not touched and
     nothing is fetched. Whole processes run in turns with the yardstick they are compared with,
-    since machines differ. Budgets are reported and do not change the exit status; it is 1 when
-    something could not run.
+    since machines differ. Growth is measured with synthetic vectors, since a model would take
+    hours on the large sizes. Budgets are reported and do not change the exit status; it is 1
+    when something could not run.
     """
     models = places(session.settings()).models
     lines = Lines(session.channels.err)

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 
 from kebab.bench.budget import TIMES
+from kebab.bench.sizes import short_size
+from kebab.cli.render import growth, imports
 from kebab.cli.render.clean import clean
+from kebab.cli.render.number import short
 from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchFigure, BenchReport
 
@@ -22,8 +25,10 @@ def draw(reply: BenchReport, page: Page) -> Iterator[str]:
     if judged:
         yield ""
         yield page.strong("how much of each budget is used")
-        width = max(len(one.name) for one in judged)
+        width = max(len(_name(one)) for one in judged)
         yield from (_bar(one, width, page) for one in judged)
+    yield from growth.draw(reply.growth, page)
+    yield from imports.draw(reply.imports, page)
     for gap in reply.gaps:
         paint, word = (page.bad, "failed:") if gap.failed else (page.odd, "skipped:")
         yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
@@ -54,7 +59,12 @@ def _row(one: BenchFigure) -> tuple[str, ...]:
     spread = f"{short(one.minimum)} … {short(one.maximum)}" if one.runs > 1 else ""
     ratio = "" if one.ratio is None else f"{short(one.ratio)} {TIMES} {one.yardstick}"
     mark = {True: "✓", False: "✗", None: ""}[one.within]
-    return one.name, f"{short(one.median)} {one.unit}", spread, ratio, one.budget or "", mark
+    return _name(one), f"{short(one.median)} {one.unit}", spread, ratio, one.budget or "", mark
+
+
+def _name(one: BenchFigure) -> str:
+    """Return the name of a figure, with the size of the corpus where there are several."""
+    return one.name if one.chunks is None else f"{one.name} @{short_size(one.chunks)}"
 
 
 def _marked(line: str, one: BenchFigure, page: Page) -> str:
@@ -71,11 +81,4 @@ def _bar(one: BenchFigure, width: int, page: Page) -> str:
     cells = ["█" if place < used else "·" for place in range(_BAR)]
     paint = page.good if one.within else page.bad
     bar = f"{paint(''.join(cells[:edge]))}│{paint(''.join(cells[edge:]))}"
-    return f"  {one.name:<{width}}  {bar} {one.share:>5.0%}"
-
-
-def short(value: float) -> str:
-    """Return a number with three digits that count."""
-    if value >= 100:  # noqa: PLR2004 - three digits stand before the point
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - as many behind it as make three
+    return f"  {_name(one):<{width}}  {bar} {one.share:>5.0%}"

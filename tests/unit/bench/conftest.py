@@ -9,11 +9,11 @@ from tests.fakes.runner import FakeRunner
 def make_rig(tmp_path):
     """Return what makes a rig over a twin of the process runner."""
 
-    def make(*, runs=2, chunks=12, models=None, **script):
+    def make(*, runs=2, chunks=12, sizes=(12, 120), models=None, **script):
         return Rig(
             folder=tmp_path / "bench",
             models=models or tmp_path / "models",
-            options=BenchOptions(chunks=chunks, runs=runs),
+            options=BenchOptions(chunks=chunks, files=chunks, sizes=sizes, runs=runs),
             pace=Pace(lambda event: None),
             runner=FakeRunner(**script),
         )

@@ -1,6 +1,6 @@
 from hashlib import sha256
 
-from kebab.bench.corpus import mixed_texts, queries, write_jottings, write_notes
+from kebab.bench.corpus import mixed_texts, queries, write_long_note, write_notes, write_pages
 
 
 def digest(folder):
@@ -34,12 +34,25 @@ def test_notes_hold_lists_code_and_korean(tmp_path):
 
 
 def test_what_was_written_is_counted(tmp_path):
-    corpus = write_jottings(tmp_path, 450, 1)
+    corpus = write_pages(tmp_path, 450, 1)
 
     files = list(tmp_path.rglob("*.md"))
     assert corpus.files == len(files) == 450
     assert corpus.size == sum(path.stat().st_size for path in files)
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_page_has_the_length_of_a_page(tmp_path):
+    corpus = write_pages(tmp_path, 100, 1)
+
+    assert 3_000 < corpus.size / corpus.files < 5_000
+
+
+def test_a_long_note_is_one_file_of_the_wanted_size(tmp_path):
+    corpus = write_long_note(tmp_path, 50_000, 1)
+
+    assert corpus.files == 1
+    assert 50_000 <= corpus.size < 55_000
 
 
 def test_queries_are_all_different_and_always_the_same():

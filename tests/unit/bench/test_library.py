@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kebab.bench.bed import Bed
-from kebab.bench.corpus import write_jottings
+from kebab.bench.corpus import write_pages
 from kebab.bench.library import changed, index, said
 from kebab.bench.process import Outcome
 from tests.fakes.runner import VERSION, FakeRunner
@@ -11,7 +11,7 @@ from tests.fakes.runner import VERSION, FakeRunner
 
 @pytest.fixture
 def corpus(tmp_path):
-    return write_jottings(tmp_path / "files", 3, 1)
+    return write_pages(tmp_path / "files", 3, 1)
 
 
 def bed(tmp_path, **script):

@@ -1,7 +1,7 @@
 from kebab.bench import startup
 
 
-def test_help_and_version_are_compared_with_the_import_of_click(make_rig):
+def test_help_version_and_schema_are_compared_with_the_import_of_click(make_rig):
     rig = make_rig(runs=3)
 
     startup.measure(rig)
@@ -12,8 +12,9 @@ def test_help_and_version_are_compared_with_the_import_of_click(make_rig):
         "startup.import_click",
         "startup.help",
         "startup.version",
+        "startup.schema",
     }
-    for name in ("startup.help", "startup.version"):
+    for name in ("startup.help", "startup.version", "startup.schema"):
         assert (figures[name].yardstick, figures[name].ratio) == ("import click", 1.0)
         assert (figures[name].runs, figures[name].within) == (3, True)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.bench import draw, short
+from kebab.cli.render.bench import draw
 from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchFigure, BenchGap, BenchMachine, BenchReport
 
@@ -77,10 +77,3 @@ def test_what_is_missing_is_said_with_the_reason(failed, word):
     gap = BenchGap(name="search.hybrid", reason="no model", failed=failed)
 
     assert drawn(gaps=[gap])[-1] == f"{word}: search.hybrid: no model"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.01234, "0.012"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1234")]
-)
-def test_numbers_have_three_digits_that_count(value, text):
-    assert short(value) == text

@@ -1,0 +1,74 @@
+"""The program of the process that stays open and asks many questions, one after the other.
+
+Beside each search it times what the search cannot do without: the words looked up in the index by
+SQLite alone, and the vector of a question made by the model.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kebab.app.compose import Workshop
+from kebab.app.facade import Kebab
+from kebab.app.search import query_embedder
+from kebab.bench.corpus import queries
+from kebab.config.load import load
+from kebab.core.query import Filters
+from kebab.search import expression
+from kebab.search.tokens import query_terms
+from kebab.wire.search import SearchRequest
+
+_WARM_UP = 5
+_SHOWN = 10
+
+
+def main(mode: str, count: str, seed: str) -> None:
+    """Print how long each search and each of its parts took, in milliseconds, as one line."""
+    asked = queries(int(count) + _WARM_UP, int(seed) + 1)
+    with Kebab(load(None), config_path=Path("absent.toml")) as kebab:
+        told = {"search": timed(lambda text: kebab.search(_request(text, mode)), asked)}
+    told |= {"words": _words(asked)} if mode == "lexical" else {"embedding": _embedding(asked)}
+    print(json.dumps(told))  # noqa: T201 - the parent reads it
+
+
+def timed(work: Callable[[str], object], texts: Sequence[str]) -> list[float]:
+    """Return how many milliseconds the work took for each text but the first few."""
+    found = []
+    for text in texts:
+        started = time.perf_counter()
+        work(text)
+        found.append((time.perf_counter() - started) * 1000)
+    return found[_WARM_UP:]
+
+
+def _request(text: str, mode: str) -> SearchRequest:
+    return SearchRequest(query=text, mode="lexical" if mode == "lexical" else "hybrid")
+
+
+def _shop() -> Workshop:
+    return Workshop(load(None), config_path=Path("absent.toml"))
+
+
+def _words(texts: Sequence[str]) -> list[float]:
+    """Return the times of SQLite's word index alone, asked for the same words."""
+
+    def look(text: str) -> object:
+        match = expression.match(query_terms(text), (), ())
+        return reader.lexical(match, Filters(), _SHOWN) if match else []
+
+    with _shop().reader() as reader:
+        return timed(look, texts)
+
+
+def _embedding(texts: Sequence[str]) -> list[float]:
+    """Return the times of the model alone, on questions that nothing remembers."""
+    shop = _shop()
+    with shop.reader() as reader:
+        embedder = query_embedder(shop, reader)
+        return timed(lambda text: embedder.embed_query(f"{text} again"), texts)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

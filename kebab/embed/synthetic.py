@@ -1,0 +1,56 @@
+"""Vectors for the benchmark of growth: a unit vector for each text, without any model.
+
+A model embeds about a hundred passages a second, so a million of them would take hours. What comes
+after the model (rows, files, search) costs the same whatever the vectors mean.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kebab.embed.session import unit
+from kebab.errors.dependency import needed
+
+if TYPE_CHECKING:
+    from kebab.core.vector import Matrix, Vector
+
+_SLICE = 1024
+_LETTERS_PER_TOKEN = 4
+
+
+class SyntheticEmbedder:
+    """An `Embedder` whose vectors depend on the text and mean nothing."""
+
+    window = 254
+    """The most tokens of content that one vector is said to see."""
+
+    def __init__(self, version: str, dimension: int = 384) -> None:
+        """Stand in for the model of a version."""
+        self.version = version
+        self.dimension = dimension
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return a guess at how many tokens each text is."""
+        return [len(text) // _LETTERS_PER_TOKEN for text in texts]
+
+    def supports(self, text: str) -> bool:  # noqa: ARG002 - the port asks about each text
+        """Return whether a text can be embedded: every text can."""
+        return True
+
+    def embed_query(self, text: str) -> "Vector":
+        """Return the unit vector of a text, the same on every machine."""
+        with needed("embedding", "numpy"):
+            import numpy as np
+
+        seed = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+        return unit(np.random.default_rng(seed).standard_normal(self.dimension))
+
+    def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
+        """Yield (indexes into texts, unit vectors)."""
+        with needed("embedding", "numpy"):
+            import numpy as np
+
+        for start in range(0, len(texts), _SLICE):
+            part = texts[start : start + _SLICE]
+            rows = np.stack([self.embed_query(text) for text in part])
+            yield list(range(start, start + len(part))), rows

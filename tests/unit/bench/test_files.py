@@ -1,0 +1,19 @@
+from kebab.bench import files
+
+
+def test_a_run_that_finds_nothing_changed_is_compared_with_a_look_at_every_file(make_rig):
+    rig = make_rig(chunks=20)
+
+    files.measure(rig)
+
+    figures = {one.name: one for one in rig.ledger.figures}
+    assert {"files.fts5", "files.ingest", "files.stat", "files.noop"} <= set(figures)
+    assert (figures["files.noop"].ratio, figures["files.noop"].within) == (1.0, True)
+
+
+def test_files_that_could_not_be_indexed_are_one_failure(make_rig):
+    rig = make_rig(broken="ingest")
+
+    files.measure(rig)
+
+    assert [(gap.name, gap.failed) for gap in rig.ledger.gaps] == [("files", True)]
