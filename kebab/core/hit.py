@@ -55,6 +55,8 @@ class Evidence:
     vector_rank: int | None = None
     vector_score: float | None = None
     fusion_score: float = 0.0
+    lifts: Mapping[str, float] = field(default_factory=dict)
+    """What was added to the fused evidence, by its reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,8 @@ class Order:
 
     ranked: list[KeyedScore]
     method: Mode
+    fused: Scores
+    """The evidence before anything was added."""
     lifts: Mapping[str, Scores] = field(default_factory=dict)
 
 
@@ -78,12 +80,12 @@ class Merger:
         if isinstance(near, Nearness):
             meaning = _meaning(near)
             if not found:
-                return Order(ranked=fuse.ranked(meaning), method=Mode.VECTOR)
+                return Order(ranked=fuse.ranked(meaning), method=Mode.VECTOR, fused=meaning)
             scores, method = self._fused(question, shares, near, reading), Mode.HYBRID
-        lifts = dict(self._lifts(question, words, shares, scores, reading))
+        fused, lifts = scores, dict(self._lifts(question, words, shares, scores, reading))
         for lift in lifts.values():
             scores = _sum(scores, lift)
-        return Order(ranked=fuse.ranked(scores), method=method, lifts=lifts)
+        return Order(ranked=fuse.ranked(scores), method=method, fused=fused, lifts=lifts)
 
     def _fused(
         self, question: Question, shares: Scores, near: Nearness, reading: Reading

@@ -27,10 +27,14 @@ class Ranking:
     order: Sequence[KeyedScore]
     method: Mode
     """The channels whose evidence the order is by."""
+    question: Question
+    """What was asked in the end: without its phrases when no passage held them all."""
     words: Words
     lexical: Mapping[Key, tuple[int | None, float]]
     vector: Mapping[Key, tuple[int | None, float]]
     degraded: tuple[Degraded, ...]
+    fused: Mapping[Key, float] = field(default_factory=dict)
+    """The evidence of both channels before anything was added to it."""
     lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
     """What was added to the fused evidence of a candidate, by its reason."""
 
@@ -44,7 +48,12 @@ class Ranking:
             vector_rank=vector_rank,
             vector_score=vector_score,
             fusion_score=fused,
+            lifts=self.added(key),
         )
+
+    def added(self, key: Key) -> dict[str, float]:
+        """Return what was added to the evidence of a candidate, by its reason."""
+        return {reason: lift[key] for reason, lift in self.lifts.items() if key in lift}
 
 
 class Ranker:
@@ -62,13 +71,17 @@ class Ranker:
         """
         question = parse(query.text, query.filters, prose=query.prose)
         stages.note("parse", len(question.terms))
-        ranking = self._rank(question, query.mode, stages, reading)
+        return self.answer(question, query.mode, stages, reading)
+
+    def answer(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
+        """Return the candidates of a question, as `rank` does."""
+        ranking = self._rank(question, mode, stages, reading)
         if ranking.order or not question.required:
             return ranking
         words = Degraded(
             channel="lexical", reason="no passage holds the quoted words as they stand", hint=None
         )
-        loose = self._rank(replace(question, required=()), query.mode, stages, reading)
+        loose = self._rank(replace(question, required=()), mode, stages, reading)
         return replace(loose, degraded=(*loose.degraded, words))
 
     def _rank(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
@@ -82,7 +95,7 @@ class Ranker:
         near = None if mode is Mode.LEXICAL else self._near(question, found, mode, stages)
         order = self._merger.order(question, words, found, near, reading)
         stages.note("fuse", len(order.ranked), order.method.value)
-        return _found(order, words, found, near)
+        return _found(question, order, words, found, near)
 
     def _near(
         self, question: Question, found: Sequence[KeyedScore], mode: Mode, stages: Stages
@@ -102,6 +115,7 @@ class Ranker:
         return Ranking(
             order=[(key, 0.0) for key in keys],
             method=Mode.LEXICAL,
+            question=question,
             words=words,
             lexical={},
             vector={},
@@ -110,17 +124,23 @@ class Ranker:
 
 
 def _found(
-    order: Order, words: Words, found: Sequence[KeyedScore], near: Nearness | Degraded | None
+    question: Question,
+    order: Order,
+    words: Words,
+    found: Sequence[KeyedScore],
+    near: Nearness | Degraded | None,
 ) -> Ranking:
     """Return an order with the places of its candidates in each channel."""
     vectors = near if isinstance(near, Nearness) else None
     return Ranking(
         order=order.ranked,
         method=order.method,
+        question=question,
         words=words,
         lexical=_places(found, dict(found)),
         vector=_places(vectors.near, vectors.cosines) if vectors else {},
         degraded=(near,) if isinstance(near, Degraded) else (),
+        fused=order.fused,
         lifts=order.lifts,
     )
 

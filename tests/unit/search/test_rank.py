@@ -76,3 +76,16 @@ def test_filters_alone_list_what_passes(base):
     assert _keys(_rank(base, "tag:x")) == [1]
     assert _keys(_rank(base, "*")) == []
     assert _keys(_rank(base, "*", filters=Filters(tag=("x",)))) == [1]
+
+
+def test_what_was_added_to_the_evidence_has_a_name(base):
+    base.add("a.md", "the oil embargo", "oil of the embargo")
+    base.add("b.md", "the sky")
+
+    ranking = _rank(base, "oil embargo")
+
+    assert ranking.question.plain == "oil embargo"
+    for key, score in ranking.order:
+        evidence = ranking.evidence(key, score)
+        assert score == ranking.fused[key] + sum(evidence.lifts.values())
+    assert set(ranking.lifts) == {"context", "spread"}
