@@ -112,3 +112,5 @@ class Page:
     stages: tuple[Stage, ...] = ()
     asked: Mapping[str, float] = field(default_factory=dict)
     """How telling each term of the question is here, those that occur nowhere included."""
+    conviction: float = 0.0
+    """The probability that the first hit of the whole search is one."""

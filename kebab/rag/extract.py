@@ -25,8 +25,8 @@ from kebab.core.ports import Embedder
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.layout import Kind
 from kebab.rag.sentences import Sentence, placed
-from kebab.rag.telling import share, telling, together, tokens_of
 from kebab.search import fuse
+from kebab.search.coverage import share, telling, together, tokens_of
 
 WORDS, MEANING, PASSAGE = 0.25, 0.40, 0.35
 

@@ -7,9 +7,10 @@ from itertools import islice
 from kebab.core.hit import Hit, StoredChunk
 from kebab.core.ids import Key
 from kebab.core.query import Query
-from kebab.search import calibrate, snippet
+from kebab.search import snippet
 from kebab.search.arrange import arrange
 from kebab.search.budget import hit_cost
+from kebab.search.calibrate import Scale, confidence
 from kebab.search.rank import Ranking
 
 _SHORTER = (1.0, 0.6, 0.35, 0.2)
@@ -30,7 +31,10 @@ class Selection:
 
 
 def select(
-    ranking: Ranking, query: Query, read: Callable[[Sequence[Key]], list[StoredChunk]]
+    ranking: Ranking,
+    scale: Scale,
+    query: Query,
+    read: Callable[[Sequence[Key]], list[StoredChunk]],
 ) -> Selection:
     """Return the hits of one page, never above its budget of tokens."""
     keys = [key for key, _ in ranking.order]
@@ -38,19 +42,20 @@ def select(
     found = list(islice(shown, query.offset, query.offset + query.limit + 1))
     chunks, more = found[: query.limit], len(found) > query.limit
     if query.max_tokens is None:
-        hits = _hits(ranking, chunks, query, query.snippet_chars)
+        hits = _hits(ranking, scale, chunks, query, query.snippet_chars)
         return Selection(hits=hits, more=more)
-    return _within(ranking, chunks, query, query.max_tokens, more=more)
+    return _within(ranking, scale, chunks, query, more=more)
 
 
 def _within(
-    ranking: Ranking, chunks: Sequence[StoredChunk], query: Query, budget: int, *, more: bool
+    ranking: Ranking, scale: Scale, chunks: Sequence[StoredChunk], query: Query, *, more: bool
 ) -> Selection:
     """Return the longest page that fits: snippets get shorter first, then hits are dropped."""
+    budget = query.max_tokens or 0
     hits: tuple[Hit, ...] = ()
     for share in _SHORTER:
         chars = min(query.snippet_chars, max(_SHORTEST, int(query.snippet_chars * share)))
-        hits = _hits(ranking, chunks, query, chars)
+        hits = _hits(ranking, scale, chunks, query, chars)
         if sum(map(hit_cost, hits)) <= budget:
             return Selection(hits=hits, more=more, truncated=chars < query.snippet_chars)
     kept = _affordable(hits, budget)
@@ -68,18 +73,18 @@ def _affordable(hits: tuple[Hit, ...], budget: int) -> tuple[Hit, ...]:
 
 
 def _hits(
-    ranking: Ranking, chunks: Sequence[StoredChunk], query: Query, chars: int
+    ranking: Ranking, scale: Scale, chunks: Sequence[StoredChunk], query: Query, chars: int
 ) -> tuple[Hit, ...]:
     fused = dict(ranking.order)
     weights = _telling(ranking.words.weights)
     hits = []
     for rank, chunk in enumerate(chunks, start=query.offset + 1):
-        score = calibrate.score(fused[chunk.key], ranking.method)
+        score = scale.score(fused[chunk.key])
         hits.append(
             Hit(
                 rank=rank,
                 score=score,
-                confidence=calibrate.confidence(score),
+                confidence=confidence(score),
                 chunk=chunk,
                 snippet=snippet.cut(chunk.text, weights, chars),
                 evidence=ranking.evidence(chunk.key, fused[chunk.key]),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
+from kebab.search.coverage import together
 from kebab.search.tokens import index_tokens
 
 
@@ -28,3 +29,7 @@ class Reading:
         if chunk.key not in self._bodies:
             self._bodies[chunk.key] = tuple(index_tokens(chunk.text))
         return self._bodies[chunk.key]
+
+    def tokens(self, chunk: StoredChunk) -> frozenset[str]:
+        """Return the tokens of a passage with its title and headings."""
+        return together((chunk.title, *chunk.heading_path)).union(self.body(chunk))

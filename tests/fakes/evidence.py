@@ -5,6 +5,7 @@ from typing import Any
 
 from kebab.core.hit import Confidence, Degraded, Evidence, Hit, Page, Snippet, StoredChunk
 from kebab.core.ids import ChunkId, DocId, Key
+from kebab.search.calibrate import STRONG
 
 
 def stored(text: str, key: int = 1, **fields: Any) -> StoredChunk:
@@ -39,7 +40,7 @@ def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
     return Hit(
         rank=rank,
         score=score,
-        confidence=Confidence.STRONG if score >= 0.75 else Confidence.WEAK,
+        confidence=Confidence.STRONG if score >= STRONG else Confidence.WEAK,
         chunk=chunk,
         snippet=Snippet(text=chunk.text[:80]),
         evidence=Evidence(lexical_rank=rank, lexical_score=score, fusion_score=score),
@@ -47,9 +48,12 @@ def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
 
 
 def page(
-    *hits: Hit, asked: Mapping[str, float] | None = None, degraded: tuple[Degraded, ...] = ()
+    *hits: Hit,
+    asked: Mapping[str, float] | None = None,
+    degraded: tuple[Degraded, ...] = (),
+    conviction: float | None = None,
 ) -> Page:
-    """Return a page of hits."""
+    """Return a page of hits; as convincing as its best one if nothing else is said."""
     return Page(
         hits=hits,
         has_more=False,
@@ -59,4 +63,7 @@ def page(
         revision=7,
         timing_ms=1.0,
         asked=asked or {},
+        conviction=(
+            max((one.score for one in hits), default=0.0) if conviction is None else conviction
+        ),
     )

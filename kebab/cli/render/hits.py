@@ -1,6 +1,6 @@
 """A page of hits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kebab.cli.render.clean import clean
 from kebab.cli.render.measure import cells, fitted
@@ -9,20 +9,40 @@ from kebab.cli.render.place import file_uri, spot
 from kebab.cli.render.snippets import INDENT, marked_lines
 from kebab.wire.search import DegradedChannel, SearchHit, SearchResponse, TraceStage
 
+_NEAREST = 3
+"""How many passages are shown when none is convincing."""
+
 STALE = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
 """What is said of a file that is not as it was indexed."""
 
 
 def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
     """Yield the hits, then what a reader must know of them; `again` asks for the next page."""
-    for hit in reply.hits:
-        yield from _hit(hit, page)
-        yield ""
     if not reply.hits:
         yield from _nothing(reply, page)
-    elif all(hit.confidence == "weak" for hit in reply.hits):
-        yield from page.note("nothing convincing; these are only the nearest passages")
+    elif _unconvincing(reply):
+        yield from _nearest(reply, page)
+    else:
+        yield from _all(reply.hits, page)
     yield from _footer(reply, page, again)
+
+
+def _unconvincing(reply: SearchResponse) -> bool:
+    """Return whether a search found nothing that is likely to answer; later pages never do."""
+    return reply.hits[0].rank == 1 and all(hit.confidence == "weak" for hit in reply.hits)
+
+
+def _nearest(reply: SearchResponse, page: Page) -> Iterator[str]:
+    yield from page.note(f"nothing convincing for: {clean(reply.query)}")
+    yield page.faint("the nearest passages, likely on other matters (all of them: --json)")
+    yield ""
+    yield from _all(reply.hits[:_NEAREST], page)
+
+
+def _all(hits: Sequence[SearchHit], page: Page) -> Iterator[str]:
+    for hit in hits:
+        yield from _hit(hit, page)
+        yield ""
 
 
 def _hit(hit: SearchHit, page: Page) -> Iterator[str]:

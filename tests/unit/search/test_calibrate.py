@@ -3,20 +3,40 @@ from itertools import pairwise
 import pytest
 
 from kebab.core.hit import Confidence
-from kebab.core.query import Mode
-from kebab.search.calibrate import confidence, score
+from kebab.search.calibrate import Scale, confidence
 
 
-@pytest.mark.parametrize("method", list(Mode))
-def test_a_score_rises_with_its_evidence_and_stays_between_0_and_1(method):
-    scores = [score(step / 10, method) for step in range(-20, 40)]
-
-    assert all(low < high for low, high in pairwise(scores[:30]))
-    assert all(0 <= one <= 1 for one in scores)
-    assert score(-1e9, method) >= 0
+def test_the_first_hit_is_worth_the_conviction():
+    assert Scale(conviction=0.7, best=0.4).score(0.4) == 0.7
 
 
-def test_weak_evidence_is_weak_and_full_evidence_is_strong():
-    assert confidence(score(0.15, Mode.HYBRID)) is Confidence.WEAK
-    assert confidence(score(0.45, Mode.HYBRID)) is Confidence.FAIR
-    assert confidence(score(0.9, Mode.HYBRID)) is Confidence.STRONG
+def test_a_score_falls_with_the_evidence_and_stays_between_0_and_the_conviction():
+    scale = Scale(conviction=0.9, best=0.5)
+
+    scores = [scale.score(step / 10) for step in range(-2, 6)]
+
+    assert scores[:3] == [0, 0, 0]
+    assert all(low < high for low, high in pairwise(scores[2:]))
+    assert scores[-1] == 0.9
+
+
+@pytest.mark.parametrize("best", [0.0, -0.1])
+def test_a_best_hit_without_evidence_is_no_error(best):
+    scale = Scale(conviction=0.2, best=best)
+
+    assert (scale.score(best), scale.score(best - 1)) == (0.2, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        (0.0, Confidence.WEAK),
+        (0.29, Confidence.WEAK),
+        (0.3, Confidence.FAIR),
+        (0.79, Confidence.FAIR),
+        (0.8, Confidence.STRONG),
+        (1.0, Confidence.STRONG),
+    ],
+)
+def test_scores_have_three_names(score, expected):
+    assert confidence(score) is expected

@@ -56,10 +56,24 @@ def test_a_stale_hit_says_so():
 
 def test_weak_hits_alone_are_called_what_they_are():
     weak, strong = replies.hit(confidence="weak"), replies.hit(confidence="strong")
-    said = "note: nothing convincing; these are only the nearest passages"
+    said = "note: nothing convincing for: ghosts"
 
-    assert said in drawn(replies.response(weak, weak))
-    assert said not in drawn(replies.response(weak, strong))
+    assert drawn(replies.response(weak, weak, query="ghosts"))[0] == said
+    assert said not in drawn(replies.response(strong, weak, query="ghosts"))
+
+
+def test_of_weak_hits_only_the_nearest_are_shown():
+    hits = [replies.hit(confidence="weak", rank=rank) for rank in range(1, 9)]
+
+    lines = drawn(replies.response(*hits))
+
+    assert sum(" weak " in line for line in lines) == 3
+
+
+def test_a_later_page_of_weak_hits_is_no_surprise():
+    lines = drawn(replies.response(replies.hit(confidence="weak", rank=11)))
+
+    assert not any("nothing convincing" in line for line in lines)
 
 
 def test_nothing_found_says_so_and_what_to_try():

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.telling import share, telling, together, tokens_of
+from kebab.search.coverage import share, telling, together, tokens_of
 
 
 @pytest.mark.parametrize(
