@@ -4,13 +4,14 @@ from kebab.core.cancel import Cancel
 from kebab.core.ids import DocId, doc_id
 from kebab.core.ports import Clock, LibraryWriter
 from kebab.core.progress import ProgressKind
-from kebab.core.rows import FileStamp, Known
+from kebab.core.rows import DocumentRow, FileStamp, Known
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.errors.refusal import refusal
 from kebab.errors.signal import Signal
+from kebab.ingest.ahead import Ready, ahead
 from kebab.ingest.moves import Gone, Work
 from kebab.ingest.outcome import IngestItem, ItemKind, SlowFile
-from kebab.ingest.prepare import Content, Press, read
+from kebab.ingest.prepare import Press, read
 from kebab.ingest.pulse import Pulse
 
 REMOVAL_BATCH = 256
@@ -30,16 +31,15 @@ class Committer:
 
     def store(self, work: list[Work], press: Press, cancel: Cancel) -> None:
         """Store every file of the work, until cancelled."""
-        for number, one in enumerate(work, start=1):
-            if cancel.requested:
-                return
-            count, path = (number, len(work)), one.entry.path
-            self._pulse.say(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
-            started = self._clock.monotonic()
-            self._one(one, press)
-            took = (self._clock.monotonic() - started) * 1000
-            self.durations.append(SlowFile(path, took))
-            self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
+        with ahead(work, press, self._id) as rows:
+            for number, one in enumerate(work, start=1):
+                if cancel.requested:
+                    return
+                count, path = (number, len(work)), one.entry.path
+                self._pulse.say(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
+                took = self._timed(one, press, next(rows))
+                self.durations.append(SlowFile(path, took))
+                self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
 
     def touch(self, touched: list[tuple[Known, FileStamp]]) -> None:
         """Remember the new stamps of files whose content did not change."""
@@ -56,6 +56,16 @@ class Committer:
             self._pulse.beat("remove")
         self.items += [removed(one) for one in unique.values()]
 
+    def _timed(self, work: Work, press: Press, ready: Ready | None) -> float:
+        """Store one file; return how many milliseconds it took, wherever they were spent."""
+        started = self._clock.monotonic()
+        if ready is None:
+            self._one(work, press)
+        else:
+            self._put(work, ready.row)
+        took = (self._clock.monotonic() - started) * 1000
+        return took if ready is None else took + ready.duration_ms
+
     def _one(self, work: Work, press: Press) -> None:
         """Store one file; a fault of its own becomes its item, a vanished file is no item."""
         try:
@@ -67,20 +77,18 @@ class Committer:
             self._refuse(work, refusal(failure, "read", work.entry.absolute))
         else:
             try:
-                self._put(work, press, content)
+                self._put(work, press.row(work.source, work.entry, self._id(work), content))
             except (ParseFailed, TimedOut, UnsupportedMedia) as fault:
                 self._refuse(work, fault)
 
-    def _put(self, work: Work, press: Press, content: Content) -> None:
-        doc = work.known.doc_id if work.known else self._new_id(work)
-        row = press.row(work.source, work.entry, doc, content)
+    def _put(self, work: Work, row: DocumentRow) -> None:
         written = self._library.put(row)
         self.items.append(
             IngestItem(
                 kind=work.kind,
                 doc_path=row.path,
                 source=row.source,
-                doc_id=doc,
+                doc_id=row.doc_id,
                 chunk_count=len(row.chunks),
                 reused=written.kept,
                 warnings=row.warnings,
@@ -97,7 +105,10 @@ class Committer:
         )
         self.items.append(item)
 
-    def _new_id(self, work: Work) -> DocId:
+    def _id(self, work: Work) -> DocId:
+        """Return the id of a known document, or one that is free."""
+        if work.known is not None:
+            return work.known.doc_id
         occurrence = 0
         while True:
             doc = doc_id(work.source.name, work.entry.path, occurrence)

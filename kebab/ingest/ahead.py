@@ -1,0 +1,171 @@
+"""Files read, parsed and cut in a helper process, a little ahead of those that are being stored.
+
+Parsing and storing each take about half of a run by words, and SQLite has one writer: with the
+helper a second core does the first half. Rows come back in the order of the work, so a run ends
+with the same library with and without it. What the helper cannot do is done here, where faults are
+told.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import repeat
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+import kebab
+from kebab.chunk.estimate import estimate
+from kebab.core.ids import DocId
+from kebab.core.rows import DocumentRow, Source
+from kebab.ingest.moves import Work
+from kebab.ingest.prepare import Press
+from kebab.parse.registry import PARSERS
+from kebab.source.walk import FileEntry
+
+_WORTH_IT = 2_000_000
+"""From how many bytes a helper pays; it starts in about the time that a tenth of them takes."""
+
+_FILES = 16
+_BYTES = 1_000_000
+_AHEAD = 3
+"""How many batches are with the helper at once."""
+
+
+class Task(NamedTuple):
+    """A file to be made a row."""
+
+    source: Source
+    entry: FileEntry
+    doc: DocId
+
+
+class Ready(NamedTuple):
+    """A row, and how long it took to make."""
+
+    row: DocumentRow
+    duration_ms: float
+
+
+class Terms(NamedTuple):
+    """All that a helper must know to make the same rows."""
+
+    limit: int
+    chunker: str
+    recipes: dict[str, str]
+    deadline_s: float
+
+
+@contextmanager
+def ahead(
+    work: Sequence[Work], press: Press, name: Callable[[Work], DocId]
+) -> Iterator[Iterator[Ready | None]]:
+    """Give the row of each file in turn, None where the caller has to make it.
+
+    `name` returns the id of the document that a file becomes.
+    """
+    if not _pays(work, press):
+        yield repeat(None)
+        return
+    with ExitStack() as leave:
+        helper = Helper(press)
+        leave.callback(helper.close)
+        yield _rows(list(batches(work)), helper, name)
+
+
+def _pays(work: Sequence[Work], press: Press) -> bool:
+    """Return whether a helper is worth its start, and can do the same as we."""
+    same = press.parsers is PARSERS and press.budget.count is estimate
+    return same and bool(sys.executable) and _cores() > 1 and _size(work) >= _WORTH_IT
+
+
+def _size(work: Sequence[Work]) -> int:
+    return sum(one.entry.size for one in work) if len(work) > _FILES else 0
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def batches(work: Sequence[Work]) -> Iterator[list[Work]]:
+    """Yield the work in parts that are small in files and in bytes."""
+    part: list[Work] = []
+    size = 0
+    for one in work:
+        if part and (len(part) == _FILES or size + one.entry.size > _BYTES):
+            yield part
+            part, size = [], 0
+        part.append(one)
+        size += one.entry.size
+    if part:
+        yield part
+
+
+def _rows(
+    parts: list[list[Work]], helper: "Helper", name: Callable[[Work], DocId]
+) -> Iterator[Ready | None]:
+    sent = 0
+    for number, part in enumerate(parts):
+        for following in parts[sent : number + _AHEAD]:
+            helper.send([Task(one.source, one.entry, name(one)) for one in following])
+            sent += 1
+        yield from helper.receive() or [None] * len(part)
+
+
+class Helper:
+    """The process; once it is gone, it has no answer to anything."""
+
+    def __init__(self, press: Press) -> None:
+        """Start it, and tell it how rows are made."""
+        ours, theirs = os.pipe(), os.pipe()
+        self._to = Connection(ours[1], readable=False)
+        self._from = Connection(theirs[0], writable=False)
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-P", "-m", "kebab.ingest.helper", str(ours[0]), str(theirs[1])],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(ours[0], theirs[1]),
+            env=_environment(),
+            start_new_session=True,  # Ctrl-C reaches only us, and we stop the helper ourselves
+        )
+        os.close(ours[0])
+        os.close(theirs[1])
+        self._gone = False
+        terms = Terms(press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s)
+        self.send(terms)
+
+    def send(self, what: object) -> None:
+        """Hand something over."""
+        try:
+            self._to.send(what)
+        except OSError:
+            self._gone = True
+
+    def receive(self) -> list[Ready | None] | None:
+        """Return the rows of the oldest batch, None when there is nobody to make them."""
+        if self._gone:
+            return None
+        try:
+            found: list[Ready | None] = self._from.recv()
+        except (OSError, EOFError):
+            self._gone = True
+            return None
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        self._to.close()
+        self._from.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Return what lets the helper import this very kebab."""
+    root = str(Path(kebab.__file__).parents[1])
+    paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
