@@ -267,6 +267,9 @@ class Vectors(Protocol):
 class VectorWriter(Vectors, Protocol):
     """The vector index under the writer lock."""
 
+    def prepare(self) -> None:
+        """Begin to load what writing needs, beside other work; rows are on their way."""
+
     def append(self, rows: Sequence[VectorRow]) -> None:
         """Add rows in one commit and return when they are durable."""
 

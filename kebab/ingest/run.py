@@ -114,6 +114,7 @@ class _Run:
         embedder = self._ports.embedder()
         if embedder is not None:
             side.adopt(embedder, rebuild=False)
+            side.expect()
         return embedder
 
     def _register(self, surveys: Surveys, library: LibraryWriter) -> None:

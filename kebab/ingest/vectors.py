@@ -73,6 +73,12 @@ class VectorSide:
             self._opener(found).clear()
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
 
+    def expect(self) -> None:
+        """Let the index get ready for rows while files are read."""
+        version = self.version
+        if version is not None:
+            self._index(version).prepare()
+
     def doubt(self) -> None:
         """Have this run compare the index with the library, row by row.
 
@@ -104,14 +110,19 @@ class VectorSide:
             version = self.version
             assert version is not None, "vectors are opened after a model was adopted"
             self._around.pulse.beat("vectors")
-            self._vectors = self._opener(version)
+            vectors = self._index(version)
             self._library.set_value(VECTORS_DIRTY, "1")
-            self._agree(self._vectors, version)
-            stores = Stores(library=self._library, vectors=self._vectors, version=version)
+            self._agree(vectors, version)
+            stores = Stores(library=self._library, vectors=vectors, version=version)
             around = self._around
             self._filler = Filler(stores, around.pulse, around.clock, around.cancel)
             self.tally = self._filler.tally
         return self._filler
+
+    def _index(self, version: str) -> VectorWriter:
+        if self._vectors is None:
+            self._vectors = self._opener(version)
+        return self._vectors
 
     def _agree(self, vectors: VectorWriter, version: str) -> None:
         try:

@@ -20,6 +20,7 @@ class MemoryVectors:
         self.rows: list[VectorRow] = []
         self.commits = 0
         self.maintained = 0
+        self.expected = False
 
     def nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
@@ -36,6 +37,9 @@ class MemoryVectors:
 
     def count(self) -> int:
         return len(self._latest())
+
+    def prepare(self) -> None:
+        self.expected = True
 
     def append(self, rows: Sequence[VectorRow]) -> None:
         self.rows.extend(rows)

@@ -1,10 +1,12 @@
 """The Lance table: the one place that imports LanceDB."""
 
+import importlib.util
 import os
 import shutil
+import sys
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,7 @@ _MOST_FRAGMENTS = 8
 _MOST_VERSIONS = 32
 _MOST_DELETED = 0.2
 _THREADS = "2"
+_CLIENT = "lance_namespace_urllib3_client"
 
 
 class LanceTable:
@@ -140,12 +143,30 @@ class LanceTable:
             yield
 
 
+def load() -> None:
+    """Import LanceDB; what is wrong with it is told where it is used."""
+    with suppress(Exception):
+        _lancedb()
+
+
 def _lancedb() -> Any:
     """Import LanceDB, silent and with few threads; it reads both settings only once."""
     os.environ.setdefault("LANCE_LOG", "error")
     os.environ.setdefault("LANCE_CPU_THREADS", _THREADS)
     os.environ.setdefault("LANCE_IO_THREADS", _THREADS)
+    _spare_the_rest_client()
     with needed(layout.FEATURE, "lancedb"):
         import lancedb
 
     return lancedb
+
+
+def _spare_the_rest_client() -> None:
+    """Let LanceDB find the client of its server as a package whose own code has not run.
+
+    It needs only the models in there; the calls over HTTP take half of the time of its import, and
+    a table on the disk never makes one.
+    """
+    spec = None if _CLIENT in sys.modules else importlib.util.find_spec(_CLIENT)
+    if spec is not None:
+        sys.modules[_CLIENT] = importlib.util.module_from_spec(spec)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from kebab.core.chunk import KeyedScore
@@ -11,7 +12,7 @@ from kebab.core.ids import Key
 from kebab.core.rows import VectorRow
 from kebab.errors.dependency import needed
 from kebab.store.lance import layout
-from kebab.store.lance.engine import LanceTable
+from kebab.store.lance.engine import LanceTable, load
 from kebab.store.lance.nearest import MappedVectors
 from kebab.store.lance.rebuild import rebuild
 from kebab.store.lance.sidecar import DEAD, Sidecar
@@ -48,6 +49,10 @@ class LanceVectors:
     def count(self) -> int:
         """Return how many chunks have a vector."""
         return self._reader.count()
+
+    def prepare(self) -> None:
+        """Begin to load LanceDB beside other work; whoever writes then need not wait as long."""
+        Thread(target=load, name="lancedb").start()
 
     def append(self, rows: Sequence[VectorRow]) -> None:
         """Add rows in one commit and return when they are durable.

@@ -143,3 +143,15 @@ def test_an_index_that_cannot_be_read_is_made_anew_only_when_a_run_is_forced(des
 
     assert set(desk.tables[desk.embedder.version].keys()) > set(kept)
     assert outcome.embedding.pending == 0
+
+
+def test_the_index_gets_ready_before_files_are_read_and_only_for_work(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    (table,) = desk.tables.values()
+    assert table.expected
+
+    table.expected = False
+    desk.ingest()
+
+    assert not table.expected

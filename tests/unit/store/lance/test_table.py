@@ -139,3 +139,26 @@ def test_threads_are_capped_unless_the_user_says_otherwise(tmp_path):
         check=True,
     )
     assert (run.stdout, run.stderr) == ("2 7\n", "")
+
+
+def test_only_what_a_table_on_the_disk_needs_is_imported():
+    script = (
+        "import sys; from kebab.store.lance.engine import _lancedb; _lancedb();"
+        "print('lance_namespace_urllib3_client.api' in sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "False\n"
+
+
+def test_an_index_that_expects_rows_loads_its_engine_and_tells_no_fault():
+    script = (
+        "import sys; sys.modules['pyarrow'] = None;"
+        "from pathlib import Path; from kebab.store.lance.table import LanceVectors;"
+        "LanceVectors(Path('absent'), 'v').prepare()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert (run.stdout, run.stderr) == ("", "")
