@@ -9,7 +9,7 @@ from kebab.core.ids import DocId, Key
 COPIES = 3
 """How often the very same text is shown; further copies, in other documents, are left out."""
 
-_BATCH = 64
+_BATCH = 24
 
 
 def arrange(

@@ -71,3 +71,8 @@ def fuse(
 def ranked(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
     """Return chunks by falling score, ties by the smaller key."""
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def front(scores: Mapping[Key, float], limit: int | None = None) -> list[Key]:
+    """Return the chunks of highest score, the highest first, without an order among equals."""
+    return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]

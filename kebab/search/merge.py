@@ -1,42 +1,26 @@
 """Merging: one order of candidates out of both channels and of where their words stand."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.hit import Degraded
-from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader, Vectors
 from kebab.core.query import Mode
-from kebab.search import context, feedback, fuse, lexical, spread
-from kebab.search.aim import Aim, aim
-from kebab.search.closeness import closeness
+from kebab.search import feedback, fuse, lexical
+from kebab.search.aim import aim
 from kebab.search.lexical import Words
+from kebab.search.lifts import Scores, lifts, raised
 from kebab.search.parse import Question
 from kebab.search.reading import Reading
 from kebab.search.trust import trust
 from kebab.search.vector import Nearness
 
-Scores: TypeAlias = Mapping[Key, float]
-
-HEAD = 10
-"""How many of the first candidates are looked into."""
+FRONT = 300
+"""How many candidates, by their fused evidence, are compared with each other."""
 
 _TASTED = 5
 """How many passages show which language a question is answered in."""
-
-_IN_CONTEXT = 300
-"""How many candidates their documents speak for."""
-
-_CONTEXT = 0.5
-"""What the evidence of a document counts for beside that of its passage, for a topic."""
-
-_CLOSE = 0.2
-"""What closeness counts for in a question."""
-
-_SPREAD, _SPREAD_OF_NEED = 0.05, 0.15
-"""What a passage loses for each better one of its document: of what does not ask, and of a need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,77 +62,42 @@ class Merger:
         scores: Scores = shares
         method = Mode.LEXICAL
         if isinstance(near, Nearness):
-            meaning = _meaning(near)
             if not found:
+                meaning = _meaning(near.version, near.cosines)
                 return Order(ranked=fuse.ranked(meaning), method=Mode.VECTOR, fused=meaning)
-            scores, method = self._fused(question, shares, near, reading), Mode.HYBRID
-        fused, lifts = scores, dict(self._lifts(question, words, shares, scores, reading))
-        for lift in lifts.values():
-            scores = _sum(scores, lift)
-        return Order(ranked=fuse.ranked(scores), method=method, fused=fused, lifts=lifts)
+            scores, method = self._fused(question, found, shares, near, reading), Mode.HYBRID
+        front = {key: scores[key] for key in fuse.front(scores, FRONT)}
+        added = dict(lifts(question, words, shares, front, self._library.owners, reading))
+        fused = scores
+        for lift in added.values():
+            scores = raised(scores, lift)
+        return Order(ranked=fuse.ranked(scores), method=method, fused=fused, lifts=added)
 
     def _fused(
-        self, question: Question, shares: Scores, near: Nearness, reading: Reading
-    ) -> dict[Key, float]:
+        self,
+        question: Question,
+        found: Sequence[KeyedScore],
+        shares: Scores,
+        near: Nearness,
+        reading: Reading,
+    ) -> Scores:
         """Return the evidence of both channels; of a need, also by way of its best passage."""
-        first = reading.chunks([key for key, _ in fuse.ranked(shares)[:_TASTED]])
+        first = reading.chunks([key for key, _ in found[:_TASTED]])
         known = trust(near.version, (chunk.text for chunk in first))
         need = aim(question).need
         share = fuse.lexical_share(known, need)
-        scores = fuse.fuse(shares, _meaning(near), share)
+        scores = fuse.fuse(shares, _meaning(near.version, near.cosines), share)
         vectors = self._vectors() if need * known > 0 else None
         if vectors is None:
             return scores
-        best, _ = fuse.ranked(scores)[0]
-        cosines = feedback.again(near.cosines, best, need * known, vectors)
-        return fuse.fuse(shares, _meaning(near, cosines), share)
-
-    def _lifts(
-        self,
-        question: Question,
-        words: Words,
-        shares: Scores,
-        scores: Scores,
-        reading: Reading,
-    ) -> Iterator[tuple[str, Scores]]:
-        """Yield what is added to the evidence, each after the one before has been added."""
-        goal = aim(question)
-        owners: Mapping[Key, DocId] = {}
-        if (step := _handicap(goal)) or goal.topic:
-            owners = self._library.owners([key for key, _ in fuse.ranked(scores)[:_IN_CONTEXT]])
-        if goal.topic:
-            lift = _scaled(context.around(shares, owners), _CONTEXT * goal.topic)
-            scores = _sum(scores, lift)
-            yield "context", lift
-        if goal.question:
-            lift = _scaled(self._close(question, words, scores, reading), _CLOSE * goal.question)
-            scores = _sum(scores, lift)
-            yield "closeness", lift
-        if step:
-            yield "spread", spread.handicap(fuse.ranked(scores), owners, step)
-
-    def _close(self, question: Question, words: Words, scores: Scores, reading: Reading) -> Scores:
-        """Return how close the words of a question stand in the first passages."""
-        asked = [term.text for term in question.terms]
-        first = reading.chunks([key for key, _ in fuse.ranked(scores)[:HEAD]])
-        return {chunk.key: closeness(reading.body(chunk), asked, words.weights) for chunk in first}
+        front = fuse.front(scores, FRONT)
+        alone = {key: near.cosines[key] for key in front if key in near.cosines}
+        cosines = feedback.again(alone, front[0], need * known, vectors)
+        foremost = {key: shares.get(key, 0.0) for key in front}
+        return {**scores, **fuse.fuse(foremost, _meaning(near.version, cosines), share)}
 
 
-def _handicap(goal: Aim) -> float:
-    """Return what a passage loses for every better one of its document."""
-    return max(_SPREAD_OF_NEED * goal.need, 0.0 if goal.asks else _SPREAD)
-
-
-def _scaled(scores: Scores, factor: float) -> Scores:
-    return {key: factor * score for key, score in scores.items()}
-
-
-def _sum(scores: Scores, lift: Scores) -> Scores:
-    return {key: score + lift.get(key, 0.0) for key, score in scores.items()}
-
-
-def _meaning(near: Nearness, cosines: Scores | None = None) -> dict[Key, float]:
+def _meaning(version: str, cosines: Scores) -> Scores:
     """Return cosines on the scale of their model."""
-    scale = fuse.scale(near.version)
-    known = near.cosines if cosines is None else cosines
-    return {key: scale.share(cosine) for key, cosine in known.items()}
+    scale = fuse.scale(version)
+    return {key: scale.share(cosine) for key, cosine in cosines.items()}

@@ -3,17 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from kebab.core.chunk import KeyedScore
 from kebab.core.ids import DocId, Key
 
 
-def handicap(
-    ranked: Sequence[KeyedScore], owners: Mapping[Key, DocId], step: float
-) -> dict[Key, float]:
+def handicap(ranked: Sequence[Key], owners: Mapping[Key, DocId], step: float) -> dict[Key, float]:
     """Return what each passage loses: `step` for every better one of its document."""
     seen: Counter[DocId] = Counter()
     lost = {}
-    for key, _ in ranked:
+    for key in ranked:
         if (owner := owners.get(key)) is not None:
             lost[key] = -step * seen[owner]
             seen[owner] += 1

@@ -5,7 +5,7 @@ from kebab.search.spread import handicap
 
 
 def test_each_further_passage_of_a_document_loses_a_step_more():
-    ranked = [(Key(1), 0.9), (Key(2), 0.8), (Key(3), 0.7), (Key(4), 0.6)]
+    ranked = [Key(1), Key(2), Key(3), Key(4)]
     owners = {Key(1): DocId("a"), Key(2): DocId("a"), Key(3): DocId("b"), Key(4): DocId("a")}
 
     found = handicap(ranked, owners, 0.1)
@@ -14,4 +14,4 @@ def test_each_further_passage_of_a_document_loses_a_step_more():
 
 
 def test_what_nobody_owns_loses_nothing():
-    assert handicap([(Key(1), 0.9)], {}, 0.1) == {}
+    assert handicap([Key(1)], {}, 0.1) == {}
