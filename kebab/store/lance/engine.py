@@ -29,6 +29,7 @@ RETENTION = timedelta(hours=1)
 _BATCH_ROWS = 4_096
 _KEYS_PER_DELETE = 10_000
 _MOST_FRAGMENTS = 8
+_ROWS_PER_FRAGMENT = 4_096
 _MOST_VERSIONS = 32
 _MOST_DELETED = 0.2
 _THREADS = "2"
@@ -107,9 +108,12 @@ class LanceTable:
         stats = self._open().stats()
         fragments = stats["fragment_stats"]
         held = fragments["num_fragments"] * fragments["lengths"]["mean"]
+        # A large table may be in as many more fragments as appends made it: to write it anew
+        # takes as long as it is large, so that may not happen after every few edits.
+        spare = int(held // _ROWS_PER_FRAGMENT)
         return bool(
-            fragments["num_fragments"] > _MOST_FRAGMENTS
-            or len(layout.manifests(self.path)) > _MOST_VERSIONS
+            fragments["num_fragments"] > _MOST_FRAGMENTS + spare
+            or len(layout.manifests(self.path)) > _MOST_VERSIONS + 2 * spare
             or held - stats["num_rows"] > held * _MOST_DELETED
         )
 

@@ -33,6 +33,8 @@ _LAYOUT = 1
 _FIELDS = struct.Struct("<8sIIQ16s")
 _CHECKSUM = struct.Struct("<I")
 _HEADER_BYTES = 64
+_PART = 4096
+"""How many rows are read at once: six megabytes."""
 
 
 class Header(NamedTuple):
@@ -92,6 +94,19 @@ class Sidecar:
             return None
         return records["key"].copy(), records["vector"]
 
+    def keys(self, stamp: bytes) -> "Keys | None":
+        """Return the keys if the file equals this state of the table, dead rows included.
+
+        The file is read part by part: mapped, its vectors would all be held in memory as well.
+        """
+        header = self.header()
+        if header is None or header.stamp != stamp:
+            return None
+        try:
+            return self._keys(header.rows)
+        except (OSError, ValueError):
+            return None
+
     def create(self, stamp: bytes, batches: "Iterable[Batch]") -> None:
         """Write the whole file beside the old one, then take its place.
 
@@ -143,8 +158,8 @@ class Sidecar:
         header = self.header()
         if header is None or header.stamp != before:
             return
-        records = self._records(header.rows, writable=True)
-        records["key"][np.isin(records["key"], keys)] = DEAD
+        gone = np.flatnonzero(np.isin(self._keys(header.rows), keys))
+        self._records(header.rows, writable=True)["key"][gone] = DEAD
         self.restamp(before, after)
 
     def restamp(self, before: bytes, after: bytes) -> None:
@@ -166,6 +181,17 @@ class Sidecar:
             OSError: The folder cannot be written.
         """
         self._path.unlink(missing_ok=True)
+
+    def _keys(self, rows: int) -> "Keys":
+        import numpy as np
+
+        found = np.full(rows, DEAD, np.int64)
+        with self._path.open("rb") as file:
+            file.seek(_HEADER_BYTES)
+            for start in range(0, rows, _PART):
+                part = np.fromfile(file, self._dtype(), min(_PART, rows - start))
+                found[start : start + len(part)] = part["key"]
+        return found
 
     def _end(self, rows: int) -> int:
         return _HEADER_BYTES + rows * self._dtype().itemsize

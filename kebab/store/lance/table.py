@@ -112,10 +112,9 @@ class LanceVectors:
         stamp = layout.stamp(self._table.path)
         if stamp is None:
             return []
-        mapped = None if sure else self._sidecar.map(stamp)
-        if mapped is None:
-            return [Key(key) for keys, _ in self._table.batches() for key in keys.tolist()]
-        keys = mapped[0]
+        keys = None if sure else self._sidecar.keys(stamp)
+        if keys is None:
+            return [Key(key) for part, _ in self._table.batches() for key in part.tolist()]
         return [Key(key) for key in keys[keys != DEAD].tolist()]
 
     def maintain(self) -> None:
@@ -143,8 +142,7 @@ class LanceVectors:
 
     def _current(self) -> bool:
         stamp = layout.stamp(self._table.path)
-        mapped = self._sidecar.map(stamp) if stamp else None
-        if mapped is None:
+        keys = self._sidecar.keys(stamp) if stamp else None
+        if keys is None:
             return False
-        keys = mapped[0]
         return int((keys == DEAD).sum()) <= len(keys) * _MOST_DEAD

@@ -121,3 +121,10 @@ def test_nothing_reaches_the_channels(tmp_path, make_rows, capfd):
     table.tidy()
     assert len(keys(table)) == 11
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_table_may_be_in_as_many_more_fragments_as_it_is_large(table, make_rows, monkeypatch):
+    monkeypatch.setattr("kebab.store.lance.engine._ROWS_PER_FRAGMENT", 1)
+    for key in range(10, 20):
+        table.append(make_rows(key))
+    assert not table.tidy()

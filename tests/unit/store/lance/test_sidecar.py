@@ -37,6 +37,19 @@ def test_rows_are_mapped_in_the_order_written(sidecar):
     assert matrix.base is not None
 
 
+def test_keys_are_read_without_mapping_and_in_parts(sidecar, monkeypatch):
+    monkeypatch.setattr("kebab.store.lance.sidecar._PART", 2)
+
+    assert sidecar.keys(ONE).tolist() == [4, 2, 7]
+    assert sidecar.keys(TWO) is None
+
+
+def test_keys_of_a_file_that_is_gone_are_not_there(path, sidecar):
+    path.unlink()
+
+    assert sidecar.keys(ONE) is None
+
+
 def test_another_state_of_the_table_is_refused(sidecar):
     assert sidecar.map(TWO) is None
 
