@@ -5,6 +5,7 @@ The guess feeds a filter, so it is better None than wrong.
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from kebab.core.document import Block, BlockKind
 
@@ -12,21 +13,22 @@ _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
 _NOISE = re.compile(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
 _WORD = re.compile(r"[^\W\d_]+")
+_ASCII_LETTER = re.compile("[A-Za-z]")
 
 _SCRIPTS = (
-    ("kana", re.compile("[\u3041-\u30ff]")),
-    ("ko", re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")),
-    ("han", re.compile("[\u3400-\u9fff]")),
-    ("cyrillic", re.compile("[\u0400-\u04ff]")),
-    ("arabic", re.compile("[\u0600-\u06ff]")),
-    ("th", re.compile("[\u0e01-\u0e4e]")),
-    ("hi", re.compile("[\u0900-\u097f]")),
-    ("el", re.compile("[\u0370-\u03ff]")),
-    ("he", re.compile("[\u05d0-\u05ea]")),
-    ("latin", re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")),
+    ("kana", "[\u3041-\u30ff]"),
+    ("ko", "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
+    ("han", "[\u3400-\u9fff]"),
+    ("cyrillic", "[\u0400-\u04ff]"),
+    ("arabic", "[\u0600-\u06ff]"),
+    ("th", "[\u0e01-\u0e4e]"),
+    ("hi", "[\u0900-\u097f]"),
+    ("el", "[\u0370-\u03ff]"),
+    ("he", "[\u05d0-\u05ea]"),
+    ("latin", "[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"),
 )
-_UKRAINIAN = re.compile("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
-_PERSIAN = re.compile("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
+_UKRAINIAN = "[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]"
+_PERSIAN = "[\u067e\u0686\u0698\u06a9\u06af\u06cc]"
 
 # A letter of these scripts says about as much as three Latin ones, and technical prose in them is
 # full of Latin names.
@@ -64,7 +66,9 @@ def guess(text: str, blocks: Iterable[Block]) -> str | None:
 
 def guess_text(sample: str) -> str | None:
     """Return the ISO 639 code of a short text, or None when unsure."""
-    counts = {name: len(pattern.findall(sample)) for name, pattern in _SCRIPTS}
+    if sample.isascii():
+        return _latin(sample) if _ASCII_LETTER.search(sample) else None
+    counts = {name: len(pattern.findall(sample)) for name, pattern in _scripts().items()}
     weights = {name: n * (_DENSITY if name in _DENSE else 1) for name, n in counts.items()}
     eastern = counts["kana"] + counts["han"]
     weights["kana"] = weights["han"] = _DENSITY * eastern
@@ -76,6 +80,12 @@ def guess_text(sample: str) -> str | None:
     if script == "latin":
         return _latin(sample)
     return _by_letter(script, sample)
+
+
+@cache
+def _scripts() -> dict[str, re.Pattern[str]]:
+    """Return what finds the letters of each script; most commands never need it."""
+    return {name: re.compile(letters) for name, letters in _SCRIPTS}
 
 
 def _prose(text: str, blocks: Iterable[Block]) -> str:
@@ -94,9 +104,9 @@ def _prose(text: str, blocks: Iterable[Block]) -> str:
 def _by_letter(script: str, sample: str) -> str:
     """Return the language of a script that letters of their own tell apart."""
     if script == "cyrillic":
-        return "uk" if _UKRAINIAN.search(sample) else "ru"
+        return "uk" if re.search(_UKRAINIAN, sample) else "ru"
     if script == "arabic":
-        return "fa" if _PERSIAN.search(sample) else "ar"
+        return "fa" if re.search(_PERSIAN, sample) else "ar"
     return script
 
 
