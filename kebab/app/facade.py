@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         ListOptions,
         RelatedOptions,
         TextOptions,
+        WhyOptions,
     )
     from kebab.wire.ask import Answer, AnswerEvent, AskRequest
     from kebab.wire.dupes import Duplicates
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from kebab.wire.related import RelatedDocs
     from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
     from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
+    from kebab.wire.why import Explanation
 
 
 class Kebab:
@@ -138,6 +140,12 @@ class Kebab:
         from kebab.app.related import related
 
         return related(self._shop, options)
+
+    def why(self, options: "WhyOptions") -> "Explanation | NotFound":
+        """Return why a document is among the hits of a search, or where it was lost."""
+        from kebab.app.why import why
+
+        return why(self._shop, options)
 
     def dupes(self, options: "DupesOptions", report: Report = silent) -> "Duplicates":
         """Return a page of groups of copies."""

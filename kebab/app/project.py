@@ -1,6 +1,6 @@
 """From the nouns to wire objects; core types never leave `app`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import UNSET
 
@@ -12,6 +12,7 @@ from kebab.core.query import Query
 from kebab.wire.ingest import IngestProgress
 from kebab.wire.search import (
     DegradedChannel,
+    Lift,
     Retrieval,
     SearchHit,
     SearchResponse,
@@ -27,7 +28,7 @@ def response(page: Page, query: Query, next_cursor: str | None) -> SearchRespons
     return SearchResponse(
         query=query.text,
         mode=query.mode.value,
-        hits=[search_hit(hit) for hit in page.hits],
+        hits=[search_hit(hit, trace=query.trace) for hit in page.hits],
         has_more=page.has_more,
         next_cursor=next_cursor,
         truncated=page.truncated,
@@ -43,8 +44,8 @@ def degraded(lost: Iterable[Degraded]) -> list[DegradedChannel]:
     return [DegradedChannel(channel=one.channel, reason=one.reason, hint=one.hint) for one in lost]
 
 
-def search_hit(hit: Hit) -> SearchHit:
-    """Return one hit, its file compared with the disk."""
+def search_hit(hit: Hit, *, trace: bool = False) -> SearchHit:
+    """Return one hit, its file compared with the disk; with `trace` what its evidence is of."""
     chunk = hit.chunk
     return SearchHit(
         rank=hit.rank,
@@ -61,7 +62,7 @@ def search_hit(hit: Hit) -> SearchHit:
         snippet=hit.snippet.text,
         highlights=list(hit.snippet.highlights),
         citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
-        retrieval=_retrieval(hit),
+        retrieval=_retrieval(hit, trace=trace),
         indexed_at=stamp(chunk.indexed_at),
         freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
         tags=list(chunk.tags),
@@ -87,7 +88,12 @@ def progress(event: Progress) -> IngestProgress:
     )
 
 
-def _retrieval(hit: Hit) -> Retrieval:
+def lifts(added: Mapping[str, float]) -> list[Lift]:
+    """Return what was added to evidence; reasons that add nothing are left out."""
+    return [Lift(reason=reason, value=value) for reason, value in added.items() if value]
+
+
+def _retrieval(hit: Hit, *, trace: bool) -> Retrieval:
     evidence = hit.evidence
     lexical, vector = evidence.lexical_rank is not None, evidence.vector_rank is not None
     return Retrieval(
@@ -97,6 +103,7 @@ def _retrieval(hit: Hit) -> Retrieval:
         vector_rank=evidence.vector_rank,
         vector_score=evidence.vector_score,
         fusion_score=evidence.fusion_score,
+        lifts=lifts(evidence.lifts) if trace else UNSET,
     )
 
 

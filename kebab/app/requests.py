@@ -1,8 +1,12 @@
 """What surfaces ask of the facade, where the wire has no request of its own."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kebab.core.query import Filters
+
+if TYPE_CHECKING:
+    from kebab.wire.search import SearchRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,14 @@ class RelatedOptions:
     name: str
     filters: Filters = field(default_factory=Filters)
     limit: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyOptions:
+    """Why a document answers a request or not: `name` is an id, the beginning of one, or a path."""
+
+    name: str
+    request: "SearchRequest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,8 @@ from kebab.search.engine import SearchEngine
 from kebab.wire.search import FilteredRequest, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
 
@@ -82,12 +84,19 @@ def as_filters(request: FilteredRequest, now: float) -> Filters:
 
 def engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:
     """Return what searches one snapshot."""
+    vectors, embedder = parts(shop, reader)
+    return SearchEngine(reader, vectors, embedder, cache=shop.cache)
+
+
+def parts(
+    shop: Workshop, reader: "SqliteReader"
+) -> "tuple[Callable[[], Vectors | None], Callable[[], Embedder]]":
+    """Return what gives the vectors of a snapshot, and the model that they are asked with."""
     version = reader.get_value(EMBEDDING_VERSION)
-
-    def vectors() -> "Vectors | None":
-        return None if version is None else shop.index(version)
-
-    return SearchEngine(reader, vectors, lambda: query_embedder(shop, reader), cache=shop.cache)
+    return (
+        lambda: None if version is None else shop.index(version),
+        lambda: query_embedder(shop, reader),
+    )
 
 
 def query_embedder(shop: Workshop, reader: "SqliteReader") -> "Embedder":

@@ -31,6 +31,7 @@ COMMANDS = {
     "fetch": Entry("Library", "Print original lines of a file"),
     "related": Entry("Library", "Find the documents that are nearest to one"),
     "dupes": Entry("Library", "Find copies and near copies"),
+    "why": Entry("Library", "Say why a search finds a document, or where it loses it"),
     "rm": Entry("Library", "Take documents out of the index; files stay"),
     "session": Entry("Library", "List, show or forget sessions of questions"),
     "reset": Entry("Library", "Delete the index; files stay"),

@@ -22,7 +22,7 @@ JaQuAD and Cranfield anything from (1, 1, 1) to (10, 5, 1) stays within .01.
 TERM_LIMIT = 64
 """The most terms of one query; of a pasted page the rarest are asked for."""
 
-_COMMON = 0.5
+COMMON = 0.5
 """A term in more of the chunks than this is worth nothing to bm25 (its idf is not positive).
 
 Leaving out rarer ones costs: at .25 hit@1 on SQuAD 2 falls by .006, at .1 by .013.
@@ -64,7 +64,7 @@ def weigh(library: LibraryReader, question: Question) -> Words:
     )
     weights = {text: _idf(count, total) for text, count in counts.items()}
     found = _present(question.terms, counts) or _present(question.fillers, counts)
-    telling = [term for term in found if term.prefix or counts[term.text] <= total * _COMMON]
+    telling = [term for term in found if term.prefix or counts[term.text] <= total * COMMON]
     kept = sorted(telling or found, key=lambda term: -weights[term.text])[:TERM_LIMIT]
     there = set(found)
     absent = [term for term in question.terms if term not in there][:TERM_LIMIT]

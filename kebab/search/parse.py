@@ -5,7 +5,7 @@ Nothing that a person types is a syntax error. What looks like an operator but i
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from kebab.core.query import Filters
@@ -35,10 +35,11 @@ _MOST_PHRASES = 32
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Tokens that stand side by side, in one column when it is named."""
+    """Tokens that stand side by side, in one column when it is named; `text` is as it was typed."""
 
     terms: tuple[Term, ...]
     column: Column | None = None
+    text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ def parse(text: str, filters: Filters, *, prose: bool = False) -> Question:
 
 def _add(phrases: list[Phrase], text: str, column: Column | None) -> bool:
     """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
-    phrase = Phrase(tuple(phrase_terms(text)), column)
+    phrase = Phrase(tuple(phrase_terms(text)), column, text)
     if phrase.terms and phrase not in phrases and len(phrases) < _MOST_PHRASES:
         phrases.append(phrase)
     return phrase in phrases

@@ -20,6 +20,7 @@ from kebab.wire import (
     related,
     search,
     session,
+    why,
 )
 from kebab.wire.record import Record, Request
 
@@ -39,6 +40,7 @@ _HOMES: tuple[ModuleType, ...] = (
     related,
     search,
     session,
+    why,
 )
 """The modules that declare wire objects; one that is missing here is found by its tests."""
 

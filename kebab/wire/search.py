@@ -57,6 +57,16 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     """Whether to report what each stage did."""
 
 
+class Lift(Struct, frozen=True, kw_only=True):
+    """What was added to the fused evidence of a passage, or taken away, for one reason."""
+
+    reason: str
+    """`context`: the rest of its document; `closeness`: its words stand near each other; `spread`:
+    better passages of its document are there already."""
+    value: float
+    """How much."""
+
+
 class Retrieval(Struct, frozen=True, kw_only=True):
     """How a hit was found. Raw scores compare only within one response."""
 
@@ -72,6 +82,8 @@ class Retrieval(Struct, frozen=True, kw_only=True):
     """Its cosine."""
     fusion_score: float
     """What the ranking is by."""
+    lifts: list[Lift] | UnsetType = UNSET
+    """What that has beside the evidence of the channels, with `trace`."""
 
 
 class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):

@@ -11,6 +11,7 @@ LOOKUPS = [
     ["fetch", "doc", "nowhere"],
     ["fetch", "span", "nowhere", "1"],
     ["related", "nowhere"],
+    ["why", "restore", "nowhere"],
     ["rm", "nowhere"],
     ["rm", "work/backups.md", "nowhere"],
     ["session", "show", "nowhere"],

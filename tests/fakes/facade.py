@@ -23,6 +23,7 @@ from kebab.app.requests import (
     ListOptions,
     RelatedOptions,
     TextOptions,
+    WhyOptions,
 )
 from kebab.config.model import Settings
 from kebab.core.cancel import Cancel
@@ -47,6 +48,7 @@ from kebab.wire.record import decode_request
 from kebab.wire.related import RelatedDocs
 from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
 from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
+from kebab.wire.why import Explanation
 from tests.fakes import replies, script
 
 FAULTS: dict[str, Exception] = {
@@ -185,6 +187,14 @@ class FakeKebab:
         if _absent(options.name):
             return replies.not_found()
         return replies.related_docs(*([] if options.name == "nothing" else [replies.related_doc()]))
+
+    def why(self, options: WhyOptions) -> Explanation | NotFound:
+        """Find the document at rank 1, lose one called `nothing`."""
+        self._note("why", options)
+        if _absent(options.name):
+            return replies.not_found()
+        lost = {"found": False, "rank": None, "verdict": "no_match", "message": "lost: no term"}
+        return replies.explanation(**(lost if options.name == "nothing" else {}))
 
     def dupes(self, options: DupesOptions, report: Report = silent) -> Duplicates:
         """Find one group, none where only exact copies count."""

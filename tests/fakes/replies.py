@@ -35,6 +35,7 @@ from kebab.wire.library import (
 from kebab.wire.model import ModelList, ModelReport, ModelRow
 from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs
 from kebab.wire.search import (
+    Lift,
     Retrieval,
     SearchHit,
     SearchResponse,
@@ -45,6 +46,14 @@ from kebab.wire.session import (
     SessionSummary,
     SessionTranscript,
     SessionTurn,
+)
+from kebab.wire.why import (
+    Explanation,
+    HeldTerms,
+    PassageAccount,
+    QueryReading,
+    Standing,
+    TermReading,
 )
 
 WHEN = "2025-01-31T12:00:00.000Z"
@@ -157,6 +166,78 @@ def related_docs(*related: RelatedDoc, **changes: Any) -> RelatedDocs:
         **{
             "document": summary(doc_path="ops/restic.md"),
             "related": list(related),
+            "degraded": [],
+            "corpus_revision": 7,
+            "timing_ms": 1.25,
+            **changes,
+        }
+    )
+
+
+def standing(rank: int | None = None, score: float | None = None, **changes: Any) -> Standing:
+    """Return where a passage stands; nowhere without a rank."""
+    return Standing(**{"rank": rank, "score": score, "candidate": rank is not None, **changes})
+
+
+def account(**changes: Any) -> PassageAccount:
+    """Return what a search made of a passage: the first of what both channels found."""
+    return PassageAccount(
+        **{
+            "chunk_id": CHUNK,
+            "heading_path": ["Backups", "Restoring"],
+            "citation": line_citation(),
+            "barriers": [],
+            "held": HeldTerms(title=[], headings=["restor"], body=["restor"]),
+            "vector": "committed",
+            "lexical": standing(1, 7.5),
+            "semantic": standing(3, 0.4125),
+            "fused": standing(2, 0.5),
+            "lifts": [Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)],
+            "final": standing(1, 0.575),
+            "score": 0.87,
+            "hit_rank": 1,
+            "withheld": None,
+            **changes,
+        }
+    )
+
+
+def reading(**changes: Any) -> QueryReading:
+    """Return how a query of one word was read."""
+    term = TermReading(text="restor", prefix=False, use="asked", weight=1.5, passages=2)
+    return QueryReading(
+        **{
+            "plain": "restore",
+            "terms": [term],
+            "required": [],
+            "excluded": [],
+            "relaxed": False,
+            "filters": [],
+            "topic": 1.0,
+            "need": 0.0,
+            "question": 0.0,
+            **changes,
+        }
+    )
+
+
+def explanation(**changes: Any) -> Explanation:
+    """Return why a document was found."""
+    return Explanation(
+        **{
+            "query": "restore",
+            "mode": "hybrid",
+            "limit": 10,
+            "document": summary(),
+            "found": True,
+            "rank": 1,
+            "verdict": "found",
+            "message": "found at rank 1",
+            "hint": None,
+            "reading": reading(),
+            "lifted": [],
+            "passages": [account()],
+            "candidates": 12,
             "degraded": [],
             "corpus_revision": 7,
             "timing_ms": 1.25,

@@ -36,6 +36,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "fetch span": ("fetch", "span", DOC, "2", "4"),
     "related": ("related", DOC),
     "dupes": ("dupes",),
+    "why": ("why", "restore", DOC),
     "rm": ("rm", DOC),
     "session list": ("session", "list"),
     "session show": ("session", "show", "talk"),
@@ -328,7 +329,7 @@ def _reading() -> Iterator[Case]:
 
 
 def _comparing() -> Iterator[Case]:
-    """Yield what `related` and `dupes` meet."""
+    """Yield what `related`, `why` and `dupes` meet."""
     line = SUCCESS["related"]
     for name, more in {"filtered": ("--lang", "ko"), "empty": ("--tag", "none")}.items():
         yield Case(command="related", name=name, line=(*line, *more))
@@ -342,6 +343,20 @@ def _comparing() -> Iterator[Case]:
         home="vectors",
         meets=without("numpy"),
     )
+    line = SUCCESS["why"]
+    for name, more in {
+        "filtered": ("--lang", "ko"),
+        "bad_date": ("--since", "whenever"),
+    }.items():
+        yield Case(command="why", name=name, line=(*line, *more))
+    lower = ("why", "first time", DOC, "--limit", "1", "--mode", "lexical")
+    yield Case(command="why", name="next_page", line=lower)
+    yield Case(command="why", name="empty_query", line=("why", "", DOC))
+    yield Case(command="why", name="no_match", line=("why", "qqqq", DOC, "--mode", "lexical"))
+    yield Case(command="why", name="passage", line=("why", "restore", "{chunk}"))
+    for name, more in {"with_vectors": (), "by_meaning": ("--mode", "vector")}.items():
+        yield Case(command="why", name=name, line=(*line, *more), home="vectors")
+    yield Case(command="why", name="another_model", line=line, home="vectors", settings=other)
     copied = (Path(__file__).resolve().parents[2] / "samples" / "notes" / DOC).read_bytes()
     edited = copied.replace(b"restic", b"borg", 1)
     twins = {"exact": copied, "near": edited}

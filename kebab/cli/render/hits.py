@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
+
 from kebab.cli.render.clean import clean
 from kebab.cli.render.measure import cells, fitted
 from kebab.cli.render.page import Page
 from kebab.cli.render.place import file_uri, spot
 from kebab.cli.render.snippets import INDENT, marked_lines
-from kebab.wire.search import DegradedChannel, SearchHit, SearchResponse, TraceStage
+from kebab.wire.search import DegradedChannel, Retrieval, SearchHit, SearchResponse, TraceStage
 
 _NEAREST = 3
 """How many passages are shown when none is convincing."""
@@ -53,11 +55,28 @@ def _hit(hit: SearchHit, page: Page) -> Iterator[str]:
     if context := headings(hit.title, hit.heading_path):
         yield INDENT + page.faint(fitted(context, page.width - 4) if page.width else context)
     yield from marked_lines(hit.snippet, hit.highlights, page)
+    if hit.retrieval.lifts is not UNSET:
+        yield from page.told(f"{INDENT}evidence", _evidence(hit.retrieval), page.faint)
 
 
 def _score(hit: SearchHit, page: Page) -> str:
     paint = {"strong": page.good, "fair": page.odd, "weak": page.faint}[hit.confidence]
     return paint(f"{hit.score:.2f} {hit.confidence:<6}")
+
+
+def _evidence(found: Retrieval) -> str:
+    """Return what the evidence of a hit is of, for a trace."""
+    channels = {
+        "words": (found.lexical_rank, found.lexical_score),
+        "meaning": (found.vector_rank, found.vector_score),
+    }
+    parts = [
+        f"{name} {rank or 'beyond the candidates'} ({score:.3f})"
+        for name, (rank, score) in channels.items()
+        if score is not None
+    ]
+    parts += [f"{one.reason} {one.value:+.3f}" for one in found.lifts or []]
+    return ", ".join([*parts, f"in all {found.fusion_score:.3f}"])
 
 
 def headings(title: str, path: list[str]) -> str:

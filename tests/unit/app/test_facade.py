@@ -11,6 +11,7 @@ from kebab.app.requests import (
     ListOptions,
     RelatedOptions,
     TextOptions,
+    WhyOptions,
 )
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
@@ -27,6 +28,7 @@ from kebab.wire.search import SearchRequest
 
 NAMED = FetchOptions(name="a.md", start=1)
 
+WHY = WhyOptions(name="a.md", request=SearchRequest(query="cat"))
 WRITES = {
     "ingest": lambda kebab: kebab.ingest(IngestOptions()),
     "ingest text": lambda kebab: kebab.ingest_text(TextOptions(text=b"x", title="t")),
@@ -46,6 +48,7 @@ READS = {
     "fetch doc": lambda kebab: kebab.fetch_doc(NAMED),
     "fetch span": lambda kebab: kebab.fetch_span(NAMED),
     "related": lambda kebab: kebab.related(RelatedOptions(name="a.md")),
+    "why": lambda kebab: kebab.why(WHY),
     "dupes": lambda kebab: kebab.dupes(DupesOptions()),
     "session list": lambda kebab: kebab.sessions(),
     "session show": lambda kebab: kebab.session("talk"),

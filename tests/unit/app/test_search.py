@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from kebab.app.search import as_query
 from kebab.core.query import Filters, Mode
@@ -356,3 +357,19 @@ def test_text_that_utf8_cannot_carry_is_refused(library, field, value):
         library.search(**{"query": "notes", field: value})
 
     assert caught.value.field == f"$.{field}"
+
+
+@pytest.mark.parametrize("trace", [True, False])
+def test_what_was_added_to_the_evidence_is_told_with_a_trace(desk, trace):
+    desk.write("a.md", "# Oil\n\nthe oil embargo\n\n# Gas\n\nthe gas embargo\n")
+    desk.write("b.md", "the sky is blue\n")
+    desk.write("c.md", "the grass is green\n")
+    desk.ingest()
+
+    hits = desk.search("embargo", trace=trace).hits
+
+    told = [one.retrieval.lifts for one in hits]
+    if not trace:
+        assert told == [UNSET] * len(hits)
+        return
+    assert {lift.reason for lifts in told for lift in lifts} == {"context", "spread"}

@@ -1,6 +1,6 @@
 from kebab.cli.render.hits import draw
 from kebab.cli.render.page import Page
-from kebab.wire.search import DegradedChannel, TraceStage
+from kebab.wire.search import DegradedChannel, Lift, Retrieval, TraceStage
 from tests.fakes import replies
 
 TERMINAL = Page(width=40, color=True, links=True)
@@ -104,3 +104,23 @@ def test_a_trace_is_a_table():
     (line,) = drawn(replies.response(replies.hit(), trace=[stage]))[4:]
 
     assert line.split() == ["lexical", "1.50", "ms", "12", "bm25"]
+
+
+def test_a_trace_names_what_the_evidence_of_a_hit_is_of():
+    lifts = [Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)]
+    found = Retrieval(
+        method="hybrid",
+        lexical_rank=2,
+        lexical_score=7.5,
+        vector_rank=None,
+        vector_score=0.25,
+        fusion_score=0.5,
+        lifts=lifts,
+    )
+
+    lines = drawn(replies.response(replies.hit(retrieval=found)))
+
+    assert lines[3] == (
+        "    evidence words 2 (7.500), meaning beyond the candidates (0.250),"
+        " context +0.125, spread -0.050, in all 0.500"
+    )

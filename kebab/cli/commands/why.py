@@ -1,0 +1,52 @@
+"""`kebab why`."""
+
+from typing import Any
+
+import click
+import msgspec
+
+from kebab.app.requests import WhyOptions
+from kebab.cli.command import Command
+from kebab.cli.filters import filter_options
+from kebab.cli.render.why import draw
+from kebab.cli.request import made, stated
+from kebab.cli.session import Session
+from kebab.errors.signal import Exit
+from kebab.wire.library import NotFound
+from kebab.wire.search import MAX_LIMIT, SearchRequest
+
+
+@click.command(
+    "why",
+    cls=Command,
+    exits=(Exit.NO, Exit.UNUSABLE),
+    examples=(
+        'kebab why "how do I restore a backup" notes/backup.md',
+        "kebab why snapshot 3f2a91 --tag ops",
+        "kebab why restore notes/backup.md --json | jq -r .message",
+    ),
+)
+@click.argument("query", nargs=-1, required=True, metavar="QUERY…")
+@click.argument("name", metavar="DOC")
+@click.option(
+    "--mode", type=click.Choice(["hybrid", "lexical", "vector"]), help="Which channels answer."
+)
+@click.option("-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="The most hits on a page.")
+@filter_options
+@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.pass_obj
+def command(session: Session, /, query: tuple[str, ...], name: str, **flags: Any) -> Exit:
+    """Say why a search finds a document, or at which stage it loses it.
+
+    QUERY and flags are those of `kebab search`. DOC is an id, a unique beginning of one, or a
+    path; the id of a passage asks about that alone. Exit status 0 means that it is among the hits
+    of the first page, 1 that it is not.
+    """
+    settings = session.settings()
+    fields = stated(msgspec.to_builtins(settings.search), flags)
+    request = made({"query": " ".join(query), **fields}, SearchRequest)
+    with session.kebab(settings) as kebab:
+        reply = kebab.why(WhyOptions(name=name, request=request))
+    if isinstance(reply, NotFound):
+        return session.missing(reply)
+    return session.answer(reply, draw, Exit.DONE if reply.found else Exit.NO)

@@ -1,0 +1,91 @@
+"""Depth: ranks of passages that stand beyond the candidates of a search."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from kebab.core.chunk import KeyedScore
+from kebab.core.hit import Degraded
+from kebab.core.ids import Key
+from kebab.core.ports import LibraryReader
+from kebab.core.query import Mode
+from kebab.search import lexical
+from kebab.search.rank import POOL, Ranking
+from kebab.search.vector import Channel
+
+Places: TypeAlias = Mapping[Key, tuple[int | None, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Rank and score of a passage at one stage; `listed` when it is among what the stage gave."""
+
+    rank: int | None = None
+    score: float | None = None
+    listed: bool = False
+
+
+NOWHERE = Standing()
+
+
+class Depth:
+    """Finds where passages stand in the channels of one ranking, however far down.
+
+    A channel is asked again, for all it has, only where its list was full and a passage is not
+    in it.
+    """
+
+    def __init__(self, library: LibraryReader, channel: Channel) -> None:
+        self._library = library
+        self._channel = channel
+
+    def words(self, ranking: Ranking, keys: Collection[Key]) -> dict[Key, Standing]:
+        """Return where passages stand by their words."""
+        found = _listed(ranking.lexical, keys)
+        if len(found) < len(keys) and len(ranking.lexical) >= POOL:
+            all_ = lexical.search(
+                self._library, ranking.question, ranking.words, self._library.chunk_count()
+            )
+            found = _beyond(found, all_, keys)
+        return found
+
+    def meaning(self, ranking: Ranking, keys: Collection[Key], mode: Mode) -> dict[Key, Standing]:
+        """Return where passages stand by their vectors."""
+        found = _listed(ranking.vector, keys)
+        if len(found) < len(keys) and _ranked(ranking) >= POOL:
+            count = self._library.chunk_count()
+            near = self._channel.ask(ranking.question, keys, count, mode)
+            if not isinstance(near, Degraded):
+                found = _beyond(found, near.near, keys)
+        return found
+
+
+def ranks(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
+    """Return where passages stand in an order."""
+    return {
+        key: Standing(rank, score, listed=True)
+        for rank, (key, score) in enumerate(ordered, start=1)
+        if key in keys
+    }
+
+
+def _ranked(ranking: Ranking) -> int:
+    return sum(rank is not None for rank, _ in ranking.vector.values())
+
+
+def _listed(places: Places, keys: Collection[Key]) -> dict[Key, Standing]:
+    """Return those of the passages that a channel gave."""
+    found = {key: places[key] for key in keys if key in places}
+    return {
+        key: Standing(rank, score, listed=True)
+        for key, (rank, score) in found.items()
+        if rank is not None
+    }
+
+
+def _beyond(
+    listed: dict[Key, Standing], ordered: Sequence[KeyedScore], keys: Collection[Key]
+) -> dict[Key, Standing]:
+    """Return the standings with those of passages that only the whole order has."""
+    deep = ranks(ordered, keys)
+    return {key: listed.get(key) or replace(one, listed=False) for key, one in deep.items()}

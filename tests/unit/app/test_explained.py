@@ -1,0 +1,39 @@
+from tests.unit.app.test_why import asked, fill
+
+
+def test_how_the_query_was_read_is_told(desk):
+    fill(desk)
+
+    read = asked(desk, 'what "new disk" -zebra tag:ops', "disk.md", since="1y").reading
+
+    assert [(one.text, one.column) for one in read.required] == []
+    assert read.relaxed
+    assert [(one.text, one.column) for one in read.excluded] == [("zebra", None)]
+    assert [(one.name, one.origin) for one in read.filters] == [
+        ("tag", "query"),
+        ("since", "request"),
+    ]
+    assert ("what", "filler") in [(one.text, one.use) for one in read.terms]
+
+
+def test_what_keeps_passages_out_is_told_of_each(desk):
+    fill(desk)
+
+    found = asked(desk, "disk -buy", "disk.md", tag=["ops"])
+
+    assert [one.filter for one in found.lifted] == ["tag"]
+    told = [[each.kind for each in one.barriers] for one in found.passages]
+    assert told == [["filter"], ["filter", "exclusion"]]
+    assert found.passages[1].barriers[1].phrase.text == "buy"
+
+
+def test_a_passage_tells_where_it_stands_and_what_was_added(desk):
+    fill(desk)
+
+    (first, *_) = asked(desk, "disk", "disk.md").passages
+
+    assert first.citation.uri.startswith("disk.md#L1")
+    assert first.lexical.candidate
+    assert first.semantic.rank is None
+    assert {one.reason for one in first.lifts} <= {"context", "spread"}
+    assert first.final.score == first.fused.score + sum(one.value for one in first.lifts)

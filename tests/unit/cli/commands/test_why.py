@@ -1,0 +1,29 @@
+def test_query_name_and_flags_reach_the_library(kebab, opened):
+    kebab("why", "restore", "a", "backup", "a.md", "-n", "3", "--tag", "ops", "--per-doc", "1")
+
+    ((_, options),) = opened[0].asked
+    assert options.name == "a.md"
+    assert (options.request.query, options.request.limit) == ("restore a backup", 3)
+    assert (options.request.tag, options.request.per_doc) == (["ops"], 1)
+
+
+def test_what_was_found_is_exit_0_and_what_was_lost_1(kebab):
+    found = kebab("why", "restore", "a.md", "--json")
+    lost = kebab("why", "restore", "nothing", "--json")
+
+    assert (found.status, found.reply["schema_version"]) == (0, "explanation.v1")
+    assert (lost.status, lost.err, lost.reply["found"]) == (1, "", False)
+
+
+def test_text_begins_with_the_verdict(kebab):
+    assert kebab("why", "restore", "a.md").out.startswith("found at rank 1\n")
+
+
+def test_a_name_that_nothing_has_is_an_answer(kebab):
+    ran = kebab("why", "restore", "nowhere", "--json")
+
+    assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)
+
+
+def test_a_query_and_a_document_are_needed(kebab):
+    assert kebab("why", "restore", "--json").fault["code"] == "usage_invalid"

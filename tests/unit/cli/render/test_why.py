@@ -1,0 +1,182 @@
+import pytest
+
+from kebab.cli.render.page import Page
+from kebab.cli.render.why import draw
+from kebab.wire.search import DegradedChannel
+from kebab.wire.why import Barrier, FilterReading, PhraseReading, TermReading
+from tests.fakes import replies
+
+PHRASE = PhraseReading(text="oil embargo", column=None)
+HEADED = PhraseReading(text="oil", column="title")
+
+
+def drawn(page=None, **changes):
+    return list(draw(replies.explanation(**changes), page or Page()))
+
+
+def test_a_pipe_gets_a_plain_layout():
+    assert drawn() == [
+        "found at rank 1",
+        "",
+        "document  ops/backup.md",
+        "query     restore",
+        "terms     restor 1.5",
+        "aim       names a topic",
+        "",
+        " 1  ops/backup.md:12-13",
+        "    Backups > Restoring",
+        "                   rank     score",
+        "    words             1     7.500",
+        "    meaning           3     0.412",
+        "    together          2     0.500",
+        "      context              +0.125",
+        "      spread               -0.050",
+        "    final             1     0.575",
+        "    hit               1      0.87",
+        "    holds       restor (headings, body)",
+    ]
+
+
+def test_what_was_lost_has_its_hint_below():
+    lost = drawn(found=False, verdict="too_far", message="lost: far", hint="kebab search x")
+
+    assert lost[:2] == ["lost: far", "hint: kebab search x"]
+
+
+def test_all_that_was_read_is_told():
+    left_out = [
+        TermReading(text=use, prefix=False, use=use, weight=None, passages=0)
+        for use in ("absent", "common", "surplus", "filler")
+    ]
+    read = replies.reading(
+        terms=left_out,
+        required=[PHRASE],
+        excluded=[HEADED],
+        relaxed=True,
+        filters=[
+            FilterReading(name="tag", values=["a", "b"], origin="request"),
+            FilterReading(name="lang", values=["en"], origin="query"),
+        ],
+        topic=0.25,
+        question=0.75,
+    )
+
+    unasked = "absent (occurs nowhere), common (in most passages)"
+    more = "surplus (beyond the most terms), filler (only asks)"
+
+    assert drawn(reading=read, passages=[])[2:] == [
+        "document  ops/backup.md",
+        "query     restore",
+        f"left out  {unasked}, {more}",
+        "phrases   \u201coil embargo\u201d",
+        "given up  quoted words that no passage holds as they stand",
+        "without   title:\u201coil\u201d",
+        "filters   tag a or b, lang en (in the query)",
+        "aim       asks for one passage (75%), names a topic (25%)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("barrier", "text"),
+    [
+        (Barrier(kind="filter", filter="tag", phrase=None), "filter tag"),
+        (
+            Barrier(kind="phrase", filter=None, phrase=PHRASE),
+            "does not hold \u201coil embargo\u201d",
+        ),
+        (
+            Barrier(kind="exclusion", filter=None, phrase=HEADED),
+            "holds the excluded title:\u201coil\u201d",
+        ),
+    ],
+)
+def test_what_keeps_a_passage_out_stands_under_it(barrier, text):
+    lines = drawn(passages=[replies.account(barriers=[barrier])])
+
+    assert f"    kept out: {text}" in lines
+
+
+@pytest.mark.parametrize(
+    ("vector", "mode", "note"),
+    [
+        ("pending", "hybrid", "it waits for its vector"),
+        ("unsupported", "hybrid", "the model does not know its script"),
+        ("committed", "hybrid", "not compared"),
+        ("committed", "lexical", "not asked"),
+    ],
+)
+def test_a_passage_that_a_channel_does_not_have_says_why(vector, mode, note):
+    nowhere = replies.standing()
+    one = replies.account(
+        vector=vector,
+        lexical=nowhere,
+        semantic=nowhere,
+        final=nowhere,
+        score=None,
+        hit_rank=None,
+        held=replies.account(lifts=[]).held,
+    )
+
+    lines = drawn(mode=mode, passages=[one])
+
+    assert "    words             \u2013            none of the terms" in lines
+    assert f"    meaning           \u2013            {note}" in lines
+    assert not any(line.strip().startswith("final") for line in lines)
+
+
+def test_words_that_were_not_asked_say_so():
+    one = replies.account(lexical=replies.standing())
+
+    assert any(line.endswith("not asked") for line in drawn(mode="vector", passages=[one]))
+
+
+def test_a_rank_beyond_the_candidates_is_marked():
+    far = replies.account(lexical=replies.standing(1412, 0.5, candidate=False))
+
+    assert "    words         1,412     0.500  too far down to be looked at" in drawn(
+        passages=[far]
+    )
+
+
+@pytest.mark.parametrize(
+    ("withheld", "note"),
+    [("per_doc", "--per-doc leaves it out"), ("copies", "its very text is there already")],
+)
+def test_what_is_not_shown_says_why(withheld, note):
+    one = replies.account(hit_rank=None, withheld=withheld)
+
+    assert f"    hit               \u2013            not shown: {note}" in drawn(passages=[one])
+
+
+def test_a_later_page_and_missing_terms_are_told():
+    term = TermReading(text="zebra", prefix=False, use="asked", weight=2.0, passages=1)
+    lines = drawn(
+        limit=10, passages=[replies.account(hit_rank=14)], reading=replies.reading(terms=[term])
+    )
+
+    assert "    hit              14      0.87  the page holds 10" in lines
+    assert lines[-1] == "    lacks       zebra"
+
+
+def test_a_channel_that_could_not_answer_is_told():
+    lost = DegradedChannel(channel="vector", reason="no vector yet", hint="kebab ingest")
+
+    assert drawn(degraded=[lost])[-2:] == [
+        "note: no vector search: no vector yet",
+        "hint: kebab ingest",
+    ]
+
+
+def test_text_of_others_cannot_steer_the_terminal():
+    lines = drawn(
+        message="lost: \x1b[2J", query="\x1b[2J", reading=replies.reading(plain="\x1b[2J")
+    )
+
+    assert "\x1b" not in "\n".join(lines)
+
+
+def test_no_line_is_wider_than_the_terminal():
+    read = replies.reading(plain="many words of a long question " * 5)
+    lines = drawn(Page(width=40), reading=read, message="lost: " + "because of this " * 8)
+
+    assert all(len(line) <= 40 for line in lines)

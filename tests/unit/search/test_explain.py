@@ -1,0 +1,109 @@
+import pytest
+
+from kebab.core.query import Filters, Mode, Query
+from kebab.errors.catalog import InvalidInput
+from kebab.search.cache import QueryVectors
+from kebab.search.explain import Explainer
+from kebab.search.vector import Channel
+
+
+def _explained(base, text, path, **given):
+    reader = base.reader()
+    channel = Channel(
+        library=reader,
+        vectors=lambda: base.vectors,
+        embedder=lambda: base.embedder,
+        memory=QueryVectors(None),
+    )
+    keys = reader.allowed(Filters(path_glob=path)) or []
+    return Explainer(reader, channel).explain(Query(text=text, **given), reader.chunks(keys))
+
+
+@pytest.fixture
+def notes(base):
+    base.add("a.md", "the oil embargo began", "gas and coal", tags=["ops"])
+    base.add("b.md", "oil is dear", "oil is cheap")
+    base.add("c.md", "the sky is blue")
+    return base
+
+
+def test_every_stage_is_what_the_search_itself_says(notes):
+    page = notes.engine().search(Query(text="oil embargo", trace=True))
+    ranks = {hit.chunk.key: hit for hit in page.hits}
+
+    for path in ("a.md", "b.md", "c.md"):
+        for one in _explained(notes, "oil embargo", path).accounts:
+            hit = ranks[one.chunk.key]
+            assert (one.place, one.final.score) == (hit.rank, hit.evidence.fusion_score)
+            assert one.score == pytest.approx(hit.score)
+            assert one.words.rank == hit.evidence.lexical_rank
+            assert one.meaning.rank == hit.evidence.vector_rank
+            assert one.final.score == pytest.approx(one.fused.score + sum(one.lifts.values()))
+
+
+def test_the_best_passage_comes_first_and_three_are_enough(base):
+    base.add("a.md", "grass", "oil embargo", "trees", "leaves")
+
+    found = _explained(base, "oil embargo", "a.md")
+
+    assert found.best.chunk.text == "oil embargo"
+    assert len(found.accounts) == 3
+
+
+def test_what_keeps_a_document_out_is_lifted_and_the_rest_told(notes):
+    found = _explained(notes, "oil", "b.md", filters=Filters(tag=("ops",)))
+
+    assert [one.filter for one in found.lifted] == ["tag"]
+    assert found.question.filters.tag == ("ops",)
+    assert found.best.place == 1
+
+
+def test_one_open_passage_lets_the_document_in(notes):
+    found = _explained(notes, "oil gas -embargo", "a.md")
+
+    assert found.lifted == ()
+    assert found.best.chunk.text == "gas and coal"
+    assert [len(one.barriers) for one in found.accounts] == [0, 1]
+
+
+def test_phrases_that_stand_nowhere_are_given_up(notes):
+    found = _explained(notes, '"embargo oil"', "a.md")
+
+    assert found.relaxed
+    assert found.lifted == ()
+    assert found.best.place == 1
+
+
+@pytest.mark.parametrize(("per_doc", "withheld"), [(1, "per_doc"), (None, None)])
+def test_a_passage_beyond_the_bound_of_its_document_is_withheld(notes, per_doc, withheld):
+    found = _explained(notes, "oil dear", "b.md", per_doc=per_doc)
+
+    assert [one.withheld for one in found.accounts] == [None, withheld]
+
+
+def test_a_copy_beyond_the_third_is_withheld(base):
+    for name in "abcd":
+        base.add(f"{name}.md", "the oil embargo", title="Oil")
+
+    assert _explained(base, "embargo", "d.md").best.withheld == "copies"
+    assert _explained(base, "embargo", "c.md").best.withheld is None
+
+
+def test_without_vectors_a_passage_that_lacks_every_term_is_lost(notes):
+    found = _explained(notes, "oil", "c.md", mode=Mode.LEXICAL)
+
+    assert found.best.final.rank is None
+    assert found.best.score is None
+
+
+def test_a_document_without_text_has_no_account(notes):
+    assert _explained(notes, "oil", "nowhere.md").best is None
+
+
+def test_filters_alone_list_what_passes(notes):
+    assert _explained(notes, "tag:ops", "a.md").best.place == 1
+
+
+def test_an_empty_query_is_refused(notes):
+    with pytest.raises(InvalidInput):
+        _explained(notes, "  ", "a.md")
