@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 
 from kebab.chunk.cut import Range, halve
 from kebab.chunk.estimate import estimate
+from kebab.chunk.identify import DEFAULT_LIMIT
 from kebab.core.chunk import embed_text
-
-DEFAULT_LIMIT = 254
-"""The window of all-MiniLM-L6-v2 without its two special tokens."""
 
 _CHARACTERS_PER_TOKEN = 10
 _CONTEXT_SHARE = 4

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from kebab.chunk.budget import DEFAULT_LIMIT
 from kebab.core.chunk import Chunk, ChunkRow, embed_text
 from kebab.core.ids import DocId, chunk_id, digest
+
+DEFAULT_LIMIT = 254
+"""The window of all-MiniLM-L6-v2 without its two special tokens."""
 
 
 def chunker_version(limit: int = DEFAULT_LIMIT) -> str:

@@ -10,7 +10,6 @@ import unicodedata
 from dataclasses import dataclass
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.charset import legacy
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -116,6 +115,8 @@ def _narrow(data: bytes) -> tuple[str, bytes]:
     valid = len(text) - len(text.encode("ascii", "ignore")) - broken
     if valid >= _VALID_PER_BROKEN * broken:
         return "utf-8", data
+    from kebab.parse.charset import legacy
+
     encoding = legacy(data)
     return encoding or "utf-8", data
 

@@ -1,6 +1,7 @@
 import pytest
 
-from kebab.chunk.budget import DEFAULT_LIMIT, Budget, Slice, contexts, fit
+from kebab.chunk.budget import Budget, Slice, contexts, fit
+from kebab.chunk.identify import DEFAULT_LIMIT
 from kebab.core.chunk import embed_text
 
 
