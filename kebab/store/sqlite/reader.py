@@ -65,7 +65,8 @@ class SqliteReader:
     def chunk_count(self) -> int:
         """Return how many chunks the snapshot holds."""
         with self._reading():
-            return int(self._database.execute("SELECT count(*) FROM vectors").get)
+            # The narrow index of chunks is read, a quarter of what any table of them takes.
+            return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
     def lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.

@@ -1,3 +1,5 @@
+import pytest
+
 from kebab.core.ids import Key
 from kebab.store.sqlite import vectors
 
@@ -23,3 +25,30 @@ def test_states_are_counted(stored):
     counts = [vectors.count(stored.database, state) for state in ("pending", "unsupported")]
     assert counts == [1, 2]
     assert vectors.committed(stored.database) == set()
+    vectors.mark(stored.database, keys[1:], "committed", "v1")
+    assert vectors.count(stored.database, "committed") == 2
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda database: vectors.count(database, "pending"),
+        lambda database: vectors.pending(database, 9),
+    ],
+)
+def test_what_waits_is_found_without_a_look_at_what_is_done(stored, look):
+    keys = stored(["one", "two"])
+    vectors.mark(stored.database, keys[:1], "committed", "v1")
+    asked = []
+
+    def note(_, sql, values):
+        asked.append((sql, values))
+        return True
+
+    stored.database.exec_trace = note
+    look(stored.database)
+    stored.database.exec_trace = None
+
+    ((sql, values),) = asked
+    plan = [row[3] for row in stored.database.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+    assert "vectors_open" in plan[0]
