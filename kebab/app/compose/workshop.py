@@ -1,5 +1,6 @@
 """What the use cases work with, built from the settings."""
 
+import os
 import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -58,6 +59,9 @@ class Workshop:
     """
 
     def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
+        # Read once, when numpy is imported. A product of a matrix and a vector waits for memory:
+        # a second thread doubles what it costs and, while anything else runs, what it takes.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         self.settings = settings
         self.config_path = config_path
         self.read_only = read_only

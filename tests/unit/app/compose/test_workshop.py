@@ -1,3 +1,4 @@
+import os
 import time
 
 import pytest
@@ -176,3 +177,16 @@ def test_closing_twice_is_no_fault(desk):
 def test_a_model_that_does_not_exist_is_refused_before_any_work(desk):
     with pytest.raises(ConfigInvalid):
         desk.shop(models__embedding__model="word2vec")
+
+
+@pytest.mark.parametrize(("given", "threads"), [(None, "1"), ("3", "3")])
+def test_a_product_of_vectors_takes_one_thread_unless_the_user_says_otherwise(
+    desk, monkeypatch, given, threads
+):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if given:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+
+    desk.shop()
+
+    assert os.environ["OPENBLAS_NUM_THREADS"] == threads
