@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kebab.rag.abbreviations import abbreviates
 from kebab.rag.layout import Block, Kind, layout
+from kebab.search.abbreviations import abbreviates
 
 LONGEST = 400
 """The most code points of one sentence; longer ones are cut, at a clause where there is one."""

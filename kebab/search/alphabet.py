@@ -81,9 +81,14 @@ def _any() -> re.Pattern[str]:
     return re.compile(rf"{_LINKED.replace('{word}', word)}|[{DENSE}]+|[{SYMBOLS}]")
 
 
+def found_units(text: str) -> Iterator[re.Match[str]]:
+    """Return the units of a text with where they stand."""
+    return (_PLAIN if text.isascii() else _any()).finditer(text)
+
+
 def unit_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the units of a text stand."""
-    for found in (_PLAIN if text.isascii() else _any()).finditer(text):
+    for found in found_units(text):
         yield found.span()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from kebab.search.alphabet import clusters, is_dense, unit_spans
+from kebab.search.alphabet import clusters, found_units, is_dense
 from kebab.search.tokens import index_tokens, normalize
 
 _part_spans = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
@@ -24,18 +24,18 @@ class Match:
 
 def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
-    asked = weights.keys()
+    asked = frozenset(weights)
     single = any(len(token) == 1 and is_dense(token) for token in asked)
     found: list[Match] = []
-    for start, end in unit_spans(text):
-        unit = text[start:end]
+    for place in found_units(text):
+        unit = place[0]
         tokens = _tokens(unit)
         if asked.isdisjoint(tokens) and not (single and is_dense(unit)):
             continue
         if is_dense(unit):
-            found.extend(_of_run(unit, start, weights))
+            found.extend(_of_run(unit, place.start(), weights))
         else:
-            found.extend(_of_word(unit, start, tokens, weights))
+            found.extend(_of_word(unit, place.start(), tokens, weights))
     return found
 
 

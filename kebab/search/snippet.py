@@ -1,33 +1,37 @@
-"""Snippets: a window of the original text around its best match, with the matches marked.
+"""Snippets: the stretch of the original text that most likely answers, with the matches marked.
 
-The text is verbatim: nothing is joined, shortened or decorated inside the window, so a snippet can
-be looked up in the file as it stands.
+It is made of whole sentences that follow each other, as many as fit: of all such stretches the
+one whose matches tell the most. Only a sentence that is too long by itself is cut. The text is
+verbatim: nothing is joined, shortened or decorated, so a snippet can be looked up in the file.
 """
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 from kebab.core.hit import Snippet
+from kebab.search.borders import borders
+from kebab.search.graphemes import whole
 from kebab.search.matches import Match, matches
 
-_SENTENCE = re.compile(
-    r"(?<=[.!?\u2026])[\"')\]]*\s+|(?<=[\u3002\uff01\uff1f\uff61])[\u300d\u300f\uff09]*|\n+"
-)
 _REPEAT = 0.1
 """What a word that is already in the window adds, as a share of its weight."""
 
 _FILL = 0.8
-"""The share of the window that matches may span; the rest is for whole sentences."""
+"""The share of the window that matches within one long sentence may span."""
 
-_TAIL = 0.6
-"""A sentence that ends after this share of the window ends the snippet."""
+_BEFORE = 3
+"""One part in so many of the room that matches leave is what stands before them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
+class _Window(NamedTuple):
     start: int
     end: int
+
+    @property
+    def length(self) -> int:
+        return self.end - self.start
 
 
 def cut(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
@@ -39,7 +43,7 @@ def cut(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
         chars: The bound, in code points.
     """
     found = matches(text, weights)
-    window = _trimmed(text, _window(text, found, chars))
+    window = _window(text, found, chars)
     inside = [
         (one.start - window.start, min(one.end, window.end) - window.start)
         for one in found
@@ -48,83 +52,87 @@ def cut(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
     return Snippet(text=text[window.start : window.end], highlights=tuple(_merged(inside)))
 
 
-def _window(text: str, found: list[Match], chars: int) -> _Window:
-    if len(text) <= chars:
-        return _Window(0, len(text))
-    first, last = _best(found, int(chars * _FILL)) if found else (0, 0)
-    breaks = [end.end() for end in _SENTENCE.finditer(text)]
-    start = _start(text, first, last, breaks, chars)
-    return _Window(start, _end(text, start, last, breaks, chars))
+def _window(text: str, found: Sequence[Match], chars: int) -> _Window:
+    """Return the best window; of equal ones the longest, of no matches the beginning."""
+    all_ = _trimmed(text, 0, len(text))
+    if all_.length <= chars:
+        return all_
+    places = [one.start for one in found]
+    best, worth = all_, (-1.0, 0)
+    for window in _windows(text, found, chars):
+        inside = found[bisect_left(places, window.start) : bisect_left(places, window.end)]
+        told = (_worth(inside), window.length)
+        if told > worth:
+            best, worth = window, told
+        if not found:
+            break
+    return best
 
 
-def _best(found: list[Match], span: int) -> tuple[int, int]:
-    """Return the stretch of at most `span` code points whose matches weigh the most."""
+def _windows(text: str, found: Sequence[Match], chars: int) -> Iterator[_Window]:
+    """Yield from each sentence on as many as fit; of one that does not, its best part."""
+    starts = borders(text)
+    sentences = [
+        _trimmed(text, start, end)
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
+    ]
+    last = 0
+    for index, first in enumerate(sentences):
+        if first.length > chars:
+            yield _part(text, first, found, chars)
+            continue
+        last = max(last, index)
+        while last + 1 < len(sentences) and sentences[last + 1].end - first.start <= chars:
+            last += 1
+        yield _Window(first.start, sentences[last].end)
+
+
+def _worth(inside: Sequence[Match]) -> float:
+    """Return what matches tell together: each token once in full."""
+    seen: set[str] = set()
+    worth = 0.0
+    for match in inside:
+        worth += match.weight * (_REPEAT if match.token in seen else 1.0)
+        seen.add(match.token)
+    return worth
+
+
+def _part(text: str, sentence: _Window, found: Sequence[Match], chars: int) -> _Window:
+    """Return the part of a long sentence around its best matches, cut between words."""
+    inside = [one for one in found if sentence.start <= one.start < sentence.end]
+    first, last = _best(inside, int(chars * _FILL)) if inside else (sentence.start,) * 2
+    start = sentence.start
+    if last - start > chars:
+        start = _word(text, max(start, first - max(0, chars - (last - first)) // _BEFORE), first)
+    end = start + chars
+    if end >= sentence.end:
+        return _trimmed(text, start, sentence.end)
+    blank = text.rfind(" ", max(last, start + chars // 2), end + 1)
+    return _trimmed(text, start, blank if blank > start else max(whole(text, end), start))
+
+
+def _best(found: Sequence[Match], span: int) -> tuple[int, int]:
+    """Return the stretch of at most `span` code points whose matches tell the most."""
+    ends = list(accumulate((one.end for one in found), max))
     best, stretch = -1.0, (found[0].start, found[0].end)
     for index, first in enumerate(found):
-        seen: set[str] = set()
-        worth, end = 0.0, first.end
-        for match in found[index:]:
-            if match.end - first.start > span and match is not first:
-                break
-            worth += match.weight * (_REPEAT if match.token in seen else 1.0)
-            seen.add(match.token)
-            end = match.end
-        if worth > best:
-            best, stretch = worth, (first.start, end)
+        last = max(index + 1, bisect_right(ends, first.start + span))
+        if (worth := _worth(found[index:last])) > best:
+            best, stretch = worth, (first.start, ends[last - 1])
     return stretch
 
 
-def _start(text: str, first: int, last: int, breaks: list[int], chars: int) -> int:
-    """Return where the snippet begins: a sentence, else a word, before the first match."""
-    room = max(0, chars - (last - first))
-    earliest = max(0, first - room)
-    if earliest == 0:
-        return 0
-    sentences = [place for place in breaks if earliest <= place <= first]
-    if sentences:
-        return sentences[0] if first - sentences[0] <= room // 2 else sentences[-1]
-    middle = max(0, first - room // 3)
-    blank = text.find(" ", middle, first)
-    return blank + 1 if blank >= 0 else _whole(text, middle)
+def _word(text: str, low: int, high: int) -> int:
+    """Return where the first word of a stretch begins, where there are words."""
+    blank = text.find(" ", low, high)
+    return blank + 1 if blank >= 0 else whole(text, low)
 
 
-def _end(text: str, start: int, last: int, breaks: list[int], chars: int) -> int:
-    """Return where the snippet ends: at a sentence or a word within the bound."""
-    limit = start + chars
-    if limit >= len(text):
-        return len(text)
-    floor = max(last, start + int(chars * _TAIL))
-    sentences = [place for place in breaks if floor <= place <= limit]
-    if sentences:
-        return sentences[-1]
-    blank = max(text.rfind(" ", max(last, start + chars // 2), limit + 1), -1)
-    return blank if blank > start else _whole(text, limit)
-
-
-def _whole(text: str, place: int) -> int:
-    """Return a place that does not part a letter from its marks."""
-    while place > 0 and _joins(text, place):
-        place -= 1
-    return place
-
-
-def _joins(text: str, place: int) -> bool:
-    """Return whether the characters around a place belong together."""
-    import unicodedata
-
-    after, before = text[place : place + 1], text[place - 1]
-    return (
-        before == "\u200d"
-        or after in {"\u200d", "\ufe0f"}
-        or (bool(after) and unicodedata.category(after).startswith("M"))
-    )
-
-
-def _trimmed(text: str, window: _Window) -> _Window:
-    """Return the window without white space at its ends."""
-    part = text[window.start : window.end]
+def _trimmed(text: str, start: int, end: int) -> _Window:
+    """Return a window without white space at its ends."""
+    part = text[start:end]
     left = len(part) - len(part.lstrip())
-    return _Window(window.start + left, window.start + left + len(part.strip()))
+    return _Window(start + left, start + left + len(part.strip()))
 
 
 def _merged(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

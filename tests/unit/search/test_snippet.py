@@ -28,6 +28,53 @@ def test_the_window_holds_the_densest_match_at_sentence_borders():
     assert _marked(snippet) == ["oil", "embargo", "1973"]
 
 
+def test_a_snippet_is_made_of_whole_sentences():
+    text = (
+        "First things come first. The embargo began in 1973. It ended in March. Prices rose. " * 9
+    )
+
+    snippet = cut(text, {"embargo": 3.0, "end": 1.0}, 90)
+
+    assert snippet.text == (
+        "First things come first. The embargo began in 1973. It ended in March. Prices rose."
+    )
+
+
+def test_different_words_beat_one_that_is_repeated():
+    text = f"Oil, oil, oil and oil. {FILLER}Oil has a price. {FILLER}"
+
+    snippet = cut(text, {"oil": 3.0, "price": 1.0}, 60)
+
+    assert _marked(snippet) == ["Oil", "price"]
+
+
+def test_only_a_sentence_that_is_too_long_is_cut_and_between_words():
+    text = "and so on and so forth " * 20 + "the needle lies here " + "and on and on " * 20
+
+    snippet = cut(text, {"needl": 1.0}, 80)
+
+    assert _marked(snippet) == ["needle"]
+    assert f" {snippet.text} " in f" {text} "
+    assert len(snippet.text) > 40
+
+
+def test_sentences_without_blanks_between_them_are_whole_too():
+    text = "一つ目の文。" * 20 + "東京は日本の首都である。人口は多い。" + "最後の文。" * 20
+
+    snippet = cut(text, {"首都": 2.0, "人口": 1.0}, 24)
+
+    assert snippet.text == "一つ目の文。東京は日本の首都である。人口は多い。"
+    assert _marked(snippet) == ["首都", "人口"]
+
+
+def test_an_abbreviation_ends_no_snippet():
+    text = f"{FILLER}The plan of Dr. Smith was signed by J. Doe in the U.S. Senate. {FILLER}"
+
+    snippet = cut(text, {"smith": 1.0}, 90)
+
+    assert "The plan of Dr. Smith was signed by J. Doe in the U.S. Senate." in snippet.text
+
+
 def test_without_a_match_the_beginning_is_shown():
     snippet = cut(f"First words. {FILLER}", {"absent": 1.0}, 60)
 

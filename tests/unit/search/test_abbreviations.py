@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.abbreviations import abbreviates
+from kebab.search.abbreviations import abbreviates
 
 
 @pytest.mark.parametrize(
