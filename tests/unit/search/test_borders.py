@@ -45,3 +45,27 @@ def test_what_ends_no_sentence_begins_none(text):
 def test_blank_lines_are_one_border_and_the_end_is_none():
     assert borders("one\n\n\ntwo\n") == [0, 6]
     assert borders("") == [0]
+
+
+def test_a_line_that_was_broken_to_fit_a_width_goes_on():
+    wrapped = (
+        "The mail gateway refused connections from six until seven since its\ncertificate ended."
+    )
+
+    assert borders(wrapped) == [0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Buy milk\nCall Bob",
+        "# A heading that is as long as a line of a paragraph that was broken\nA paragraph.",
+        "An item that is as long as a line of a paragraph that was broken\n- another item",
+        "An item that is as long as a line of a paragraph that was broken\n2. another item",
+        "A paragraph as long as a line of a paragraph that was broken at all\n\nAnother one.",
+        "A sentence as long as a line of a paragraph that was broken (at all.)\nAnother one.",
+        "A sentence as long as a line of a paragraph that was broken at all. \nAnother one.",
+    ],
+)
+def test_other_lines_end_where_they_break(text):
+    assert len(borders(text)) == 2
