@@ -26,6 +26,7 @@ from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedO
 from kebab.rag.layout import Kind
 from kebab.rag.sentences import Sentence, placed
 from kebab.search import fuse
+from kebab.search.calibrate import standing
 from kebab.search.coverage import share, telling, together, tokens_of
 
 WORDS, MEANING, PASSAGE = 0.25, 0.40, 0.35
@@ -73,6 +74,8 @@ class _Candidate:
     passage: Passage
     sentence: Sentence
     text: str
+    standing: float
+    """That of its passage among the others."""
     words: float
     quality: float
     """What it is worth as an answer by its form."""
@@ -81,7 +84,7 @@ class _Candidate:
     @property
     def evidence(self) -> float:
         """How much speaks for it, all in all."""
-        known = WORDS * self.words + PASSAGE * self.passage.score
+        known = WORDS * self.words + PASSAGE * self.standing
         if self.meaning is None:
             return known / (WORDS + PASSAGE) * self.quality
         return (known + MEANING * self.meaning) * self.quality
@@ -104,7 +107,12 @@ def extract(
         limit: The most sentences.
     """
     weights = telling(asked)
-    found = [one for passage in passages for one in _candidates(passage, weights)]
+    best = max((passage.score for passage in passages), default=0.0)
+    found = [
+        one
+        for passage in passages
+        for one in _candidates(passage, standing(passage.score, best), weights)
+    ]
     found.sort(key=lambda one: -one.evidence)
     if embedder is not None and embedder.supports(question):
         found = _compared(question, found[:EMBEDDED], embedder)
@@ -112,7 +120,9 @@ def extract(
     return list(_apart(found, limit))
 
 
-def _candidates(passage: Passage, weights: Mapping[str, float]) -> Iterator[_Candidate]:
+def _candidates(
+    passage: Passage, place: float, weights: Mapping[str, float]
+) -> Iterator[_Candidate]:
     """Yield the sentences that a passage shows whole."""
     chunk = passage.chunk
     context = together((chunk.title, *chunk.heading_path))
@@ -121,7 +131,7 @@ def _candidates(passage: Passage, weights: Mapping[str, float]) -> Iterator[_Can
             text = chunk.text[one.start : one.end]
             own = tokens_of(text)
             words = (share(weights, own) + share(weights, own | context)) / 2
-            yield _Candidate(passage, one, text, words, _quality(one.kind, text))
+            yield _Candidate(passage, one, text, place, words, _quality(one.kind, text))
 
 
 def _quality(kind: Kind, text: str) -> float:

@@ -29,6 +29,11 @@ class Scale:
         return self.conviction * max(0.0, evidence / self.best) ** _FALL if self.best > 0 else 0.0
 
 
+def standing(score: float, best: float) -> float:
+    """Return the evidence of a hit as a share of the best one's, from 0 to 1."""
+    return (score / best) ** (1 / _FALL) if best > 0 else 0.0
+
+
 def confidence(value: float) -> Confidence:
     """Return how far a calibrated score can be trusted to mean an answer."""
     if value >= STRONG:
