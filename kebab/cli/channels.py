@@ -15,11 +15,15 @@ _STANDARD = (0, 1, 2)
 
 
 class Channel:
-    """One output. A line is written by itself, unbuffered, so no line is ever torn by an exit."""
+    """One output. A line is written by itself, unbuffered, so no line is ever torn by an exit.
 
-    def __init__(self, descriptor: int, name: str) -> None:
+    What cannot be written to an output that is `expendable` is lost, and the work goes on.
+    """
+
+    def __init__(self, descriptor: int, name: str, *, expendable: bool = False) -> None:
         self.descriptor = descriptor
         self.name = name
+        self.expendable = expendable
         self._lock = threading.RLock()
 
     @property
@@ -63,6 +67,8 @@ class Channel:
         except BrokenPipeError:
             raise
         except OSError as fault:
+            if self.expendable:
+                return len(data)
             from kebab.errors.refusal import refusal
 
             raise refusal(fault, "write", self.name) from fault
@@ -81,7 +87,7 @@ def take_over() -> Channels:
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in _STANDARD:
         _ensure_open(descriptor, null)
-    channels = Channels(Channel(os.dup(1), "<stdout>"), Channel(os.dup(2), "<stderr>"))
+    out, err = Channel(os.dup(1), "<stdout>"), Channel(os.dup(2), "<stderr>", expendable=True)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -89,7 +95,7 @@ def take_over() -> Channels:
     os.dup2(null, 2)
     if null not in _STANDARD:
         os.close(null)
-    return channels
+    return Channels(out, err)
 
 
 def _ensure_open(descriptor: int, null: int) -> None:

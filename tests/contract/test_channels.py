@@ -124,6 +124,14 @@ def test_a_full_disk_is_an_io_error(empty, started):
     assert (process.returncode, json.loads(err)["code"]) == (2, "io_error")
 
 
+def test_an_ingest_ends_well_although_nothing_can_be_written_on_stderr(empty, started):
+    with Path("/dev/full").open("wb") as full:
+        process = started("ingest", "--json", stdout=-1, stderr=full)
+        out, _ = process.communicate(timeout=60)
+
+    assert (process.returncode, json.loads(out)["schema_version"]) == (0, "ingest_report.v1")
+
+
 def test_bulk_answers_each_line_before_it_reads_the_next(empty, started):
     process = started("search", "--bulk", stdin=-1, stdout=-1, stderr=-1)
     for word in (b"one", b"two"):

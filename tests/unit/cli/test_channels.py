@@ -65,6 +65,23 @@ def test_a_full_disk_is_an_io_error():
         os.close(descriptor)
 
 
+def test_what_an_expendable_channel_cannot_write_is_lost():
+    descriptor = os.open("/dev/full", os.O_WRONLY)
+    try:
+        Channel(descriptor, "<stderr>", expendable=True).write("x")
+    finally:
+        os.close(descriptor)
+
+
+def test_a_reader_that_went_away_ends_an_expendable_channel_too(pipe):
+    reader, channel = pipe
+    channel.expendable = True
+    os.close(reader)
+
+    with pytest.raises(BrokenPipeError):
+        channel.write("anyone?")
+
+
 def test_a_pipe_is_no_terminal_and_80_columns_wide(pipe, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
 
