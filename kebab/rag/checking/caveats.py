@@ -14,3 +14,5 @@ class Caveat(StrEnum):
     """The passages that a claim cites do not carry it."""
     UNCITED_CLAIM = "uncited_claim"
     """A claim cites nothing, and no passage carries it."""
+    NO_CLAIM = "no_claim"
+    """The answer claims nothing, as a heading or a question does; nothing can be checked."""

@@ -50,7 +50,7 @@ def cite(text: str, passages: Sequence[Passage], policy: Literal["mark", "withho
     marked = read(unwrapped(text), grounds)
     findings = judge(claims(marked), grounds)
     done = Assembled(marked.text, edits(marked, findings, mark=policy == "mark"))
-    warnings = [*_unknown(marked.unknown, findings), *_doubts(findings)]
+    warnings = [*_unknown(marked.unknown, findings), *_doubts(findings), *_silence(findings)]
     supported = sum(bool(one.carriers) for one in findings)
     return Checked(
         text=done.text,
@@ -95,6 +95,12 @@ def _doubts(findings: Sequence[Finding]) -> Iterator[Warned]:
     for one in findings:
         for caveat, marker, message in one.doubts:
             yield Warned(code=caveat.value, message=message, marker=marker, span=one.claim.span)
+
+
+def _silence(findings: Sequence[Finding]) -> Iterator[Warned]:
+    """Yield a warning of an answer without any claim."""
+    if not findings:
+        yield Warned(code=Caveat.NO_CLAIM.value, message="it claims nothing that can be checked")
 
 
 def _moved(warned: Warned, done: Assembled) -> Warned:

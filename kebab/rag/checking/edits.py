@@ -12,7 +12,12 @@ from kebab.rag.checking.markers import Marked, Placed, seam
 MARK = "[unsupported]"
 """What stands behind a claim that nothing carries; it holds no number, so it is no marker."""
 
-_STOP = re.compile(r"(?<=[^\W_])[.!?\u3002\uff01\uff1f\u0964\u061f\u2026]+$|[ \t]*\|[ \t]*$")
+_STOPS = r".!?\u3002\uff01\uff1f\u0964\u061f\u2026"
+_STOP = re.compile(
+    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*[{_STOPS}]+(?=[*_)\uff09]*\\?$)|[ \t]*\|[ \t]*$"
+)
+"""A full stop, also within emphasis or brackets; in speech the marker stands behind the speech."""
+
 _TAIL = 40
 _BLANKS = 8
 _word = re.compile(r"[^\W_]").search

@@ -7,4 +7,5 @@ def test_callers_know_these_codes():
         "wrong_marker",
         "unsupported_claim",
         "uncited_claim",
+        "no_claim",
     ]

@@ -83,7 +83,7 @@ def test_an_unknown_marker_goes_and_does_not_harm_the_rest():
 
 
 def test_an_unknown_marker_outside_of_claims_has_no_place():
-    (warning,) = cite("# Title [9]", PASSAGES, "mark").warnings
+    warning, _ = cite("# Title [9]", PASSAGES, "mark").warnings
 
     assert (warning.marker, warning.span) == (9, None)
 
@@ -141,6 +141,7 @@ def test_what_claims_nothing_is_no_answer(text):
     checked = cite(text, PASSAGES, "mark")
 
     assert (checked.supported, checked.unsupported, checked.citations) == (0, 0, ())
+    assert codes(checked)[-1] == "no_claim"
 
 
 def test_without_passages_nothing_holds():
