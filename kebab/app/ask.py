@@ -16,7 +16,13 @@ from kebab.core.answer import Answer as Answered
 from kebab.core.answer import Inquiry, Refusal, Turn, Warned
 from kebab.core.hit import Page
 from kebab.core.query import Mode
-from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, IoError, Locked
+from kebab.errors.catalog import (
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+    InvalidInput,
+    IoError,
+    Locked,
+)
 from kebab.rag.engine import AskEngine
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 
@@ -35,12 +41,13 @@ def ask(shop: Workshop, request: AskRequest, tell: Tell) -> Answer:
     """Return an answer or a refusal.
 
     Raises:
-        InvalidInput: The question or the session's name is empty, a text is not valid UTF-8, or a
-            date cannot be read.
+        InvalidInput: The question or a name is empty, a text is not valid UTF-8, a date cannot be
+            read, or a model is named where none words the answer.
         NotIndexed: There is no index.
         ReadOnly: A turn would have to be remembered, and writing is switched off.
     """
     require_legible(msgspec.structs.asdict(request))
+    _require_use(request.model, without=_without_model(shop, request))
     inquiry = _inquiry(request, shop.clock.now())
     session = _session(shop, inquiry)
     recent = shop.conversations.turns(session, _RECENT) if session else []
@@ -86,6 +93,21 @@ class _Kept:
     warnings: tuple[Warned, ...] = ()
 
 
+def _without_model(shop: Workshop, request: AskRequest) -> bool:
+    """Return whether the notes themselves word the answer."""
+    return request.extractive or shop.settings.models.llm.provider == "extractive"
+
+
+def _require_use(model: str | None, *, without: bool) -> None:
+    """Refuse a model that would come to mean another one, or nothing."""
+    if model is None:
+        return
+    if not model.strip():
+        raise InvalidInput(field="$.model", cause="it is empty")
+    if without:
+        raise InvalidInput(field="$.model", cause="an extractive answer is worded by no model")
+
+
 def _inquiry(request: AskRequest, now: float) -> Inquiry:
     return Inquiry(
         question=request.question,
@@ -107,7 +129,7 @@ def _session(shop: Workshop, inquiry: Inquiry) -> str | None:
 def _writer(shop: Workshop, reader: "SqliteReader", request: AskRequest) -> "Writer":
     """Return what words the answer: the notes themselves, or a model."""
     settings = shop.settings
-    if request.extractive or settings.models.llm.provider == "extractive":
+    if _without_model(shop, request):
         from kebab.rag.quoting import SentenceWriter
 
         return SentenceWriter(

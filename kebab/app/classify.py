@@ -17,6 +17,8 @@ from kebab.wire.error import ErrorReply
 
 _TARGETS = ("path", "model", "endpoint", "field", "option", "data_dir", "operation", "what")
 _MOST_CAUSES = 20
+_INCLUDED = {"model use": "model pull"}
+"""What a command has done by itself when it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def reply(signal: Signal, *, operation: str, view: View = PLAIN) -> ErrorReply:
         code=meaning.code,
         message=voice.text(words),
         details=details,
-        hint=voice.advice(words),
+        hint=_helpful(voice.advice(words), operation),
         kind=meaning.kind.value,
         operation=operation,
         target=_target(details),
@@ -125,6 +127,13 @@ def _signal(fault: BaseException, operation: str) -> Signal:
     if isinstance(fault, ImportError):
         return absent(fault) or Generic()
     return Generic()
+
+
+def _helpful(hint: str | None, operation: str) -> str | None:
+    """Return a hint; None when it only names the command that just failed, with no flag added."""
+    done = (operation, _INCLUDED.get(operation))
+    circular = any(one and f"{hint} ".startswith(f"kebab {one} ") for one in done)
+    return None if circular and hint and " --" not in hint else hint
 
 
 def _target(details: dict[str, Any]) -> str | None:

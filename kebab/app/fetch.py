@@ -76,7 +76,7 @@ def fetch_span(shop: Workshop, options: FetchOptions) -> FetchResult | NotFound:
     end = min(start if options.end is None else options.end, len(lines))
     if not 1 <= start <= end:
         cause = f"no lines {start} to {options.end or start} in a file of {len(lines)}"
-        raise InvalidInput(field="start", cause=cause)
+        raise InvalidInput(field="$.start", cause=cause)
     span = _Span(kind="span", start=start, end=end)
     return _cut(document.summary, _freshness(document.summary), lines, span, options)
 
@@ -94,7 +94,7 @@ def _lines(shop: Workshop, document: DocumentSummary) -> list[str]:
     path = Path(document.root, document.path)
     with refused(path, "read"):
         data = path.read_bytes()
-    text = shop.decoded(data)
+    text = shop.decoded(data, path)
     return text.removesuffix("\n").split("\n") if text else []
 
 

@@ -2,7 +2,7 @@
 
 import time
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kebab.app.classify import PLAIN, View, reply, seen_with
@@ -11,13 +11,17 @@ from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
 from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
-from kebab.core.stored import EMBEDDING_VERSION
+from kebab.core.stored import EMBEDDING_VERSION, STDIN
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingUnavailable,
     InvalidInput,
+    ParseFailed,
+    TooLarge,
+    UnsupportedMedia,
     UsageInvalid,
 )
+from kebab.errors.place import absolute
 from kebab.ingest.outcome import IngestItem as Item
 from kebab.ingest.outcome import IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from kebab.core.ports import Embedder
     from kebab.core.rows import Source
     from kebab.store.sqlite.writer import SqliteWriter
+
+_STDIN = "<stdin>"
 
 
 def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cancel) -> IngestReport:
@@ -49,7 +55,9 @@ def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cance
         choose(request, Nothing())  # refuses what would leave an empty knowledge base behind
     with _opened(shop, request, report, cancel) as ports:
         _refuse_nothing(request, ports.library.sources() if ports.library else ())
-        return ingest_report(run(request, ports, report, cancel), seen_with(shop.settings))
+        with _located(options.paths[0] if options.paths else ""):
+            outcome = run(request, ports, report, cancel)
+        return ingest_report(_placed(shop, outcome), seen_with(shop.settings))
 
 
 def ingest_text(
@@ -59,20 +67,27 @@ def ingest_text(
 
     Raises:
         InvalidInput: There is no title.
+        TooLarge: The text is above the limit for files.
     """
     from kebab.ingest.stdin import ingest_text as run
 
     if not options.title.strip():
-        raise InvalidInput(field="title", cause="empty")
+        raise InvalidInput(field="$.title", cause="empty")
+    limit, size = shop.settings.ingest.max_file_bytes, len(options.text)
+    if 0 < limit < size:
+        raise TooLarge(what="stdin", size=size, limit=limit)
     note = TextNote(
         title=legible(options.title.strip()),
-        text=shop.decoded(options.text),
+        text=shop.decoded(options.text, _STDIN),
         source_uri=options.source_uri and legible(options.source_uri),
         folder=str(shop.places.texts),
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))
+    # What is kept holds the title too, which is not the caller's text.
+    request = replace(request, rules=replace(request.rules, max_file_bytes=0))
     with _opened(shop, request, report, cancel) as ports:
-        outcome = run(note, request, ports, report, cancel)
+        with _located(_STDIN):
+            outcome = run(note, request, ports, report, cancel)
         return ingest_report(outcome, seen_with(shop.settings))
 
 
@@ -128,6 +143,25 @@ def _item(item: Item, view: View) -> IngestItem:
         warnings=list(item.warnings),
         error=reply(item.error, operation="ingest", view=view) if item.error else None,
     )
+
+
+@contextmanager
+def _located(place: str) -> "Iterator[None]":
+    """Let the fault of the only file name it by where it lies."""
+    try:
+        yield
+    except (ParseFailed, UnsupportedMedia) as signal:
+        signal.path = absolute(place)
+        raise
+
+
+def _placed(shop: Workshop, outcome: IngestOutcome) -> IngestOutcome:
+    """Let each fault name its file by where it lies; a parser knows the path below its source."""
+    for item in outcome.items:
+        if isinstance(item.error, ParseFailed | UnsupportedMedia):
+            root = str(shop.places.texts) if item.source == STDIN else item.source
+            item.error.path = absolute(item.error.path, root)
+    return outcome
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kebab import __version__
+from kebab.app.classify import reply, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.moment import stamp
 from kebab.app.place import freshness
@@ -58,20 +59,22 @@ _EMPTY = Stats(
 
 def introspect(shop: Workshop) -> Introspection:
     """Return all of it."""
-    stats, revision, embedding = _EMPTY, 0, None
+    stats, revision, embedding, unreadable = _EMPTY, 0, None, None
     try:
         with shop.reader() as reader:
             stats = _stats(shop, reader)
             revision = reader.revision()
             embedding = reader.get_value(EMBEDDING_VERSION)
-    except NotIndexed:
-        pass
+    except NotIndexed as signal:
+        if signal.found:
+            unreadable = reply(signal, operation="schema", view=seen_with(shop.settings))
     return Introspection(
         kebab_version=__version__,
         wire=WireInfo(schemas=sorted({*map(str, map(name_of, every_form())), "citation.v1"})),
         capabilities=_CAPABILITIES,
         models=_models(shop, revision, embedding),
         stats=stats,
+        unreadable=unreadable,
     )
 
 

@@ -24,7 +24,7 @@ _BREAKING = ("Cc", "Zl", "Zp")
 """The Unicode categories of control characters and of separators of lines and paragraphs."""
 
 
-def named(text: str) -> str:
+def named(text: str, field: str = "$.session") -> str:
     """Return the name of a session: NFC, without blanks at its ends; letter case counts.
 
     Raises:
@@ -32,14 +32,14 @@ def named(text: str) -> str:
             character or a line break.
     """
     if legible(text) != text:
-        raise _refused("not valid UTF-8")
+        raise InvalidInput(field=field, cause="not valid UTF-8")
     name = unicodedata.normalize("NFC", text).strip()
     if not name:
-        raise _refused("empty")
+        raise InvalidInput(field=field, cause="empty")
     if len(name) > _LONGEST:
-        raise _refused(f"longer than {_LONGEST} characters: {len(name)}")
+        raise InvalidInput(field=field, cause=f"longer than {_LONGEST} characters: {len(name)}")
     if any(unicodedata.category(character) in _BREAKING for character in name):
-        raise _refused("holds a control character or a line break")
+        raise InvalidInput(field=field, cause="holds a control character or a line break")
     return name
 
 
@@ -60,7 +60,7 @@ def transcript(shop: Workshop, name: str) -> SessionTranscript | NotFound:
         InvalidInput: No session can have this name.
         NotIndexed: There is no index.
     """
-    session = named(name)
+    session = named(name, "$.name")
     turns = shop.conversations.turns(session)
     if not turns:
         return not_found(session, "session")
@@ -83,16 +83,12 @@ def forget(shop: Workshop, names: Sequence[str]) -> SessionRemoved | NotFound:
         ReadOnly: Writing is switched off.
     """
     shop.refuse_when_read_only("session rm")
-    doomed = list(dict.fromkeys(map(named, names)))
+    doomed = list(dict.fromkeys(named(name, "$.names") for name in names))
     known = {one.name for one in shop.conversations.sessions()}
     if missing := next((name for name in doomed if name not in known), None):
         return not_found(missing, "session")
     turns = sum(map(shop.conversations.forget, doomed))
     return SessionRemoved(names=doomed, turns=turns, found=True)
-
-
-def _refused(cause: str) -> InvalidInput:
-    return InvalidInput(field="session", cause=cause)
 
 
 def _summary(one: Stored) -> SessionSummary:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.options import expected_language, expects_json
+from kebab.cli.typed import as_typed, spelled
 from kebab.errors.signal import Exit, Signal
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ def _last_word(session: Session, fault: BaseException) -> int:
         return Exit.READER_GONE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+    except ImportError as missing:
+        from kebab.cli.bare import bereft
+
+        return bereft(missing, session.channels.err, session.arguments)
     except Exception:  # noqa: BLE001 - stderr itself cannot be written; the status still tells
         return Exit.ERROR
 
@@ -113,12 +118,14 @@ def view(session: Session) -> View:
 def classified(session: Session, fault: BaseException) -> Fault:
     """Return what a caller sees of an exception; click's own are usage errors."""
     from kebab.app.classify import classify
-    from kebab.errors.catalog import UsageInvalid
+    from kebab.errors.catalog import InvalidInput, UsageInvalid
 
     if isinstance(fault, click.Abort):
         fault = KeyboardInterrupt()
     if not isinstance(fault, click.ClickException):
         session.flags.machine |= not session.understood and expects_json(session.arguments)
+        if isinstance(fault, InvalidInput):
+            fault.field = as_typed(fault.field, session.params)
         seen = classify(fault, operation=session.command, view=view(session))
         mistyped = isinstance(fault, UsageInvalid)
         return _hinted(seen, f"kebab {session.command} --help") if mistyped else seen
@@ -155,6 +162,4 @@ def _culprit(fault: click.ClickException) -> str:
     param = getattr(fault, "param", None)
     if isinstance(name, str):
         return name
-    if isinstance(param, click.Option):
-        return max(param.opts, key=len)
-    return param.human_readable_name if isinstance(param, click.Parameter) else ""
+    return spelled(param) if isinstance(param, click.Parameter) else ""

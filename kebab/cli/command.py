@@ -33,6 +33,7 @@ class Described(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; from here on the session knows its name and its flags."""
         ctx.obj.understood = not isinstance(self, click.Group)
+        ctx.obj.params = self.params
         ctx.obj.command = ctx.command_path.partition(" ")[2] or ctx.command_path
         return super().invoke(ctx)
 

@@ -57,9 +57,14 @@ def main(
     """
     import threading
 
-    from kebab.cli.boundary import guarded
-    from kebab.cli.interrupt import Interrupts
-    from kebab.cli.session import Session
+    try:
+        from kebab.cli.boundary import guarded
+        from kebab.cli.interrupt import Interrupts
+        from kebab.cli.session import Session
+    except ImportError as fault:
+        from kebab.cli.bare import bereft
+
+        return bereft(fault, channels.err, arguments)
 
     def leave() -> None:
         timer = threading.Timer(_GRACE_S, _abandon, [session])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,8 @@ from kebab.cli.options import Flags
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
+    import click
+
     from kebab.app.classify import Fault
     from kebab.app.facade import Kebab
     from kebab.cli.channels import Channels
@@ -38,6 +40,8 @@ class Session:
     """What opens a knowledge base; None means the real one."""
     flags: Flags = field(default_factory=Flags)
     command: str = "kebab"
+    params: Sequence[click.Parameter] = ()
+    """What the command takes, by which a field of its request is called as it was typed."""
     understood: bool = False
     """Whether the flags are known; before that it only shows how a caller wants an answer."""
     reported: bool = False

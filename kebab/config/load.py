@@ -11,6 +11,7 @@ from msgspec import Struct
 from kebab.config.model import Settings
 from kebab.config.paths import default_config
 from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.place import absolute
 from kebab.errors.translations.languages import Language, spoken
 
 _PREFIX = "KEBAB_"
@@ -44,7 +45,7 @@ def load(
     """
     environ = os.environ if environ is None else environ
     named = path or (Path(environ["KEBAB_CONFIG"]) if environ.get("KEBAB_CONFIG") else None)
-    settings = _convert(_read(named), str(named or default_config()))
+    settings = _convert(_read(named), absolute(named or default_config()))
     layered: dict[str, Any] = msgspec.to_builtins(settings)
     for key, text, name in _from_environment(environ):
         _set(layered, key, _literal(text, key))
@@ -82,17 +83,17 @@ def _read(named: Path | None) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError) as fault:
         if named is None:
             return {}
-        raise ConfigInvalid(path=str(path), cause="no such file") from fault
+        raise ConfigInvalid(path=absolute(path), cause="no such file") from fault
     except OSError as fault:
-        raise ConfigInvalid(path=str(path), cause=fault.strerror or str(fault)) from fault
+        raise ConfigInvalid(path=absolute(path), cause=fault.strerror or str(fault)) from fault
     except UnicodeDecodeError as fault:
-        raise ConfigInvalid(path=str(path), cause=f"not TOML: {fault}") from fault
+        raise ConfigInvalid(path=absolute(path), cause=f"not TOML: {fault}") from fault
     import tomllib
 
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise ConfigInvalid(path=str(path), cause=f"not TOML: {fault}") from fault
+        raise ConfigInvalid(path=absolute(path), cause=f"not TOML: {fault}") from fault
 
 
 def _convert(values: dict[str, Any], origin: str) -> Settings:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kebab.doctor.check import Finding, failure, skipped, well, worry
-from kebab.errors.catalog import ModelNotPulled
+from kebab.errors.catalog import ConfigInvalid, ModelNotPulled
 from kebab.errors.signal import Signal
 
 
@@ -104,6 +104,6 @@ def language_model(models: Models) -> Finding:
         answering = models.server()
     except Signal as signal:
         # The other advice speaks of asking, or of calling doctor.
-        pull = signal.advice() if isinstance(signal, ModelNotPulled) else None
-        return worry(signal.text(), pull or models.start)
+        mend = signal.advice() if isinstance(signal, ModelNotPulled | ConfigInvalid) else None
+        return worry(signal.text(), mend or models.start)
     return well(answering) if answering else skipped("answers are taken from the notes, as set")

@@ -124,5 +124,5 @@ def find(name: str) -> EmbeddingModel:
         return ending[0]
     known = ", ".join(f"`{model.key}`" for model in MODELS)
     raise InvalidInput(
-        field="model", cause=f"unknown embedding model: `{name}`; known are `auto`, {known}"
+        field="$.model", cause=f"unknown embedding model: `{name}`; known are `auto`, {known}"
     )

@@ -38,20 +38,32 @@ class ConfigInvalid(
     ),
     message="configuration refused: {path}: {cause}",
     hint="correct it, or start afresh with `kebab init --force`",
+    cases={
+        "variable": Wording(
+            "configuration refused: {path}: {cause}", "correct the variable, or unset it"
+        ),
+    },
 ):
     """The configuration cannot be used.
 
     The file named by `--config` does not exist, is not TOML, or holds a key or a value that
-    kebab does not know; or a variable `KEBAB_…` does. Nothing was read or written.
+    kebab does not know; or a variable `KEBAB_…` or `OLLAMA_HOST` does. Nothing was read or
+    written. `path` is the file, absolute; or the variable, with `$` before its name; or the key of
+    the setting.
 
     Example: `limit = 0` below `[search]` in `config.toml` is refused by every command that needs
     settings, and `path` names the file.
 
-    What to do: correct what `cause` names, or write a fresh file with `kebab init --force`.
+    What to do: correct what `cause` names, or write a fresh file with `kebab init --force`; unset
+    a variable that is not wanted.
     """
 
     path: str
     cause: str
+
+    def case(self) -> str:
+        """Return which wording fits; a variable is not mended by a fresh file."""
+        return "variable" if self.path.startswith("$") else ""
 
 
 class UsageInvalid(
@@ -101,8 +113,10 @@ class InvalidInput(
 ):
     """A request breaks its schema.
 
-    `field` is the JSON path of the first fault, for instance `$.limit`. Requests are closed:
-    an unknown field is a fault too. An empty query is refused here.
+    `field` names the first fault as the caller wrote it: of a command line the flag or argument,
+    for instance `--limit` or `QUERY`; of a line of JSON its path, for instance `$.limit`; of any
+    other file that was read, the file and its line. Requests are closed: an unknown field is a
+    fault too. An empty query is refused here.
 
     Example: `kebab search ""`, or a line `{"query": "bread", "limit": "ten"}` on the standard
     input of `kebab search --bulk`.
@@ -401,7 +415,7 @@ class ContextOverflow(
         retry=Retry.PERMANENT,
     ),
     message="prompt too long for the model's window of {context_tokens} tokens: {prompt_tokens}",
-    hint="ask with fewer passages: `kebab ask --limit 3`",
+    hint="answer without a model: `kebab ask --extractive`",
 ):
     """The question with its passages does not fit the model's window, however little is sent.
 
@@ -411,7 +425,7 @@ class ContextOverflow(
     Example: a question with a whole report pasted into it, for a model with 8192 tokens.
 
     What to do: ask a shorter question, or raise `models.llm.context_tokens` where the model
-    allows it.
+    allows it. `kebab ask --extractive` answers without any model, in the words of the notes.
     """
 
     prompt_tokens: int

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kebab.errors.catalog import IoError, Op
+from kebab.errors.place import absolute
 
 
 def refusal(fault: OSError, op: Op, path: object) -> IoError:
     """Return the signal for a refusal, in the system's own words."""
-    return IoError(path=str(path), op=op, cause=fault.strerror or str(fault))
+    return IoError(path=absolute(path), op=op, cause=fault.strerror or str(fault))
 
 
 def unfit(path: object, cause: str) -> IoError:
     """Return the signal for a place that cannot be read, for a reason that kebab found itself."""
-    return IoError(path=str(path), op="read", cause=cause)
+    return IoError(path=absolute(path), op="read", cause=cause)
 
 
 def exhausted() -> IoError:

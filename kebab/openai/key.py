@@ -35,7 +35,7 @@ class Key:
     def __post_init__(self) -> None:
         if self.secret and not _SENDABLE.fullmatch(self.secret):
             cause = "the key begins or ends with a space, or holds what no HTTP header can carry"
-            raise ConfigInvalid(path=self.variable, cause=cause)
+            raise ConfigInvalid(path=f"${self.variable}", cause=cause)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -17,7 +17,7 @@ class Endpoint:
     """An address that a client can connect to.
 
     `user_info` is what stands before `@`: it is sent and never shown. `doubt` says what of the
-    setting was not understood and replaced by a default.
+    setting was not understood; a default stands in its place.
     """
 
     scheme: str
@@ -67,7 +67,7 @@ def parse_endpoint(text: str) -> Endpoint:
         port=default_port if port is None else port,
         prefix=f"/{path.strip('/')}" if path.strip("/") else "",
         user_info=user_info,
-        doubt=f"port not understood, {default_port} is used: {port_text}" if wrong else None,
+        doubt=f"port not understood: {port_text}" if wrong else None,
     )
 
 

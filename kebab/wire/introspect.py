@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from kebab.wire.error import ErrorReply
 from kebab.wire.record import Reply
 
 
@@ -111,3 +112,6 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     """The versions that shape the index."""
     stats: Stats
     """What the knowledge base holds."""
+    unreadable: ErrorReply | None = None
+    """Why this build cannot read the database that is there, so that all of `stats` is zero; null
+    when it can, and when there is none."""

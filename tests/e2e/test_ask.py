@@ -201,7 +201,7 @@ def test_an_empty_question_is_invalid(given, inside):
     ran = inside("ask", *given, "--json")
 
     assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "invalid_input")
-    assert ran.fault["details"]["field"] == "$.question"
+    assert ran.fault["details"]["field"] == "QUESTION"
 
 
 def test_a_question_in_korean_is_answered_from_korean_notes(ask, library, server):

@@ -140,3 +140,16 @@ def test_what_is_there_and_broken_is_to_be_installed_anew(indexed):
     error = indexed.fails("dependency_missing", "search", "cat", "--mode", "vector")
 
     assert error["hint"] == "pip install --force-reinstall onnxruntime"
+
+
+@pytest.mark.parametrize("library", ["click", "msgspec"])
+def test_what_every_command_needs_is_named_without_it(breakable, library):
+    error = broken(breakable, library).fails("dependency_missing", "list")
+    told = breakable("list", status=2)
+
+    assert error["details"] == {"feature": library, "install": f"pip install {library}"}
+    assert told.err.decode().splitlines() == [
+        f"error: cannot load the library that this needs: {library}",
+        f"hint: pip install {library}",
+        "code: dependency_missing",
+    ]

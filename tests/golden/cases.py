@@ -245,6 +245,8 @@ def _asking() -> Iterator[Case]:
     held = (Answer(body=b"", delay_s=30),)
     yield Case(command="ask", name="timeout", line=ASK, says=held, settings=hasty)
     yield Case(command="ask", name="model_unreachable", line=ASK, meets=gone)
+    odd = {"OLLAMA_HOST": "127.0.0.1:many"}
+    yield Case(command="ask", name="unreadable_port", line=ASK, settings=odd)
     yield Case(
         command="ask",
         name="model_unreachable_no_connection",
@@ -256,6 +258,8 @@ def _asking() -> Iterator[Case]:
     for name, line in {
         "no_chunks": ("ask", "qqqqqqqq", "--extractive", "--mode", "lexical"),
         "empty_question": ("ask", ""),
+        "empty_model": ("ask", RESTORE, "--model", ""),
+        "model_of_no_use": (*extractive, "--model", "gemma3:4b"),
         "bad_number": ("ask", "x", "-n", "many"),
         "in_session": (*extractive, "--session", "talk"),
         "read_only": (*extractive, "--session", "talk", "--read-only"),

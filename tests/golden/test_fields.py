@@ -130,6 +130,27 @@ def test_details_are_those_of_the_row_in_its_types(results):
                 msgspec.convert(error["details"][name], kind)
 
 
+def test_a_path_is_absolute(results):
+    for result in results:
+        for error in nested([result["stdout"], result["stderr"]]):
+            assert error["details"].get("path", "/").startswith(("/", "<", "$")), error["details"]
+
+
+def test_a_field_is_a_flag_or_an_argument_on_command_lines_and_a_path_in_lines_of_json(results):
+    for result in results:
+        for error in errors(result):
+            assert not error["details"].get("field", "").startswith("$")
+        for line in result["stdout"] if "--bulk" in result["line"] else []:
+            refused = (line.get("error") or {}).get("details", {})
+            assert refused.get("field", "$").startswith("$")
+
+
+def test_no_hint_names_the_command_that_failed(results):
+    for result in results:
+        for error in errors(result):
+            assert error["hint"] != f"kebab {result['command']}"
+
+
 def test_messages_are_one_line_without_a_full_stop(results):
     for result in results:
         for error in nested([result["stdout"], result["stderr"]]):

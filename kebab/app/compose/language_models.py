@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kebab.config.model import Llm, Settings
+from kebab.errors.catalog import ConfigInvalid
 
 if TYPE_CHECKING:
     from kebab.core.ports import LanguageModel
@@ -18,7 +19,8 @@ def language_model(
     """Return the model that words answers; nothing is sent before it is asked.
 
     Raises:
-        ConfigInvalid: The key of an OpenAI-compatible server cannot be sent.
+        ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
+            cannot be read.
     """
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
@@ -28,8 +30,19 @@ def language_model(
 
 
 def model_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
-    """Return where the server of the settings listens."""
-    environ = os.environ if environ is None else environ
+    """Return where the server of the settings listens.
+
+    Raises:
+        ConfigInvalid: The port cannot be read; another would mean another server.
+    """
+    endpoint = _endpoint(llm, os.environ if environ is None else environ)
+    if endpoint.doubt:
+        origin = "models.llm.endpoint" if llm.endpoint else "$OLLAMA_HOST"
+        raise ConfigInvalid(path=origin, cause=endpoint.doubt)
+    return endpoint
+
+
+def _endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
     if llm.provider == "openai":
         from kebab.openai.endpoint import parse_base_url
 
@@ -73,7 +86,7 @@ def answering(settings: Settings, environ: Mapping[str, str] | None = None) -> s
         ModelBusy: The server takes no more work now.
         ModelProtocol: What answers there is no model server.
         TimedOut: The server took the connection and did not answer in time.
-        ConfigInvalid: The key cannot be sent.
+        ConfigInvalid: The key cannot be sent, or the port cannot be read.
     """
     llm = settings.models.llm
     environ = os.environ if environ is None else environ

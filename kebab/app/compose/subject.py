@@ -15,7 +15,7 @@ from kebab.doctor.examine import Subject
 from kebab.doctor.machine import Machine, SettingsFile
 from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
 from kebab.doctor.storage import KnownTerm, Schema, Storage
-from kebab.errors.catalog import NotIndexed, StoreCorrupt
+from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
@@ -46,8 +46,11 @@ def _machine(shop: Workshop) -> Machine:
 def _settings(shop: Workshop) -> SettingsFile:
     path = shop.config_path
     load(path if path.exists() else None)
-    doubt = model_endpoint(shop.settings.models.llm).doubt
-    return SettingsFile(path=path, warnings=(doubt,) if doubt else ())
+    try:
+        model_endpoint(shop.settings.models.llm, {})
+    except ConfigInvalid as signal:
+        return SettingsFile(path=path, warnings=(signal.text(),))
+    return SettingsFile(path=path)
 
 
 def _storage(shop: Workshop) -> Storage:

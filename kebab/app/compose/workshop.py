@@ -13,6 +13,7 @@ from kebab.config.paths import places
 from kebab.core.legible import legible
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, ReadOnly
+from kebab.errors.place import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,7 +70,7 @@ class Workshop:
         self.clock = SystemClock()
         for path in (self.places.data, self.places.models, config_path):
             if legible(str(path)) != str(path) or "\0" in str(path):
-                raise ConfigInvalid(path=str(path), cause="the name is not valid UTF-8")
+                raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
         if settings.models.embedding.model != AUTO:
@@ -182,11 +183,15 @@ class Workshop:
         counter = mixed_counter(embedder.count_tokens, embedder.supports)
         return Budget(min(limit, embedder.window), counter)
 
-    def decoded(self, data: bytes) -> str:
-        """Return a file's bytes as the text that its lines are counted in."""
+    def decoded(self, data: bytes, place: object) -> str:
+        """Return the bytes of the file at a place as the text that its lines are counted in.
+
+        Raises:
+            ParseFailed: They are not text.
+        """
         from kebab.parse.decode import decode
 
-        return decode(data).text
+        return decode(data, str(place)).text
 
     def parsers(self) -> "Mapping[str, Parser]":
         """Return every parser by its media type."""

@@ -54,5 +54,5 @@ def command(
             if isinstance(found, NotFound)
             else session.answer(found, draw_entry)
         )
-    moment = None if since is None else parsed(since, "since", time.time())
+    moment = None if since is None else parsed(since, "$.since", time.time())
     return session.answer(stats(log, StatsOptions(since=moment, by=by, limit=limit)), draw_stats)

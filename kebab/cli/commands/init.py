@@ -11,6 +11,7 @@ from kebab.cli.session import Session
 from kebab.config.load import load
 from kebab.config.model import Settings
 from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.place import absolute
 from kebab.errors.signal import Exit
 
 
@@ -48,6 +49,6 @@ def _settings(session: Session, *, force: bool) -> Settings:
             if not force:
                 raise
     elif session.named_config() and not path.parent.is_dir():
-        raise ConfigInvalid(path=str(path), cause="no such folder")
+        raise ConfigInvalid(path=absolute(path), cause="no such folder")
     environ = {name: value for name, value in os.environ.items() if name != "KEBAB_CONFIG"}
     return load(Path(os.devnull), environ=environ, flags={"data_dir": session.flags.data_dir})

@@ -51,4 +51,6 @@ def filters(flags: dict[str, Any]) -> Filters:
     """
     now = time.time()
     said = {name: flags[name] for name in ("since", "until") if flags[name] is not None}
-    return Filters(**{**flags, **{name: parsed(text, name, now) for name, text in said.items()}})
+    return Filters(
+        **{**flags, **{name: parsed(text, f"$.{name}", now) for name, text in said.items()}}
+    )

@@ -34,26 +34,26 @@ def list_(session: Session, /) -> Exit:
 
 
 @command.command("pull", cls=Command, examples=("kebab model pull multilingual-e5-small",))
-@click.argument("name", default=AUTO)
+@click.argument("model", metavar="[NAME]", default=AUTO)
 @click.pass_obj
-def pull(session: Session, /, name: str) -> Exit:
+def pull(session: Session, /, model: str) -> Exit:
     """Fetch the weights of a model, so that it can be used without a network.
 
     Without NAME, or as `auto`, the best model that can be had.
     """
-    return _worked(session, lambda kebab, report, cancel: kebab.pull(name, report, cancel))
+    return _worked(session, lambda kebab, report, cancel: kebab.pull(model, report, cancel))
 
 
 @command.command("use", cls=Command, exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
-@click.argument("name")
+@click.argument("model", metavar="NAME")
 @click.pass_obj
-def use(session: Session, /, name: str) -> Exit:
+def use(session: Session, /, model: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.
 
     Words are searched meanwhile. `auto` takes the model that the settings name, else the best that
     can be had.
     """
-    return _worked(session, lambda kebab, report, cancel: kebab.use(name, report, cancel))
+    return _worked(session, lambda kebab, report, cancel: kebab.use(model, report, cancel))
 
 
 def _worked(session: Session, /, work: Work) -> Exit:

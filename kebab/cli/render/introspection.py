@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from kebab.cli.render.clean import clean
 from kebab.cli.render.page import Page
 from kebab.wire.introspect import Introspection
 
@@ -20,6 +21,9 @@ def draw(reply: Introspection, page: Page) -> Iterator[str]:
     yield from _rows(msgspec.to_builtins(reply.models), page)
     yield from _block("stats", page)
     yield from _rows(msgspec.to_builtins(reply.stats), page)
+    if reply.unreadable:
+        yield from ("", *page.note(clean(reply.unreadable.message)))
+        yield from page.hint(reply.unreadable.hint or "")
 
 
 def _block(title: str, page: Page) -> list[str]:

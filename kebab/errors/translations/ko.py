@@ -38,7 +38,7 @@ ROWS: dict[type[Signal], Wording] = {
     ),
     rows.ContextOverflow: Wording(
         "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",
-        "인용할 구절을 줄여서 질문하세요: `kebab ask --limit 3`",
+        "모델 없이 답을 구하세요: `kebab ask --extractive`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "임베딩 모델의 가중치를 구할 수 없습니다: {model}: {cause}", "kebab model pull {model}"
@@ -80,6 +80,11 @@ _OTHER_SCHEMA = (
 )
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
+    rows.ConfigInvalid: {
+        "variable": Wording(
+            "설정을 사용할 수 없습니다: {path}: {cause}", "변수를 고치거나 해제하세요"
+        ),
+    },
     rows.NotIndexed: {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
         "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),

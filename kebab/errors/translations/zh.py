@@ -28,7 +28,7 @@ ROWS: dict[type[Signal], Wording] = {
     rows.ModelProtocol: Wording("{endpoint} 的响应不符合协议：{cause}", "kebab doctor"),
     rows.ContextOverflow: Wording(
         "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
-        "减少引用的段落再提问：`kebab ask --limit 3`",
+        "请不经模型作答：`kebab ask --extractive`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "无法取得嵌入模型的权重：{model}：{cause}", "kebab model pull {model}"
@@ -59,6 +59,9 @@ ROWS: dict[type[Signal], Wording] = {
 _OTHER_SCHEMA = "没有可用的索引：{data_dir}：索引的结构版本为 {found}，本版本可读取 {expected}"
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
+    rows.ConfigInvalid: {
+        "variable": Wording("配置无法使用：{path}：{cause}", "请更正该变量，或取消设置"),
+    },
     rows.NotIndexed: {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),
         "newer": Wording(_OTHER_SCHEMA, "pip install --upgrade kebab"),

@@ -78,7 +78,7 @@ class SqliteReader:
             try:
                 return fts.search(self._database, match, filters, self._weights, limit)
             except apsw.SQLError as error:
-                raise InvalidInput(field="query", cause=str(error)) from error
+                raise InvalidInput(field="$.query", cause=str(error)) from error
 
     def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""

@@ -143,6 +143,23 @@ def test_an_empty_question_is_refused(notes, question):
         extracted(notes, question)
 
 
+@pytest.mark.parametrize("model", ["", "  "])
+def test_an_empty_name_of_a_model_means_no_other_one(notes, server, model):
+    with pytest.raises(InvalidInput, match="empty") as caught:
+        ask(shop(notes, server), AskRequest(question=QUESTION, model=model), lambda _: None)
+
+    assert caught.value.field == "$.model"
+
+
+def test_a_model_is_not_named_where_none_words_the_answer(notes):
+    always = shop(notes, models__llm__provider="extractive")
+
+    with pytest.raises(InvalidInput, match="worded by no model"):
+        extracted(notes, model="tiny")
+    with pytest.raises(InvalidInput, match="worded by no model"):
+        ask(always, AskRequest(question=QUESTION, model="tiny"), lambda _: None)
+
+
 def test_text_that_utf8_cannot_carry_is_refused(notes):
     with pytest.raises(InvalidInput, match="question"):
         extracted(notes, "what \udcff")

@@ -6,11 +6,15 @@ import pytest
 from kebab.app.classify import View, chain, classify, reply, seen_with
 from kebab.config.model import Errors, Settings
 from kebab.errors.catalog import (
+    ConfigInvalid,
+    ConfirmationRequired,
+    ContextOverflow,
     EmbeddingUnavailable,
     IoError,
     ModelNotPulled,
     ModelUnreachable,
     NotIndexed,
+    TimedOut,
     TooLarge,
     Unauthorized,
 )
@@ -18,6 +22,7 @@ from kebab.errors.signal import Exit
 
 KOREAN = View(language="ko")
 VERBOSE = View(verbose=True)
+NO_WEIGHTS = EmbeddingUnavailable(model="auto", tried=[], cause="working offline")
 
 
 @pytest.fixture
@@ -51,6 +56,32 @@ def test_foreign_exceptions_get_the_code_that_fits(raised, code, status):
     fault = classify(raised, operation="ingest")
 
     assert (fault.reply.code, fault.exit) == (code, status)
+
+
+@pytest.mark.parametrize(
+    ("raised", "operation", "hint"),
+    [
+        (RuntimeError("a bug"), "doctor", None),
+        (RuntimeError("a bug"), "list", "kebab doctor"),
+        (NO_WEIGHTS, "model pull", None),
+        (NO_WEIGHTS, "model use", None),
+        (NO_WEIGHTS, "search", "kebab model pull auto"),
+        (ConfirmationRequired(operation="reset"), "reset", "kebab reset --yes"),
+        (ConfigInvalid(path="/x", cause="no"), "init", ConfigInvalid.hint),
+        (TimedOut(operation="first_token", elapsed_ms=2, deadline_ms=1), "ask", None),
+    ],
+)
+def test_no_hint_names_the_command_that_just_failed(raised, operation, hint):
+    assert classify(raised, operation=operation).reply.hint == hint
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "zh"])
+def test_what_no_shorter_prompt_mends_is_answered_without_a_model(language):
+    raised = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
+    hint = classify(raised, operation="ask", view=View(language=language)).reply.hint
+
+    assert "`kebab ask --extractive`" in hint
+    assert "--limit" not in hint
 
 
 def test_a_reader_that_went_away_is_quiet():

@@ -157,7 +157,7 @@ def test_lines_that_do_not_exist_are_refused(garden, start, end):
     with pytest.raises(InvalidInput, match="40") as caught:
         _span(garden, start, end)
 
-    assert caught.value.field == "start"
+    assert caught.value.field == "$.start"
 
 
 def test_a_span_of_a_file_that_is_gone_cannot_be_read(garden):

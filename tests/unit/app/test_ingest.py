@@ -17,7 +17,9 @@ from kebab.errors.catalog import (
     IoError,
     Locked,
     NotIndexed,
+    ParseFailed,
     ReadOnly,
+    TooLarge,
     UsageInvalid,
 )
 from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
@@ -286,12 +288,23 @@ def test_a_dry_run_of_a_text_writes_nothing(desk):
     assert _text(desk, "the dog", dry_run=True).updated == 1
 
 
+def test_a_text_is_measured_without_what_is_kept_beside_it(desk):
+    limit = {"ingest__max_file_bytes": 20}
+    told = _text(desk, "x" * 20, shop=desk.shop(**limit))
+    with pytest.raises(TooLarge) as caught:
+        _text(desk, "x" * 21, shop=desk.shop(**limit))
+    later = ingest(desk.shop(**limit), IngestOptions(), silent, Cancel())
+
+    assert (told.new, later.unchanged, later.skipped) == (1, 1, 0)
+    assert (caught.value.size, caught.value.limit) == (21, 20)
+
+
 @pytest.mark.parametrize("title", ["", "  \t"])
 def test_a_text_needs_a_title(desk, title):
     with pytest.raises(InvalidInput) as caught:
         _text(desk, "the cat", title=title)
 
-    assert caught.value.field == "title"
+    assert caught.value.field == "$.title"
     assert not desk.data.exists()
 
 
@@ -364,3 +377,20 @@ def test_a_damaged_model_leaves_new_passages_to_be_found_by_words(desk, own_mode
 
     assert (report.new, report.errors, report.embedding.pending) == (1, 0, 1)
     assert [hit.doc_path for hit in desk.search("dog", mode="lexical").hits] == ["b.md"]
+
+
+def test_a_file_that_is_refused_is_named_by_where_it_lies(desk, monkeypatch):
+    desk.write("a.md", "the cat\n")
+    bad = desk.write("deep/bad.md", "\0\1\2" * 50)
+    (item,) = [one for one in desk.ingest().items if one.error]
+    with pytest.raises(ParseFailed) as alone:
+        desk.ingest(str(bad))
+    monkeypatch.chdir(desk.notes)
+    with pytest.raises(ParseFailed) as typed:
+        desk.ingest("deep/bad.md")
+    with pytest.raises(ParseFailed) as piped:
+        _text(desk, "\0\1\2" * 50)
+
+    assert (item.doc_path, item.error.details["path"]) == ("deep/bad.md", str(bad))
+    assert (alone.value.path, typed.value.path) == (str(bad), str(bad))
+    assert piped.value.path == "<stdin>"

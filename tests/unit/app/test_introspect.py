@@ -117,8 +117,19 @@ def test_every_schema_of_this_build_is_named(desk):
     jsonschema.validate(msgspec.json.decode(line), documents()["schema.v1"])
 
 
-def test_a_database_of_a_newer_kebab_counts_as_none(desk, newer):
-    assert _told(desk).stats.doc_count == 0
+def test_a_database_of_a_newer_kebab_counts_as_none_and_that_is_said(desk, newer):
+    told = _told(desk)
+
+    assert told.stats.doc_count == 0
+    assert told.unreadable.code == "not_indexed"
+    assert told.unreadable.details["found"] == 999
+    assert told.unreadable.hint == "pip install --upgrade kebab"
+
+
+def test_where_nothing_is_there_to_read_nothing_is_said(desk):
+    assert _told(desk).unreadable is None
+    desk.ingest()
+    assert _told(desk).unreadable is None
 
 
 def test_a_damaged_database_is_not_hidden(desk):

@@ -74,7 +74,7 @@ def test_what_is_no_name_is_refused(text, cause):
     with pytest.raises(InvalidInput) as caught:
         named(text)
 
-    assert caught.value.field == "session"
+    assert caught.value.field == "$.session"
     assert cause in caught.value.cause
 
 

@@ -27,7 +27,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name):
     with pytest.raises(InvalidInput) as caught:
         find(name)
 
-    assert caught.value.field == "model"
+    assert caught.value.field == "$.model"
     assert all(model.key in caught.value.cause for model in MODELS)
 
 

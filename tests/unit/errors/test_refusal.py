@@ -54,7 +54,11 @@ def test_every_exception_of_the_system_is_translated(kind):
 def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
     signal = unfit(Path("notes"), "no such folder")
 
-    assert signal.details() == {"path": "notes", "op": "read", "cause": "no such folder"}
+    assert signal.details() == {
+        "path": str(Path("notes").absolute()),
+        "op": "read",
+        "cause": "no such folder",
+    }
 
 
 def test_what_is_no_refusal_passes():

@@ -97,7 +97,7 @@ def test_a_key_that_cannot_be_sent_is_refused_at_once(key):
     with pytest.raises(ConfigInvalid) as raised:
         make("", key=key, key_variable="MY_KEY")
 
-    assert raised.value.path == "MY_KEY"
+    assert raised.value.path == "$MY_KEY"
 
 
 @pytest.mark.parametrize("kind", ["vllm", "vllm-old"])

@@ -35,4 +35,4 @@ def test_a_path_is_put_behind_the_prefix():
 
 
 def test_what_is_not_understood_is_told():
-    assert "80 is used" in (parse_base_url("gpu-box:many").doubt or "")
+    assert parse_base_url("gpu-box:many").doubt == "port not understood: many"

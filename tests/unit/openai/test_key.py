@@ -21,7 +21,7 @@ def test_a_key_that_no_header_carries_is_refused_without_being_shown(secret):
     with pytest.raises(ConfigInvalid) as raised:
         Key(secret, "MY_KEY")
 
-    assert raised.value.path == "MY_KEY"
+    assert raised.value.path == "$MY_KEY"
     assert secret.strip() == "" or secret not in str(raised.value)
 
 

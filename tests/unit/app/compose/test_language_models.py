@@ -76,6 +76,22 @@ def test_each_provider_has_its_endpoint(llm, environ, shown):
     assert model_endpoint(settings(**llm).models.llm, environ).shown == shown
 
 
+@pytest.mark.parametrize(
+    ("llm", "origin"),
+    [
+        ({}, "$OLLAMA_HOST"),
+        ({"endpoint": "localhost:many"}, "models.llm.endpoint"),
+        ({"provider": "openai", "endpoint": "localhost:many"}, "models.llm.endpoint"),
+    ],
+)
+@pytest.mark.parametrize("asked", [language_model, answering])
+def test_a_port_that_cannot_be_read_is_refused_by_whoever_would_use_it(asked, llm, origin):
+    with pytest.raises(ConfigInvalid, match="port not understood: many") as refused:
+        asked(settings(**llm), environ={"OLLAMA_HOST": "127.0.0.1:many"})
+
+    assert refused.value.path == origin
+
+
 def test_who_answers_is_said_in_a_sentence():
     with fake_ollama("tiny:latest", version="0.32.15") as server:
         said = answering(settings(endpoint=server.url, model="tiny"), environ={})

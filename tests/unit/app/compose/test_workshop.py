@@ -147,7 +147,7 @@ def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
 
 
 def test_bytes_become_the_text_that_lines_are_counted_in(desk):
-    assert desk.shop().decoded("가나\r\n다".encode("cp949")) == "가나\n다"
+    assert desk.shop().decoded("가나\r\n다".encode("cp949"), "a.md") == "가나\n다"
 
 
 def test_labels_follow_the_settings(desk):

@@ -45,7 +45,7 @@ def test_an_empty_question_is_invalid_input(kebab, question):
     ran = kebab("ask", *question, "--json")
 
     assert (ran.status, ran.out) == (2, "")
-    assert ran.fault["details"]["field"] == "$.question"
+    assert ran.fault["details"]["field"] == "QUESTION"
 
 
 def test_an_answer_in_a_pipe_is_its_text_and_citations(kebab):

@@ -43,7 +43,7 @@ def test_a_value_that_makes_no_sense_is_a_usage_error(kebab, opened, flags):
 
 def test_an_empty_query_is_invalid_input(kebab):
     assert kebab("search", "--json").fault["code"] == "invalid_input"
-    assert kebab("search", "", "--json").fault["details"]["field"] == "$.query"
+    assert kebab("search", "", "--json").fault["details"]["field"] == "QUERY"
 
 
 def test_no_hit_is_an_honest_no(kebab):

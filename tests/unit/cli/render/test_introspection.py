@@ -1,5 +1,9 @@
+from msgspec.structs import replace
+
+from kebab.app.classify import reply
 from kebab.cli.render.introspection import draw
 from kebab.cli.render.page import Page
+from kebab.errors.catalog import NotIndexed
 from tests.fakes import replies
 
 
@@ -23,3 +27,14 @@ def test_keys_are_padded_and_capabilities_ticked():
     assert "  last_ingest_at      none" in lines
     assert "  active_parsers           markdown-v1, text-v1" in lines
     assert "  index_bytes         sqlite 0, lancedb 0" in lines
+
+
+def test_an_index_that_cannot_be_read_is_told_at_the_end():
+    signal = NotIndexed(data_dir="/kb", expected=3, found=999)
+    told = replace(replies.introspection(), unreadable=reply(signal, operation="schema"))
+
+    assert list(draw(told, Page()))[-3:] == [
+        "",
+        "note: no usable index in /kb: its schema is 999, this build reads 3",
+        "hint: pip install --upgrade kebab",
+    ]
