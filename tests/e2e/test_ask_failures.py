@@ -128,12 +128,22 @@ def test_where_no_server_answers_it_says_so_in_time_and_does_not_change_the_mode
 
 @pytest.mark.parametrize(
     "host",
-    ["no-such-host.invalid", "a..b", "x" * 300, "[::", "http://", "127.0.0.1:99999", "ü.invalid"],
+    ["no-such-host.invalid", "a..b", "x" * 300, "[::", "http://", "ü.invalid"],
 )
 def test_a_place_that_cannot_be_is_unreachable(host, inside):
     error = failed(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
 
     assert error["code"] == "model_unreachable"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:99999", "127.0.0.1:many"])
+def test_a_port_that_is_none_is_refused_as_doctor_refuses_it(host, inside):
+    error = failed(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
+    checks = inside("doctor", "--json", OLLAMA_HOST=host, **HASTY).reply["checks"]
+    (looked,) = [one for one in checks if one["name"] == "language_model"]
+
+    assert (error["code"], error["details"]["path"]) == ("config_invalid", "$OLLAMA_HOST")
+    assert (looked["summary"], looked["fix"]) == (error["message"], error["hint"])
 
 
 SILENT = [
