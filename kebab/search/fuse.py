@@ -70,7 +70,8 @@ def fuse(
 
 def ranked(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
     """Return chunks by falling score, ties by the smaller key."""
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+    return [(key, scores[key]) for key in order]
 
 
 def front(scores: Mapping[Key, float], limit: int | None = None) -> list[Key]:

@@ -31,7 +31,8 @@ def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
 
 def _unconvincing(reply: SearchResponse) -> bool:
     """Return whether a search found nothing that is likely to answer; later pages never do."""
-    return reply.hits[0].rank == 1 and all(hit.confidence == "weak" for hit in reply.hits)
+    first = bool(reply.hits) and reply.hits[0].rank == 1
+    return first and all(hit.confidence == "weak" for hit in reply.hits)
 
 
 def _nearest(reply: SearchResponse, page: Page) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _footer(reply: SearchResponse, page: Page, again: str) -> Iterator[str]:
         yield from degraded(one, page)
     if reply.truncated:
         yield page.faint("shortened to fit --max-tokens")
-    if reply.has_more and reply.next_cursor:
+    if reply.has_more and reply.next_cursor and not _unconvincing(reply):
         yield page.faint("more: ") + page.faint(again or f"--cursor {reply.next_cursor}")
     yield from _trace(reply.trace or [], page)
 
