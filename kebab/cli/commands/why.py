@@ -36,7 +36,7 @@ from kebab.wire.search import MAX_LIMIT, SearchRequest
 @click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
 @click.pass_obj
 def command(session: Session, /, query: tuple[str, ...], name: str, **flags: Any) -> Exit:
-    """Say why a search finds a document, or at which stage it loses it.
+    """Say why a search finds a document, or where it loses it.
 
     QUERY and flags are those of `kebab search`. DOC is an id, a unique beginning of one, or a
     path; the id of a passage asks about that alone. Exit status 0 means that it is among the hits
