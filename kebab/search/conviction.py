@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from kebab.core.hit import StoredChunk
 from kebab.core.query import Mode
 from kebab.search import fuse
+from kebab.search.calibrate import Scale
 from kebab.search.coverage import share, telling
 from kebab.search.rank import Ranking
 from kebab.search.reading import Reading
@@ -39,6 +40,12 @@ _CURVES = {
     Mode.LEXICAL: _Curve(3.71, 0.0, 6.47, 0.714, -5.37),
     Mode.VECTOR: _Curve(2.97, 5.18, 0.0, 0.0, -3.99),
 }
+
+
+def measured(ranking: Ranking, reading: Reading) -> Scale:
+    """Return what the evidence of a ranking is worth."""
+    best = ranking.order[0][1] if ranking.order else 0.0
+    return Scale(conviction(ranking, reading), best)
 
 
 def conviction(ranking: Ranking, reading: Reading) -> float:

@@ -8,10 +8,9 @@ from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search.cache import QueryVectors
-from kebab.search.calibrate import Scale
-from kebab.search.conviction import conviction
+from kebab.search.conviction import measured
 from kebab.search.page import Selection, select
-from kebab.search.rank import Ranker, Ranking
+from kebab.search.rank import Ranker
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel
@@ -58,7 +57,7 @@ class SearchEngine:
         stages = Stages(self._clock)
         reading = Reading(self._library)
         ranking = self._ranker.rank(query, stages, reading)
-        scale = _scale(ranking, reading)
+        scale = measured(ranking, reading)
         selection = select(ranking, scale, query, reading.chunks)
         stages.note("page", len(selection.hits))
         return Page(
@@ -83,12 +82,6 @@ class SearchEngine:
             return ()
         reason = f"passages that still wait for their vector: {count}"
         return (Degraded(channel="vector", reason=reason, hint="kebab ingest"),)
-
-
-def _scale(ranking: Ranking, reading: Reading) -> Scale:
-    """Return what the evidence of a ranking is worth."""
-    best = ranking.order[0][1] if ranking.order else 0.0
-    return Scale(conviction(ranking, reading), best)
 
 
 def _next(query: Query, selection: Selection) -> int | None:

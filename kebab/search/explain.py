@@ -14,8 +14,7 @@ from kebab.search import fuse, usage
 from kebab.search.aim import Aim, aim
 from kebab.search.arrange import arrange
 from kebab.search.barriers import Barrier, barriers, lifted
-from kebab.search.calibrate import Scale
-from kebab.search.conviction import conviction
+from kebab.search.conviction import measured
 from kebab.search.depth import NOWHERE, Depth, Standing, ranks
 from kebab.search.parse import Column, Question, parse
 from kebab.search.rank import Ranker, Ranking
@@ -146,7 +145,7 @@ class Explainer:
         """Yield the accounts of the passages that came furthest."""
         at = self._standings(ranking, query, barred.keys())
         places, withheld = _shown(ranking, query.per_doc, barred.keys(), reading)
-        scale = Scale(conviction(ranking, reading), ranking.order[0][1] if ranking.order else 0.0)
+        scale = measured(ranking, reading)
         best = sorted(barred, key=lambda key: at.reached(key, places.get(key)))[:_SHOWN]
         for chunk in reading.chunks(best):
             key, final = chunk.key, at.final.get(chunk.key, NOWHERE)
