@@ -11,21 +11,20 @@ from kebab.errors.dependency import absent
 from kebab.errors.signal import Exit, Retry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from kebab.cli.channels import Channel
     from kebab.errors.catalog import DependencyMissing
 
 _FRAMES = {"--json", "--output-format=json", "--stream", "--bulk"}
 
 
-def bereft(fault: ImportError, err: Channel, arguments: Sequence[str]) -> Exit:
+def bereft(fault: ImportError, write: Callable[[str], None], arguments: Sequence[str]) -> Exit:
     """Report a library that is missing; return the exit status."""
     signal = absent(fault)
     if signal is None:
         return Exit.ERROR
     machine = _FRAMES & {*arguments} or "--output-format json" in " ".join(arguments)
-    err.write(json.dumps(_reply(signal)) + "\n" if machine else _lines(signal))
+    write(json.dumps(_reply(signal)) + "\n" if machine else _lines(signal))
     return signal.meaning.exit
 
 

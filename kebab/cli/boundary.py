@@ -45,7 +45,7 @@ def _last_word(session: Session, fault: BaseException) -> int:
     except ImportError as missing:
         from kebab.cli.bare import bereft
 
-        return bereft(missing, session.channels.err, session.arguments)
+        return bereft(missing, session.channels.err.write, session.arguments)
     except Exception:  # noqa: BLE001 - stderr itself cannot be written; the status still tells
         return Exit.ERROR
 

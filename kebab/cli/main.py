@@ -64,7 +64,7 @@ def main(
     except ImportError as fault:
         from kebab.cli.bare import bereft
 
-        return bereft(fault, channels.err, arguments)
+        return bereft(fault, channels.err.write, arguments)
 
     def leave() -> None:
         timer = threading.Timer(_GRACE_S, _abandon, [session])

@@ -348,18 +348,18 @@ def _comparing() -> Iterator[Case]:
         meets=without("numpy"),
     )
     line = SUCCESS["why"]
-    for name, more in {
+    for name, narrowed in {
         "filtered": ("--lang", "ko"),
         "bad_date": ("--since", "whenever"),
     }.items():
-        yield Case(command="why", name=name, line=(*line, *more))
+        yield Case(command="why", name=name, line=(*line, *narrowed))
     lower = ("why", "first time", DOC, "--limit", "1", "--mode", "lexical")
     yield Case(command="why", name="next_page", line=lower)
     yield Case(command="why", name="empty_query", line=("why", "", DOC))
     yield Case(command="why", name="no_match", line=("why", "qqqq", DOC, "--mode", "lexical"))
     yield Case(command="why", name="passage", line=("why", "restore", "{chunk}"))
-    for name, more in {"with_vectors": (), "by_meaning": ("--mode", "vector")}.items():
-        yield Case(command="why", name=name, line=(*line, *more), home="vectors")
+    yield Case(command="why", name="with_vectors", line=line, home="vectors")
+    yield Case(command="why", name="by_meaning", line=(*line, "--mode", "vector"), home="vectors")
     yield Case(command="why", name="another_model", line=line, home="vectors", settings=other)
     copied = (Path(__file__).resolve().parents[2] / "samples" / "notes" / DOC).read_bytes()
     edited = copied.replace(b"restic", b"borg", 1)

@@ -78,7 +78,7 @@ def test_no_hint_names_the_command_that_just_failed(raised, operation, hint):
 @pytest.mark.parametrize("language", ["en", "ko", "zh"])
 def test_what_no_shorter_prompt_mends_is_answered_without_a_model(language):
     raised = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
-    hint = classify(raised, operation="ask", view=View(language=language)).reply.hint
+    hint = classify(raised, operation="ask", view=View(language=language)).reply.hint or ""
 
     assert "`kebab ask --extractive`" in hint
     assert "--limit" not in hint

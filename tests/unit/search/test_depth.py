@@ -1,5 +1,6 @@
 import pytest
 
+from kebab.core.ids import Key
 from kebab.core.query import Mode, Query
 from kebab.search import depth, rank
 from kebab.search.cache import QueryVectors
@@ -75,4 +76,6 @@ def test_a_channel_that_was_not_asked_says_nothing(base):
 
 
 def test_ranks_count_from_one():
-    assert depth.ranks([(7, 0.5), (3, 0.25)], [3]) == {3: Standing(2, 0.25, listed=True)}
+    assert depth.ranks([(Key(7), 0.5), (Key(3), 0.25)], [Key(3)]) == {
+        Key(3): Standing(2, 0.25, listed=True)
+    }
