@@ -26,8 +26,9 @@ def remedy(
     if kind is None:
         return None
     if kind == "mend":
+        otherwise = "hybrid" if request.mode == "vector" else "within"
         hints = [one.hint for one in explained.degraded if one.hint]
-        return hints[0] if hints else _COMMANDS["within"](explained, request, doc)
+        return hints[0] if hints else _COMMANDS[otherwise](explained, request, doc)
     return _COMMANDS[kind](explained, request, doc)
 
 

@@ -73,3 +73,12 @@ def test_a_channel_that_is_gone_is_mended(lab):
     lost = asked(lab, "zebra", "disk.md", flags={"models_dir": str(lab.folder / "none")})
 
     assert lost.degraded[0].hint == lost.hint
+
+
+def test_a_script_that_the_model_does_not_know_is_looked_for_by_words_too(lab):
+    lab.flags["models.embedding.model"] = "all-MiniLM-L6-v2"
+    fill(lab)
+
+    lost = asked(lab, "배추", "disk.md", mode="vector")
+
+    assert lost.hint == "kebab search '배추'"
