@@ -1,12 +1,18 @@
 """What all tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from kebab.embed.models import MINILM
 from kebab.embed.obtain import obtain
+
+
+def pytest_configure() -> None:
+    """Hear interrupts also where a shell that started the tests in the background ignores them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
