@@ -8,13 +8,12 @@ from kebab.core.hit import StoredChunk
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Filters
-from kebab.search import expression
+from kebab.search import expression, lexical
 from kebab.search.parse import Phrase, Question
 
 Kind: TypeAlias = Literal["filter", "phrase", "exclusion"]
 
 _NAMES = tuple(one.name for one in fields(Filters))
-_ALL = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,5 +75,5 @@ def _found(
 
 
 def _holding(library: LibraryReader, phrase: Phrase, doc: DocId) -> set[Key]:
-    found = library.lexical(expression.phrase(phrase), Filters(doc_id=doc), _ALL)
+    found = library.lexical(expression.phrase(phrase), Filters(doc_id=doc), lexical.EVERYTHING)
     return {key for key, _ in found}

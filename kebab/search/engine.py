@@ -6,14 +6,13 @@ from collections.abc import Callable
 from kebab.core.hit import Degraded, Page
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode, Query
-from kebab.errors.catalog import InvalidInput
 from kebab.search.cache import QueryVectors
 from kebab.search.conviction import measured
 from kebab.search.page import Selection, select
 from kebab.search.rank import Ranker
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
-from kebab.search.vector import Channel
+from kebab.search.vector import Channel, unavailable
 
 
 class SearchEngine:
@@ -52,8 +51,6 @@ class SearchEngine:
             StoreCorrupt: Mode `vector`, and the vectors cannot be read.
             TimedOut: Mode `vector`, and the model took too long.
         """
-        if not query.text.strip():
-            raise InvalidInput(field="$.query", cause="it is empty")
         stages = Stages(self._clock)
         reading = Reading(self._library)
         ranking = self._ranker.rank(query, stages, reading)
@@ -81,7 +78,7 @@ class SearchEngine:
         if not count:
             return ()
         reason = f"passages that still wait for their vector: {count}"
-        return (Degraded(channel="vector", reason=reason, hint="kebab ingest"),)
+        return (unavailable(reason, "kebab ingest"),)
 
 
 def _next(query: Query, selection: Selection) -> int | None:

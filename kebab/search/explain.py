@@ -9,15 +9,14 @@ from kebab.core.hit import Degraded, StoredChunk
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Query
-from kebab.errors.catalog import InvalidInput
 from kebab.search import fuse, usage
 from kebab.search.aim import Aim, aim
 from kebab.search.arrange import arrange
 from kebab.search.barriers import Barrier, barriers, lifted
 from kebab.search.conviction import measured
 from kebab.search.depth import NOWHERE, Depth, Standing, ranks
-from kebab.search.parse import Column, Question, parse
-from kebab.search.rank import Ranker, Ranking
+from kebab.search.parse import Column, Question
+from kebab.search.rank import Ranker, Ranking, understood
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.tokens import Term
@@ -103,10 +102,8 @@ class Explainer:
             StoreCorrupt: Mode `vector`, and the vectors cannot be read.
             TimedOut: Mode `vector`, and the model took too long.
         """
-        if not query.text.strip():
-            raise InvalidInput(field="$.query", cause="it is empty")
         stages, reading = Stages(self._clock), Reading(self._library)
-        asked = parse(query.text, query.filters, prose=query.prose)
+        asked = understood(query)
         ranking = self._ranker.answer(asked, query.mode, stages, reading)
         question = ranking.question
         barred = barriers(self._library, question, passages)

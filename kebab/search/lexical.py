@@ -37,7 +37,7 @@ _LEAST_IDF = 1e-6
 _DENSE_DISCOUNT = 0.4
 """Right passages reach .48 of the highest score on SQuAD 2 (words), .29 on JaQuAD (bigrams)."""
 
-_EVERYTHING = 1 << 31
+EVERYTHING = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +68,12 @@ def weigh(library: LibraryReader, question: Question) -> Words:
     kept = sorted(telling or found, key=lambda term: -weights[term.text])[:TERM_LIMIT]
     there = set(found)
     absent = [term for term in question.terms if term not in there][:TERM_LIMIT]
-    rarity = {text: _rarity(count, total) for text, count in counts.items()}
+    rare = {text: rarity(count, total) for text, count in counts.items()}
     return Words(
         terms=tuple(kept),
         weights={term.text: weights[term.text] for term in kept},
-        best=_SATURATION * sum(weights[term.text] for term in kept) * _demand(kept, absent, rarity),
-        asked={term.text: rarity[term.text] for term in question.terms},
+        best=_SATURATION * sum(weights[term.text] for term in kept) * _demand(kept, absent, rare),
+        asked={term.text: rare[term.text] for term in question.terms},
     )
 
 
@@ -104,26 +104,26 @@ def evidence(scores: Sequence[KeyedScore], words: Words) -> dict[Key, float]:
 
 
 def _keys(library: LibraryReader, question: Question, match: str) -> list[Key]:
-    return sorted(key for key, _ in library.lexical(match, question.filters, _EVERYTHING))
+    return sorted(key for key, _ in library.lexical(match, question.filters, EVERYTHING))
 
 
 def _present(terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:
     return [term for term in terms if term.prefix or counts[term.text]]
 
 
-def _demand(kept: Sequence[Term], absent: Sequence[Term], rarity: Mapping[str, float]) -> float:
+def _demand(kept: Sequence[Term], absent: Sequence[Term], rare: Mapping[str, float]) -> float:
     """Return all that is asked for as a multiple of what the index holds of it.
 
     Bigrams of a question overlap particles and word borders, which no passage repeats: the more
     of the question is bigrams, the less of it a good passage has.
     """
-    held = sum(rarity[term.text] for term in kept)
-    asked = held + sum(rarity[term.text] for term in absent)
-    dense = sum(rarity[term.text] for term in (*kept, *absent) if is_dense(term.text))
+    held = sum(rare[term.text] for term in kept)
+    asked = held + sum(rare[term.text] for term in absent)
+    dense = sum(rare[term.text] for term in (*kept, *absent) if is_dense(term.text))
     return (asked - _DENSE_DISCOUNT * dense) / (held or 1.0)
 
 
-def _rarity(count: int, total: int) -> float:
+def rarity(count: int, total: int) -> float:
     """Return how telling a term is, positive also where a handful of passages makes all common.
 
     A word that occurs nowhere is as telling as one that occurs once: more cannot be known.

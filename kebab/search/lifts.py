@@ -1,18 +1,17 @@
 """Lifts: what is added to the evidence of the foremost candidates, by what a query is after."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import Key
 from kebab.search import context, fuse, spread
-from kebab.search.aim import Aim, aim
+from kebab.search.aim import Aim
 from kebab.search.closeness import closeness
 from kebab.search.lexical import Words
 from kebab.search.parse import Question
 from kebab.search.reading import Reading
 
 Scores: TypeAlias = Mapping[Key, float]
-Owners: TypeAlias = Callable[[Collection[Key]], Mapping[Key, DocId]]
 
 HEAD = 10
 """How many of the first candidates are looked into."""
@@ -29,25 +28,24 @@ _SPREAD, _SPREAD_OF_NEED = 0.05, 0.15
 
 def lifts(
     question: Question,
+    goal: Aim,
     words: Words,
     shares: Scores,
     scores: Scores,
-    owners_of: Owners,
     reading: Reading,
 ) -> Iterator[tuple[str, Scores]]:
     """Yield what is added to the evidence and why, each after the one before has been added.
 
     Args:
         question: What is asked.
+        goal: What it is after.
         words: What its terms are worth.
         shares: The lexical evidence of the candidates.
         scores: The fused evidence of those that may be lifted.
-        owners_of: Gives the documents of passages.
         reading: What the passages are read through.
     """
-    goal = aim(question)
     step = _handicap(goal)
-    owners = owners_of(scores.keys()) if step or goal.topic else {}
+    owners = reading.owners(scores.keys()) if step or goal.topic else {}
     if goal.topic:
         lift = _scaled(context.around(shares, owners), _CONTEXT * goal.topic)
         scores = raised(scores, lift)

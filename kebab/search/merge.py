@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.hit import Degraded
-from kebab.core.ports import LibraryReader, Vectors
+from kebab.core.ports import Vectors
 from kebab.core.query import Mode
 from kebab.search import feedback, fuse, lexical
 from kebab.search.aim import aim
@@ -37,8 +37,7 @@ class Order:
 class Merger:
     """Merges what the channels found in one snapshot."""
 
-    def __init__(self, library: LibraryReader, vectors: Callable[[], Vectors | None]) -> None:
-        self._library = library
+    def __init__(self, vectors: Callable[[], Vectors | None]) -> None:
         self._vectors = vectors
 
     def order(
@@ -58,24 +57,24 @@ class Merger:
             near: What the vectors found; why there are none, or None where they were not asked.
             reading: What the passages are read through.
         """
-        shares = lexical.evidence(found, words)
+        goal, shares = aim(question), lexical.evidence(found, words)
         scores: Scores = shares
         method = Mode.LEXICAL
         if isinstance(near, Nearness):
             if not found:
                 meaning = _meaning(near.version, near.cosines)
                 return Order(ranked=fuse.ranked(meaning), method=Mode.VECTOR, fused=meaning)
-            scores, method = self._fused(question, found, shares, near, reading), Mode.HYBRID
+            scores, method = self._fused(goal.need, found, shares, near, reading), Mode.HYBRID
         front = {key: scores[key] for key in fuse.front(scores, FRONT)}
-        added = dict(lifts(question, words, shares, front, self._library.owners, reading))
-        fused = scores
+        added = dict(lifts(question, goal, words, shares, front, reading))
         for lift in added.values():
-            scores = raised(scores, lift)
-        return Order(ranked=fuse.ranked(scores), method=method, fused=fused, lifts=added)
+            front = raised(front, lift)
+        ranked = fuse.ranked({**scores, **front})
+        return Order(ranked=ranked, method=method, fused=scores, lifts=added)
 
     def _fused(
         self,
-        question: Question,
+        need: float,
         found: Sequence[KeyedScore],
         shares: Scores,
         near: Nearness,
@@ -84,7 +83,6 @@ class Merger:
         """Return the evidence of both channels; of a need, also by way of its best passage."""
         first = reading.chunks([key for key, _ in found[:_TASTED]])
         known = trust(near.version, (chunk.text for chunk in first))
-        need = aim(question).need
         share = fuse.lexical_share(known, need)
         scores = fuse.fuse(shares, _meaning(near.version, near.cosines), share)
         vectors = self._vectors() if need * known > 0 else None

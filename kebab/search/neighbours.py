@@ -22,6 +22,7 @@ from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
 from kebab.search import snippet
 from kebab.search.meaning import Meaning, Nearness, Space
 from kebab.search.telling import shared, telling
+from kebab.search.vector import unavailable
 
 WORDS = 0.5
 """The share of words where meaning is known too; anything from .4 to .6 is within .01."""
@@ -118,14 +119,14 @@ class Neighbourhood:
 
     def _by_meaning(self, filters: Filters, others: Iterable[DocId]) -> dict[DocId, Nearness]:
         if self._space is None:
-            self.degraded = (_degraded("no passage has a vector yet", "kebab ingest"),)
+            self.degraded = (unavailable("no passage has a vector yet", "kebab ingest"),)
             return {}
         try:
             meaning = Meaning(self._library, self._space, list(self._chunks.values()))
             self.degraded = self._lacking(known=meaning.known)
             return meaning.nearness(filters, others)
         except _LOST as signal:
-            self.degraded = (_degraded(signal.text(), signal.advice()),)
+            self.degraded = (unavailable(signal.text(), signal.advice()),)
             return {}
 
     def _lacking(self, *, known: bool) -> tuple[Degraded, ...]:
@@ -141,7 +142,7 @@ class Neighbourhood:
             reason = "the model does not know the script of this document"
         else:
             reason = "no passage of this document has a vector yet"
-        return (_degraded(reason, hint),)
+        return (unavailable(reason, hint),)
 
     def _neighbour(
         self, doc: DocId, score: float, words: _Match | None, meaning: Nearness | None
@@ -186,7 +187,3 @@ def _score(words: _Match | None, meaning: Nearness | None) -> float:
     if meaning is None:
         return by_words
     return WORDS * by_words + (1 - WORDS) * meaning.share
-
-
-def _degraded(reason: str, hint: str | None) -> Degraded:
-    return Degraded(channel="vector", reason=reason, hint=hint)

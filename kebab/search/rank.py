@@ -8,6 +8,7 @@ from kebab.core.hit import Degraded, Evidence
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode, Query
+from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
 from kebab.search.lexical import Words
 from kebab.search.merge import Merger, Order
@@ -62,14 +63,17 @@ class Ranker:
     def __init__(self, library: LibraryReader, channel: Channel) -> None:
         self._library = library
         self._channel = channel
-        self._merger = Merger(library, channel.vectors)
+        self._merger = Merger(channel.vectors)
 
     def rank(self, query: Query, stages: Stages, reading: Reading) -> Ranking:
         """Return the candidates of a query; without its phrases when none holds them all.
 
         `reading` keeps the passages that had to be looked into.
+
+        Raises:
+            InvalidInput: The query is empty.
         """
-        question = parse(query.text, query.filters, prose=query.prose)
+        question = understood(query)
         stages.note("parse", len(question.terms))
         return self.answer(question, query.mode, stages, reading)
 
@@ -121,6 +125,17 @@ class Ranker:
             vector={},
             degraded=(),
         )
+
+
+def understood(query: Query) -> Question:
+    """Return what a query asks for.
+
+    Raises:
+        InvalidInput: It is empty.
+    """
+    if not query.text.strip():
+        raise InvalidInput(field="$.query", cause="it is empty")
+    return parse(query.text, query.filters, prose=query.prose)
 
 
 def _found(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kebab.core.ports import LibraryReader
 from kebab.search import expression, snippet
+from kebab.search.lexical import COMMON, rarity
 from kebab.search.questions import matter
 from kebab.search.tokens import Term, index_tokens
 
@@ -19,7 +20,6 @@ MOST_TERMS = 64
 _COUNTED = 1_000
 """The most different tokens whose frequency is looked up: of a book the most frequent ones."""
 
-_COMMON = 0.5
 _SHOWN = 6
 _LEAST_LETTERS = 2
 
@@ -48,9 +48,9 @@ def telling(library: LibraryReader, texts: Iterable[str]) -> Telling:
     total = library.chunk_count()
     held = library.document_frequency(kept)
     weights = {
-        token: (1 + math.log(count)) * _rarity(held[token], total)
+        token: (1 + math.log(count)) * rarity(held[token], total)
         for token, count in kept.items()
-        if 1 < held[token] <= max(2, total * _COMMON)
+        if 1 < held[token] <= max(2, total * COMMON)
     }
     heaviest = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MOST_TERMS]
     return Telling(dict(heaviest))
@@ -84,8 +84,3 @@ def _distinct(found: Iterable[tuple[float, str]]) -> list[str]:
 def _alike(written: str) -> str:
     """Return what different forms of one word have in common: its tokens in order."""
     return " ".join(index_tokens(written))
-
-
-def _rarity(count: int, total: int) -> float:
-    count = min(max(count, 1), total)
-    return math.log1p((total - count + 0.5) / (count + 0.5))

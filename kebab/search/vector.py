@@ -81,17 +81,17 @@ class Channel:
         except _LOST as signal:
             if mode is Mode.VECTOR:
                 raise
-            return _degraded(signal.text(), signal.advice())
+            return unavailable(signal.text(), signal.advice())
 
     def _ask(
         self, question: Question, candidates: Collection[Key], limit: int
     ) -> Nearness | Degraded:
         embedder = self.embedder()
         if not embedder.supports(question.plain):
-            return _degraded(f"{embedder.version} does not know the script of this query")
+            return unavailable(f"{embedder.version} does not know the script of this query")
         vectors = self.vectors()
         if vectors is None or not vectors.count():
-            return _degraded("no passage has a vector yet", "kebab ingest")
+            return unavailable("no passage has a vector yet", "kebab ingest")
         query, remembered = self.memory.embed(embedder, question.plain)
         near = nearest(self.library, vectors, query, limit, scope(self.library, question))
         return Nearness(
@@ -137,5 +137,6 @@ def _cosines(
     return {**known, **(vectors.cosines(query, missing) if missing else {})}
 
 
-def _degraded(reason: str, hint: str | None = None) -> Degraded:
+def unavailable(reason: str, hint: str | None = None) -> Degraded:
+    """Return that the channel could not answer, and what would bring it back."""
     return Degraded(channel="vector", reason=reason, hint=hint)

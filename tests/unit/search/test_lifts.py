@@ -1,8 +1,9 @@
 import pytest
 
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import Key
 from kebab.core.query import Filters
 from kebab.search import lexical
+from kebab.search.aim import aim
 from kebab.search.lifts import lifts, raised
 from kebab.search.parse import parse
 from kebab.search.reading import Reading
@@ -13,7 +14,7 @@ def _lifts(base, text):
     question = parse(text, Filters())
     words = lexical.weigh(reader, question)
     shares = lexical.evidence(lexical.search(reader, question, words, 100), words)
-    return dict(lifts(question, words, shares, shares, reader.owners, Reading(reader)))
+    return dict(lifts(question, aim(question), words, shares, shares, Reading(reader)))
 
 
 @pytest.fixture
@@ -54,13 +55,14 @@ def test_who_owns_a_passage_is_asked_only_where_it_matters(notes):
     reader = notes.reader()
     asked = []
 
-    def owners(keys):
-        asked.append(set(keys))
-        return {key: DocId("d") for key in keys}
+    class Watched(Reading):
+        def owners(self, keys):
+            asked.append(set(keys))
+            return super().owners(keys)
 
     question = parse("where is the pump seal", Filters())
     words = lexical.weigh(reader, question)
     scores = {Key(9): 0.5}
-    dict(lifts(question, words, scores, scores, owners, Reading(reader)))
+    dict(lifts(question, aim(question), words, scores, scores, Watched(reader)))
 
     assert asked == []

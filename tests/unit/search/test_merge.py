@@ -17,7 +17,7 @@ def _order(base, text, cosines=None):
         near = Nearness(
             near=ranked, cosines=cosines, version=base.embedder.version, remembered=False
         )
-    merger = Merger(reader, lambda: base.vectors)
+    merger = Merger(lambda: base.vectors)
     return merger.order(question, words, found, near, Reading(reader))
 
 
