@@ -1,15 +1,14 @@
 """From the nouns to wire objects; core types never leave `app`."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
 from kebab.app.moment import stamp
 from kebab.app.place import file_of, freshness, line_citation
 from kebab.core.hit import Degraded, Hit, Page
-from kebab.core.progress import Progress
 from kebab.core.query import Query
-from kebab.wire.ingest import IngestProgress
 from kebab.wire.search import (
     DegradedChannel,
     Lift,
@@ -18,6 +17,10 @@ from kebab.wire.search import (
     SearchResponse,
     TraceStage,
 )
+
+if TYPE_CHECKING:
+    from kebab.core.progress import Progress
+    from kebab.wire.ingest import IngestProgress
 
 INDEX_VERSION = "lance-flat-l2-384-v1"
 """Vectors are searched exactly."""
@@ -74,8 +77,10 @@ def search_hit(hit: Hit, *, trace: bool = False) -> SearchHit:
     )
 
 
-def progress(event: Progress) -> IngestProgress:
+def progress(event: "Progress") -> "IngestProgress":
     """Return an event; what it does not know is left out."""
+    from kebab.wire.ingest import IngestProgress
+
     return IngestProgress(
         kind=event.kind.value,
         path=UNSET if event.path is None else event.path,

@@ -3,18 +3,21 @@
 Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.compose` names them.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from kebab.core.chunk import KeyedScore, Passage, PendingChunk
-from kebab.core.document import ParsedDocument
-from kebab.core.hit import StoredChunk, VectorState
-from kebab.core.ids import DocId, Key
-from kebab.core.query import Filters
-from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
-
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
     from kebab.core.answer import Completion, Message, SessionSummary, Turn
+    from kebab.core.chunk import KeyedScore, Passage, PendingChunk
+    from kebab.core.document import ParsedDocument
+    from kebab.core.hit import StoredChunk, VectorState
+    from kebab.core.ids import DocId, Key
+    from kebab.core.query import Filters
+    from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
     from kebab.core.vector import Matrix, Vector
 
 
@@ -64,10 +67,10 @@ class Embedder(Protocol):
     def supports(self, text: str) -> bool:
         """Return whether the model knows the script that most letters of the text belong to."""
 
-    def embed_query(self, text: str) -> "Vector":
+    def embed_query(self, text: str) -> Vector:
         """Return the unit vector of a question, shape (dimension,), float32."""
 
-    def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], "Matrix"]]:
+    def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Matrix]]:
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension)).
 
         Batches come in the order that is cheapest to compute, each index exactly once. A text
@@ -205,8 +208,8 @@ class LanguageModel(Protocol):
         """The window that prompt and answer share, in tokens; the same for every call."""
 
     def chat(
-        self, messages: "Sequence[Message]", *, max_tokens: int, on_text: Callable[[str], None]
-    ) -> "Completion":
+        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+    ) -> Completion:
         """Return what the model says to a conversation; `on_text` gets each piece as it comes.
 
         An exception, one of `on_text` or a `KeyboardInterrupt` too, ends the server's work: the
@@ -226,16 +229,16 @@ class LanguageModel(Protocol):
 class Conversations(Protocol):
     """Remembers the turns of sessions, up to a limit."""
 
-    def turns(self, session: str, last: int | None = None) -> "list[Turn]":
+    def turns(self, session: str, last: int | None = None) -> list[Turn]:
         """Return the turns of a session in order, or only the last ones; none when unknown."""
 
-    def add(self, turn: "Turn") -> int:
+    def add(self, turn: Turn) -> int:
         """Remember a turn at the end of its session and return its index, from 0.
 
         `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
         """
 
-    def sessions(self) -> "list[SessionSummary]":
+    def sessions(self) -> list[SessionSummary]:
         """Return every session, the one used last first."""
 
     def forget(self, session: str) -> int:
@@ -246,7 +249,7 @@ class Vectors(Protocol):
     """The vector index of one embedding version. Rows are unit vectors; search is exact."""
 
     def nearest(
-        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+        self, query: Vector, limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
         """Return the chunks of highest cosine, filtered before the cut.
 
@@ -254,10 +257,10 @@ class Vectors(Protocol):
             StoreCorrupt: The table cannot be read.
         """
 
-    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+    def cosines(self, query: Vector, keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these chunks that have a vector."""
 
-    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+    def get(self, keys: Collection[Key]) -> Mapping[Key, Vector]:
         """Return the stored vectors of those of these chunks that have one."""
 
     def count(self) -> int:

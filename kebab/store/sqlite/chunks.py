@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import apsw
 
@@ -10,10 +10,12 @@ from kebab.core.chunk import ChunkRow, Passage
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.query import Filters
-from kebab.core.rows import DocumentRow, Written
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite import fts, vectors
 from kebab.store.sqlite.values import as_json, strings
+
+if TYPE_CHECKING:
+    from kebab.core.rows import DocumentRow, Written
 
 Place: TypeAlias = tuple[int, int, int, int, int, str]
 """Ordinal, offsets, lines and heading path."""
@@ -30,16 +32,18 @@ class Target:
     """The document whose chunks are written, and whether its title is another than before."""
 
     doc: int
-    row: DocumentRow
+    row: "DocumentRow"
     retitled: bool
 
 
-def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> Written:
+def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> "Written":
     """Make a document's chunks exactly the given ones.
 
     A chunk keeps its key and its vector while its id and what is embedded for it stay. When only
     the latter changed (a new title), it gets a new key, so that no stale vector can answer for it.
     """
+    from kebab.core.rows import Written
+
     old = _stored(database, target.doc)
     rows = target.row.chunks
     kept = [row for row in rows if _stays(old.get(row.chunk_id), row)]
