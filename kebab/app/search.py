@@ -1,6 +1,7 @@
 """Searching: a request becomes a query, and a page becomes the response."""
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -91,10 +92,13 @@ def engine(shop: Workshop, reader: "SqliteReader") -> SearchEngine:
 def parts(
     shop: Workshop, reader: "SqliteReader"
 ) -> "tuple[Callable[[], Vectors | None], Callable[[], Embedder]]":
-    """Return what gives the vectors of a snapshot, and the model that they are asked with."""
+    """Return what gives the vectors of a snapshot, and the model that they are asked with.
+
+    All questions of one search are asked of the same state of the index.
+    """
     version = reader.get_value(EMBEDDING_VERSION)
     return (
-        lambda: None if version is None else shop.index(version),
+        cache(lambda: None if version is None else shop.index(version).current()),
         lambda: query_embedder(shop, reader),
     )
 

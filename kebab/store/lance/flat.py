@@ -15,51 +15,52 @@ if TYPE_CHECKING:
     from kebab.store.lance.sidecar import Keys
 
     Positions: TypeAlias = NDArray[np.intp]
+    Scores: TypeAlias = NDArray[np.float32]
 
 _DECIMALS = 6
+_STEP = 10.0**-_DECIMALS
 _GATHER_BELOW = 4
 
 
 class FlatIndex:
-    """Rows of unit vectors with their keys; of repeated keys the last row counts."""
+    """Rows of unit vectors with their keys; of repeated keys the last row counts.
+
+    It meets the port `Vectors` for one state of the table, which never changes.
+    """
 
     def __init__(self, keys: "Keys", matrix: "Matrix") -> None:
-        import numpy as np
-
-        live = np.flatnonzero(keys != DEAD)
-        order = live[np.argsort(keys[live], kind="stable")]
-        ordered = keys[order]
-        last = np.ones(len(ordered), np.bool_)
-        last[:-1] = ordered[1:] != ordered[:-1]
-        self._keys = ordered[last]
-        self._rows = order[last]
         self._matrix = matrix
+        self._keys, self._rows = _sorted(keys)
+        self._last: tuple[Vector, Scores] | None = None
 
     def count(self) -> int:
         """Return how many keys the index holds."""
         return len(self._keys)
 
     def nearest(
-        self, query: "Vector", limit: int, allowed: Sequence[Key] | None
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
         """Return the keys of highest cosine, ties by key."""
         import numpy as np
 
-        found = np.arange(len(self._keys)) if allowed is None else self._positions(allowed)
-        if limit <= 0 or len(found) == 0:
+        found = None if allowed is None else self._positions(allowed)
+        keys = self._keys if found is None else self._keys[found]
+        if limit <= 0 or len(keys) == 0:
             return []
-        keys, scores = self._keys[found], self._scores(query, found)
+        scores = self._all(query) if found is None else self._scores(query, found)
         if limit < len(keys):
             floor = np.partition(scores, len(keys) - limit)[len(keys) - limit]
-            best = scores >= floor
+            # What rounds to the same as the last one may win by its key.
+            best = np.flatnonzero(scores >= floor - _STEP)
             keys, scores = keys[best], scores[best]
-        order = np.lexsort((keys, -scores))[:limit]
-        return [(Key(int(keys[at])), float(scores[at])) for at in order]
+        cosines = _rounded(scores)
+        order = np.lexsort((keys, -cosines))[:limit]
+        return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
 
     def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these keys that the index holds."""
         found = self._positions(keys)
-        scores = self._scores(query, found).tolist()
+        scores = _rounded(self._scores(query, found)).tolist()
         return dict(zip(self._keys[found].tolist(), scores, strict=True))
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
@@ -67,7 +68,7 @@ class FlatIndex:
         import numpy as np
 
         found = self._positions(keys)
-        vectors = np.array(self._matrix[self._rows[found]], np.float32)
+        vectors = np.array(self._matrix[self._at(found)], np.float32)
         return dict(zip(self._keys[found].tolist(), vectors, strict=True))
 
     def _positions(self, keys: Collection[Key]) -> "Positions":
@@ -80,14 +81,52 @@ class FlatIndex:
         found: Positions = at[self._keys[at] == wanted]
         return found
 
-    def _scores(self, query: "Vector", found: "Positions") -> "NDArray[np.float64]":
-        """Return cosines, rounded so that equal vectors score equally wherever they stand."""
-        import numpy as np
+    def _at(self, found: "Positions") -> "Positions":
+        """Return the rows of positions."""
+        return found if self._rows is None else self._rows[found]
 
-        rows = self._rows[found]
-        if len(rows) * _GATHER_BELOW < len(self._matrix):
-            scores = self._matrix[rows] @ query
-        else:
-            scores = (self._matrix @ query)[rows]
-        wide: NDArray[np.float64] = np.asarray(scores, np.float64)
-        return np.clip(np.round(wide, _DECIMALS), -1.0, 1.0)
+    def _scores(self, query: "Vector", found: "Positions") -> "Scores":
+        """Return the products of a query with some positions, of all at once when that is less."""
+        last = self._last
+        remembered = last is not None and last[0] is query
+        if remembered or len(found) * _GATHER_BELOW >= len(self._matrix):
+            return self._all(query)[found]
+        scores: Scores = self._matrix[self._at(found)] @ query
+        return scores
+
+    def _all(self, query: "Vector") -> "Scores":
+        """Return the product of a query with every position; that of the last one is kept."""
+        last = self._last
+        if last is not None and last[0] is query:
+            return last[1]
+        products = self._matrix @ query
+        scores: Scores = products if self._rows is None else products[self._rows]
+        self._last = (query, scores)
+        return scores
+
+
+def _in_order(keys: "Keys") -> bool:
+    """Return whether keys rise, so that none is repeated and none is that of a deleted row."""
+    return not len(keys) or bool(keys[0] > DEAD and (keys[1:] > keys[:-1]).all())
+
+
+def _sorted(keys: "Keys") -> "tuple[Keys, Positions | None]":
+    """Return the live keys in rising order, each once, with its last row; None: all as they are."""
+    import numpy as np
+
+    if _in_order(keys):
+        return keys, None
+    live = np.flatnonzero(keys != DEAD)
+    order = live[np.argsort(keys[live], kind="stable")]
+    ordered = keys[order]
+    last = np.ones(len(ordered), np.bool_)
+    last[:-1] = ordered[1:] != ordered[:-1]
+    return ordered[last], order[last]
+
+
+def _rounded(scores: "Scores") -> "NDArray[np.float64]":
+    """Return products as cosines, rounded so that equal vectors score equally everywhere."""
+    import numpy as np
+
+    wide: NDArray[np.float64] = np.asarray(scores, np.float64)
+    return np.clip(np.round(wide, _DECIMALS), -1.0, 1.0)

@@ -42,26 +42,30 @@ class MappedVectors:
         Raises:
             StoreCorrupt: The table cannot be read.
         """
-        index = self._index()
+        index = self.current()
         return index.nearest(query, limit, allowed) if index else []
 
     def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these chunks that have a vector."""
-        index = self._index()
+        index = self.current()
         return index.cosines(query, keys) if index else {}
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""
-        index = self._index()
+        index = self.current()
         return index.get(keys) if index else {}
 
     def count(self) -> int:
         """Return how many chunks have a vector."""
-        index = self._index()
+        index = self.current()
         return index.count() if index else 0
 
-    def _index(self) -> FlatIndex | None:
-        """Return the current index; None when there is no table."""
+    def current(self) -> FlatIndex | None:
+        """Return the index of the latest state, which stays as it is; None without a table.
+
+        Raises:
+            StoreCorrupt: The table cannot be read.
+        """
         stamp = layout.stamp(self._table)
         if stamp is None:
             return None

@@ -66,3 +66,14 @@ def test_vectors_are_copies_and_survive_the_file():
     vector = FlatIndex(np.array([1, 2]), matrix).get([Key(2)])[Key(2)]
     vector[0] = 5
     assert matrix[1, 0] != 5
+
+
+def test_the_products_of_a_search_serve_the_cosines_that_follow():
+    matrix = rows(500)
+    index = FlatIndex(np.arange(500), matrix)
+    one, other = rows(2, seed=4)
+    near = dict(index.nearest(one, 500))
+    assert index.cosines(other, [Key(3)]) == FlatIndex(np.arange(500), matrix).cosines(
+        other, [Key(3)]
+    )
+    assert index.cosines(one, [Key(3), Key(9)]) == {3: near[3], 9: near[9]}
