@@ -7,9 +7,9 @@ a caller sees.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum, StrEnum
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
 
 class Exit(IntEnum):
@@ -83,8 +83,7 @@ class Origin(StrEnum):
     SURFACE = "surface"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backoff:
+class Backoff(NamedTuple):
     """How long to wait before the same call is tried again; a suggestion, which may change.
 
     The delay before attempt n is `first_ms * factor ** (n - 1)`, at most `ceiling_ms`; a caller
@@ -97,8 +96,7 @@ class Backoff:
     attempts: int = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class Meaning(NamedTuple):
     """Everything about a code that callers may rely on; frozen once released.
 
     Not frozen are `reserved`, which marks a row of a surface that is still to come and must not
@@ -120,8 +118,13 @@ class Meaning:
     reserved: bool = False
     backoff: Backoff | None = None
 
-    def __post_init__(self) -> None:
-        """Give a transient row the usual suggestion.
+    @property
+    def live(self) -> bool:
+        """Whether the row is raised: it is neither retired nor reserved."""
+        return not (self.retired or self.reserved)
+
+    def advised(self) -> "Meaning":
+        """Return the row with the usual suggestion where it is transient and names none.
 
         Raises:
             TypeError: A suggestion for a row where trying again makes no sense.
@@ -129,17 +132,10 @@ class Meaning:
         transient = self.retry is Retry.TRANSIENT
         if self.backoff is not None and not transient:
             raise TypeError(f"{self.code}: only a transient row has a backoff")
-        if self.backoff is None and transient:
-            object.__setattr__(self, "backoff", Backoff())
-
-    @property
-    def live(self) -> bool:
-        """Whether the row is raised: it is neither retired nor reserved."""
-        return not (self.retired or self.reserved)
+        return self._replace(backoff=self.backoff or Backoff()) if transient else self
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(NamedTuple):
     """What a row says to a person: two templates over its details."""
 
     message: str
@@ -176,13 +172,15 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         """Register the row.
 
         Raises:
-            TypeError: The code is taken, or a template names a field that does not exist.
+            TypeError: The code is taken, a template names a field that does not exist, or a row
+                that is not transient suggests to try again.
         """
         super().__init_subclass__()
         if meaning.code in _CODES:
             raise TypeError(f"error code declared twice: {meaning.code}")
-        dataclass(kw_only=True, eq=False, repr=False)(cls)
-        cls.meaning, cls.message, cls.hint = meaning, message, hint
+        # Every command declares all rows; writing an initializer for each would take its time.
+        dataclass(init=False, eq=False, repr=False)(cls)
+        cls.meaning, cls.message, cls.hint = meaning.advised(), message, hint
         cls.wordings = {"": Wording(message, hint), **(cases or {})}
         declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         said = "".join(one.message + (one.hint or "") for one in cls.wordings.values())
@@ -190,6 +188,15 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         if used - declared:
             raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
         _CODES.add(meaning.code)
+
+    def __init__(self, **details: Any) -> None:
+        super().__init__()
+        declared = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
+        filled = {**declared, **details}
+        if filled.keys() != declared.keys() or MISSING in filled.values():
+            raise TypeError(f"{self.meaning.code} takes {[*declared]}: {[*details]}")
+        for name, value in filled.items():
+            setattr(self, name, value)
 
     def details(self) -> dict[str, Any]:
         """Return the typed details by name."""

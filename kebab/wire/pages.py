@@ -33,7 +33,7 @@ def row(signal: type[Signal]) -> ErrorRow:
         public=meaning.public,
         retired=meaning.retired,
         reserved=meaning.reserved,
-        backoff=RetryAdvice(**dataclasses.asdict(meaning.backoff)) if meaning.backoff else None,
+        backoff=RetryAdvice(**meaning.backoff._asdict()) if meaning.backoff else None,
         message=signal.message,
         hint=signal.hint,
         details=_details(signal),

@@ -1,4 +1,3 @@
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ NO_WEIGHTS = EmbeddingUnavailable(model="auto", tried=[], cause="working offline
 @pytest.fixture
 def secretive(monkeypatch):
     """A row whose message is not public."""
-    hidden = dataclasses.replace(TooLarge.meaning, public=False)
+    hidden = TooLarge.meaning._replace(public=False)
     monkeypatch.setattr(TooLarge, "meaning", hidden)
     return TooLarge(what="/home/ada/diary", size=3, limit=2)
 

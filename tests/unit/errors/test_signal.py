@@ -1,11 +1,11 @@
 import pytest
 
-from kebab.errors.catalog import IoError, StaleCursor
+from kebab.errors.catalog import Generic, IoError, StaleCursor
 from kebab.errors.listing import catalog
-from kebab.errors.signal import Canonical, Exit, Kind, Meaning, Origin, Retry, Signal
+from kebab.errors.signal import Backoff, Canonical, Exit, Kind, Meaning, Origin, Retry, Signal
 
 
-def _meaning(code):
+def _meaning(code, **more):
     return Meaning(
         code=code,
         kind=Kind.UNKNOWN,
@@ -16,7 +16,7 @@ def _meaning(code):
         http=500,
         grpc="INTERNAL",
         retry=Retry.NONE,
-    )
+    )._replace(**more)
 
 
 def test_templates_are_filled_with_the_details():
@@ -41,3 +41,25 @@ def test_a_template_cannot_name_a_detail_that_is_not_declared():
         type("Loose", (Signal,), {}, meaning=_meaning("loose_one"), message="{nothing}")
 
     assert "loose_one" not in catalog()
+
+
+@pytest.mark.parametrize(
+    "details", [{}, {"path": "/", "op": "read"}, {"path": "/", "op": "read", "cause": "", "x": 1}]
+)
+def test_a_signal_takes_its_details_and_no_others(details):
+    with pytest.raises(TypeError, match="io_error takes"):
+        IoError(**details)
+
+
+def test_a_detail_with_a_default_may_be_left_out():
+    assert Generic().details() == {"chain": None}
+
+
+def test_a_transient_row_suggests_how_long_to_wait():
+    assert _meaning("x", retry=Retry.TRANSIENT).advised().backoff == Backoff()
+    assert _meaning("x").advised().backoff is None
+
+
+def test_a_row_where_trying_again_makes_no_sense_cannot_suggest_it():
+    with pytest.raises(TypeError, match="only a transient row"):
+        type("Vain", (Signal,), {}, meaning=_meaning("vain", backoff=Backoff()), message="x")
