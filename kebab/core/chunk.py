@@ -1,13 +1,11 @@
 """Chunks: what is indexed, found and cited."""
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A slice of a document's text that fits the embedder's window.
 
     `text == document.text[start:end]` in code points; `start_line` and `end_line` are the lines of
@@ -24,8 +22,7 @@ class Chunk:
     heading_path: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkRow:
+class ChunkRow(NamedTuple):
     """A chunk with its identities, ready to be stored.
 
     `embed_hash` is the digest of what the embedder is given (see `embed_text`), by which equal
@@ -38,8 +35,7 @@ class ChunkRow:
     embed_hash: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingChunk:
+class PendingChunk(NamedTuple):
     """A stored chunk that still lacks its vector."""
 
     key: Key
@@ -51,8 +47,7 @@ class PendingChunk:
     embed_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A stored chunk's text alone, with the document it is of and the hash of that one's bytes."""
 
     key: Key

@@ -1,7 +1,7 @@
 """Documents: what a parser makes of a file's bytes."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class BlockKind(StrEnum):
@@ -16,8 +16,7 @@ class BlockKind(StrEnum):
     HTML = "html"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A stretch of a document: `text == document.text[start:end]`.
 
     `start` and `end` are code-point offsets. `level` is 1 to 6 for headings, else 0, and `label`
@@ -31,8 +30,7 @@ class Block:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
+class Metadata(NamedTuple):
     """What a document says of itself, from its front matter."""
 
     title: str | None = None
@@ -40,8 +38,7 @@ class Metadata:
     lang: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedDocument:
+class ParsedDocument(NamedTuple):
     r"""A file as text with its blocks.
 
     `text` is the whole decoded file, NFC, with `\n` line ends, so that its lines are the file's
@@ -52,7 +49,7 @@ class ParsedDocument:
     text: str
     title: str
     blocks: tuple[Block, ...]
-    metadata: Metadata = field(default_factory=Metadata)
+    metadata: Metadata = Metadata()
     lang: str | None = None
     encoding: str = "utf-8"
     warnings: tuple[str, ...] = ()

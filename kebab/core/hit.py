@@ -1,9 +1,8 @@
 """Hits: the chunks that answer a query, with their evidence."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
 
@@ -19,8 +18,7 @@ class Confidence(StrEnum):
     WEAK = "weak"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredChunk:
+class StoredChunk(NamedTuple):
     """A chunk as it stands in the library, with what a hit shows of its document."""
 
     key: Key
@@ -46,8 +44,7 @@ class StoredChunk:
     vector_state: VectorState = "pending"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Why a chunk is a hit: its place and score in each channel and after fusion."""
 
     lexical_rank: int | None = None
@@ -55,20 +52,18 @@ class Evidence:
     vector_rank: int | None = None
     vector_score: float | None = None
     fusion_score: float = 0.0
-    lifts: Mapping[str, float] = field(default_factory=dict)
+    lifts: Mapping[str, float] = {}
     """What was added to the fused evidence, by its reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snippet:
+class Snippet(NamedTuple):
     """A window cut from a chunk's text; highlights are [start, end) code points of `text`."""
 
     text: str
     highlights: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(NamedTuple):
     """One result of a search."""
 
     rank: int
@@ -79,8 +74,7 @@ class Hit:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Degraded:
+class Degraded(NamedTuple):
     """A channel that could not answer, and what would bring it back."""
 
     channel: str
@@ -88,8 +82,7 @@ class Degraded:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Stage(NamedTuple):
     """What one stage of a search took in, gave out and cost."""
 
     stage: str
@@ -98,8 +91,7 @@ class Stage:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(NamedTuple):
     """One page of a search: hits in order, and what a caller must know about them."""
 
     hits: tuple[Hit, ...]
@@ -110,7 +102,7 @@ class Page:
     revision: int
     timing_ms: float
     stages: tuple[Stage, ...] = ()
-    asked: Mapping[str, float] = field(default_factory=dict)
+    asked: Mapping[str, float] = {}
     """How telling each term of the question is here, those that occur nowhere included."""
     conviction: float = 0.0
     """The probability that the first hit of the whole search is one."""

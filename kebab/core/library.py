@@ -1,14 +1,13 @@
 """The library as people look through it: summaries, details and counts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentSummary:
+class DocumentSummary(NamedTuple):
     """A document in a list. `mtime_ns` is the file's when it was read, `indexed_at` in seconds."""
 
     doc_id: DocId
@@ -26,16 +25,14 @@ class DocumentSummary:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentPage:
+class DocumentPage(NamedTuple):
     """A part of a list, and how many documents the whole list has."""
 
     documents: tuple[DocumentSummary, ...]
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentDetail:
+class DocumentDetail(NamedTuple):
     """A document with its chunks in order."""
 
     summary: DocumentSummary
@@ -46,8 +43,7 @@ class DocumentDetail:
     chunks: tuple[StoredChunk, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkDetail:
+class ChunkDetail(NamedTuple):
     """A chunk with its neighbours in its document."""
 
     chunk: StoredChunk
@@ -56,15 +52,13 @@ class ChunkDetail:
     following: ChunkId | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ambiguous:
+class Ambiguous(NamedTuple):
     """What a reference could mean, when it could mean more than one thing."""
 
     candidates: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryCounts:
+class LibraryCounts(NamedTuple):
     """How much the library holds. `last_change` is in seconds since the epoch.
 
     `media` and `lang` count documents; documents of unknown language stand under the empty string.

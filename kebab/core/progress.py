@@ -1,9 +1,8 @@
 """Progress: what a long run tells while it works."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class ProgressKind(StrEnum):
@@ -20,8 +19,7 @@ class ProgressKind(StrEnum):
     ABORTED = "aborted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class Progress(NamedTuple):
     """One event. `done` and `total` count files, bytes or chunks, as `unit` says."""
 
     kind: ProgressKind

@@ -84,7 +84,7 @@ def test_without_a_model_there_is_no_prompt():
 
 
 def test_what_embedded_the_passages_is_told_when_vectors_found_them():
-    near = replace(HITS[0], evidence=Evidence(vector_score=0.5))
+    near = HITS[0]._replace(evidence=Evidence(vector_score=0.5))
     retrieved = replace(answered().retrieved, page=page(near))
 
     assert reply(answered(), CONTEXT).embedding is None

@@ -91,7 +91,7 @@ def test_words_alone_name_the_other_channel(notes):
 )
 def test_a_missing_vector_has_its_reason(notes, state, reason, remedy):
     explained = _explained(notes, "oil", "c.md")
-    chunk = replace(explained.best.chunk, vector_state=state)
+    chunk = explained.best.chunk._replace(vector_state=state)
     explained = replace(explained, accounts=(replace(explained.best, chunk=chunk),))
 
     found = verdict.verdict(explained, Query(text="oil"))

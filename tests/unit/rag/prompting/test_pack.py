@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +56,7 @@ def test_the_best_passage_is_cut_around_its_match_when_it_does_not_fit():
     text = "Nothing to see here. " * 50 + "The valve opens at 80 degrees. " + "More of it. " * 50
     [one] = found(text)
     place = text.index("The valve")
-    one = replace(one, snippet=Snippet(text=text[place : place + 30], highlights=((4, 9),)))
+    one = one._replace(snippet=Snippet(text=text[place : place + 30], highlights=((4, 9),)))
 
     [packed] = pack([one], 150)
 

@@ -25,7 +25,7 @@ def test_moved_headings_are_searched_under_their_new_name(stored):
     row = document("a.md", ["body"], headings=("Old",))
     stored.put(row)
     first = row.chunks[0]
-    moved = replace(first, chunk=replace(first.chunk, heading_path=("New",)))
+    moved = first._replace(chunk=first.chunk._replace(heading_path=("New",)))
     written = stored.put(replace(row, chunks=(moved,)))
     assert (written.kept, written.added) == (1, 0)
     assert fts.frequency(stored.database, ["New", "Old"]) == {"New": 1, "Old": 0}
