@@ -14,6 +14,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from kebab.chunk.words import Count, WordCounter
+
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
 _SIGN = re.compile(r"[^\sA-Za-z0-9]")
@@ -44,14 +46,13 @@ def estimate(texts: Sequence[str]) -> list[int]:
     return [_bound(text) for text in texts]
 
 
-def mixed_counter(
-    tokenizer_count: Callable[[Sequence[str]], list[int]], supports: Callable[[str], bool]
-) -> Callable[[Sequence[str]], list[int]]:
+def mixed_counter(tokenizer_count: Count, supports: Callable[[str], bool]) -> Count:
     """Return a counter that asks the tokenizer, and estimates what its model does not know."""
+    counter = WordCounter(tokenizer_count)
 
     def count(texts: Sequence[str]) -> list[int]:
         known = [number for number, text in enumerate(texts) if supports(text)]
-        counted = dict(zip(known, tokenizer_count([texts[at] for at in known]), strict=True))
+        counted = dict(zip(known, counter([texts[at] for at in known]), strict=True))
         return [
             counted[number] if number in counted else _bound(text)
             for number, text in enumerate(texts)

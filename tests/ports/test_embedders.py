@@ -103,3 +103,9 @@ def test_tokens_are_counted_without_special_ones(embedder):
 
 def test_counting_goes_beyond_the_window(embedder):
     assert embedder.count_tokens(["cat " * 2000]) == [2000]
+
+
+def test_words_have_as_many_tokens_alone_as_in_a_text(embedder):
+    for text in TEXTS:
+        words = f"  {text}\n{text}".replace("\n", " ").split(" ")
+        assert sum(embedder.count_tokens(words)) == embedder.count_tokens([f"  {text}\n{text}"])[0]
