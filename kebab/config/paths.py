@@ -1,17 +1,24 @@
 """Where things lie: the platform's folders, unless a setting says otherwise."""
 
 import os
-from dataclasses import dataclass
+import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from kebab.config.model import Settings
 from kebab.errors.dependency import needed
 
 _APP = "kebab"
+_XDG = {
+    "user_cache_dir": ("XDG_CACHE_HOME", ".cache"),
+    "user_config_dir": ("XDG_CONFIG_HOME", ".config"),
+    "user_data_dir": ("XDG_DATA_HOME", ".local/share"),
+    "user_state_dir": ("XDG_STATE_HOME", ".local/state"),
+}
+"""By kind, the variable that names a folder on Linux, and where it lies below home without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """The folders and files of one knowledge base; nothing here is created by looking."""
 
     data: Path
@@ -31,10 +38,7 @@ class Places:
 
 def default_config() -> Path:
     """Return where the settings file lies when no flag names one."""
-    with needed("the folders of this system", "platformdirs"):
-        import platformdirs
-
-    return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / "config.toml"
+    return _folder("user_config_dir") / "config.toml"
 
 
 def places(settings: Settings) -> Places:
@@ -49,7 +53,23 @@ def places(settings: Settings) -> Places:
 def _chosen(setting: str, kind: str, *below: str) -> Path:
     if setting:
         return Path(os.path.abspath(Path(setting).expanduser()))  # noqa: PTH100 - keeps links
+    return _folder(kind).joinpath(*below)
+
+
+def _folder(kind: str) -> Path:
+    """Return our folder of a kind; the usual case is not worth the time to load the library."""
+    usual = _usual_on_linux(kind)
+    if usual is not None:
+        return usual
     with needed("the folders of this system", "platformdirs"):
         import platformdirs
 
-    return Path(getattr(platformdirs, kind)(_APP, appauthor=False), *below)
+    return Path(getattr(platformdirs, kind)(_APP, appauthor=False))
+
+
+def _usual_on_linux(kind: str) -> Path | None:
+    """Return what platformdirs says where variables are in order, None elsewhere."""
+    variable, below = _XDG[kind]
+    named = os.environ.get(variable)
+    base = Path(os.environ.get("HOME", ""), below) if named is None else Path(named)
+    return base / _APP if sys.platform == "linux" and base.is_absolute() else None

@@ -112,6 +112,9 @@ def test_an_index_that_has_to_be_read_anew_needs_lancedb(indexed):
 
 @pytest.mark.parametrize("command", ["list", "doctor", "schema"])
 def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breakable, command):
+    # Only what is out of order is asked of the library on every system.
+    breakable.environment["XDG_CONFIG_HOME"] = "relative"
+
     error = broken(breakable, "platformdirs").fails("dependency_missing", command)
 
     assert error["details"]["install"] == "pip install platformdirs"
