@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from kebab import __version__
-from kebab.app.classify import reply, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.moment import stamp
 from kebab.app.place import freshness
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from kebab.core.library import LibraryCounts
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.error import ErrorReply
 
 _CAPABILITIES = Capabilities(
     json_mode=True,
@@ -67,7 +67,7 @@ def introspect(shop: Workshop) -> Introspection:
             embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed as signal:
         if signal.found:
-            unreadable = reply(signal, operation="schema", view=seen_with(shop.settings))
+            unreadable = _unreadable(shop, signal)
     return Introspection(
         kebab_version=__version__,
         wire=WireInfo(schemas=sorted({*map(str, map(name_of, every_form())), "citation.v1"})),
@@ -76,6 +76,12 @@ def introspect(shop: Workshop) -> Introspection:
         stats=stats,
         unreadable=unreadable,
     )
+
+
+def _unreadable(shop: Workshop, signal: NotIndexed) -> "ErrorReply":
+    from kebab.app.classify import reply, seen_with
+
+    return reply(signal, operation="schema", view=seen_with(shop.settings))
 
 
 def _models(shop: Workshop, revision: int, embedding: str | None) -> ModelInfo:

@@ -9,7 +9,7 @@ import os
 import select
 import sys
 import threading
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _STANDARD = (0, 1, 2)
 
@@ -74,8 +74,7 @@ class Channel:
             raise refusal(fault, "write", self.name) from fault
 
 
-@dataclass(frozen=True, slots=True)
-class Channels:
+class Channels(NamedTuple):
     """Where results go, and where everything else goes."""
 
     out: Channel

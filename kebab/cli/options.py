@@ -15,7 +15,7 @@ _LANG = "--lang"
 _FRAMES = ("--json", "--stream", "--bulk")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Flags:
     """What the shared flags said; `machine` means that both channels speak JSON."""
 

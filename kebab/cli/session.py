@@ -29,7 +29,7 @@ Opener = Callable[..., "Kebab"]
 Draw = Callable[[R, "Page"], Iterable[str]]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Session:
     """What a command needs of the call it is in."""
 

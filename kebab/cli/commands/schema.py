@@ -1,14 +1,18 @@
 """`kebab schema`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from kebab.app.explain import catalogue
 from kebab.cli.command import Command
-from kebab.cli.render.catalogue import draw_table
-from kebab.cli.render.introspection import draw
 from kebab.cli.session import Session
 from kebab.errors.signal import Exit
-from kebab.wire.error import ErrorCatalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kebab.cli.render.page import Page
+    from kebab.wire.introspect import Introspection
 
 
 @click.command(
@@ -24,9 +28,23 @@ def command(session: Session, *, errors: bool) -> Exit:
     It works without a knowledge base too.
     """
     if errors:
-        rows = catalogue()
-        assert isinstance(rows, ErrorCatalog)
-        return session.answer(rows, draw_table)
+        return _catalogue(session)
     with session.kebab() as kebab:
         reply = kebab.introspect()
-    return session.answer(reply, draw)
+    return session.answer(reply, _draw)
+
+
+def _catalogue(session: Session) -> Exit:
+    from kebab.app.explain import catalogue
+    from kebab.cli.render.catalogue import draw_table
+    from kebab.wire.error import ErrorCatalog
+
+    rows = catalogue()
+    assert isinstance(rows, ErrorCatalog)
+    return session.answer(rows, draw_table)
+
+
+def _draw(reply: "Introspection", page: "Page") -> "Iterable[str]":
+    from kebab.cli.render.introspection import draw
+
+    return draw(reply, page)

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,16 +10,16 @@ import msgspec
 from kebab.cli.command import Command
 from kebab.cli.filters import filter_options
 from kebab.cli.options import frame_option
-from kebab.cli.render.hits import draw
 from kebab.cli.request import made, stated
 from kebab.cli.session import Session
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import UNREADABLE
-from kebab.wire.search import MAX_LIMIT, SearchRequest
+from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.cli.frames import Frames
+    from kebab.cli.render.page import Page
 
 
 @click.command(
@@ -72,8 +71,14 @@ def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
     status = Exit.DONE if reply.hits else Exit.NO
     if frames:
         return frames.finish(reply, status)
-    again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""
-    return session.answer(reply, partial(draw, again=again), status)
+
+    def draw(reply: SearchResponse, page: "Page") -> Iterator[str]:
+        from kebab.cli.render import hits
+
+        again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""
+        return hits.draw(reply, page, again)
+
+    return session.answer(reply, draw, status)
 
 
 def _frames(session: Session) -> "Frames":

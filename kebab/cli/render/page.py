@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import click
 
@@ -18,8 +18,7 @@ _FIRM = "\xa0"
 """A blank at which no line is broken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A sheet. Without a terminal `width` is None: lines are never broken, cut or decorated."""
 
     width: int | None = None
