@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import TracebackType
 
 from kebab.errors.catalog import EmbeddingUnavailable
@@ -32,11 +33,7 @@ _OUT_OF_MEMORY = "out of memory"
 @contextmanager
 def translated(model: str, place: str) -> Iterator[None]:
     """Turn whatever onnxruntime raises inside into `EmbeddingUnavailable`."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
-    kinds = {getattr(state, name): cause for name, cause in CAUSES.items() if hasattr(state, name)}
-    # What its C++ throws and its binding does not know comes as Python's own.
-    kinds |= {RuntimeError: CAUSES["RuntimeException"], FloatingPointError: "its output is broken"}
+    kinds = _kinds()
     try:
         yield
     except MemoryError as error:
@@ -45,6 +42,19 @@ def translated(model: str, place: str) -> Iterator[None]:
         if type(error) not in kinds:
             raise
         raise _unavailable(model, place, f"{kinds[type(error)]}; {error}") from error
+
+
+@cache
+def _kinds() -> dict[type[BaseException], str]:
+    """Return what each exception of the runtime is called."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    kinds = {getattr(state, name): cause for name, cause in CAUSES.items() if hasattr(state, name)}
+    # What its C++ throws and its binding does not know comes as Python's own.
+    return kinds | {
+        RuntimeError: CAUSES["RuntimeException"],
+        FloatingPointError: "its output is broken",
+    }
 
 
 class Tokenizing:

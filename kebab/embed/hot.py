@@ -4,11 +4,12 @@ A conformance suite holds its vectors equal to those of fastembed, which takes s
 long to import.
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.embed import scripts
-from kebab.embed.session import Session, default_threads, unit
+from kebab.embed.session import Run, Session, default_threads, unit
 from kebab.embed.tokens import Tokens
 from kebab.errors.dependency import needed
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from kebab.core.vector import Matrix, Vector
     from kebab.embed.models import EmbeddingModel
+
+_Begun: TypeAlias = tuple[list[list[list[int]]], Run]
+"""The windows of each text, and their run."""
 
 _SLICE = 32  # texts that are told as done together: below a second of work
 
@@ -66,22 +70,36 @@ class OnnxEmbedder:
 
     def embed_query(self, text: str) -> "Vector":
         """Return the unit vector of a question, shape (dimension,), float32."""
-        return self._embed([text], self._model.query_prefix)[0]
+        return self._vectors(*self._begin([text], self._model.query_prefix))[0]
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension))."""
         with needed("embedding", "numpy"):
             import numpy as np
 
-        for start in range(0, len(texts), _SLICE):
-            part = texts[start : start + _SLICE]
-            vectors = self._embed(part, self._model.passage_prefix)
-            yield list(range(start, start + len(part))), np.stack(vectors)
+        begun: deque[_Begun] = deque()
+        done = 0
+        try:
+            # One slice is with the model while the one before it is waited for and handed out.
+            for start in range(0, len(texts) + _SLICE, _SLICE):
+                if part := texts[start : start + _SLICE]:
+                    begun.append(self._begin(part, self._model.passage_prefix))
+                if start and begun:
+                    vectors = self._vectors(*begun.popleft())
+                    yield list(range(done, done + len(vectors))), np.stack(vectors)
+                    done += len(vectors)
+        finally:
+            for _, run in begun:
+                run.stop()
 
-    def _embed(self, texts: Sequence[str], prefix: str) -> "list[Vector]":
-        """Return the vector of each text; windows of a long one are averaged by their tokens."""
+    def _begin(self, texts: Sequence[str], prefix: str) -> _Begun:
+        """Cut texts into windows and let the model begin with them."""
         windows = self._tokens.windows(texts, prefix)
-        vectors = iter(self._session.run([window for cuts in windows for window in cuts]))
+        return windows, self._session.start([window for cuts in windows for window in cuts])
+
+    def _vectors(self, windows: list[list[list[int]]], run: Run) -> "list[Vector]":
+        """Return the vector of each text; windows of a long one are averaged by their tokens."""
+        vectors = iter(self._session.vectors(run))
         return [_merged([(next(vectors), len(cut)) for cut in cuts]) for cuts in windows]
 
 

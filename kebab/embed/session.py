@@ -8,17 +8,19 @@ but the text.
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kebab.embed import layout
+from kebab.embed.deadline import Deadline
 from kebab.embed.faults import translated
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.dependency import needed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from kebab.core.vector import Vector
@@ -44,9 +46,11 @@ class Session:
         self._directory = directory
         self._model = model
         self._threads = threads
-        self._deadline_ms = deadline_ms
+        self._deadline = Deadline(deadline_ms)
         self._lock = threading.Lock()
         self._runtime: Any = None
+        self._wanted: set[str] = set()
+        self._outputs: list[str] = []
         self._pool: ThreadPoolExecutor | None = None
 
     def load(self) -> Any:
@@ -54,7 +58,10 @@ class Session:
         with self._lock:
             if self._runtime is None:
                 self._check()
-                self._runtime = self._open()
+                runtime = self._open()
+                self._wanted = {entry.name for entry in runtime.get_inputs()}
+                self._outputs = [runtime.get_outputs()[0].name]
+                self._runtime = runtime
             return self._runtime
 
     def _check(self) -> None:
@@ -88,17 +95,56 @@ class Session:
             TimedOut: The sequences together took longer than the deadline.
             EmbeddingUnavailable: The runtime failed.
         """
+        return self.vectors(self.start(sequences))
+
+    def start(self, sequences: "Sequence[list[int]]") -> "Run":
+        """Begin a run, whose vectors can be asked for once.
+
+        Alone, or on the only thread, a sequence runs when its vector is asked for.
+
+        Raises:
+            EmbeddingUnavailable: The model cannot be loaded, or no thread can be had.
+        """
         self.load()
-        with self._deadline() as options, translated(self._model.name, str(self._directory)):
-            if self._threads == 1 or len(sequences) == 1:
-                return [self._one(sequence, options) for sequence in sequences]
-            # The longest go first, so that no thread is left with a long one at the end.
-            order = sorted(range(len(sequences)), key=lambda place: -len(sequences[place]))
+        import onnxruntime
+
+        options = onnxruntime.RunOptions()
+        options.log_severity_level = _FATAL
+        if self._threads == 1 or len(sequences) == 1:
+            return Run(options, [partial(self._one, one, options) for one in sequences])
+        # The longest go first, so that no thread is left with a long one at the end.
+        order = sorted(range(len(sequences)), key=lambda place: -len(sequences[place]))
+        with translated(self._model.name, str(self._directory)):
             jobs = {
                 place: self._workers().submit(self._one, sequences[place], options)
                 for place in order
             }
-            return [jobs[place].result() for place in range(len(sequences))]
+        return Run(options, [jobs[place].result for place in range(len(sequences))])
+
+    def vectors(self, run: "Run") -> "list[Vector]":
+        """Wait for the vectors of a run, from now on no longer than the deadline.
+
+        Raises:
+            TimedOut: The deadline has passed.
+            EmbeddingUnavailable: The runtime failed.
+        """
+        started = time.monotonic()
+        try:
+            with (
+                translated(self._model.name, str(self._directory)),
+                self._deadline.bounds(run.options),
+            ):
+                return [vector() for vector in run.awaited]
+        except EmbeddingUnavailable as error:
+            if not run.options.terminate:
+                raise
+            elapsed = int((time.monotonic() - started) * 1000)
+            limit = self._deadline.milliseconds
+            raise TimedOut(
+                operation="embedding a batch", elapsed_ms=elapsed, deadline_ms=limit
+            ) from error
+        finally:
+            run.stop()
 
     def _workers(self) -> ThreadPoolExecutor:
         """Return the pool of threads."""
@@ -116,37 +162,21 @@ class Session:
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.zeros_like(ids),
         }
-        runtime = self.load()
-        wanted = {entry.name for entry in runtime.get_inputs()}
-        feed = {name: value for name, value in inputs.items() if name in wanted}
-        hidden = runtime.run([runtime.get_outputs()[0].name], feed, options)[0][0]
+        feed = {name: value for name, value in inputs.items() if name in self._wanted}
+        hidden = self._runtime.run(self._outputs, feed, options)[0][0]
         return unit(hidden.mean(axis=0, dtype=np.float64))
 
-    @contextmanager
-    def _deadline(self) -> Iterator[Any]:
-        """Give run options that end every run when the deadline passes."""
-        import onnxruntime
 
-        options = onnxruntime.RunOptions()
-        options.log_severity_level = _FATAL
-        if not self._deadline_ms:
-            yield options
-            return
-        started = time.monotonic()
-        timer = threading.Timer(self._deadline_ms / 1000, setattr, (options, "terminate", True))
-        timer.daemon = True
-        timer.start()
-        try:
-            yield options
-        except EmbeddingUnavailable as error:
-            if not options.terminate:
-                raise
-            elapsed = int((time.monotonic() - started) * 1000)
-            raise TimedOut(
-                operation="embedding a batch", elapsed_ms=elapsed, deadline_ms=self._deadline_ms
-            ) from error
-        finally:
-            timer.cancel()
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Sequences on their way through the model: what each one's vector is awaited by."""
+
+    options: Any
+    awaited: "Sequence[Callable[[], Vector]]"
+
+    def stop(self) -> None:
+        """End what is still running of it."""
+        self.options.terminate = True
 
 
 def unit(vector: Any) -> "Vector":

@@ -26,6 +26,8 @@ class Tokens:
         self._model = model
         self._lock = threading.Lock()
         self._tokenizer: Any = None
+        self._frame: tuple[list[int], list[int]] = ([], [])
+        """The special tokens before and after a sequence, once the tokenizer is loaded."""
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens each text is, special tokens left out."""
@@ -36,7 +38,8 @@ class Tokens:
 
         That is one sequence, or several of at most `model.window` tokens of content each.
         """
-        head, tail = self._frame()
+        self._load()
+        head, tail = self._frame
         found = []
         for text, ids in zip(texts, self._ids([prefix + text for text in texts]), strict=True):
             if len(head) + len(ids) + len(tail) <= self._model.positions:
@@ -60,13 +63,6 @@ class Tokens:
                 found.extend(encoding.ids for encoding in encodings)
         return found
 
-    def _frame(self) -> tuple[list[int], list[int]]:
-        """Return the special tokens before and after a sequence."""
-        tokenizer = self._load()
-        with self._translated():
-            frame: list[int] = tokenizer.encode("").ids
-        return frame[:1], frame[1:]
-
     def _load(self) -> Any:
         """Return the tokenizer, without the padding and cutting that its file may ask for."""
         with self._lock:
@@ -80,6 +76,8 @@ class Tokens:
                     tokenizer = Tokenizer.from_file(str(self._proven_file()))
                     tokenizer.no_padding()
                     tokenizer.no_truncation()
+                    frame: list[int] = tokenizer.encode("").ids
+                self._frame = frame[:1], frame[1:]
                 self._tokenizer = tokenizer
             return self._tokenizer
 

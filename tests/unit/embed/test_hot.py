@@ -7,6 +7,7 @@ import pytest
 from kebab.embed import layout
 from kebab.embed.hot import OnnxEmbedder
 from kebab.embed.models import E5_SMALL, MINILM
+from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
 
 
@@ -35,6 +36,25 @@ def test_a_long_text_is_the_mean_of_its_windows_by_tokens(tmp_path):
     assert np.allclose(whole, weighted / np.linalg.norm(weighted), atol=1e-5)
 
 
+def test_a_walk_that_is_left_early_stops_only_itself(tmp_path):
+    embedder = OnnxEmbedder(tiny_model.install(MINILM, tmp_path), MINILM, threads=2)
+    fresh = OnnxEmbedder(tmp_path / MINILM.version, MINILM)
+
+    for indexes, _ in embedder.embed_passages([f"cat {'sky ' * 200}"] * 200):
+        assert indexes == list(range(32))
+        break
+
+    assert np.array_equal(embedder.embed_query("the cat"), fresh.embed_query("the cat"))
+
+
+def test_a_deadline_ends_a_walk_over_passages(tmp_path):
+    directory = tiny_model.install(MINILM, tmp_path)
+    embedder = OnnxEmbedder(directory, MINILM, threads=2, deadline_ms=1)
+
+    with pytest.raises(TimedOut):
+        list(embedder.embed_passages([f"cat {'sky ' * 2000}"] * 100))
+
+
 def test_tokens_are_counted_without_the_model(embedder, tmp_path):
     (tmp_path / E5_SMALL.version / layout.MODEL_FILE).unlink()
 
@@ -42,8 +62,6 @@ def test_tokens_are_counted_without_the_model(embedder, tmp_path):
 
 
 def test_a_missing_model_is_refused_by_the_first_use(tmp_path):
-    from kebab.errors.catalog import EmbeddingUnavailable
-
     embedder = OnnxEmbedder(tmp_path / "nowhere", MINILM)
 
     with pytest.raises(EmbeddingUnavailable):
