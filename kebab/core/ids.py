@@ -8,6 +8,9 @@ ChunkId = NewType("ChunkId", str)
 Key = NewType("Key", int)
 """The integer by which both stores know a chunk."""
 
+DocNumber = NewType("DocNumber", int)
+"""The integer by which one snapshot knows a document."""
+
 _ID_BYTES = 16
 
 

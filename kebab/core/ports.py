@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kebab.core.answer import Completion, Message, SessionSummary, Turn
     from kebab.core.chunk import KeyedScore, Passage, PendingChunk
     from kebab.core.document import ParsedDocument
     from kebab.core.hit import StoredChunk, VectorState
-    from kebab.core.ids import DocId, Key
+    from kebab.core.ids import DocId, DocNumber, Key
     from kebab.core.query import Filters
     from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
     from kebab.core.vector import Matrix, Vector
@@ -155,10 +154,13 @@ class LibraryReader(Protocol):
     def chunk_count(self) -> int:
         """Return how many chunks the snapshot holds."""
 
-    def lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+    def lexical(
+        self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
+    ) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
 
-        Filters hold before the cut.
+        Filters hold before the cut. `plain` holds the tokens, each once and in their order, of an
+        expression that is their alternative and nothing else: it may be answered from memory.
         """
 
     def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
@@ -179,6 +181,12 @@ class LibraryReader(Protocol):
     def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
 
+    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+        """Return a number for the document of each of these chunks; unknown keys are left out.
+
+        It is quicker than `owners`, and means something in this snapshot only.
+        """
+
     def passages(self, filters: Filters) -> Iterator[Passage]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
 
@@ -194,55 +202,6 @@ class AnswerCache(Protocol):
 
     def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
         """Remember an answer if that can be done at once; never fail."""
-
-
-class LanguageModel(Protocol):
-    """Writes text, a token at a time. Nothing it does outlasts its deadlines."""
-
-    @property
-    def name(self) -> str:
-        """The model's name, as its server knows it."""
-
-    @property
-    def context_tokens(self) -> int:
-        """The window that prompt and answer share, in tokens; the same for every call."""
-
-    def chat(
-        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
-    ) -> Completion:
-        """Return what the model says to a conversation; `on_text` gets each piece as it comes.
-
-        An exception, one of `on_text` or a `KeyboardInterrupt` too, ends the server's work: the
-        connection is closed before it goes on.
-
-        Raises:
-            ModelUnreachable: No connection, or it was cut.
-            ModelNotPulled: The server does not have the model.
-            ModelRejected: The model cannot chat, cannot be loaded, or the request is refused.
-            ModelBusy: The server takes no more work now.
-            ModelProtocol: What answers does not speak the protocol, or ended too early.
-            ContextOverflow: The conversation does not fit the window.
-            TimedOut: A deadline passed; `operation` says which one.
-        """
-
-
-class Conversations(Protocol):
-    """Remembers the turns of sessions, up to a limit."""
-
-    def turns(self, session: str, last: int | None = None) -> list[Turn]:
-        """Return the turns of a session in order, or only the last ones; none when unknown."""
-
-    def add(self, turn: Turn) -> int:
-        """Remember a turn at the end of its session and return its index, from 0.
-
-        `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
-        """
-
-    def sessions(self) -> list[SessionSummary]:
-        """Return every session, the one used last first."""
-
-    def forget(self, session: str) -> int:
-        """Forget a session and return how many turns went."""
 
 
 class Vectors(Protocol):

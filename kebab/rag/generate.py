@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from kebab.core.answer import AnswerMode, Completion, Refusal, Turn, Usage, Warned
+from kebab.core.dialogue import LanguageModel
 from kebab.core.hit import Page
-from kebab.core.ports import LanguageModel
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag.hold import Hold
 from kebab.rag.prompting import prompt

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kebab.core.answer import AnswerMode, Passage, Refusal, Turn
+from kebab.core.dialogue import LanguageModel
 from kebab.core.hit import Page
-from kebab.core.ports import Embedder, LanguageModel
+from kebab.core.ports import Embedder
 from kebab.rag.extract import extract
 from kebab.rag.recite import recite
 from kebab.rag.worded import Listener, Worded

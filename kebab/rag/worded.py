@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from kebab.core.answer import AnswerMode, Refusal, Support, Turn, Usage, Warned
+from kebab.core.dialogue import LanguageModel
 from kebab.core.hit import Page
-from kebab.core.ports import LanguageModel
 
 
 class Listener(Protocol):

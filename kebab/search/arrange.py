@@ -9,7 +9,7 @@ from kebab.core.ids import DocId, Key
 COPIES = 3
 """How often the very same text is shown; further copies, in other documents, are left out."""
 
-_BATCH = 24
+_BATCH, _LARGEST_BATCH = 12, 96
 
 
 def arrange(
@@ -19,12 +19,12 @@ def arrange(
 ) -> Iterator[StoredChunk]:
     """Yield chunks in their order, at most `per_doc` of one document and few copies of one text.
 
-    They are read in batches, as far as the caller goes.
+    They are read in growing batches, as far as the caller goes.
     """
     documents: Counter[DocId] = Counter()
     texts: Counter[str] = Counter()
-    for start in range(0, len(keys), _BATCH):
-        for chunk in read(keys[start : start + _BATCH]):
+    for batch in _batches(keys):
+        for chunk in read(batch):
             if per_doc is not None and documents[chunk.doc_id] >= per_doc:
                 continue
             if texts[chunk.text] >= COPIES:
@@ -32,3 +32,10 @@ def arrange(
             documents[chunk.doc_id] += 1
             texts[chunk.text] += 1
             yield chunk
+
+
+def _batches(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
+    start, size = 0, _BATCH
+    while start < len(keys):
+        yield keys[start : start + size]
+        start, size = start + size, min(2 * size, _LARGEST_BATCH)

@@ -83,7 +83,7 @@ def _cosine(ranking: Ranking, first: Sequence[StoredChunk]) -> float:
     """Return the highest cosine, on the scale of its model."""
     return max(
         (
-            fuse.scale(chunk.embedding_version or "").share(ranking.vector[chunk.key][1])
+            fuse.scale(chunk.embedding_version or "").share(ranking.vector.scores[chunk.key])
             for chunk in first
             if chunk.key in ranking.vector
         ),

@@ -1,8 +1,7 @@
 """Depth: ranks of passages that stand beyond the candidates of a search."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.hit import Degraded
@@ -10,10 +9,9 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode
 from kebab.search import lexical
+from kebab.search.listing import Listing
 from kebab.search.rank import POOL, Ranking
 from kebab.search.vector import Channel
-
-Places: TypeAlias = Mapping[Key, tuple[int | None, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Depth:
     def words(self, ranking: Ranking, keys: Collection[Key]) -> dict[Key, Standing]:
         """Return where passages stand by their words."""
         found = _listed(ranking.lexical, keys)
-        if len(found) < len(keys) and len(ranking.lexical) >= POOL:
+        if len(found) < len(keys) and len(ranking.lexical.ranked) >= POOL:
             all_ = lexical.search(
                 self._library, ranking.question, ranking.words, self._library.chunk_count()
             )
@@ -52,7 +50,7 @@ class Depth:
     def meaning(self, ranking: Ranking, keys: Collection[Key], mode: Mode) -> dict[Key, Standing]:
         """Return where passages stand by their vectors."""
         found = _listed(ranking.vector, keys)
-        if len(found) < len(keys) and _ranked(ranking) >= POOL:
+        if len(found) < len(keys) and len(ranking.vector.ranked) >= POOL:
             count = self._library.chunk_count()
             near = self._channel.ask(ranking.question, keys, count, mode)
             if not isinstance(near, Degraded):
@@ -69,17 +67,12 @@ def ranks(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Sta
     }
 
 
-def _ranked(ranking: Ranking) -> int:
-    return sum(rank is not None for rank, _ in ranking.vector.values())
-
-
-def _listed(places: Places, keys: Collection[Key]) -> dict[Key, Standing]:
+def _listed(listing: Listing, keys: Collection[Key]) -> dict[Key, Standing]:
     """Return those of the passages that a channel gave."""
-    found = {key: places[key] for key in keys if key in places}
     return {
-        key: Standing(rank, score, listed=True)
-        for key, (rank, score) in found.items()
-        if rank is not None
+        key: Standing(rank, listing.scores[key], listed=True)
+        for key in keys
+        if (rank := listing.rank(key)) is not None
     }
 
 

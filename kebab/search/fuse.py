@@ -33,6 +33,14 @@ class Scale:
         """Return a cosine as evidence between 0 and 1."""
         return min(1.0, max(0.0, (cosine - self.low) / (self.high - self.low)))
 
+    def shares(self, cosines: Mapping[Key, float]) -> dict[Key, float]:
+        """Return cosines as evidence; a thousand calls of `share` would take a millisecond."""
+        low, width = self.low, self.high - self.low
+        return {
+            key: 0.0 if (part := (cosine - low) / width) < 0.0 else min(part, 1.0)
+            for key, cosine in cosines.items()
+        }
+
 
 _PLAIN = Scale(0.0, 1.0)
 _SCALES = {"mle5small": Scale(0.7, 1.0)}
@@ -62,16 +70,18 @@ def fuse(
     A chunk that cannot have a vector is judged by its words alone: its semantic evidence is taken
     to be as strong as its lexical evidence.
     """
-    return {
-        key: share * words.get(key, 0.0) + (1 - share) * meaning.get(key, words.get(key, 0.0))
-        for key in words.keys() | meaning.keys()
-    }
+    rest = 1 - share
+    fused = {key: share * words.get(key, 0.0) + rest * value for key, value in meaning.items()}
+    for key, value in words.items():
+        if key not in meaning:
+            fused[key] = share * value + rest * value
+    return fused
 
 
 def ranked(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
     """Return chunks by falling score, ties by the smaller key."""
     order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
-    return [(key, scores[key]) for key in order]
+    return list(zip(order, map(scores.__getitem__, order), strict=True))
 
 
 def front(scores: Mapping[Key, float], limit: int | None = None) -> list[Key]:

@@ -59,11 +59,13 @@ def weigh(library: LibraryReader, question: Question) -> Words:
     Fillers are asked for when the index holds none of the terms.
     """
     total = library.chunk_count()
-    counts = library.document_frequency(
-        {term.text for term in (*question.terms, *question.fillers)}
-    )
+    counts = library.document_frequency({term.text for term in question.terms})
+    found = _present(question.terms, counts)
+    if not found:
+        # Half of all passages hold a filler: to count them costs more than all the rest.
+        counts |= library.document_frequency({term.text for term in question.fillers})
+        found = _present(question.fillers, counts)
     weights = {text: _idf(count, total) for text, count in counts.items()}
-    found = _present(question.terms, counts) or _present(question.fillers, counts)
     telling = [term for term in found if term.prefix or counts[term.text] <= total * COMMON]
     kept = sorted(telling or found, key=lambda term: -weights[term.text])[:TERM_LIMIT]
     there = set(found)
@@ -82,7 +84,9 @@ def search(
 ) -> list[KeyedScore]:
     """Return the best chunks under bm25."""
     match = expression.match(words.terms, question.required, question.excluded)
-    return library.lexical(match, question.filters, limit) if match else []
+    if not match:
+        return []
+    return library.lexical(match, question.filters, limit, _plain(question, words.terms))
 
 
 def held(library: LibraryReader, question: Question) -> list[Key] | None:
@@ -105,6 +109,13 @@ def evidence(scores: Sequence[KeyedScore], words: Words) -> dict[Key, float]:
 
 def _keys(library: LibraryReader, question: Question, match: str) -> list[Key]:
     return sorted(key for key, _ in library.lexical(match, question.filters, EVERYTHING))
+
+
+def _plain(question: Question, terms: Sequence[Term]) -> list[str]:
+    """Return the tokens of an expression that asks for any of them and nothing else, else none."""
+    if question.required or question.excluded or any(term.prefix for term in terms):
+        return []
+    return [term.text for term in terms]
 
 
 def _present(terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:

@@ -45,7 +45,7 @@ def lifts(
         reading: What the passages are read through.
     """
     step = _handicap(goal)
-    owners = reading.owners(scores.keys()) if step or goal.topic else {}
+    owners = reading.documents(scores.keys()) if step or goal.topic else {}
     if goal.topic:
         lift = _scaled(context.around(shares, owners), _CONTEXT * goal.topic)
         scores = raised(scores, lift)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from kebab.search.alphabet import clusters, found_units, is_dense
-from kebab.search.tokens import index_tokens, normalize
+from kebab.search.alphabet import clusters, found_units, is_dense, units
+from kebab.search.tokens import index_tokens, normalize, unit_tokens
 
 _part_spans = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
 
@@ -24,13 +24,11 @@ class Match:
 
 def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
-    asked = frozenset(weights)
-    single = any(len(token) == 1 and is_dense(token) for token in asked)
+    telling = _telling(text, weights)
     found: list[Match] = []
-    for place in found_units(text):
+    for place in found_units(text) if telling else ():
         unit = place[0]
-        tokens = _tokens(unit)
-        if asked.isdisjoint(tokens) and not (single and is_dense(unit)):
+        if (tokens := telling.get(unit)) is None:
             continue
         if is_dense(unit):
             found.extend(_of_run(unit, place.start(), weights))
@@ -39,10 +37,23 @@ def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     return found
 
 
-@lru_cache(maxsize=1 << 12)
+def _telling(text: str, weights: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
+    """Return the different units of a text that may match, with their tokens.
+
+    Few do: where they stand is looked up for these alone.
+    """
+    asked = frozenset(weights)
+    tokens = {unit: _tokens(unit) for unit in set(units(text))}
+    telling = {unit: held for unit, held in tokens.items() if not asked.isdisjoint(held)}
+    if any(len(token) == 1 and is_dense(token) for token in asked):
+        telling |= {unit: held for unit, held in tokens.items() if is_dense(unit)}
+    return telling
+
+
+@lru_cache(maxsize=1 << 15)
 def _tokens(unit: str) -> tuple[str, ...]:
     """Return what the index holds of a unit of an original text."""
-    return tuple(index_tokens(unit))
+    return unit_tokens(unit) if unit.isascii() else tuple(index_tokens(unit))
 
 
 def _of_word(

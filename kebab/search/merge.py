@@ -97,5 +97,4 @@ class Merger:
 
 def _meaning(version: str, cosines: Scores) -> Scores:
     """Return cosines on the scale of their model."""
-    scale = fuse.scale(version)
-    return {key: scale.share(cosine) for key, cosine in cosines.items()}
+    return fuse.scale(version).shares(cosines)

@@ -11,6 +11,7 @@ from kebab.core.query import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
 from kebab.search.lexical import Words
+from kebab.search.listing import Listing
 from kebab.search.merge import Merger, Order
 from kebab.search.parse import Question, parse
 from kebab.search.reading import Reading
@@ -31,8 +32,8 @@ class Ranking:
     question: Question
     """What was asked in the end: without its phrases when no passage held them all."""
     words: Words
-    lexical: Mapping[Key, tuple[int | None, float]]
-    vector: Mapping[Key, tuple[int | None, float]]
+    lexical: Listing
+    vector: Listing
     degraded: tuple[Degraded, ...]
     fused: Mapping[Key, float] = field(default_factory=dict)
     """The evidence of both channels before anything was added to it."""
@@ -41,13 +42,11 @@ class Ranking:
 
     def evidence(self, key: Key, fused: float) -> Evidence:
         """Return the place of a candidate in each channel."""
-        lexical_rank, lexical_score = self.lexical.get(key, (None, None))
-        vector_rank, vector_score = self.vector.get(key, (None, None))
         return Evidence(
-            lexical_rank=lexical_rank,
-            lexical_score=lexical_score,
-            vector_rank=vector_rank,
-            vector_score=vector_score,
+            lexical_rank=self.lexical.rank(key),
+            lexical_score=self.lexical.scores.get(key),
+            vector_rank=self.vector.rank(key),
+            vector_score=self.vector.scores.get(key),
             fusion_score=fused,
             lifts=self.added(key),
         )
@@ -121,8 +120,8 @@ class Ranker:
             method=Mode.LEXICAL,
             question=question,
             words=words,
-            lexical={},
-            vector={},
+            lexical=Listing(),
+            vector=Listing(),
             degraded=(),
         )
 
@@ -152,17 +151,9 @@ def _found(
         method=order.method,
         question=question,
         words=words,
-        lexical=_places(found, dict(found)),
-        vector=_places(vectors.near, vectors.cosines) if vectors else {},
+        lexical=Listing(found),
+        vector=Listing(vectors.near, vectors.cosines) if vectors else Listing(),
         degraded=(near,) if isinstance(near, Degraded) else (),
         fused=order.fused,
         lifts=order.lifts,
     )
-
-
-def _places(
-    ranked: Sequence[KeyedScore], scores: Mapping[Key, float]
-) -> dict[Key, tuple[int | None, float]]:
-    """Return rank and score of every candidate that a channel scored; beyond its list no rank."""
-    ranks = {key: rank for rank, (key, _) in enumerate(ranked, start=1)}
-    return {key: (ranks.get(key), score) for key, score in scores.items()}

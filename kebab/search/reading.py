@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from kebab.core.hit import StoredChunk
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
 from kebab.search.coverage import together
 from kebab.search.tokens import index_tokens
@@ -24,9 +24,9 @@ class Reading:
             self._chunks.update((chunk.key, chunk) for chunk in self._library.chunks(missing))
         return [self._chunks[key] for key in keys if key in self._chunks]
 
-    def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
-        """Return the documents of these chunks; unknown keys are left out."""
-        return self._library.owners(keys)
+    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+        """Return a number for the document of each chunk; unknown keys are left out."""
+        return self._library.documents(keys)
 
     def body(self, chunk: StoredChunk) -> tuple[str, ...]:
         """Return the tokens of a passage, in order."""

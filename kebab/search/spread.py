@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import DocNumber, Key
 
 
-def handicap(ranked: Sequence[Key], owners: Mapping[Key, DocId], step: float) -> dict[Key, float]:
+def handicap(
+    ranked: Sequence[Key], owners: Mapping[Key, DocNumber], step: float
+) -> dict[Key, float]:
     """Return what each passage loses: `step` for every better one of its document."""
-    seen: Counter[DocId] = Counter()
+    seen: Counter[DocNumber] = Counter()
     lost = {}
     for key in ranked:
         if (owner := owners.get(key)) is not None:

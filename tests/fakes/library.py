@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from kebab.core.chunk import ChunkRow, KeyedScore, Passage, PendingChunk
 from kebab.core.hit import StoredChunk, VectorState
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key
+from kebab.core.keys import Keys, rising
 from kebab.core.query import Filters
 from kebab.core.rows import DocumentRow, FileStamp, Known, Source, Written
 from tests.fakes.passing import passes
@@ -166,8 +167,8 @@ class MemoryLibrary:
     def clear_garbage(self, keys: Collection[Key]) -> None:
         self._garbage -= set(keys)
 
-    def vector_keys(self) -> set[Key]:
-        return {entry.key for entry in self._entries.values() if entry.state == "committed"}
+    def vector_keys(self) -> Keys:
+        return rising(e.key for e in self._entries.values() if e.state == "committed")
 
     def get_value(self, name: str) -> str | None:
         return self._values.get(name)
@@ -190,7 +191,10 @@ class MemoryLibrary:
     def chunk_count(self) -> int:
         return len(self._entries)
 
-    def lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+    def lexical(
+        self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
+    ) -> list[KeyedScore]:
+        del plain
         terms = [term.replace('""', '"') for term in _TERM.findall(match)]
         need = all if " AND " in match else any
         scored = []
@@ -214,7 +218,7 @@ class MemoryLibrary:
         return [entry.key for entry in self._ordered() if passes(entry.document, filters)]
 
     def existing(self, keys: Collection[Key]) -> set[Key]:
-        return self.vector_keys() & set(keys)
+        return set(keys).intersection(map(Key, self.vector_keys()))
 
     def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         found = {entry.key: entry for entry in self._entries.values()}
@@ -222,6 +226,14 @@ class MemoryLibrary:
 
     def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
         return {entry.key: entry.document.doc_id for entry in self._ordered() if entry.key in keys}
+
+    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+        order = list(self._documents)
+        return {
+            entry.key: DocNumber(order.index(entry.document.doc_id))
+            for entry in self._ordered()
+            if entry.key in keys
+        }
 
     def passages(self, filters: Filters) -> Iterator[Passage]:
         order = list(self._sources)

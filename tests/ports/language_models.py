@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from kebab.core.answer import Completion, FinishReason
-from kebab.core.ports import LanguageModel
+from kebab.core.dialogue import LanguageModel
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kebab.core.ids import ChunkId, DocId, Key, doc_id
+from kebab.core.keys import rising
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Filters
 from kebab.core.rows import VectorRow
@@ -91,14 +92,14 @@ class TestDocuments:
         keys = commit_all(library)
         written = library.writer.put(document("a.md", ["one", "two"]))
         assert (written.kept, written.added, written.removed) == (2, 0, 0)
-        assert library.writer.vector_keys() == set(keys)
+        assert library.writer.vector_keys() == rising(keys)
 
     def test_an_edit_keeps_the_keys_and_vectors_of_other_chunks(self, library: Library) -> None:
         library.writer.put(document("a.md", ["one", "two", "three"]))
         one, two, three = commit_all(library)
         written = library.writer.put(document("a.md", ["zero", "one", "three"]))
         assert (written.kept, written.added, written.removed) == (2, 1, 1)
-        assert library.writer.vector_keys() == {one, three}
+        assert library.writer.vector_keys() == rising([one, three])
         assert library.writer.garbage() == [two]
         assert [chunk.text for chunk in library.writer.pending(9)] == ["zero"]
         moved = library.reader().chunks([one])[0]
@@ -205,6 +206,9 @@ class TestPassages:
             three: doc_id("notes", "b.md"),
         }
         assert library.reader().owners([]) == {}
+        numbers = library.reader().documents([three, one, two, Key(999)])
+        assert numbers.keys() == {one, two, three}
+        assert numbers[one] == numbers[two] != numbers[three]
         assert library.reader().owners([two]) == {two: doc_id("notes", "a.md")}
 
 
@@ -443,7 +447,7 @@ class TestVectors:
             assert side.cosines(unit(*EAST), [Key(1)]) == {}
             assert side.get([Key(1)]) == {}
             assert side.count() == 0
-        assert index.writer.keys() == []
+        assert index.writer.keys() == rising([])
 
     def test_the_nearest_come_first_with_their_cosine(self, index: Index) -> None:
         index.writer.append([row(1, *NORTH), row(2, 1, 1, 0, 0), row(3, *EAST)])
@@ -491,7 +495,7 @@ class TestVectors:
     def test_a_cleared_index_is_empty_and_can_be_filled_again(self, index: Index) -> None:
         index.writer.append([row(1, *EAST)])
         index.writer.clear()
-        assert (index.writer.keys(), index.reader().count()) == ([], 0)
+        assert (index.writer.keys(), index.reader().count()) == (rising([]), 0)
         index.writer.append([row(2, *NORTH)])
         assert index.reader().nearest(unit(*NORTH), 1) == [(2, 1.0)]
 

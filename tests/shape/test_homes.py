@@ -25,8 +25,9 @@ HOMES = {
     "markdown_it": ("kebab.cli.render.markdown", "kebab.parse"),
     # Wire objects and settings are its structs: `app` fills them, a surface takes them apart.
     "msgspec": ("kebab.app", "kebab.cli", "kebab.config", "kebab.wire"),
-    # Vectors are its arrays wherever they are made, kept or compared; evaluation draws samples.
-    "numpy": ("kebab.embed", "kebab.evals.resample", "kebab.search", "kebab.store.lance"),
+    # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
+    # evaluation draws samples.
+    "numpy": ("kebab.embed", "kebab.evals.resample", "kebab.search", "kebab.store"),
     "onnx": ("kebab.embed",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),

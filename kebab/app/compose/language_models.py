@@ -8,7 +8,7 @@ from kebab.config.model import Llm, Settings
 from kebab.errors.catalog import ConfigInvalid
 
 if TYPE_CHECKING:
-    from kebab.core.ports import LanguageModel
+    from kebab.core.dialogue import LanguageModel
     from kebab.transport.endpoint import Endpoint
     from kebab.transport.exchange import Deadlines
 

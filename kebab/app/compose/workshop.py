@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kebab.store.lance.table import LanceVectors
     from kebab.store.sqlite.cache import QueryCache
     from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.pool import ReaderPool
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.store.sqlite.turns import SqliteConversations
     from kebab.store.sqlite.writer import SqliteWriter
@@ -94,10 +95,14 @@ class Workshop:
         Raises:
             NotIndexed: There is none that this build can read.
         """
-        from kebab.search.lexical import WEIGHTS
-        from kebab.store.sqlite.reader import SqliteReader
+        return self._readers.lend()
 
-        return SqliteReader(self.places.data, WEIGHTS)
+    @cached_property
+    def _readers(self) -> "ReaderPool":
+        from kebab.search.lexical import WEIGHTS
+        from kebab.store.sqlite.pool import ReaderPool
+
+        return ReaderPool(self.places.data, WEIGHTS)
 
     def catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return what looks things up in a snapshot."""
@@ -116,12 +121,14 @@ class Workshop:
         from kebab.store.sqlite.writer import SqliteWriter
 
         self.refuse_when_read_only(operation)
+        self._rest()
         return SqliteWriter(self.places.data, index_tokens, self.clock.now)
 
     def writer_lock(self) -> AbstractContextManager[object]:
         """Return the writer lock, taken."""
         from kebab.store.sqlite.lock import WriterLock
 
+        self._rest()
         return WriterLock(self.places.data)
 
     @cached_property
@@ -227,7 +234,13 @@ class Workshop:
         vectors = self.places.data / layout.folder(self.places.data).name
         return {vectors: layout.is_own, self.places.texts: stdin.is_own}
 
+    def _rest(self) -> None:
+        """Close the readers that nobody has, so that a writer finds the database to itself."""
+        if "_readers" in self.__dict__:
+            self._readers.close()
+
     def close(self) -> None:
         """Close what stays open between calls."""
+        self._rest()
         if "cache" in self.__dict__ and self.cache is not None:
             self.cache.close()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from kebab.core.answer import Message, Turn
-from kebab.core.ports import LanguageModel
+from kebab.core.dialogue import LanguageModel
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.rag.prompting.defuse import defused
 from kebab.rag.prompting.fence import fenced

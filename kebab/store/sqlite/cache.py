@@ -8,6 +8,10 @@ from kebab.store.sqlite import migrate
 from kebab.store.sqlite.connection import database_path, empty_log, keep_log
 
 _ROWS = 512
+_BATCH = 64
+"""How many answers wait in memory: each write makes every reader forget what it holds of the file.
+"""
+
 _LONG_LOG = 4_000_000
 """Bytes of log that every later reader would have to look through."""
 
@@ -16,13 +20,14 @@ class QueryCache:
     """Small answers by namespace, question and revision; the least recently used go first.
 
     Nothing here may fail or wait: on a busy, missing or read-only database a question is simply
-    not remembered.
+    not remembered. Answers are written together, on closing at the latest.
     """
 
     def __init__(self, data_dir: Path, rows: int = _ROWS) -> None:
         self._path = database_path(data_dir)
         self._rows = rows
         self._database = self._open()
+        self._waiting: dict[tuple[str, str, int], bytes] = {}
 
     def _open(self) -> apsw.Connection | None:
         try:
@@ -49,6 +54,9 @@ class QueryCache:
         """Return what is remembered, or None."""
         if self._database is None:
             return None
+        waiting = self._waiting.get((namespace, question, revision))
+        if waiting is not None:
+            return waiting
         try:
             row = self._database.execute(
                 "SELECT rowid, answer, used, (SELECT max(used) FROM query_cache) FROM query_cache"
@@ -79,15 +87,25 @@ class QueryCache:
         """Remember an answer if that can be done at once."""
         if self._database is None:
             return
+        self._waiting[namespace, question, revision] = answer
+        if len(self._waiting) >= _BATCH:
+            self._write(self._database)
+
+    def _write(self, database: apsw.Connection) -> None:
+        """Write what waits, or forget it."""
+        rows = [(*asked, answer) for asked, answer in self._waiting.items()]
+        self._waiting = {}
+        if not rows:
+            return
         try:
-            with self._database:
-                self._database.execute(
+            with database:
+                database.executemany(
                     "INSERT OR REPLACE INTO query_cache"
                     " (namespace, question, revision, answer, used) VALUES (?, ?, ?, ?,"
                     " (SELECT coalesce(max(used), 0) + 1 FROM query_cache))",
-                    (namespace, question, revision, answer),
+                    rows,
                 )
-                self._database.execute(
+                database.execute(
                     "DELETE FROM query_cache WHERE rowid IN (SELECT rowid FROM query_cache"
                     " ORDER BY used DESC LIMIT -1 OFFSET ?)",
                     (self._rows,),
@@ -101,6 +119,7 @@ class QueryCache:
         Whoever asks reads meanwhile, so the log only grows; when it is long it is emptied now.
         """
         if self._database is not None:
+            self._write(self._database)
             self._shorten(self._database)
             self._database.close()
             self._database = None

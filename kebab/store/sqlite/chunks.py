@@ -8,7 +8,7 @@ import apsw
 
 from kebab.core.chunk import ChunkRow, Passage
 from kebab.core.hit import StoredChunk
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 from kebab.core.query import Filters
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite import fts, vectors
@@ -180,6 +180,15 @@ def owners(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocId]
         (as_json(keys),),
     )
     return {Key(key): DocId(doc_id) for key, doc_id in rows}
+
+
+def documents(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocNumber]:
+    """Return the row of the document of chunks; unknown keys are left out."""
+    rows = database.execute(
+        "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))",
+        (as_json(keys),),
+    )
+    return {Key(key): DocNumber(number) for key, number in rows}
 
 
 def passages(database: apsw.Connection, filters: Filters) -> Iterator[Passage]:

@@ -16,7 +16,7 @@ from kebab.store.sqlite.glob import matches
 
 FILE_NAME = "kebab.sqlite"
 _BUSY_MS = 5_000
-_WRITER_CACHE_KIB = 65_536
+_WRITER_CACHE_KIB, _READER_CACHE_KIB = 65_536, 16_384
 
 
 def database_path(data_dir: Path) -> Path:
@@ -63,10 +63,25 @@ def _probed(database: apsw.Connection) -> apsw.Connection:
     try:
         database.set_busy_timeout(_BUSY_MS)
         migrate.found(database)
+        database.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
     except apsw.Error:
         database.close()
         raise
     return database
+
+
+def identity(database: apsw.Connection) -> tuple[int, int] | None:
+    """Return what tells the file that lies at a reader's place now from any other.
+
+    None when there is none, or when SQLite would not notice a change of it.
+    """
+    if database.open_flags & apsw.SQLITE_OPEN_URI:
+        return None
+    try:
+        found = Path(database.filename).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _teach(database: apsw.Connection) -> None:

@@ -17,7 +17,9 @@ Weights: TypeAlias = tuple[float, float, float]
 """What a word in the title, in a heading and in the body is worth to bm25."""
 
 EVEN: Weights = (1.0, 1.0, 1.0)
-_FOLD = str.maketrans(ascii_uppercase, ascii_lowercase)
+FOLD = str.maketrans(ascii_uppercase, ascii_lowercase)
+"""What the `ascii` tokenizer of FTS5 does to a token."""
+
 _MERGE_PAGES = 500
 _MERGE_STEPS = 64
 
@@ -55,7 +57,7 @@ def search(
 
 def frequency(database: apsw.Connection, terms: Collection[str]) -> dict[str, int]:
     """Return in how many chunks each term occurs; terms that occur nowhere get 0."""
-    folded = {term: term.translate(_FOLD) for term in terms}
+    folded = {term: term.translate(FOLD) for term in terms}
     rows = database.execute(
         "SELECT term, doc FROM chunks_terms WHERE term IN (SELECT value FROM json_each(?))",
         (as_json(set(folded.values())),),

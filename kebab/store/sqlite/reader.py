@@ -1,6 +1,6 @@
 """The truth as search sees it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
@@ -9,20 +9,34 @@ import apsw
 
 from kebab.core.chunk import KeyedScore, Passage
 from kebab.core.hit import StoredChunk
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import DocId, DocNumber, Key
 from kebab.core.query import Filters
 from kebab.errors.catalog import InvalidInput
-from kebab.store.sqlite import chunks, fts, state, vectors
+from kebab.store.sqlite import chunks, fts, migrate, state, vectors
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite.connection import database_path, open_reader
+from kebab.store.sqlite.connection import database_path, identity, open_reader
 from kebab.store.sqlite.failures import translated
+from kebab.store.sqlite.resident import Resident
 
 
 class SqliteReader:
-    """A `LibraryReader` over one snapshot, taken at the first question after opening."""
+    """A `LibraryReader` over one snapshot, taken at the first question after opening.
 
-    def __init__(self, data_dir: Path, weights: fts.Weights = fts.EVEN) -> None:
-        """Open the database; `weights` are those of title, headings and body under bm25.
+    What it holds in memory serves later snapshots as long as the corpus revision stays.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        weights: fts.Weights = fts.EVEN,
+        take_back: "Callable[[SqliteReader], bool] | None" = None,
+    ) -> None:
+        """Open the database.
+
+        Args:
+            data_dir: Where it lies.
+            weights: What a word in the title, in a heading and in the body is worth to bm25.
+            take_back: Is given the reader on closing; when it declines, the connection is closed.
 
         Raises:
             NotIndexed: There is no database, or its schema is not the one of this build.
@@ -31,7 +45,11 @@ class SqliteReader:
         """
         self.path = str(database_path(data_dir))
         self._weights = weights
+        self._take_back = take_back
         self._database = open_reader(data_dir)
+        self._file = identity(self._database)
+        self._memory: Resident | None = None
+        self._current = False
         with ExitStack() as undo, self._reading():
             undo.callback(self._database.close)
             self._database.execute("BEGIN")
@@ -42,15 +60,36 @@ class SqliteReader:
         """The connection that holds the snapshot, for the other readers of this package."""
         return self._database
 
+    def renew(self) -> bool:
+        """Take a new snapshot after closing; return False when another file lies there now."""
+        try:
+            if self._file is None or identity(self._database) != self._file:
+                return False
+            self._database.execute("BEGIN")
+            self._current = False
+            return migrate.found(self._database) == migrate.expected()
+        except apsw.Error:
+            return False
+
     def close(self) -> None:
         """End the snapshot."""
+        if self._database.in_transaction:
+            self._database.execute("COMMIT")
+        if self._file is None or self._take_back is None or not self._take_back(self):
+            self.discard()
+
+    def discard(self) -> None:
+        """Close the connection."""
         self._database.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
 
     def revision(self) -> int:
         """Return the corpus revision of the snapshot."""
@@ -68,22 +107,27 @@ class SqliteReader:
             # The narrow index of chunks is read, a quarter of what any table of them takes.
             return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
-    def lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+    def lexical(
+        self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
+    ) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
 
         Raises:
             InvalidInput: The expression is not one.
         """
         with self._reading():
-            try:
-                return fts.search(self._database, match, filters, self._weights, limit)
-            except apsw.SQLError as error:
-                raise InvalidInput(field="$.query", cause=str(error)) from error
+            if not plain or filters.active:
+                return self._matching(match, filters, limit)
+            words = self._resident().words
+            if (postings := words.get()) is not None:
+                return postings.best(plain, limit)
+            with words.renting():
+                return self._matching(match, filters, limit)
 
     def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
         with self._reading():
-            return fts.frequency(self._database, terms)
+            return self._resident().frequency(terms)
 
     def pending_count(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
@@ -102,7 +146,11 @@ class SqliteReader:
     def existing(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks the snapshot holds with a committed vector."""
         with self._reading():
-            return vectors.committed_among(self._database, keys)
+            committed = self._resident().committed
+            if (held := committed.get()) is not None:
+                return held.among(keys)
+            with committed.renting():
+                return vectors.committed_among(self._database, keys)
 
     def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
@@ -114,10 +162,35 @@ class SqliteReader:
         with self._reading():
             return chunks.owners(self._database, keys)
 
+    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+        """Return a number for the document of each of these chunks; unknown keys are left out."""
+        with self._reading():
+            owners = self._resident().owners
+            if (held := owners.get()) is not None:
+                return held.of(keys)
+            with owners.renting():
+                return chunks.documents(self._database, keys)
+
     def passages(self, filters: Filters) -> Iterator[Passage]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
         with self._reading():
             yield from chunks.passages(self._database, filters)
+
+    def _matching(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+        try:
+            return fts.search(self._database, match, filters, self._weights, limit)
+        except apsw.SQLError as error:
+            raise InvalidInput(field="$.query", cause=str(error)) from error
+
+    def _resident(self) -> Resident:
+        """Return what is held in memory of the revision of this snapshot."""
+        if self._memory is not None and self._current:
+            return self._memory
+        revision = state.revision(self._database)
+        if self._memory is None or self._memory.revision != revision:
+            self._memory = Resident(self._database, self._weights, revision)
+        self._current = True
+        return self._memory
 
     def _reading(self) -> AbstractContextManager[None]:
         return translated(self.path, "read")

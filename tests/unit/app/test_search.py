@@ -320,6 +320,7 @@ def test_a_question_is_remembered_unless_nothing_may_be_written(lab):
     def note(*, read_only):
         shop = lab.shop(read_only=read_only)
         trace = lab.search("cat on mat", shop=shop, trace=True).trace
+        shop.close()
         return next(stage.note for stage in trace if stage.stage == "vector")
 
     assert note(read_only=True) == note(read_only=True) == E5_SMALL.version

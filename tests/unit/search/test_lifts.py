@@ -56,9 +56,9 @@ def test_who_owns_a_passage_is_asked_only_where_it_matters(notes):
     asked = []
 
     class Watched(Reading):
-        def owners(self, keys):
+        def documents(self, keys):
             asked.append(set(keys))
-            return super().owners(keys)
+            return super().documents(keys)
 
     question = parse("where is the pump seal", Filters())
     words = lexical.weigh(reader, question)

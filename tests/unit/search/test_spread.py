@@ -1,12 +1,17 @@
 import pytest
 
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import DocNumber, Key
 from kebab.search.spread import handicap
 
 
 def test_each_further_passage_of_a_document_loses_a_step_more():
     ranked = [Key(1), Key(2), Key(3), Key(4)]
-    owners = {Key(1): DocId("a"), Key(2): DocId("a"), Key(3): DocId("b"), Key(4): DocId("a")}
+    owners = {
+        Key(1): DocNumber(1),
+        Key(2): DocNumber(1),
+        Key(3): DocNumber(2),
+        Key(4): DocNumber(1),
+    }
 
     found = handicap(ranked, owners, 0.1)
 

@@ -76,4 +76,4 @@ def test_the_products_of_a_search_serve_the_cosines_that_follow():
     assert index.cosines(other, [Key(3)]) == FlatIndex(np.arange(500), matrix).cosines(
         other, [Key(3)]
     )
-    assert index.cosines(one, [Key(3), Key(9)]) == {3: near[3], 9: near[9]}
+    assert index.cosines(one, [Key(3), Key(9)]) == {key: near[key] for key in (Key(3), Key(9))}

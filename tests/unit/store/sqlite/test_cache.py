@@ -32,19 +32,38 @@ def test_a_later_answer_replaces_an_earlier_one(cache):
 
 def test_another_process_sees_what_was_remembered(cache, data_dir):
     cache.put("page", "question", 3, b"answer")
+    cache.close()
     other = QueryCache(data_dir)
     assert other.get("page", "question", 3) == b"answer"
     other.close()
 
 
-def test_the_least_recently_used_go_first(cache):
-    for number in range(8):
-        cache.put("page", str(number), 1, b"")
+def test_the_least_recently_used_go_first(data_dir):
+    def remember(numbers):
+        cache = QueryCache(data_dir, rows=8)
+        for number in numbers:
+            cache.put("page", str(number), 1, b"")
+        cache.close()
+
+    remember(range(8))
+    cache = QueryCache(data_dir, rows=8)
     assert cache.get("page", "0", 1) == b""
-    for number in range(8, 12):
-        cache.put("page", str(number), 1, b"")
+    cache.close()
+    remember(range(8, 12))
+    cache = QueryCache(data_dir, rows=8)
     left = [number for number in range(12) if cache.get("page", str(number), 1) is not None]
     assert left == [0, 5, 6, 7, 8, 9, 10, 11]
+    cache.close()
+
+
+def test_answers_are_written_together(cache, data_dir):
+    other = QueryCache(data_dir)
+    for number in range(63):
+        cache.put("page", str(number), 1, b"answer")
+    assert (cache.get("page", "60", 1), other.get("page", "60", 1)) == (b"answer", None)
+    cache.put("page", "63", 1, b"answer")
+    assert other.get("page", "60", 1) == b"answer"
+    other.close()
 
 
 def test_without_a_database_nothing_is_remembered_or_created(tmp_path):
@@ -72,12 +91,17 @@ def test_a_damaged_database_only_forgets(tmp_path):
 @pytest.mark.timeout(3)
 def test_a_busy_writer_is_not_waited_for(cache, data_dir):
     cache.put("page", "old", 1, b"answer")
+    cache.close()
     writer = open_writer(data_dir)
     writer.execute("BEGIN IMMEDIATE")
-    cache.put("page", "new", 1, b"answer")
-    assert (cache.get("page", "new", 1), cache.get("page", "old", 1)) == (None, b"answer")
+    hurried = QueryCache(data_dir)
+    hurried.put("page", "new", 1, b"answer")
+    hurried.close()
     writer.execute("ROLLBACK")
     writer.close()
+    later = QueryCache(data_dir)
+    assert (later.get("page", "new", 1), later.get("page", "old", 1)) == (None, b"answer")
+    later.close()
 
 
 def log_of(data_dir):
@@ -90,8 +114,8 @@ def grown(data_dir, megabytes):
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM query_cache").fetchall()
     cache = QueryCache(data_dir)
-    for number in range(megabytes):
-        cache.put("page", str(number), 1, bytes(1_000_000))
+    for number in range(64):
+        cache.put("page", str(number), 1, bytes(1_000_000 * megabytes // 64))
     return cache, reader
 
 
@@ -104,7 +128,7 @@ def test_a_log_that_grew_long_is_emptied_on_closing(data_dir):
 
     assert log_of(data_dir).stat().st_size == 0
     again = QueryCache(data_dir)
-    assert again.get("page", "3", 1) == bytes(1_000_000)
+    assert again.get("page", "3", 1) == bytes(1_000_000 * 6 // 64)
     again.close()
 
 
