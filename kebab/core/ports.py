@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kebab.core.document import ParsedDocument
     from kebab.core.hit import StoredChunk, VectorState
     from kebab.core.ids import DocId, DocNumber, Key
+    from kebab.core.keys import Keys
     from kebab.core.query import Filters
     from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
     from kebab.core.vector import Matrix, Vector
@@ -126,7 +127,7 @@ class LibraryWriter(Protocol):
     def clear_garbage(self, keys: Collection[Key]) -> None:
         """Forget garbage that the vector store no longer holds."""
 
-    def vector_keys(self) -> set[Key]:
+    def vector_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
 
     def get_value(self, name: str) -> str | None:
@@ -238,8 +239,8 @@ class VectorWriter(Vectors, Protocol):
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks in one commit."""
 
-    def keys(self, *, sure: bool = False) -> list[Key]:
-        """Return the key of every row, repeated keys included.
+    def keys(self, *, sure: bool = False) -> Keys:
+        """Return the key of every row in rising order, repeated keys included.
 
         With `sure` they come from the rows themselves, not from anything derived of them.
         """

@@ -1,11 +1,11 @@
 """Whether the stores are whole, and say the same."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kebab.core.ids import Key
+from kebab.core.keys import Keys, lacking, repeated
 from kebab.doctor.check import Finding, counted, failure, skipped, well, worry
 
 REBUILD = "kebab reset"
@@ -45,8 +45,8 @@ class Storage:
     schema: Callable[[], Schema]
     integrity: Callable[[], Sequence[str]]
     known_term: Callable[[], KnownTerm | None]
-    stored: Callable[[], Sequence[Key]]
-    stamped: Callable[[], Collection[Key]]
+    stored: Callable[[], Keys]
+    stamped: Callable[[], Keys]
     garbage: Callable[[], Collection[Key]]
 
 
@@ -89,11 +89,10 @@ def full_text(storage: Storage) -> Finding:
 
 def vectors(storage: Storage) -> Finding:
     """Look whether the vector table and the database agree, row by row."""
-    rows = Counter(storage.stored())
-    stamped = set(storage.stamped())
-    missing = len(stamped - rows.keys())
-    doubled = sum(1 for count in rows.values() if count > 1)
-    orphans = len(rows.keys() - stamped - set(storage.garbage()))
+    rows, stamped = storage.stored(), storage.stamped()
+    missing = len(lacking(stamped, rows))
+    doubled = len(repeated(rows))
+    orphans = len(set(lacking(rows, stamped)).difference(storage.garbage()))
     if missing:
         return failure(f"{counted(missing, 'vector')} of {len(stamped):,} lost", REWRITE)
     if doubled:

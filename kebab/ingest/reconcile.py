@@ -1,9 +1,9 @@
 """The vector index made to agree with the library, whatever interrupted an earlier run."""
 
-from collections import Counter
 from collections.abc import Collection
 
 from kebab.core.ids import Key
+from kebab.core.keys import lacking, repeated
 from kebab.core.ports import LibraryWriter, VectorWriter
 
 
@@ -15,12 +15,12 @@ def reconcile(
     A chunk whose row is missing or stored twice waits for its vector again. With `sure` the rows
     themselves are read.
     """
-    stored = Counter(vectors.keys(sure=sure))
-    vouched = library.vector_keys()
-    doubtful = {key for key in vouched if stored[key] != 1}
+    stored, vouched = vectors.keys(sure=sure), library.vector_keys()
+    unknown, twice = set(lacking(stored, vouched)), repeated(stored)
+    doubtful = {*lacking(vouched, stored), *twice} - unknown
     if doubtful:
         library.mark_vectors(doubtful, "pending", version)
-    stray = {key for key in stored if key not in vouched or key in doubtful}
+    stray = unknown | twice
     if stray:
         vectors.delete(stray)
     clear_garbage(library, library.garbage())

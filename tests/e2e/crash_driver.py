@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from kebab.chunk.budget import Budget
+from kebab.core.ids import Key
 from kebab.core.query import Filters
 from kebab.ingest.request import IngestPorts, IngestRequest
 from kebab.ingest.run import run
@@ -110,7 +111,7 @@ def dump(data: Path) -> dict[str, Any]:
         version = reader.get_value("embedding_version")
         assert version is not None, "the first run gave every chunk a vector"
         vectors = LanceVectors(data, version)
-        rows = Counter(vectors.keys())
+        rows = Counter(map(Key, vectors.keys()))
         chunks = reader.chunks(sorted(rows))
         ids = {chunk.key: chunk.chunk_id for chunk in chunks}
         stored = vectors.get(list(ids))

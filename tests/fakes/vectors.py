@@ -7,6 +7,7 @@ import numpy as np
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
+from kebab.core.keys import Keys, rising
 from kebab.core.rows import VectorRow
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class MemoryVectors:
         self.rows = [row for row in self.rows if row.key not in gone]
         self.commits += 1
 
-    def keys(self, *, sure: bool = False) -> list[Key]:
-        return [row.key for row in self.rows]
+    def keys(self, *, sure: bool = False) -> Keys:
+        return rising(row.key for row in self.rows)
 
     def clear(self) -> None:
         self.rows = []

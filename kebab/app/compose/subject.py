@@ -1,6 +1,5 @@
 """What doctor looks at, wired to the adapters."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -8,7 +7,7 @@ from kebab.app.compose.language_models import answering, model_endpoint
 from kebab.app.compose.workshop import Workshop
 from kebab.config.load import load
 from kebab.config.model import AUTO
-from kebab.core.ids import Key
+from kebab.core.keys import Keys, rising
 from kebab.core.query import Filters
 from kebab.doctor.corpus import Corpus, Indexed
 from kebab.doctor.examine import Subject
@@ -18,6 +17,8 @@ from kebab.doctor.storage import KnownTerm, Schema, Storage
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kebab.store.sqlite.catalogue import Catalogue
 
 T = TypeVar("T")
@@ -95,10 +96,10 @@ def _known_term(shop: Workshop) -> KnownTerm | None:
         return KnownTerm(terms[0], found=reader.document_frequency(terms[:1])[terms[0]] > 0)
 
 
-def _stored(shop: Workshop) -> Sequence[Key]:
+def _stored(shop: Workshop) -> Keys:
     version = shop.stored_version()
     # What is derived of the table may outlive it, and would then speak well of it.
-    return shop.vectors(version).keys(sure=True) if version else []
+    return shop.vectors(version).keys(sure=True) if version else rising(())
 
 
 def _corpus(shop: Workshop) -> Corpus:

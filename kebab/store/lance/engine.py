@@ -21,7 +21,7 @@ from kebab.store.lance.failures import Panicking, translated
 from kebab.store.lance.sync import Fresh
 
 if TYPE_CHECKING:
-    from kebab.store.lance.sidecar import Batch
+    from kebab.store.lance.sidecar import Batch, Keys
 
 RETENTION = timedelta(hours=1)
 """How long a dropped state stays readable; longer than any reader needs to copy it."""
@@ -87,13 +87,25 @@ class LanceTable:
         with needed(layout.FEATURE, "numpy"):
             import numpy as np
 
+        for batch in self._read(["key", "vector"]):
+            vectors = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+            keys = batch.column("key").to_numpy(zero_copy_only=False)
+            yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
+
+    def keys(self) -> "Keys":
+        """Return the keys of all rows."""
+        with needed(layout.FEATURE, "numpy"):
+            import numpy as np
+
+        parts = [batch.column("key").to_numpy() for batch in self._read(["key"])]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def _read(self, columns: list[str]) -> Iterator[Any]:
+        """Yield columns of all rows in batches of arrow."""
         with self._at_work("read"):
             table = self._open()
-            query = table.search().select(["key", "vector"]).limit(max(1, table.count_rows()))
-            for batch in query.to_batches(_BATCH_ROWS):
-                vectors = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-                keys = batch.column("key").to_numpy(zero_copy_only=False)
-                yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
+            query = table.search().select(columns).limit(max(1, table.count_rows()))
+            yield from query.to_batches(_BATCH_ROWS)
 
     def tidy(self) -> bool:
         """Compact and drop old states when it pays; return whether anything was done."""

@@ -14,7 +14,7 @@ from kebab.errors.dependency import needed
 from kebab.store.lance.layout import FEATURE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -67,6 +67,7 @@ class Sidecar:
     def __init__(self, path: Path, dimension: int) -> None:
         self._path = path
         self._dimension = dimension
+        self._held: tuple[bytes, Keys] | None = None
 
     def header(self) -> Header | None:
         """Return the header of an intact file of this dimension."""
@@ -98,14 +99,38 @@ class Sidecar:
         """Return the keys if the file equals this state of the table, dead rows included.
 
         The file is read part by part: mapped, its vectors would all be held in memory as well.
+        It is read once, and the keys follow from then on whatever is done through this object.
         """
         header = self.header()
         if header is None or header.stamp != stamp:
             return None
-        try:
-            return self._keys(header.rows)
-        except (OSError, ValueError):
+        if self._held is None or self._held[0] != stamp:
+            try:
+                self._held = stamp, self._keys(header.rows)
+            except (OSError, ValueError):
+                return None
+        return self._held[1]
+
+    def take(self, stamp: bytes, wanted: "Keys") -> "Batch | None":
+        """Return the rows of these keys if the file equals this state of the table.
+
+        Only these rows are read, and none is left in memory.
+        """
+        import numpy as np
+
+        keys = self.keys(stamp)
+        if keys is None:
             return None
+        places = np.flatnonzero(np.isin(keys, wanted))
+        records = np.empty(len(places), self._dtype())
+        try:
+            with self._path.open("rb") as file:
+                for number, place in enumerate(places.tolist()):
+                    file.seek(self._end(place))
+                    records[number] = np.fromfile(file, self._dtype(), 1)[0]
+        except (OSError, IndexError):
+            return None
+        return records["key"], records["vector"]
 
     def create(self, stamp: bytes, batches: "Iterable[Batch]") -> None:
         """Write the whole file beside the old one, then take its place.
@@ -139,6 +164,8 @@ class Sidecar:
         header = self.header()
         if header is None or header.stamp != before:
             return
+        import numpy as np
+
         keys, matrix = batch
         with self._path.open("r+b") as file:
             file.seek(self._end(header.rows))
@@ -146,6 +173,7 @@ class Sidecar:
             file.flush()
             os.fsync(file.fileno())
             _finish(file.fileno(), Header(self._dimension, header.rows + len(keys), after))
+        self._hold(before, after, lambda held: np.concatenate([held, keys]))
 
     def bury(self, before: bytes, after: bytes, keys: "Keys") -> None:
         """Follow the table by deleting rows in place.
@@ -155,12 +183,13 @@ class Sidecar:
         """
         import numpy as np
 
-        header = self.header()
-        if header is None or header.stamp != before:
+        header, held = self.header(), self.keys(before)
+        if header is None or held is None:
             return
-        gone = np.flatnonzero(np.isin(self._keys(header.rows), keys))
-        self._records(header.rows, writable=True)["key"][gone] = DEAD
+        buried = np.isin(held, keys)
+        self._records(header.rows, writable=True)["key"][np.flatnonzero(buried)] = DEAD
         self.restamp(before, after)
+        self._hold(after, after, lambda held: np.where(buried, DEAD, held))
 
     def restamp(self, before: bytes, after: bytes) -> None:
         """Follow the table through a commit that left its rows as they were.
@@ -173,6 +202,7 @@ class Sidecar:
             return
         with self._path.open("r+b") as file:
             _finish(file.fileno(), header._replace(stamp=after))
+        self._hold(before, after, lambda held: held)
 
     def remove(self) -> None:
         """Delete the file.
@@ -181,6 +211,11 @@ class Sidecar:
             OSError: The folder cannot be written.
         """
         self._path.unlink(missing_ok=True)
+
+    def _hold(self, before: bytes, after: bytes, step: "Callable[[Keys], Keys]") -> None:
+        """Let the keys that are held follow from one state to the next."""
+        if self._held is not None and self._held[0] == before:
+            self._held = after, step(self._held[1])
 
     def _keys(self, rows: int) -> "Keys":
         import numpy as np

@@ -1,5 +1,6 @@
 """The vector index under the writer lock: the table first, then the sidecar that follows it."""
 
+from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
+from kebab.core.keys import Keys
 from kebab.core.rows import VectorRow
 from kebab.errors.dependency import needed
 from kebab.store.lance import layout
@@ -44,7 +46,15 @@ class LanceVectors:
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""
-        return self._reader.get(keys)
+        with needed(layout.FEATURE, "numpy"):
+            import numpy as np
+
+        # A reader maps the file anew after every commit, and looks at all of it.
+        stamp = layout.stamp(self._table.path)
+        rows = self._sidecar.take(stamp, np.fromiter(keys, np.int64, len(keys))) if stamp else None
+        if rows is None:
+            return self._reader.get(keys)
+        return {Key(key): vector for key, vector in zip(rows[0].tolist(), rows[1], strict=True)}
 
     def count(self) -> int:
         """Return how many chunks have a vector."""
@@ -102,8 +112,8 @@ class LanceVectors:
         with suppress(OSError):
             self._sidecar.remove()
 
-    def keys(self, *, sure: bool = False) -> list[Key]:
-        """Return the key of every row, repeated keys included; `sure` reads the table itself.
+    def keys(self, *, sure: bool = False) -> Keys:
+        """Return the key of every row in rising order; `sure` reads the table itself.
 
         Raises:
             IoError: The file system refused.
@@ -111,11 +121,13 @@ class LanceVectors:
         """
         stamp = layout.stamp(self._table.path)
         if stamp is None:
-            return []
+            return array("q")
         keys = None if sure else self._sidecar.keys(stamp)
         if keys is None:
-            return [Key(key) for part, _ in self._table.batches() for key in part.tolist()]
-        return [Key(key) for key in keys[keys != DEAD].tolist()]
+            keys = self._table.keys()
+        keys = keys[keys != DEAD]
+        keys.sort()
+        return array("q", keys.tobytes())
 
     def maintain(self) -> None:
         """Compact and drop old versions when it pays, and refresh what readers map.

@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.keys import Keys
 from kebab.core.library import (
     Ambiguous,
     ChunkDetail,
@@ -166,7 +167,7 @@ class Catalogue:
     def _number(self, sql: str) -> int:
         return int(self._database.execute(sql).get)
 
-    def vector_keys(self) -> set[Key]:
+    def vector_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
         with self._reading():
             return vectors.committed(self._database)

@@ -1,5 +1,6 @@
 """How far the vector of each chunk has come."""
 
+from array import array
 from collections.abc import Collection, Iterable
 
 import apsw
@@ -7,6 +8,7 @@ import apsw
 from kebab.core.chunk import PendingChunk
 from kebab.core.hit import VectorState
 from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.keys import Keys
 from kebab.store.sqlite.values import as_json, strings
 
 
@@ -93,10 +95,10 @@ def reset(database: apsw.Connection, states: Collection[VectorState]) -> int:
     return database.total_changes() - before
 
 
-def committed(database: apsw.Connection) -> set[Key]:
+def committed(database: apsw.Connection) -> Keys:
     """Return the keys of all chunks whose vector is stored."""
-    rows = database.execute("SELECT key FROM vectors WHERE state = 'committed'")
-    return {Key(key) for (key,) in rows}
+    rows = database.execute("SELECT key FROM vectors WHERE state = 'committed' ORDER BY key")
+    return array("q", (key for (key,) in rows))
 
 
 def committed_among(database: apsw.Connection, keys: Collection[Key]) -> set[Key]:

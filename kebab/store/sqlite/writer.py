@@ -9,6 +9,7 @@ from typing import Self
 from kebab.core.chunk import PendingChunk
 from kebab.core.hit import VectorState
 from kebab.core.ids import DocId, Key
+from kebab.core.keys import Keys
 from kebab.core.rows import DocumentRow, FileStamp, Known, Source, Written
 from kebab.store.sqlite import chunks, documents, fts, state, vectors
 from kebab.store.sqlite.connection import database_path, empty_log, open_writer
@@ -150,7 +151,7 @@ class SqliteWriter:
         with self._transactions.unit():
             vectors.clear_garbage(self._database, keys)
 
-    def vector_keys(self) -> set[Key]:
+    def vector_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
         with self._reading():
             return vectors.committed(self._database)

@@ -4,7 +4,7 @@ from time import monotonic
 
 import pytest
 
-from kebab.core.ids import Key
+from kebab.core.keys import rising
 from kebab.doctor.corpus import Corpus, Indexed
 from kebab.doctor.examine import Subject, examine
 from kebab.doctor.machine import Machine, SettingsFile
@@ -51,8 +51,8 @@ def sound(tmp_path):
             schema=lambda: Schema(1, 1),
             integrity=list,
             known_term=lambda: KnownTerm("word", found=True),
-            stored=lambda: [Key(1)],
-            stamped=lambda: [Key(1)],
+            stored=lambda: rising([1]),
+            stamped=lambda: rising([1]),
             garbage=list,
         ),
         corpus=Corpus(

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from kebab.core.ids import Key
+from kebab.core.keys import rising
 from kebab.doctor import storage
 from kebab.doctor.check import Status
 from kebab.doctor.storage import KnownTerm, Schema, Storage
@@ -13,8 +14,8 @@ SOUND = Storage(
     schema=lambda: Schema(3, 3),
     integrity=list,
     known_term=lambda: KnownTerm("kebab", found=True),
-    stored=lambda: [Key(1), Key(2)],
-    stamped=lambda: [Key(1), Key(2)],
+    stored=lambda: rising([1, 2]),
+    stamped=lambda: rising([1, 2]),
     garbage=list,
 )
 
@@ -77,8 +78,8 @@ def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, sum
     finding = storage.vectors(
         replace(
             SOUND,
-            stored=lambda: [Key(key) for key in stored],
-            stamped=lambda: [Key(key) for key in stamped],
+            stored=lambda: rising(stored),
+            stamped=lambda: rising(stamped),
             garbage=lambda: [Key(key) for key in garbage],
         )
     )

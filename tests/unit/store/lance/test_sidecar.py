@@ -1,4 +1,5 @@
 import errno
+import os
 
 import numpy as np
 import pytest
@@ -48,6 +49,41 @@ def test_keys_of_a_file_that_is_gone_are_not_there(path, sidecar):
     path.unlink()
 
     assert sidecar.keys(ONE) is None
+
+
+def test_rows_are_taken_by_their_keys(sidecar):
+    found, matrix = sidecar.take(ONE, np.array([7, 4, 99]))
+
+    assert found.tolist() == [4, 7]
+    assert np.array_equal(matrix, batch(4, 7)[1])
+    assert sidecar.take(TWO, np.array([7])) is None
+
+
+def test_rows_that_cannot_be_read_are_not_taken(path, sidecar):
+    assert sidecar.keys(ONE) is not None
+    size = path.stat().st_size
+    os.truncate(path, size - 1)
+
+    assert sidecar.take(ONE, np.array([7])) is None
+
+
+def test_keys_once_read_follow_what_is_done(path, sidecar):
+    assert sidecar.keys(ONE).tolist() == [4, 2, 7]
+    sidecar.extend(ONE, TWO, batch(9))
+    sidecar.bury(TWO, THREE, np.array([2]))
+    sidecar.restamp(THREE, ONE)
+
+    assert sidecar.keys(ONE).tolist() == [4, DEAD, 7, 9]
+    assert keys(Sidecar(path, 3), ONE) == [4, DEAD, 7, 9]
+    assert sidecar.take(ONE, np.array([9, 2]))[0].tolist() == [9]
+
+
+def test_keys_of_a_file_that_another_wrote_are_read_again(path, sidecar):
+    assert sidecar.keys(ONE).tolist() == [4, 2, 7]
+    Sidecar(path, 3).extend(ONE, TWO, batch(9))
+
+    assert sidecar.keys(ONE) is None
+    assert sidecar.keys(TWO).tolist() == [4, 2, 7, 9]
 
 
 def test_another_state_of_the_table_is_refused(sidecar):

@@ -1,6 +1,7 @@
 import pytest
 
 from kebab.core.ids import Key
+from kebab.core.keys import rising
 from kebab.store.sqlite import vectors
 
 
@@ -24,7 +25,7 @@ def test_states_are_counted(stored):
     vectors.mark(stored.database, keys[:2], "unsupported", "v1")
     counts = [vectors.count(stored.database, state) for state in ("pending", "unsupported")]
     assert counts == [1, 2]
-    assert vectors.committed(stored.database) == set()
+    assert vectors.committed(stored.database) == rising([])
     vectors.mark(stored.database, keys[1:], "committed", "v1")
     assert vectors.count(stored.database, "committed") == 2
 
