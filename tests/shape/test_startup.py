@@ -71,7 +71,7 @@ def kebab(environment, *arguments, prelude=""):
 
 
 def loaded(environment, folder, *arguments):
-    """Return the exit status of a command and the top-level packages that it imported.
+    """Return the exit status of a command and the modules that it imported.
 
     They are told by way of a file when the process leaves, by either door, since the command owns
     both channels.
@@ -88,7 +88,12 @@ atexit.register(tell)
 os._exit = leave
 """
     done = kebab(environment, *arguments, prelude=prelude)
-    return done.returncode, {name.partition(".")[0] for name in record.read_text().split()}
+    return done.returncode, set(record.read_text().split())
+
+
+def packages(names):
+    """Return the top-level packages of modules."""
+    return {name.partition(".")[0] for name in names}
 
 
 @pytest.mark.parametrize(
@@ -110,11 +115,11 @@ os._exit = leave
 def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, arguments):
     environment = {**environment, "XDG_DATA_HOME": str(tmp_path)}
 
-    found, packages = loaded(environment, tmp_path, *arguments)
+    found, names = loaded(environment, tmp_path, *arguments)
 
     assert found == status
-    assert "kebab" in packages
-    assert not packages & HEAVY
+    assert "kebab" in names
+    assert not packages(names) & HEAVY
 
 
 @pytest.mark.parametrize(
@@ -128,8 +133,21 @@ def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, argum
     ids=" ".join,
 )
 def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
-    status, packages = loaded(indexed, tmp_path, *arguments)
+    status, names = loaded(indexed, tmp_path, *arguments)
 
     assert status == 0
-    assert "apsw" in packages
-    assert not packages & HEAVY
+    assert "apsw" in names
+    assert not packages(names) & HEAVY
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["search", "sourdough", "--mode", "lexical", "--json"], ["schema", "--json"]],
+    ids=" ".join,
+)
+def test_a_program_waits_neither_for_what_draws_nor_for_what_ingests(indexed, tmp_path, arguments):
+    _, names = loaded(indexed, tmp_path, *arguments)
+
+    assert "kebab.cli.session" in names
+    assert not [name for name in names if name.startswith("kebab.cli.render.")]
+    assert not names & {"kebab.core.rows", "kebab.ingest", "kebab.app.redaction"}
