@@ -1,7 +1,8 @@
 """The program of the process that stays open and asks many questions, one after the other.
 
-Beside each search it times what the search cannot do without: the words looked up in the index by
-SQLite alone, and the vector of a question made by the model.
+Its first questions are in words that are new to it; what it holds in memory grows with them. Beside
+the searches it times what they cannot do without: the words looked up in the index by SQLite alone,
+and the vector of a question made by the model.
 """
 
 import json
@@ -20,16 +21,18 @@ from kebab.search import expression
 from kebab.search.tokens import query_terms
 from kebab.wire.search import SearchRequest
 
-_WARM_UP = 5
+_WARM_UP, _FIRST, _NEXT = 5, 100, 200
 _SHOWN = 10
 
 
 def main(mode: str, count: str, seed: str) -> None:
-    """Print how long each search and each of its parts took, in milliseconds, as one line."""
-    asked = queries(int(count) + _WARM_UP, int(seed) + 1)
+    """Print how long searches and their parts took, in milliseconds, as one line of JSON."""
+    asked = queries(_WARM_UP + _FIRST + _NEXT + int(count), int(seed) + 1)
     with Kebab(load(None), config_path=Path("absent.toml")) as kebab:
-        told = {"search": timed(lambda text: kebab.search(_request(text, mode)), asked)}
-    told |= {"words": _words(asked)} if mode == "lexical" else {"embedding": _embedding(asked)}
+        times = timed(lambda text: kebab.search(_request(text, mode)), asked)
+    told = {"first": times[:_FIRST], "search": times[_FIRST + _NEXT :]}
+    last = asked[-int(count) - _WARM_UP :]
+    told |= {"words": _words(last)} if mode == "lexical" else {"embedding": _embedding(last)}
     print(json.dumps(told))  # noqa: T201 - the parent reads it
 
 

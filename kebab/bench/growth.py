@@ -22,6 +22,8 @@ _FATTER = Budget(1.1, TIMES)
 _FACTORS = {
     "growth.lexical": _SLOWER,
     "growth.hybrid": _SLOWER,
+    "growth.first_lexical": _SLOWER,
+    "growth.first_hybrid": _SLOWER,
     "growth.warm_lexical": _SLOWER,
     "growth.warm_hybrid": _SLOWER,
     "growth.disk": _FATTER,

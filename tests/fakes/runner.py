@@ -55,7 +55,12 @@ class FakeRunner:
         if "kebab.bench.grower" in command:
             return self._grown(Path(command[3]), folder)
         if "kebab.bench.asker" in command:
-            return {"search": [2.0, 3.0, 4.0], "words": [1.0], "embedding": [1.5]}
+            return {
+                "first": [5.0],
+                "search": [2.0, 3.0, 4.0],
+                "words": [1.0],
+                "embedding": [1.5],
+            }
         if "search" in command:
             return {"degraded": self.degraded}
         if "kebab.bench.embedder" in command:
