@@ -89,7 +89,7 @@ def _chosen(shop: Workshop, name: str) -> str:
 
 
 def _row(shop: Workshop, model: "EmbeddingModel", active: str | None) -> ModelRow:
-    place = shop.embedders.place(model)
+    place, manifest = shop.embedders.place(model), shop.embedders.manifest(model)
     sources = [f"hub:{model.hub.repo}"]
     if model.package:
         sources.append(f"package:{model.package.requirement}")
@@ -102,6 +102,8 @@ def _row(shop: Workshop, model: "EmbeddingModel", active: str | None) -> ModelRo
         installed=place is not None,
         active=model.version == active,
         bytes=size(place) if place else None,
+        precision=manifest.precision if manifest else None,
+        texts_per_second=manifest.texts_per_second if manifest else {},
         sources=sources,
     )
 

@@ -1,7 +1,7 @@
 """Whether the models are there, whole, and the ones that the index was built with."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kebab.doctor.check import Finding, failure, skipped, well, worry
@@ -13,11 +13,14 @@ from kebab.errors.signal import Signal
 class Weights:
     """The files of the embedding model, checked against their SHA-256.
 
-    `folder` is None when they are not on this machine.
+    `folder` and `precision` are None when they are not on this machine. `texts_per_second` is what
+    each precision reached when they were installed, empty when only one was tried.
     """
 
     model: str
     folder: Path | None
+    precision: str | None = None
+    texts_per_second: Mapping[str, float] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
 
 
@@ -71,7 +74,14 @@ def embedding_files(models: Models) -> Finding:
         return worry(f"weights not here, words only are searched: {weights.model}", fetch)
     if weights.faults:
         return failure(f"damaged weights in {weights.folder}: {'; '.join(weights.faults)}", fetch)
-    return well(f"{weights.model}: {weights.folder}")
+    return well(f"{_described(weights)}: {weights.folder}")
+
+
+def _described(weights: Weights) -> str:
+    """Return the model, its precision and, when that was measured, what it was chosen by."""
+    named = ", ".join(filter(None, (weights.model, weights.precision)))
+    rates = [f"{kind} {rate:.0f}" for kind, rate in weights.texts_per_second.items()]
+    return f"{named} (texts/s at installation: {', '.join(rates)})" if rates else named
 
 
 def embedding_probe(models: Models) -> Finding:

@@ -4,14 +4,24 @@ Converting needs several times the model's size in memory, which a process of it
 """
 
 import json
+import shutil
 import sys
 import zipfile
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.embed import layout
+from kebab.embed import layout, precision
 from kebab.embed.models import EmbeddingModel, IndexPackage, find
+from kebab.errors.catalog import EmbeddingUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kebab.core.ports import Embedder
+    from kebab.embed.hot import OnnxEmbedder
 
 
 def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
@@ -61,32 +71,89 @@ def from_hub(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
     return onnx.load(fetched / model.hub.model_file)
 
 
-def finish(model: EmbeddingModel, graph: Any, source: str, target: Path) -> None:
-    """Quantise the graph into the directory, compare the golden pair and write the manifest.
+Measure: TypeAlias = "Callable[[Mapping[str, Embedder]], dict[str, float]]"
+"""How fast each of several embedders is, in texts per second."""
+
+
+def finish(
+    model: EmbeddingModel,
+    graph: Any,
+    source: str,
+    target: Path,
+    measure: Measure = precision.measured,
+) -> None:
+    """Write the graph in the precision that this processor runs faster, and the manifest.
 
     Raises:
         ValueError: The cosine of the golden pair is not the known one.
     """
-    from kebab.embed import probe
-    from kebab.embed.hot import OnnxEmbedder
-    from kebab.embed.quantise import PRECISION, quantise
+    from kebab.embed.quantise import quantise
 
-    quantise(graph, target / layout.MODEL_FILE)
     config = {"model_max_length": model.positions, "pad_token": model.pad_token}
     (target / layout.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    quantise(graph, target / layout.MODEL_FILE)
+    small = _proven(model, precision.INT8, source, target)
+    with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as beside:
+        kept = _faster(model, graph, small, Path(beside), measure)
+        if kept.place != target:
+            (kept.place / layout.MODEL_FILE).replace(target / layout.MODEL_FILE)
+    layout.write_manifest(target, kept.manifest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A whole model directory of one precision, and the model loaded from it."""
+
+    place: Path
+    manifest: layout.Manifest
+    embedder: "OnnxEmbedder"
+
+
+def _proven(model: EmbeddingModel, kind: str, source: str, place: Path) -> _Candidate:
+    """Compare the golden pair of a directory that lacks only its manifest.
+
+    Raises:
+        ValueError: Its cosine is not the known one.
+    """
+    from kebab.embed import probe
+    from kebab.embed.hot import OnnxEmbedder
+
     draft = layout.Manifest(
         model=model.name,
         embedding_version=model.version,
         source=source,
-        precision=PRECISION,
+        precision=kind,
         cosine=None,
-        files={name: layout.facts(target / name) for name in layout.FILES},
+        files={name: layout.facts(place / name) for name in layout.FILES},
     )
-    layout.write_manifest(target, draft)
-    cosine = probe.probe(OnnxEmbedder(target, model))
+    layout.write_manifest(place, draft)
+    embedder = OnnxEmbedder(place, model, threads=1)
+    cosine = probe.probe(embedder)
     if not probe.close(cosine, model.golden.cosine, model.golden.tolerance):
         raise ValueError(f"the golden pair gives {cosine:.4f}, not {model.golden.cosine}")
-    layout.write_manifest(target, layout.proven(draft, round(cosine, 6)))
+    return _Candidate(place, layout.proven(draft, round(cosine, 6)), embedder)
+
+
+def _faster(
+    model: EmbeddingModel, graph: Any, small: _Candidate, beside: Path, measure: Measure
+) -> _Candidate:
+    """Return the candidate to keep: the small one, unless full precision is clearly faster.
+
+    A calibration that fails decides nothing.
+    """
+    import onnx
+
+    try:
+        for name in (layout.TOKENIZER_FILE, layout.TOKENIZER_CONFIG_FILE):
+            shutil.copyfile(small.place / name, beside / name)
+        onnx.save(graph, beside / layout.MODEL_FILE)
+        full = _proven(model, precision.FP32, small.manifest.source, beside)
+        both = {one.manifest.precision: one for one in (small, full)}
+        rates = measure({kind: one.embedder for kind, one in both.items()})
+    except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
+        return small
+    kept = both[precision.chosen(rates)]
+    return replace(kept, manifest=replace(kept.manifest, texts_per_second=rates))
 
 
 if __name__ == "__main__":

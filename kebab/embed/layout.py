@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import file_digest
 from pathlib import Path
 
@@ -34,7 +34,8 @@ class FileFacts:
 class Manifest:
     """What an installed model is and where it came from.
 
-    `cosine` is what the golden pair gave when the model was installed; doctor compares with it.
+    `cosine` is what the golden pair gave when the model was installed. `texts_per_second` is what
+    each precision reached then, empty when only one was tried.
     """
 
     model: str
@@ -43,6 +44,7 @@ class Manifest:
     precision: str
     cosine: float | None
     files: dict[str, FileFacts]
+    texts_per_second: dict[str, float] = field(default_factory=dict)
 
 
 def sha256(path: Path) -> str:
@@ -63,11 +65,15 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(directory: Path) -> Manifest | None:
-    """Return the manifest of a model directory, or None when there is none that can be read."""
+    """Return the manifest of a model directory, or None when there is none that can be read.
+
+    What a later release has added to it is passed over.
+    """
     try:
         raw = json.loads((directory / MANIFEST_FILE).read_text(encoding="utf-8"))
         files = {name: FileFacts(**entry) for name, entry in raw.pop("files").items()}
-        return Manifest(files=files, **raw)
+        known = {entry.name for entry in fields(Manifest)} & raw.keys()
+        return Manifest(files=files, **{name: raw[name] for name in known})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-PRECISION = "int8"
-
 
 def quantise(model: Any, target: Path) -> None:
     """Write the model with its matrices and embedding tables as int8, scaled per channel.

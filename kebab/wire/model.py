@@ -24,6 +24,11 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     """Whether the knowledge base uses it."""
     bytes: int | None
     """The size of its weights; null when they are not here."""
+    precision: str | None
+    """The precision of its weights, `int8` or `fp32`; null when they are not here."""
+    texts_per_second: dict[str, float]
+    """What each precision reached when the weights were installed; the faster one was kept, `int8`
+    when in doubt. Empty when only one was tried."""
     sources: list[str]
     """Where its weights can be had, in this order."""
 

@@ -611,6 +611,8 @@ def model_row(**changes: Any) -> ModelRow:
             "installed": True,
             "active": True,
             "bytes": 23_000_000,
+            "precision": "int8",
+            "texts_per_second": {"int8": 420.0, "fp32": 160.0},
             "sources": ["model hub", "package index"],
             **changes,
         }

@@ -45,6 +45,11 @@ class Embedders:
         """Return where a model's weights lie, None when they are not on this machine."""
         return layout.installed(model, self._folder)
 
+    def manifest(self, model: EmbeddingModel) -> layout.Manifest | None:
+        """Return what is known of a model's weights, None when they are not on this machine."""
+        place = self.place(model)
+        return layout.read_manifest(place) if place else None
+
     def installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""
         model = find(version)

@@ -154,7 +154,14 @@ def _weights(shop: Workshop) -> Weights | None:
     model = shop.embedders.find(version)
     folder = shop.embedders.place(model)
     faults = tuple(verify(folder)) if folder else ()
-    return Weights(model=model.key, folder=folder, faults=faults)
+    manifest = shop.embedders.manifest(model)
+    return Weights(
+        model=model.key,
+        folder=folder,
+        precision=manifest.precision if manifest else None,
+        texts_per_second=manifest.texts_per_second if manifest else {},
+        faults=faults,
+    )
 
 
 def _agreement(shop: Workshop) -> Agreement | None:

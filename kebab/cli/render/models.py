@@ -32,11 +32,18 @@ def draw_report(reply: ModelReport, page: Page) -> Iterator[str]:
 
 
 def _rows(one: ModelRow) -> list[tuple[str, str]]:
-    weights = f"installed, {sized(one.bytes or 0)}" if one.installed else "not on this machine"
     return [
         ("languages", one.languages),
         ("vectors", f"{one.dimension} dimensions, {one.window} tokens each"),
         ("version", one.embedding_version),
-        ("weights", weights),
+        ("weights", _weights(one)),
         ("sources", ", ".join(one.sources)),
     ]
+
+
+def _weights(one: ModelRow) -> str:
+    if not one.installed:
+        return "not on this machine"
+    found = f"installed, {sized(one.bytes or 0)}, {one.precision}"
+    rates = [f"{kind} {rate:.0f}" for kind, rate in one.texts_per_second.items()]
+    return f"{found} (texts/s at installation: {', '.join(rates)})" if rates else found

@@ -31,6 +31,7 @@ def test_every_model_is_listed_with_its_sources(desk):
 
     assert [row.name for row in told.models] == [model.name for model in MODELS]
     assert (best.installed, best.active, best.bytes) == (False, False, None)
+    assert (best.precision, best.texts_per_second) == (None, {})
     assert (english.window, english.dimension, english.languages) == (254, 384, "English")
     assert [source.partition(":")[0] for source in english.sources] == ["hub", "package"]
     assert [source.partition(":")[0] for source in best.sources] == ["hub"]
@@ -43,6 +44,7 @@ def test_what_is_here_and_in_use_is_marked(full):
 
     assert [(row.installed, row.active) for row in told.models] == [(True, True), (True, False)]
     assert all((row.bytes or 0) > 10_000 for row in told.models)
+    assert [(row.precision, row.texts_per_second) for row in told.models] == [("fp32", {})] * 2
 
 
 def test_what_the_settings_say_is_told(full):

@@ -46,6 +46,22 @@ def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status,
 
 
 @pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        ({}, "minilm, int8: /models/minilm"),
+        (
+            {"int8": 421.3, "fp32": 160.2},
+            "minilm, int8 (texts/s at installation: int8 421, fp32 160): /models/minilm",
+        ),
+    ],
+)
+def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
+    weights = replace(WEIGHTS, precision="int8", texts_per_second=rates)
+
+    assert models.embedding_files(replace(SOUND, weights=lambda: weights)).summary == told
+
+
+@pytest.mark.parametrize(
     ("cosine", "status"),
     [
         (0.7553, Status.OK),

@@ -7,6 +7,8 @@ import pytest
 
 from kebab.embed import convert, layout
 from kebab.embed.models import E5_SMALL, MINILM, IndexPackage
+from kebab.embed.precision import chosen
+from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 
 CONTENTS = {
@@ -70,7 +72,8 @@ def test_a_hub_download_becomes_a_whole_directory(tmp_path):
     assert layout.verify(target) == []
     manifest = json.loads((target / "manifest.json").read_text())
     assert manifest["source"] == "a hub"
-    assert manifest["precision"] == "int8"
+    assert manifest["texts_per_second"].keys() == {"int8", "fp32"}
+    assert manifest["precision"] == chosen(manifest["texts_per_second"])
     assert manifest["cosine"] == pytest.approx(E5_SMALL.golden.cosine, abs=0.1)
 
 
@@ -80,3 +83,52 @@ def test_a_model_that_misses_the_golden_cosine_is_refused(target):
 
     with pytest.raises(ValueError, match=r"the golden pair gives 0\.\d+, not 0\.7553"):
         convert.finish(MINILM, graph, "a hub", target)
+
+
+def finished(target, measure):
+    """Convert the tiny model and return what its manifest says."""
+    (target / "tokenizer.json").write_text(tiny_model.tokenizer_json())
+    graph = onnx.load_model_from_string(tiny_model.onnx_bytes(seed=0))
+    convert.finish(E5_SMALL, graph, "a hub", target, measure)
+    manifest = layout.read_manifest(target)
+    assert manifest is not None
+    return manifest
+
+
+@pytest.mark.parametrize(("fp32", "kept"), [(100.0, "int8"), (300.0, "fp32")])
+def test_the_faster_precision_alone_is_kept_and_the_manifest_says_why(target, fp32, kept):
+    manifest = finished(target, lambda _: {"int8": 100.0, "fp32": fp32})
+
+    assert manifest.precision == kept
+    assert manifest.texts_per_second == {"int8": 100.0, "fp32": fp32}
+    assert manifest.cosine == pytest.approx(E5_SMALL.golden.cosine, abs=0.1)
+    assert layout.verify(target) == []
+    assert {path.name for path in target.iterdir()} == {*layout.FILES, layout.MANIFEST_FILE}
+    assert list(target.parent.iterdir()) == [target]
+    full = len(tiny_model.onnx_bytes(seed=0))
+    assert (manifest.files[layout.MODEL_FILE].size > full / 2) == (kept == "fp32")
+
+
+def test_both_precisions_are_measured_as_they_are_stored(target):
+    def measure(embedders):
+        vectors = [one.embed_query("the cat sleeps") for one in embedders.values()]
+        assert 0.98 < vectors[0] @ vectors[1] < 0.999999
+        return dict.fromkeys(embedders, 1.0)
+
+    assert finished(target, measure).texts_per_second == {"int8": 1.0, "fp32": 1.0}
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [EmbeddingUnavailable(model="m", tried=[], cause="c"), OSError(28, "full"), MemoryError()],
+    ids=lambda failure: type(failure).__name__,
+)
+def test_a_calibration_that_fails_keeps_eight_bits(target, failure):
+    def measure(_):
+        raise failure
+
+    manifest = finished(target, measure)
+
+    assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
+    assert layout.verify(target) == []
+    assert list(target.parent.iterdir()) == [target]

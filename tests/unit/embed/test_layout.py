@@ -58,6 +58,31 @@ def test_a_broken_manifest_is_no_manifest(directory, text):
     assert layout.verify(directory) == ["no readable manifest.json"]
 
 
+def test_a_manifest_from_before_anything_was_measured_is_read(directory):
+    rewrite(directory, lambda raw: raw.pop("texts_per_second"))
+
+    manifest = layout.read_manifest(directory)
+
+    assert manifest is not None
+    assert (manifest.precision, manifest.texts_per_second) == ("fp32", {})
+    assert layout.installed(MINILM, directory.parent) == directory
+
+
+def test_what_a_later_release_adds_to_a_manifest_is_passed_over(directory):
+    before = layout.read_manifest(directory)
+    rewrite(directory, lambda raw: raw.update(later=1))
+
+    assert layout.read_manifest(directory) == before
+
+
+def rewrite(directory, change):
+    """Change the JSON of a manifest in place."""
+    path = directory / layout.MANIFEST_FILE
+    raw = json.loads(path.read_text())
+    change(raw)
+    path.write_text(json.dumps(raw))
+
+
 def test_the_manifest_is_plain_json(directory):
     raw = json.loads((directory / layout.MANIFEST_FILE).read_text())
 

@@ -12,6 +12,7 @@ from kebab.embed import layout
 from kebab.embed.layout import installed, verify
 from kebab.embed.models import E5_SMALL, MINILM
 from kebab.embed.obtain import auto, obtain, stored
+from kebab.embed.precision import chosen
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
 from tests.fakes import model_hub, tiny_model
 
@@ -203,7 +204,7 @@ def test_the_package_index_gives_the_real_weights(minilm_dir):
     manifest = layout.read_manifest(minilm_dir)
     assert manifest is not None
     assert manifest.cosine == pytest.approx(0.7553, abs=0.03)
-    assert manifest.precision == "int8"
+    assert manifest.precision == chosen(manifest.texts_per_second)
 
 
 def test_the_model_of_the_stored_vectors_is_taken_and_never_fetched(tmp_path):

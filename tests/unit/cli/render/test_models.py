@@ -1,3 +1,5 @@
+import pytest
+
 from kebab.cli.render.models import draw_list, draw_report
 from kebab.cli.render.page import Page
 from kebab.wire.model import ModelList
@@ -13,6 +15,24 @@ def test_the_model_in_use_is_marked():
     assert "○ other" in lines
     assert "    weights    not on this machine" in lines
     assert lines[-1] == "configured: auto"
+
+
+@pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        ({}, "installed, 23.0 MB, fp32"),
+        (
+            {"int8": 42.0, "fp32": 77.4},
+            "installed, 23.0 MB, fp32 (texts/s at installation: int8 42, fp32 77)",
+        ),
+    ],
+)
+def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
+    row = replies.model_row(precision="fp32", texts_per_second=rates)
+
+    lines = list(draw_list(ModelList(models=[row], configured="auto"), Page()))
+
+    assert f"    weights    {told}" in lines
 
 
 def test_without_any_weights_it_says_how_to_fetch_some():
