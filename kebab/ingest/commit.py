@@ -10,7 +10,7 @@ from kebab.errors.refusal import refusal
 from kebab.errors.signal import Signal
 from kebab.ingest.ahead import Ready, ahead
 from kebab.ingest.moves import Gone, Work
-from kebab.ingest.outcome import IngestItem, ItemKind, SlowFile
+from kebab.ingest.outcome import IngestItem, ItemKind, SlowFile, slowest
 from kebab.ingest.prepare import Press, read
 from kebab.ingest.pulse import Pulse
 
@@ -23,7 +23,7 @@ class Committer:
 
     def __init__(self, library: LibraryWriter, pulse: Pulse, clock: Clock) -> None:
         self.items: list[IngestItem] = []
-        self.durations: list[SlowFile] = []
+        self.slowest: tuple[SlowFile, ...] = ()
         self.vanished: list[Gone] = []
         self._library = library
         self._pulse = pulse
@@ -38,7 +38,7 @@ class Committer:
                 count, path = (number, len(work)), one.entry.path
                 self._pulse.say(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
                 took = self._timed(one, press, next(rows))
-                self.durations.append(SlowFile(path, took))
+                self.slowest = slowest((*self.slowest, SlowFile(path, took)))
                 self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
 
     def touch(self, touched: list[tuple[Known, FileStamp]]) -> None:
@@ -86,8 +86,8 @@ class Committer:
         self.items.append(
             IngestItem(
                 kind=work.kind,
-                doc_path=row.path,
-                source=row.source,
+                doc_path=work.entry.path,  # that of the row may be a copy from another process
+                source=work.source.name,
                 doc_id=row.doc_id,
                 chunk_count=len(row.chunks),
                 reused=written.kept,

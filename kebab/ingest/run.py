@@ -73,6 +73,7 @@ class _Run:
         self._register(told.surveys, library)
         committer = Committer(library, self._pulse, self._ports.clock)
         self._store(told.plan, committer, side)
+        told.stored()
         if not self._cancel.requested:
             self._follow(side, embedder)
         told.settle(committer, side)

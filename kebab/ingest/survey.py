@@ -132,7 +132,7 @@ def keep_memory(library: LibraryWriter, survey: Survey) -> None:
     """Store which files of a source were named although ignore rules leave them out."""
     source, found = survey.scope.source, survey.found
     before, now = remembered(library, source), set(survey.overruled)
-    if survey.scope.whole:
+    if now and survey.scope.whole:
         now &= {entry.path for entry in found.entries} | set(found.unreadable)
     if now != before:
         library.set_value(_memory_name(source), json.dumps(sorted(now)) if now else None)

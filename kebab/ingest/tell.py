@@ -9,7 +9,6 @@ from kebab.ingest.outcome import (
     IngestItem,
     IngestOutcome,
     SlowFile,
-    slowest,
 )
 from kebab.ingest.plan import Plan
 from kebab.ingest.request import IngestRequest
@@ -27,7 +26,7 @@ class Told:
     plan: Plan
     cancelled: bool
     items: list[IngestItem] = field(default_factory=list)
-    durations: list[SlowFile] = field(default_factory=list)
+    slowest: tuple[SlowFile, ...] = ()
     embedding: EmbeddingOutcome = field(default_factory=EmbeddingOutcome)
 
     @property
@@ -35,19 +34,28 @@ class Told:
         """The places that the run looked at."""
         return tuple(scope.place for scope in self.surveys.scopes)
 
+    def stored(self) -> None:
+        """Forget what only storing needed; with many files that is more than all that follows."""
+        for survey in self.surveys.looked:
+            survey.found.entries.clear()
+            survey.known.clear()
+        self.plan.work.clear()
+        self.plan.touched.clear()
+        self.plan.gone.clear()
+
     def settle(self, committer: Committer, side: VectorSide) -> None:
         """Take in what was stored, and share out the vectors among the items."""
         self.items = committer.items
-        self.durations = committer.durations
+        self.slowest = committer.slowest
         vectors = side.outcome()
         for item in self.items:
             if vectors.version is None:
                 item.reused = 0
             if item.doc_id is not None:
-                item.embedded = side.tally.embedded[item.doc_id]
-                item.reused += side.tally.copied[item.doc_id]
+                item.embedded = side.tally.embedded.get(item.doc_id, 0)
+                item.reused += side.tally.copied.get(item.doc_id, 0)
         kept = sum(item.reused for item in self.items)
-        shared = sum(side.tally.copied[i.doc_id] for i in self.items if i.doc_id is not None)
+        shared = sum(side.tally.copied.get(i.doc_id, 0) for i in self.items if i.doc_id)
         self.embedding = replace(vectors, reused=vectors.reused + kept - shared)
 
 
@@ -70,7 +78,7 @@ def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
         skip_examples=skips.examples,
         items=told.surveys.refused + items,
         embedding=told.embedding,
-        slowest=slowest(told.durations),
+        slowest=told.slowest,
     )
 
 

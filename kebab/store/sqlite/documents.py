@@ -1,6 +1,7 @@
 """Documents and what they share: sources, files' contents, tags."""
 
 from collections.abc import Collection, Sequence
+from sys import intern
 from typing import Any, NamedTuple
 
 import apsw
@@ -42,7 +43,7 @@ def known(database: apsw.Connection, source: str) -> dict[str, Known]:
             mtime_ns=mtime_ns,
             inode=unsigned(inode),
             content_hash=content_hash,
-            recipe=recipe,
+            recipe=intern(recipe),
         )
         for doc_id, path, size, mtime_ns, inode, content_hash, recipe in rows
     }

@@ -41,7 +41,7 @@ def test_a_stored_file_is_an_item_with_its_chunks(desk, press):
     (item,) = writer.items
     assert (item.kind, item.chunk_count) == (ItemKind.NEW, 1)
     assert item.doc_id == doc_id(str(desk.root), "a.md")
-    assert [file.doc_path for file in writer.durations] == ["a.md"]
+    assert [file.doc_path for file in writer.slowest] == ["a.md"]
 
 
 def test_an_id_that_is_taken_is_not_given_twice(desk, press):

@@ -1,5 +1,11 @@
+import gc
+
+from kebab.core.rows import Known
+from kebab.ingest.moves import Work
 from kebab.ingest.outcome import ItemKind
 from kebab.ingest.request import IngestRequest
+from kebab.source.walk import FileEntry
+from tests.fakes.embedder import HashingEmbedder
 
 
 def test_vectors_are_told_by_file_and_in_all(desk):
@@ -59,3 +65,25 @@ def test_skips_of_all_roots_are_told_together(desk, tmp_path):
     assert outcome.skipped_by_reason == {"unsupported": 2}
     assert outcome.skip_examples == {"unsupported": ["y.png", "x.png"]}
     assert outcome.scope == (str(desk.root), str(other))
+
+
+def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    desk.write("a.md", "another text")
+    desk.write("b.md", "text of b")
+    held = []
+
+    class Model(HashingEmbedder):
+        def embed_passages(self, texts):
+            gc.collect()
+            held.extend(
+                one for one in gc.get_objects() if isinstance(one, Work | FileEntry | Known)
+            )
+            return super().embed_passages(texts)
+
+    desk.embedder = Model()
+    outcome = desk.again()
+
+    assert held == []
+    assert (outcome.scanned, outcome.updated, outcome.new) == (2, 1, 1)
