@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
-from kebab.store.lance.sidecar import DEAD
+from kebab.store.lance.pages import forget
+from kebab.store.lance.sidecar import DEAD, LARGE, PART_OF_LARGE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,10 +100,26 @@ class FlatIndex:
         last = self._last
         if last is not None and last[0] is query:
             return last[1]
-        products = self._matrix @ query
+        products = self._products(query)
         scores: Scores = products if self._rows is None else products[self._rows]
         self._last = (query, scores)
         return scores
+
+    def _products(self, query: "Vector") -> "Scores":
+        """Return the product of a query with every row.
+
+        A process that asks once holds a part of a large file at a time, and who asks again all.
+        """
+        import numpy as np
+
+        if self._last is not None or len(self._matrix) <= LARGE:
+            whole: Scores = self._matrix @ query
+            return whole
+        parts = []
+        for start in range(0, len(self._matrix), PART_OF_LARGE):
+            parts.append(self._matrix[start : start + PART_OF_LARGE] @ query)
+            forget(self._matrix)
+        return np.concatenate(parts)
 
 
 def _in_order(keys: "Keys") -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from kebab.errors.dependency import needed
 from kebab.store.lance.layout import FEATURE
+from kebab.store.lance.pages import forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,6 +34,11 @@ _LAYOUT = 1
 _FIELDS = struct.Struct("<8sIIQ16s")
 _CHECKSUM = struct.Struct("<I")
 _HEADER_BYTES = 64
+LARGE, PART_OF_LARGE = 100_000, 1 << 15
+"""From how many rows on a file is not held in memory as a whole by who reads it once, and how many
+are held then: fifty megabytes. To map pages twice takes longer, so smaller files are held.
+"""
+
 _PART = 4096
 """How many rows are read at once: six megabytes."""
 
@@ -93,7 +99,7 @@ class Sidecar:
             records = self._records(header.rows, writable=False)
         except (OSError, ValueError):
             return None
-        return records["key"].copy(), records["vector"]
+        return _copied_keys(records), records["vector"]
 
     def keys(self, stamp: bytes) -> "Keys | None":
         """Return the keys if the file equals this state of the table, dead rows included.
@@ -253,6 +259,19 @@ class Sidecar:
         records["key"] = keys
         records["vector"] = matrix
         return records.tobytes()
+
+
+def _copied_keys(records: "Records") -> "Keys":
+    """Return the keys of mapped records; of a large file, without holding it all in memory."""
+    import numpy as np
+
+    if len(records) <= LARGE:
+        return np.array(records["key"])
+    keys = np.empty(len(records), np.int64)
+    for start in range(0, len(records), PART_OF_LARGE):
+        keys[start : start + PART_OF_LARGE] = records["key"][start : start + PART_OF_LARGE]
+        forget(records)
+    return keys
 
 
 def _finish(file: int, header: Header) -> None:
