@@ -6,7 +6,7 @@ not, they may be slower than full precision. Only a measurement tells.
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ FP32 = "fp32"
 MARGIN = 1.25
 """How many times as fast full precision must be to be worth four times the disk and memory.
 
-It is also more than the best of a few rounds is off by on a busy machine.
+It also covers what other work on the machine does to the ratio of two measurements.
 """
 
 TEXTS = (
@@ -42,25 +42,25 @@ def chosen(rates: Mapping[str, float]) -> str:
 
 
 def measured(embedders: "Mapping[str, Embedder]") -> dict[str, float]:
-    """Return the texts per second of each embedder: its best round, taken in turns.
+    """Return the texts per second of each embedder, by the best time of each text.
 
-    The first round is always finished; no other begins after the time is over.
+    They take turns. The first round is always finished; no other begins after the time is over.
     """
     for embedder in embedders.values():
         embedder.embed_query(TEXTS[0])  # what is set up on the first call is not measured
-    best = dict.fromkeys(embedders, math.inf)
+    best = {name: [math.inf] * len(TEXTS) for name in embedders}
     over = time.perf_counter() + _SECONDS
     for _ in range(_ROUNDS):
         for name, embedder in embedders.items():
-            best[name] = min(best[name], _seconds(embedder))
+            best[name] = [*map(min, best[name], _seconds(embedder))]
         if time.perf_counter() >= over:
             break
-    return {name: round(len(TEXTS) / seconds, 1) for name, seconds in best.items()}
+    return {name: round(len(TEXTS) / sum(seconds), 1) for name, seconds in best.items()}
 
 
-def _seconds(embedder: "Embedder") -> float:
-    """Return how long all texts take, each by itself."""
-    started = time.perf_counter()
+def _seconds(embedder: "Embedder") -> Iterator[float]:
+    """Yield how long each text takes by itself."""
     for text in TEXTS:
+        started = time.perf_counter()
         embedder.embed_query(text)
-    return time.perf_counter() - started
+        yield time.perf_counter() - started
