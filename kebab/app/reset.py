@@ -1,6 +1,5 @@
 """Wiping: only what kebab made is deleted, by name, and never a folder it does not own."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -65,6 +64,8 @@ def _children(folder: Path) -> list[Path]:
 
 def _delete(path: Path) -> None:
     """Delete a file, a link itself, or a folder with all that is in it."""
+    import shutil
+
     try:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

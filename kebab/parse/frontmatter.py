@@ -7,7 +7,6 @@ their size. What does not parse to a mapping is not front matter and stays part 
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -105,6 +104,8 @@ def _read_toml(inner: str) -> tuple[Fields | None, str]:
     """Return the fields of a TOML block, or None and what is wrong with it."""
     if len(inner) > _MOST_TOML:
         return None, "front matter is too long for TOML"
+    import tomllib
+
     try:
         return tomllib.loads(inner), ""
     except (ValueError, RecursionError):
