@@ -8,10 +8,12 @@ Letters beyond ASCII count one token each, which holds for European languages. H
 Chinese characters count half a token: a multilingual model needs about that many, and for a model
 that does not know the script the figure only decides how much text stands in one chunk. On the
 Korean Kubernetes pages and JaQuAD words find as much as with a whole token, in fewer chunks.
+
+Whether a text is English is told by all its words, so a word has two prices. They and the counts
+that decide between them are added as one integer, which is several times as fast as four sums.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from kebab.chunk.words import Count, WordCounter
@@ -24,26 +26,26 @@ _ENGLISH = re.compile(r"\b(?:the|of|and|to|in|is|that|for|it|with|a|are|be|this)
 _ENGLISH_SHARE = 0.12
 _NAME = 0.8  # names are rarely in the vocabulary
 _WIDE_DISCOUNT = 0.5
-_LONGEST = 64
+_ROUNDED_UP = 0.999
 
 _COST_ENGLISH = [1.0] * 4 + [1.25] * 4 + [1.7] * 3 + [length / 4.5 for length in range(11, 16)]
 _COST_OTHER = [1.0, 1.0, 1.4] + [max(1.7, length / 1.9) for length in range(3, 16)]
 _PER_LETTER_ENGLISH = 1 / 2
 _PER_LETTER_OTHER = 1 / 1.5
 
+_UNIT = 3_420
+"""Into how many parts a token is divided, so that every price is a whole number of them."""
 
-def _table(short: list[float], per_letter: float) -> list[float]:
-    """Return the cost of a word by its length."""
-    return short + [length * per_letter for length in range(len(short), _LONGEST + 1)]
-
-
-_ENGLISH_WORDS = _table(_COST_ENGLISH, _PER_LETTER_ENGLISH)
-_OTHER_WORDS = _table(_COST_OTHER, _PER_LETTER_OTHER)
+_BITS = 48
+_FIELD = (1 << _BITS) - 1
+_MOST_WORDS = 1 << 16
+_LONGEST = 64
 
 
 def estimate(texts: Sequence[str]) -> list[int]:
     """Return how many tokens each text has at most."""
-    return [_bound(text) for text in texts]
+    figures = _FIGURES.__getitem__
+    return [_bound(sum(map(figures, text.split()))) for text in texts]
 
 
 def mixed_counter(tokenizer_count: Count, supports: Callable[[str], bool]) -> Count:
@@ -51,25 +53,58 @@ def mixed_counter(tokenizer_count: Count, supports: Callable[[str], bool]) -> Co
     counter = WordCounter(tokenizer_count)
 
     def count(texts: Sequence[str]) -> list[int]:
-        known = [number for number, text in enumerate(texts) if supports(text)]
-        counted = dict(zip(known, counter([texts[at] for at in known]), strict=True))
+        known = [supports(text) for text in texts]
+        counted = iter(counter([text for text, sure in zip(texts, known, strict=True) if sure]))
         return [
-            counted[number] if number in counted else _bound(text)
-            for number, text in enumerate(texts)
+            next(counted) if sure else estimate([text])[0]
+            for text, sure in zip(texts, known, strict=True)
         ]
 
     return count
 
 
-def _bound(text: str) -> int:
-    """Return the upper bound for one text."""
-    lengths = Counter(map(len, _WORD.findall(text)))
-    english = len(_ENGLISH.findall(text)) >= _ENGLISH_SHARE * lengths.total()
-    table = _ENGLISH_WORDS if english else _OTHER_WORDS
-    words = sum(
-        table[length] * times if length <= _LONGEST else table[_LONGEST] * times * length / _LONGEST
-        for length, times in lengths.items()
-    )
-    names = _NAME * len(_CAPITALISED.findall(text))
+class _Figures(dict[str, int]):
+    """The figures of words that have been seen, forgotten when they are too many."""
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        figures = _packed(word)
+        if len(word) <= _LONGEST:
+            self[word] = figures
+        return figures
+
+
+_FIGURES = _Figures()
+
+
+def _packed(text: str) -> int:
+    """Return the four figures of a stretch without blanks as one integer."""
+    lengths = [len(word) for word in _WORD.findall(text)]
     signs = len(_SIGN.findall(text)) - _WIDE_DISCOUNT * len(_WIDE.findall(text))
-    return int(words + names + signs + 0.999)
+    both = signs + _NAME * len(_CAPITALISED.findall(text))
+    english = sum(_price(length, _COST_ENGLISH, _PER_LETTER_ENGLISH) for length in lengths)
+    other = sum(_price(length, _COST_OTHER, _PER_LETTER_OTHER) for length in lengths)
+    figures = (
+        len(lengths),
+        len(_ENGLISH.findall(text)),
+        _units(both + english),
+        _units(both + other),
+    )
+    return sum(figure << _BITS * place for place, figure in enumerate(figures))
+
+
+def _price(length: int, costs: list[float], per_letter: float) -> float:
+    """Return what a word costs by its length."""
+    return costs[length] if length < len(costs) else length * per_letter
+
+
+def _units(tokens: float) -> int:
+    return round(tokens * _UNIT)
+
+
+def _bound(total: int) -> int:
+    """Return the upper bound for a text of these figures."""
+    words, english = total & _FIELD, total >> _BITS & _FIELD
+    units = total >> _BITS * (2 if english >= _ENGLISH_SHARE * words else 3) & _FIELD
+    return int(units / _UNIT + _ROUNDED_UP)

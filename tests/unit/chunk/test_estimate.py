@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from kebab.chunk import estimate as module
 from kebab.chunk.estimate import estimate, mixed_counter
 
 # The counts are those of the tokenizer of all-MiniLM-L6-v2, special tokens left out.
@@ -35,3 +36,37 @@ def test_what_the_model_does_not_know_is_estimated():
     count = mixed_counter(tokenizer, str.isascii)
     assert count(["a", "한글 문서", "b"]) == [100, 2, 100]
     assert count([]) == []
+
+
+def test_words_cost_the_same_wherever_they_stand():
+    """What is remembered of a word is added up, so neither blanks nor order may count."""
+    words = [
+        "The",
+        "notes",
+        "of",
+        "Ωmega",
+        "(e.g.",
+        "snake_case,",
+        "1,024",
+        "한글",
+        "x" * 300,
+        "a-b",
+    ]
+    for size in range(1, len(words) + 1):
+        text = " ".join(words[:size])
+        again = "\n\t ".join(reversed(words[:size]))
+        assert estimate([text]) == estimate([again]) == estimate([f"  {text}\n"])
+
+
+def test_whether_a_text_is_english_is_told_by_all_its_words():
+    assert estimate(["the distances of the ships"]) < estimate(["las distances les los ships"])
+
+
+def test_more_words_than_are_remembered_change_nothing(monkeypatch):
+    texts = [f"word{number} the Word{number}," for number in range(20)]
+    expected = estimate(texts)
+    monkeypatch.setattr(module, "_MOST_WORDS", 3)
+    monkeypatch.setattr(module, "_FIGURES", module._Figures())
+
+    assert estimate(texts) == expected
+    assert len(module._FIGURES) <= 3

@@ -72,7 +72,7 @@ def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
     desk.ingest()
     desk.write("a.md", "another text")
     desk.write("b.md", "text of b")
-    held = []
+    held: list[object] = []
 
     class Model(HashingEmbedder):
         def embed_passages(self, texts):
