@@ -1,4 +1,4 @@
-"""Shrinks an ONNX model to eight-bit weights: a quarter of the size, and faster on a CPU."""
+"""Shrinks an ONNX model to eight-bit weights: a quarter of the size, faster on newer processors."""
 
 from pathlib import Path
 from typing import Any
