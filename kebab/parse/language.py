@@ -13,6 +13,7 @@ _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
 _NOISE = re.compile(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
 _WORD = re.compile(r"[^\W\d_]+")
+_ASCII_WORD = re.compile("[A-Za-z]+")
 _ASCII_LETTER = re.compile("[A-Za-z]")
 
 _SCRIPTS = (
@@ -54,6 +55,7 @@ _LANGS_OF: dict[str, list[str]] = {}
 for _lang, _words in _STOP_WORDS.items():
     for _word in _words.split():
         _LANGS_OF.setdefault(_word, []).append(_lang)
+_is_stop_word = _LANGS_OF.__contains__
 _ENOUGH_SCORE = 2.0
 _ENOUGH_SHARE = 0.06
 _CLEAR_LEAD = 1.3
@@ -112,10 +114,10 @@ def _by_letter(script: str, sample: str) -> str:
 
 def _latin(sample: str) -> str | None:
     """Return the language whose stop words clearly lead."""
-    words = _WORD.findall(sample.lower())
+    words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
     scores = dict.fromkeys(_STOP_WORDS, 0.0)
-    for word in words:
-        langs = _LANGS_OF.get(word, [])
+    for word in filter(_is_stop_word, words):
+        langs = _LANGS_OF[word]
         for lang in langs:
             scores[lang] += 1 / len(langs)
     first, second = sorted(scores, key=lambda lang: -scores[lang])[:2]

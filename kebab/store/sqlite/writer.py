@@ -16,6 +16,7 @@ from kebab.store.sqlite.connection import database_path, empty_log, open_writer
 from kebab.store.sqlite.failures import translated
 from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.transaction import Transactions
+from kebab.store.sqlite.vocabulary import Vocabulary
 
 
 class SqliteWriter:
@@ -26,7 +27,7 @@ class SqliteWriter:
     ) -> None:
         """Take the lock, then open and migrate the database.
 
-        `tokens` cuts text into the words under which chunks are found.
+        `tokens` cuts text into the words under which chunks are found; blanks always divide them.
 
         Raises:
             Locked: Another writer is at work.
@@ -39,7 +40,7 @@ class SqliteWriter:
             self._database = open_writer(data_dir)
             undo.pop_all()
         self._path = str(database_path(data_dir))
-        self._tokens = tokens
+        self._tokens = Vocabulary(tokens).cut
         self._now = now
         self._transactions = Transactions(self._database, self._path)
 

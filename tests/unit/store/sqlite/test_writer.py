@@ -33,7 +33,8 @@ def tokens(text):
 writer = SqliteWriter(Path(sys.argv[1]), tokens)
 writer.add_source(NOTES)
 for number in range(3):
-    writer.put(document(f"{number}.md", ["one", "two"]))
+    texts = [f"one{number}", f"two{number}"]
+    writer.put(document(f"{number}.md", texts, title=f"title{number}"))
 writer.close()
 """
 
