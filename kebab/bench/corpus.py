@@ -3,6 +3,7 @@
 Each section is about one passage once it is cut, so a corpus can be asked for by passages.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from kebab.bench.words import Prose
 _SECTIONS_PER_NOTE = (1, 7)
 _WORDS_OF_LENGTH = ((20, 40), (45, 65), (70, 90))
 _FILES_PER_FOLDER = 200
+_MARKUP = re.compile(r"\A---\n(?:[^\n]*\n)*?---\n+|^(?:#+|-) |^```[^\n]*\n", re.MULTILINE)
+"""Front matter, signs of headings and lists, fences of code."""
 _CODE = """```python
 def {name}({argument}):
     return {argument}.{method}("{text}")
@@ -36,6 +39,13 @@ def write_pages(folder: Path, files: int, seed: int) -> Corpus:
     """Write this many pages of about four thousand bytes, as a documentation site has them."""
     prose = Prose(f"pages {seed}")
     return _write(folder, (_page(prose) for _ in range(files)))
+
+
+def write_texts(folder: Path, files: int, seed: int) -> Corpus:
+    """Write what `write_pages` writes, as plain text."""
+    prose = Prose(f"pages {seed}")
+    texts = (_MARKUP.sub("", _page(prose)) for _ in range(files))
+    return _write(folder, texts, suffix=".txt")
 
 
 def write_long_note(folder: Path, size: int, seed: int) -> Corpus:
@@ -104,12 +114,12 @@ def _code(prose: Prose) -> str:
     return _CODE.format(name=f"{first}_{second}", argument=second, method=third, text=fourth)
 
 
-def _write(folder: Path, texts: Iterator[str]) -> Corpus:
+def _write(folder: Path, texts: Iterator[str], suffix: str = ".md") -> Corpus:
     size = files = 0
     for place, text in enumerate(texts):
         shelf = folder / f"{place // _FILES_PER_FOLDER:04}"
         shelf.mkdir(parents=True, exist_ok=True)
         data = text.encode()
-        (shelf / f"note-{place:06}.md").write_bytes(data)
+        (shelf / f"note-{place:06}{suffix}").write_bytes(data)
         size, files = size + len(data), files + 1
     return Corpus(folder, files, size)

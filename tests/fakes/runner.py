@@ -72,7 +72,7 @@ class FakeRunner:
         return {"new": told["new"], "chunks": self.grown, "embedded": self.grown}
 
     def _ingested(self, notes: Path, folder: Path) -> dict[str, object]:
-        files = sum(1 for path in notes.rglob("*.md"))
+        files = sum(1 for path in notes.rglob("note-*"))
         known = str(notes) in self._seen
         self._seen.add(str(notes))
         self.grown += 20 * files
