@@ -73,10 +73,19 @@ class SqliteReader:
 
     def close(self) -> None:
         """End the snapshot."""
-        if self._database.in_transaction:
-            self._database.execute("COMMIT")
-        if self._file is None or self._take_back is None or not self._take_back(self):
+        kept = self._take_back is not None and self._ended() and self._take_back(self)
+        if not kept:
             self.discard()
+
+    def _ended(self) -> bool:
+        """End the snapshot and return whether another can follow: what was read counts anyway."""
+        if self._file is None:
+            return False
+        try:
+            self._database.execute("COMMIT")
+        except apsw.Error:
+            return False
+        return True
 
     def discard(self) -> None:
         """Close the connection."""

@@ -132,7 +132,8 @@ def _closing() -> bool:
     An exception from here would not be passed over.
     """
     caller = sys._getframe(3)
-    return caller.f_code.co_name == "close" or isinstance(caller.f_locals.get("self"), closing)
+    name = caller.f_code.co_name
+    return name in {"close", "discard"} or isinstance(caller.f_locals.get("self"), closing)
 
 
 class _File(apsw.VFSFile):
