@@ -155,6 +155,8 @@ def _weights(shop: Workshop) -> Weights | None:
     folder = shop.embedders.place(model)
     faults = tuple(verify(folder)) if folder else ()
     manifest = shop.embedders.manifest(model)
+    if folder and manifest is None and not faults:
+        faults = ("the manifest cannot be read",)
     return Weights(
         model=model.key,
         folder=folder,
