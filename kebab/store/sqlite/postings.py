@@ -26,8 +26,8 @@ K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6
 """What FTS5 takes for the idf of a word in half of the rows or more."""
 
-HELD = 4_000_000
-"""How many rows of words are kept in all: 48 megabytes."""
+HELD, HELD_TIMES = 4_000_000, 8
+"""How many rows of words are kept in all, 48 megabytes, or so many times the size of the index."""
 
 _SIZES = "SELECT id, sz FROM chunks_fts_docsize ORDER BY id"
 _INSTANCES = (
@@ -102,7 +102,8 @@ class Postings:
 
     def _forget(self) -> None:
         """Drop what was not asked for in the longest time; the last one stays in any case."""
-        while self.held > HELD and len(self._rows) > 1:
+        most = max(HELD, HELD_TIMES * len(self._keys))
+        while self.held > most and len(self._rows) > 1:
             _, rows = self._rows.popitem(last=False)
             self.held -= len(rows.places)
 

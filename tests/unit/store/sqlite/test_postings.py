@@ -66,6 +66,7 @@ def test_words_that_were_forgotten_are_read_again(database, monkeypatch):
     dice = random.Random(0)
     fill(database, dice, range(1, 60))
     monkeypatch.setattr(postings, "HELD", 80)
+    monkeypatch.setattr(postings, "HELD_TIMES", 1)
     words = Postings(database, WEIGHTS)
     for term in (*"abca", *"abc"):
         assert words.best([term], 99) == by_fts5(database, [term], 99)
