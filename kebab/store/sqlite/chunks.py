@@ -11,7 +11,7 @@ from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 from kebab.core.query import Filters
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite import fts, vectors
+from kebab.store.sqlite import fts, vectors, waiting
 from kebab.store.sqlite.values import as_json, strings
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def delete(database: apsw.Connection, keys: Collection[Key]) -> None:
     if not keys:
         return
     vectors.discard(database, keys)
-    fts.delete(database, keys)
+    waiting.delete(database, keys)
     database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
 
 
@@ -95,9 +95,9 @@ def _move(
         ((*_place(row), old.key) for old, row in moved),
     )
     headed = [(old, row) for old, row in kept if target.retitled or old.place[5] != _place(row)[5]]
-    fts.delete(database, [old.key for old, _ in headed])
+    waiting.delete(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
-    fts.insert(database, _words(tokens, target.row.title, keyed))
+    waiting.insert(database, _words(tokens, target.row.title, keyed))
 
 
 def _insert(
@@ -110,7 +110,7 @@ def _insert(
         " heading_path, text, text_hash, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((*(key, row.chunk_id, target.doc), *_place(row), *_content(row)) for key, row in keyed),
     )
-    fts.insert(database, _words(tokens, target.row.title, keyed))
+    waiting.insert(database, _words(tokens, target.row.title, keyed))
     vectors.insert(database, (key for key, _ in keyed))
 
 

@@ -9,7 +9,7 @@ import apsw
 
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.refusal import refused
-from kebab.store.sqlite import migrate
+from kebab.store.sqlite import migrate, waiting
 from kebab.store.sqlite.failures import translated
 from kebab.store.sqlite.filters import lower_text
 from kebab.store.sqlite.glob import matches
@@ -126,6 +126,7 @@ def _configure(database: apsw.Connection) -> None:
     # Closing leaves the log empty, so that the database file alone is the whole truth.
     database.execute("PRAGMA journal_size_limit = 0")
     keep_log(database)
+    waiting.prepare(database)
 
 
 def empty_log(database: apsw.Connection) -> None:

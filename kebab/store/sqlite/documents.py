@@ -8,7 +8,7 @@ import apsw
 
 from kebab.core.ids import DocId, Key
 from kebab.core.rows import DocumentRow, FileStamp, Known, Source
-from kebab.store.sqlite import fts, vectors
+from kebab.store.sqlite import vectors, waiting
 from kebab.store.sqlite.values import as_json, clamped, signed, unsigned
 
 
@@ -150,7 +150,7 @@ def remove(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
     )
     keys = [Key(key) for (key,) in rows]
     vectors.discard(database, keys)
-    fts.delete(database, keys)
+    waiting.delete(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
     _drop_assets(database, [asset for (asset,) in assets])
     return len(keys)

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 
 import apsw
 
-from kebab.store.sqlite import state
+from kebab.store.sqlite import state, waiting
 from kebab.store.sqlite.failures import translated
 
 _UNITS_PER_COMMIT = 256
@@ -87,6 +87,7 @@ class Transactions:
         try:
             if self._visible:
                 state.advance(self._database)
+            waiting.settle(self._database)
             self._database.execute("COMMIT")
         except apsw.Error:
             self._rollback()

@@ -8,7 +8,7 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.core.rows import DocumentRow, Written
-from kebab.store.sqlite import chunks, documents, vectors
+from kebab.store.sqlite import chunks, documents, vectors, waiting
 from kebab.store.sqlite.connection import open_writer
 from tests.fakes.rows import NOTES, document
 
@@ -23,7 +23,9 @@ class Stored:
     def put(self, row: DocumentRow, now: float = 1.0) -> Written:
         saved = documents.save(self.database, row, now)
         target = chunks.Target(doc=saved.doc, row=row, retitled=saved.retitled)
-        return chunks.replace(self.database, str.split, target)
+        written = chunks.replace(self.database, str.split, target)
+        waiting.settle(self.database)
+        return written
 
     def __call__(self, texts: Sequence[str]) -> list[Key]:
         self.put(document("a.md", texts))
