@@ -7,10 +7,12 @@ told.
 """
 
 import os
+import pickle
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import repeat
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -30,8 +32,14 @@ _WORTH_IT = 2_000_000
 
 _FILES = 16
 _BYTES = 1_000_000
-_AHEAD = 3
-"""How many batches are with the helper at once."""
+_AHEAD = 12
+"""How many batches are with the helper at once: what it does while we commit."""
+
+_PIPE = 1 << 20
+"""How many bytes of rows may wait for us, where a pipe can be made as large."""
+
+_UNREAD = 32_768
+"""How many bytes of tasks may wait for the helper; every pipe holds more."""
 
 
 class Task(NamedTuple):
@@ -110,7 +118,9 @@ def _rows(
     sent = 0
     for number, part in enumerate(parts):
         for following in parts[sent : number + _AHEAD]:
-            helper.send([Task(one.source, one.entry, name(one)) for one in following])
+            tasks = [Task(one.source, one.entry, name(one)) for one in following]
+            if not helper.ask(tasks):
+                break
             sent += 1
         yield from helper.receive() or [None] * len(part)
 
@@ -135,18 +145,33 @@ class Helper:
         os.close(ours[0])
         os.close(theirs[1])
         self._gone = False
+        self._asked: deque[int] = deque()
+        _widen(theirs[0])
         terms = Terms(press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s)
-        self.send(terms)
+        self._send(pickle.dumps(terms))
 
-    def send(self, what: object) -> None:
-        """Hand something over."""
+    def ask(self, tasks: list[Task]) -> bool:
+        """Hand a batch over, unless that may have to wait; a helper without any takes it at once.
+
+        Whoever waited for a helper that waits for its rows to be taken would wait forever.
+        """
+        data = pickle.dumps(tasks)
+        if self._asked and sum(self._asked) + len(data) > _UNREAD:
+            return False
+        self._send(data)
+        self._asked.append(len(data))
+        return True
+
+    def _send(self, data: bytes) -> None:
         try:
-            self._to.send(what)
+            self._to.send_bytes(data)
         except OSError:
             self._gone = True
 
     def receive(self) -> list[Ready | None] | None:
         """Return the rows of the oldest batch, None when there is nobody to make them."""
+        if self._asked:
+            self._asked.popleft()
         if self._gone:
             return None
         try:
@@ -162,6 +187,16 @@ class Helper:
         self._from.close()
         self._process.kill()
         self._process.wait()
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold the rows of several batches, where the system can."""
+    import fcntl
+
+    widening = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if widening is not None:
+        with suppress(OSError):
+            fcntl.fcntl(pipe, widening, _PIPE)
 
 
 def _environment() -> dict[str, str]:

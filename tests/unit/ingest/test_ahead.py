@@ -1,11 +1,12 @@
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.ids import doc_id
 from kebab.core.rows import Source
-from kebab.ingest.ahead import Helper, Terms, ahead, batches
+from kebab.ingest.ahead import Helper, Task, Terms, ahead, batches
 from kebab.ingest.helper import pressed, ready
 from kebab.ingest.moves import Work
 from kebab.ingest.outcome import ItemKind
@@ -63,8 +64,6 @@ def test_a_row_is_the_one_that_would_be_made_here(work, press):
 
 
 def task(work):
-    from kebab.ingest.ahead import Task
-
     return Task(work.source, work.entry, name(work))
 
 
@@ -74,8 +73,6 @@ def test_little_work_needs_no_helper(work, press):
 
 
 def test_another_counter_of_tokens_needs_no_helper(work, press):
-    from dataclasses import replace
-
     own = replace(press, budget=Budget(count=lambda texts: [len(text) for text in texts]))
 
     with rows(work, own) as found:
@@ -87,6 +84,31 @@ def test_whoever_lost_its_helper_makes_every_row_alone(work, press, monkeypatch)
 
     with rows(work, press) as found:
         assert found == [None] * FILES
+
+
+def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, press):
+    long = [
+        task(one)._replace(entry=one.entry._replace(path="x" * 3_000 + one.entry.path))
+        for one in work[:9]
+    ]
+    helper = Helper(press)
+    try:
+        assert helper.ask(long)
+        assert not helper.ask(long)
+        assert helper.ask([task(work[0])])
+        assert [len(helper.receive() or []) for _ in range(2)] == [9, 1]
+        assert helper.ask(long)
+    finally:
+        helper.close()
+
+
+def test_long_names_of_files_keep_nobody_waiting(work, press):
+    named = [
+        replace(one, entry=one.entry._replace(path="x" * 3_000 + one.entry.path)) for one in work
+    ]
+
+    with rows(named, press) as found:
+        assert [one is None for one in found] == [number == 10 for number in range(FILES)]
 
 
 def test_the_helper_goes_with_the_work(press):
@@ -107,8 +129,6 @@ def test_parts_are_small_in_files_and_in_bytes(work):
 
 
 def test_a_file_above_the_limit_of_a_part_is_a_part(work):
-    from dataclasses import replace
-
     large = replace(work[0], entry=work[0].entry._replace(size=5_000_000))
 
     assert [len(part) for part in batches([large, *work[:2]])] == [1, 2]
