@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from kebab.search.alphabet import INVISIBLE, clusters, is_dense, unit_spans, units
 from kebab.search.stems import stem
@@ -130,11 +130,9 @@ def unit_tokens(unit: str) -> tuple[str, ...]:
 
 def index_tokens(text: str) -> list[str]:
     """Return the tokens that the index holds of a text, in order."""
-    tokens: list[str] = []
-    extend = tokens.extend
-    for unit in units(normalize(text)):
-        extend(unit_tokens(unit))
-    return tokens
+    # No unit of ASCII is dense; what is remembered of units is then looked up without Python code.
+    cut = _short if text.isascii() else unit_tokens
+    return list(chain.from_iterable(map(cut, units(normalize(text)))))
 
 
 def query_terms(text: str) -> list[Term]:
