@@ -1,7 +1,8 @@
 """How long a chunk may be, and the one place that every chunk must pass."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from kebab.chunk.cut import Range, halve
 from kebab.chunk.estimate import estimate
@@ -35,8 +36,7 @@ class Budget:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(NamedTuple):
     """A chunk in the making: a range of the document's text and its heading path."""
 
     start: int
@@ -87,7 +87,7 @@ def fit(text: str, title: str, slices: Sequence[Slice], budget: Budget) -> list[
         again = []
         for piece, size in zip(todo, budget.sizes(whole), strict=True):
             parts = halve(text, Range(piece.start, piece.end)) if size > budget.limit else []
-            done[piece] = [replace(piece, start=part.start, end=part.end) for part in parts]
+            done[piece] = [piece._replace(start=part.start, end=part.end) for part in parts]
             again += done[piece]
         todo = again
     return [leaf for piece in slices for leaf in _leaves(piece, done)]

@@ -5,7 +5,7 @@ paragraph of usual length stands alone and its citation is exact; what is tiny j
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kebab.chunk.cut import Range
 
@@ -13,8 +13,7 @@ _TARGET_SHARE = 0.6
 _TINY = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A range of text with its size in tokens; `glued` says that the next must follow."""
 
     where: Range

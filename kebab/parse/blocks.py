@@ -1,13 +1,12 @@
 """Blocks from line numbers: what the parsers share in placing them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kebab.core.document import Block, BlockKind
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Lines [first, last) of a body, 0-based, that are one thing."""
 
     kind: BlockKind
@@ -38,7 +37,7 @@ def place(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ...]:
 def shift(spans: Iterable[Span], lines: int) -> Iterator[Span]:
     """Yield the spans of a body before which `lines` more lines are searched."""
     for span in spans:
-        yield replace(span, first=span.first + lines, last=span.last + lines) if lines else span
+        yield span._replace(first=span.first + lines, last=span.last + lines) if lines else span
 
 
 def paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
@@ -66,5 +65,6 @@ def _complete(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
         while first < last and not lines[last - 1].strip():
             last -= 1
         if first < last:
-            yield replace(span, first=first, last=last)
+            same = first == span.first and last == span.last
+            yield span if same else span._replace(first=first, last=last)
     yield from paragraphs(lines, done, len(lines))
