@@ -67,8 +67,9 @@ def _search(rig: Rig, mode: str) -> Contestant:
 def _memory(rig: Rig, grown: Grown, mode: str, budget: Budget) -> None:
     """Enter the peak of one more search."""
     texts = queries(rig.options.runs + 2, rig.options.seed)
-    outcome = grown.bed.run(kebab_command("search", texts[-1], "--mode", mode))
-    peak = Sample([outcome.peak_bytes / _MB], failed(outcome))
+    search = kebab_command("search", texts[-1], "--mode", mode)
+    outcome = grown.bed.run(module("kebab.bench.peak", *search))
+    peak = Sample([float(said(outcome).get("peak_bytes", 0)) / _MB], failed(outcome))
     rig.ledger.add(f"growth.{mode}_memory", "MB", peak, budget=budget, chunks=grown.chunks)
 
 

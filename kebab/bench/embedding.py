@@ -15,7 +15,7 @@ _OURS = at_least_ratio(4.0)
 _RAW = at_least_ratio(0.9)
 RAW = "onnxruntime on the same tokens"
 _TEXTS = 256
-_TURNS = 3
+_TURNS = 4
 
 
 def measure(rig: Rig) -> None:

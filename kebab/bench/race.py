@@ -53,11 +53,15 @@ def steady(name: str, command: Command) -> Contestant:
 def race(
     contestants: Sequence[Contestant], turns: int, run: Callable[[Command], Outcome], tell: Turn
 ) -> dict[str, Sample]:
-    """Return the readings of each contestant by name; one that fails leaves the race."""
+    """Return the readings of each contestant by name; one that fails leaves the race.
+
+    Every other turn runs backwards: what a process leaves behind, a warm processor for one, would
+    else always help or hinder the same one that follows.
+    """
     samples = {one.name: Sample() for one in contestants}
     for turn in range(turns + 1):
         tell(turn, turns)
-        for one in contestants:
+        for one in contestants if turn % 2 else reversed(contestants):
             sample = samples[one.name]
             if sample.fault is None:
                 _take(one, turn, run(one.command(turn)), sample)

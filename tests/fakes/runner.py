@@ -9,6 +9,17 @@ from kebab.bench.process import Outcome
 VERSION = "fastembed-minilml6-384-v1"
 
 
+_TOLD: dict[str, dict[str, object]] = {
+    "kebab.bench.asker": {
+        "first": [5.0],
+        "search": [2.0, 3.0, 4.0],
+        "words": [1.0],
+        "embedding": [1.5],
+    },
+    "kebab.bench.peak": {"peak_bytes": 500_000_000},
+}
+
+
 class FakeRunner:
     """Knows what kebab says to a benchmark; every process takes `seconds`."""
 
@@ -54,13 +65,9 @@ class FakeRunner:
             return self._ingested(Path(command[-2]), folder)
         if "kebab.bench.grower" in command:
             return self._grown(Path(command[3]), folder)
-        if "kebab.bench.asker" in command:
-            return {
-                "first": [5.0],
-                "search": [2.0, 3.0, 4.0],
-                "words": [1.0],
-                "embedding": [1.5],
-            }
+        for program, told in _TOLD.items():
+            if program in command:
+                return told
         if "search" in command:
             return {"degraded": self.degraded}
         if "kebab.bench.embedder" in command:

@@ -20,12 +20,12 @@ class Track:
         return told.pop(0) if told else Outcome(status=0, seconds=1.0)
 
 
-def test_contestants_run_in_turns_after_a_warm_up():
+def test_contestants_run_in_turns_forwards_and_backwards_after_a_warm_up():
     track = Track()
 
     samples = race([steady("a", ["a"]), steady("b", ["b"])], 2, track, quiet)
 
-    assert track.order == ["a", "b"] * 3
+    assert track.order == [*"ba", *"ab", *"ba"]
     assert samples["a"].values == [1.0, 1.0]
 
 
