@@ -99,7 +99,7 @@ def parts(
     version = reader.get_value(EMBEDDING_VERSION)
     return (
         cache(lambda: None if version is None else shop.index(version).current()),
-        lambda: query_embedder(shop, reader),
+        cache(lambda: query_embedder(shop, reader)),
     )
 
 

@@ -67,6 +67,13 @@ class Embedder(Protocol):
     def supports(self, text: str) -> bool:
         """Return whether the model knows the script that most letters of the text belong to."""
 
+    def prepare(self) -> None:
+        """Begin to load what a vector needs, beside other work.
+
+        Raises:
+            DependencyMissing: A library cannot be loaded.
+        """
+
     def embed_query(self, text: str) -> Vector:
         """Return the unit vector of a question, shape (dimension,), float32."""
 

@@ -68,6 +68,10 @@ class OnnxEmbedder:
         """Return whether the model knows the script that most letters of the text belong to."""
         return scripts.known(text, self._model.scripts)
 
+    def prepare(self) -> None:
+        """Begin to load the model, beside other work."""
+        self._session.prepare()
+
     def embed_query(self, text: str) -> "Vector":
         """Return the unit vector of a question, shape (dimension,), float32."""
         return self._vectors(*self._begin([text], self._model.query_prefix))[0]

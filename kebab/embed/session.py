@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from kebab.embed.deadline import Deadline
 from kebab.embed.faults import translated
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.dependency import needed
+from kebab.errors.signal import Signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,6 +65,22 @@ class Session:
                 self._outputs = [runtime.get_outputs()[0].name]
                 self._runtime = runtime
             return self._runtime
+
+    def prepare(self) -> None:
+        """Begin to load in a thread; whoever needs the runtime waits for it, and hears of faults.
+
+        The library is imported here, since that keeps the interpreter busy in any thread; opening
+        the model does not.
+        """
+        if self._runtime is None:
+            with needed("embedding", "onnxruntime"):
+                import onnxruntime  # noqa: F401 - for the thread
+
+            threading.Thread(target=self._ahead, name="model", daemon=True).start()
+
+    def _ahead(self) -> None:
+        with suppress(Signal):
+            self.load()
 
     def _check(self) -> None:
         """Refuse a directory that is not whole."""

@@ -37,6 +37,9 @@ class SyntheticEmbedder:
         """Return whether a text can be embedded: every text can."""
         return True
 
+    def prepare(self) -> None:
+        """Do nothing: nothing has to be loaded."""
+
     def embed_query(self, text: str) -> "Vector":
         """Return the unit vector of a text, the same on every machine."""
         with needed("embedding", "numpy"):

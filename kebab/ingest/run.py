@@ -116,6 +116,7 @@ class _Run:
         if embedder is not None:
             side.adopt(embedder, rebuild=False)
             side.expect()
+            embedder.prepare()
         return embedder
 
     def _register(self, surveys: Surveys, library: LibraryWriter) -> None:

@@ -19,6 +19,11 @@ class QueryVectors:
     def __init__(self, cache: AnswerCache | None) -> None:
         self._cache = cache
 
+    def remembers(self, embedder: Embedder, text: str) -> bool:
+        """Return whether the vector of a question is had without the model."""
+        namespace = f"query_vector:{embedder.version}"
+        return self._cache is not None and bool(self._cache.get(namespace, text, _ANY_REVISION))
+
     def embed(self, embedder: Embedder, text: str) -> tuple["Vector", bool]:
         """Return the unit vector of a question, and whether it was remembered."""
         namespace = f"query_vector:{embedder.version}"

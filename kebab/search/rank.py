@@ -88,6 +88,8 @@ class Ranker:
         return replace(loose, degraded=(*loose.degraded, words))
 
     def _rank(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
+        if mode is Mode.HYBRID and question.terms:
+            self._channel.prepare(question)
         words = lexical.weigh(self._library, question)
         if not question.terms:
             return self._listing(question, words, stages)

@@ -1,6 +1,7 @@
 """The channel of meaning: the nearest vectors, filtered before the cut."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,14 @@ class Channel:
     vectors: Callable[[], Vectors | None]
     embedder: Callable[[], Embedder]
     memory: QueryVectors
+
+    def prepare(self, question: Question) -> None:
+        """Let the model load beside the search by words; what goes wrong shows when it is asked."""
+        with suppress(*_LOST):
+            embedder = self.embedder()
+            text = question.plain
+            if embedder.supports(text) and not self.memory.remembers(embedder, text):
+                embedder.prepare()
 
     def ask(
         self, question: Question, candidates: Collection[Key], limit: int, mode: Mode

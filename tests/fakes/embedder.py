@@ -34,6 +34,8 @@ class HashingEmbedder:
         self._batch = batch
         self.embedded: list[str] = []
         """Every text that was embedded, in order."""
+        self.prepared = 0
+        """How often it was told that it will be needed."""
 
     @property
     def version(self) -> str:
@@ -52,6 +54,9 @@ class HashingEmbedder:
 
     def supports(self, text: str) -> bool:
         return self._supports(text)
+
+    def prepare(self) -> None:
+        self.prepared += 1
 
     def embed_query(self, text: str) -> "Vector":
         self.embedded.append(text)

@@ -30,6 +30,9 @@ class Listening(HashingEmbedder):
         self.name = name
         self.asked = asked
 
+    def prepare(self):
+        """Do nothing: nothing has to be loaded."""
+
     def embed_query(self, text):
         self.asked.append((self.name, text))
         return super().embed_query(text)

@@ -98,3 +98,23 @@ def test_the_runtime_reports_to_nobody(tmp_path):
     subprocess.run([sys.executable, "-c", program], env=environment | home, check=True)
 
     assert list(tmp_path.rglob("*onnxruntime*")) == []
+
+
+def test_a_model_that_was_prepared_gives_what_any_other_gives(directory):
+    session = Session(directory, MINILM, 1, 0)
+    session.prepare()
+
+    assert np.array_equal(
+        np.stack(session.run(SEQUENCES)), np.stack(Session(directory, MINILM, 1, 0).run(SEQUENCES))
+    )
+    assert session.load() is session.load()
+
+
+def test_what_goes_wrong_while_preparing_is_heard_by_who_needs_the_model(directory):
+    path = directory / layout.MODEL_FILE
+    path.write_bytes(b"\xff" * path.stat().st_size)
+    session = Session(directory, MINILM, 1, 0)
+    session.prepare()
+
+    with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
+        session.run(SEQUENCES)

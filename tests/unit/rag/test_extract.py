@@ -39,6 +39,9 @@ class Meaning:
     def supports(self, text):
         return self.unknown not in text
 
+    def prepare(self):
+        """Do nothing: nothing has to be loaded."""
+
     def embed_query(self, text):
         return np.array([1.0, 0.0], np.float32)
 

@@ -1,12 +1,12 @@
 import pytest
 
 from kebab.core.hit import Degraded
-from kebab.core.query import Filters, Mode
+from kebab.core.query import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
 from kebab.search.cache import QueryVectors
 from kebab.search.parse import parse
 from kebab.search.vector import Channel, Nearness, Scope, nearest, scope
-from tests.fakes.embedder import no_model
+from tests.fakes.embedder import HashingEmbedder, no_model
 
 
 def _channel(base, **parts):
@@ -111,3 +111,35 @@ def _without(reader, gone):
             return reader.existing(keys) - gone
 
     return Later()
+
+
+def test_the_model_is_prepared_only_for_a_question_that_it_will_embed(base):
+    class Memory:
+        def get(self, namespace, question, revision):
+            return b"vector" if question == "oil known" else None
+
+        def put(self, namespace, question, revision, answer):
+            """Remember nothing."""
+
+    def prepared(text, **parts):
+        embedder = HashingEmbedder(supports=str.isascii)
+        channel = Channel(
+            library=base.reader(),
+            vectors=lambda: base.vectors,
+            embedder=parts.get("embedder", lambda: embedder),
+            memory=QueryVectors(Memory()),
+        )
+        channel.prepare(parse(text, Filters()))
+        return embedder.prepared
+
+    assert [prepared(text) for text in ("oil", "oil known", "석유")] == [1, 0, 0]
+    assert prepared("oil", embedder=no_model) == 0
+
+
+def test_a_search_by_words_prepares_no_model(base):
+    base.add("a.md", "oil embargo")
+
+    for mode in (Mode.LEXICAL, Mode.HYBRID):
+        base.engine().search(Query(text="oil", mode=mode))
+
+    assert base.embedder.prepared == 1
