@@ -2,7 +2,7 @@
 
 import time
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kebab.app.classify import PLAIN, View, reply, seen_with
@@ -83,8 +83,6 @@ def ingest_text(
         folder=str(shop.places.texts),
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))
-    # What is kept holds the title too, which is not the caller's text.
-    request = replace(request, rules=replace(request.rules, max_file_bytes=0))
     with _opened(shop, request, report, cancel) as ports:
         with _located(_STDIN):
             outcome = run(note, request, ports, report, cancel)

@@ -14,7 +14,7 @@ from kebab.bench.rig import Rig
 from kebab.embed import layout
 
 _MB = 1_000_000
-_COLD_LEXICAL, _COLD_HYBRID = ratio(3), ratio(1.25)
+_COLD_LEXICAL, _COLD_HYBRID = ratio(3), Budget(0.55, "s")
 _LEXICAL_MEMORY, _HYBRID_MEMORY = Budget(60, "MB"), Budget(300, "MB")
 _WARM_LEXICAL = Budget(5, "ms")
 _WARM_HYBRID, _WARM_HYBRID_SMALL, _WORST_HYBRID_SMALL = (Budget(ms, "ms") for ms in (40, 15, 40))

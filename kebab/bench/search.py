@@ -13,7 +13,7 @@ from kebab.embed import layout
 from kebab.embed.models import find
 
 _LEXICAL = ratio(3.0)
-_HYBRID = Budget(1.0, "s")
+_HYBRID = Budget(0.55, "s")
 
 
 def measure(rig: Rig) -> None:

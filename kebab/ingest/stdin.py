@@ -5,6 +5,7 @@ import os
 import re
 import tempfile
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 from kebab.core.cancel import Cancel
@@ -12,7 +13,7 @@ from kebab.core.ids import digest
 from kebab.core.progress import ProgressKind, Report, silent
 from kebab.core.rows import Source
 from kebab.core.stored import STDIN
-from kebab.errors.catalog import ParseFailed, TimedOut, TooLarge
+from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.refusal import refused
 from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
 from kebab.ingest.pulse import Pulse
@@ -43,14 +44,11 @@ def ingest_text(
 
     Raises:
         IoError: The text cannot be written.
-        TooLarge: The text is above the size limit.
         ParseFailed: The parser refuses the text.
         TimedOut: The text's deadline passed.
     """
     path = Path(note.folder, file_name(note))
     content = compose(note).encode("utf-8", "replace")
-    if 0 < request.rules.max_file_bytes < len(content):
-        raise TooLarge(what="stdin", size=len(content), limit=request.rules.max_file_bytes)
     if request.dry_run or ports.library is None:
         pulse = Pulse(report, ports.clock)
         pulse.say(ProgressKind.SCAN_STARTED)
@@ -67,7 +65,8 @@ def ingest_text(
         force=request.force,
         chunker=request.chunker,
         deadline_s=request.deadline_s,
-        rules=request.rules,
+        # Whoever gave the text was held to the limit; what is kept holds the title too.
+        rules=replace(request.rules, max_file_bytes=0),
     )
     try:
         return run(named, ports, report, cancel)

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.progress import ProgressKind
-from kebab.errors.catalog import IoError, ParseFailed, TooLarge
+from kebab.errors.catalog import IoError, ParseFailed
 from kebab.ingest.request import IngestRequest, TextNote
 from kebab.ingest.stdin import compose, file_name, ingest_text
 from kebab.parse.markdown import MarkdownParser
@@ -130,11 +130,10 @@ def test_lone_surrogates_do_not_stop_a_text(desk, folder):
     assert store(desk, note(folder, "bad \ud800 text", title="t \udce9")).new == 1
 
 
-def test_a_text_above_the_limit_for_files_is_refused_and_not_kept(desk, folder):
-    with pytest.raises(TooLarge):
-        store(desk, note(folder, "x" * 200), rules=ScanRules(max_file_bytes=100))
+def test_a_title_does_not_count_towards_the_limit_that_a_text_was_held_to(desk, folder):
+    held = store(desk, note(folder, "x" * 90), rules=ScanRules(max_file_bytes=100))
 
-    assert not folder.exists()
+    assert held.new == 1
 
 
 def test_a_text_that_its_parser_refuses_is_not_kept(desk, folder, refusing):
