@@ -26,8 +26,8 @@ class Deadline:
         if not self.milliseconds:
             yield
             return
-        self._begin(options)
         try:
+            self._begin(options)
             yield
         finally:
             with self._lock:
@@ -38,8 +38,8 @@ class Deadline:
             self._due[id(options)] = (time.monotonic() + self.milliseconds / 1000, options)
             if self._watching:
                 return
+            threading.Thread(target=self._watch, name="embed-deadline", daemon=True).start()
             self._watching = True
-        threading.Thread(target=self._watch, name="embed-deadline", daemon=True).start()
 
     def _watch(self) -> None:
         """Sleep from one due time to the next, until nothing runs any more."""

@@ -72,6 +72,7 @@ def read_manifest(directory: Path) -> Manifest | None:
     try:
         raw = json.loads((directory / MANIFEST_FILE).read_text(encoding="utf-8"))
         files = {name: FileFacts(**entry) for name, entry in raw.pop("files").items()}
+        raw["texts_per_second"] = dict(raw.get("texts_per_second", {}))
         known = {entry.name for entry in fields(Manifest)} & raw.keys()
         return Manifest(files=files, **{name: raw[name] for name in known})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

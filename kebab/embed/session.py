@@ -51,6 +51,7 @@ class Session:
         self._deadline = Deadline(deadline_ms)
         self._lock = threading.Lock()
         self._runtime: Any = None
+        self._prepared = False
         self._wanted: set[str] = set()
         self._outputs: list[str] = []
         self._pool: ThreadPoolExecutor | None = None
@@ -72,10 +73,13 @@ class Session:
         The library is imported here, since that keeps the interpreter busy in any thread; opening
         the model does not.
         """
-        if self._runtime is None:
-            with needed("embedding", "onnxruntime"):
-                import onnxruntime  # noqa: F401 - for the thread
+        if self._runtime is not None or self._prepared:
+            return
+        self._prepared = True
+        with needed("embedding", "onnxruntime"):
+            import onnxruntime  # noqa: F401 - for the thread
 
+        with suppress(RuntimeError):  # no thread can be had
             threading.Thread(target=self._ahead, name="model", daemon=True).start()
 
     def _ahead(self) -> None:
@@ -105,15 +109,6 @@ class Session:
             return onnxruntime.InferenceSession(
                 str(path), options, providers=["CPUExecutionProvider"]
             )
-
-    def run(self, sequences: "Sequence[list[int]]") -> "list[Vector]":
-        """Return the pooled unit vector of each sequence of token ids.
-
-        Raises:
-            TimedOut: The sequences together took longer than the deadline.
-            EmbeddingUnavailable: The runtime failed.
-        """
-        return self.vectors(self.start(sequences))
 
     def start(self, sequences: "Sequence[list[int]]") -> "Run":
         """Begin a run, whose vectors can be asked for once.

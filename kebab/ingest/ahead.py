@@ -38,8 +38,8 @@ _AHEAD = 12
 _PIPE = 1 << 20
 """How many bytes of rows may wait for us, where a pipe can be made as large."""
 
-_UNREAD = 32_768
-"""How many bytes of tasks may wait for the helper; every pipe holds more."""
+_UNREAD, _LEAST_UNREAD = 32_768, 2_048
+"""How many bytes of tasks may wait for the helper, and how many fit into the smallest of pipes."""
 
 
 class Task(NamedTuple):
@@ -77,10 +77,20 @@ def ahead(
     if not _pays(work, press):
         yield repeat(None)
         return
+    helper = _started(press)
+    if helper is None:
+        yield repeat(None)
+        return
     with ExitStack() as leave:
-        helper = Helper(press)
         leave.callback(helper.close)
         yield _rows(list(batches(work)), helper, name)
+
+
+def _started(press: Press) -> "Helper | None":
+    """Return a helper, None where the system has no room for one."""
+    with suppress(OSError):
+        return Helper(press)
+    return None
 
 
 def _pays(work: Sequence[Work], press: Press) -> bool:
@@ -129,24 +139,23 @@ class Helper:
     """The process; once it is gone, it has no answer to anything."""
 
     def __init__(self, press: Press) -> None:
-        """Start it, and tell it how rows are made."""
-        ours, theirs = os.pipe(), os.pipe()
-        self._to = Connection(ours[1], readable=False)
-        self._from = Connection(theirs[0], writable=False)
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-P", "-m", "kebab.ingest.helper", str(ours[0]), str(theirs[1])],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(ours[0], theirs[1]),
-            env=_environment(),
-            start_new_session=True,  # Ctrl-C reaches only us, and we stop the helper ourselves
-        )
-        os.close(ours[0])
-        os.close(theirs[1])
+        """Start it, and tell it how rows are made.
+
+        Raises:
+            OSError: The system has no room for a pipe or a process.
+        """
+        with ExitStack() as undo:
+            (its_from, to), (from_, its_to) = _pipe(undo), _pipe(undo)
+            self._process = _process(its_from, its_to)
+            undo.pop_all()
+        os.close(its_from)
+        os.close(its_to)
+        self._to = Connection(to, readable=False)
+        self._from = Connection(from_, writable=False)
         self._gone = False
+        self._unread = _room(to)
         self._asked: deque[int] = deque()
-        _widen(theirs[0])
+        _widen(from_)
         terms = Terms(press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s)
         self._send(pickle.dumps(terms))
 
@@ -156,7 +165,7 @@ class Helper:
         Whoever waited for a helper that waits for its rows to be taken would wait forever.
         """
         data = pickle.dumps(tasks)
-        if self._asked and sum(self._asked) + len(data) > _UNREAD:
+        if self._asked and sum(self._asked) + len(data) > self._unread:
             return False
         self._send(data)
         self._asked.append(len(data))
@@ -187,6 +196,36 @@ class Helper:
         self._from.close()
         self._process.kill()
         self._process.wait()
+
+
+def _pipe(undo: ExitStack) -> tuple[int, int]:
+    """Return the ends of a pipe, the one to read from first."""
+    ends = os.pipe()
+    for end in ends:
+        undo.callback(os.close, end)
+    return ends
+
+
+def _process(reads: int, writes: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-P", "-m", "kebab.ingest.helper", str(reads), str(writes)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(reads, writes),
+        env=_environment(),
+        start_new_session=True,  # Ctrl-C reaches only us, and we stop the helper ourselves
+    )
+
+
+def _room(pipe: int) -> int:
+    """Return how many bytes of tasks may wait in a pipe, the heads of messages left out."""
+    import fcntl
+
+    size = getattr(fcntl, "F_GETPIPE_SZ", None)
+    if size is None:
+        return _LEAST_UNREAD
+    return min(_UNREAD, max(_LEAST_UNREAD, fcntl.fcntl(pipe, size) // 2))
 
 
 def _widen(pipe: int) -> None:

@@ -1,5 +1,7 @@
 """A whole run: scan, compare, store, remove, embed, report."""
 
+from contextlib import suppress
+
 from kebab.core.cancel import Cancel
 from kebab.core.ids import digest
 from kebab.core.ports import Embedder, LibraryWriter
@@ -116,7 +118,9 @@ class _Run:
         if embedder is not None:
             side.adopt(embedder, rebuild=False)
             side.expect()
-            embedder.prepare()
+            # Who embeds hears of it again, once documents are stored.
+            with suppress(DependencyMissing):
+                embedder.prepare()
         return embedder
 
     def _register(self, surveys: Surveys, library: LibraryWriter) -> None:

@@ -68,9 +68,9 @@ class Channel:
     def prepare(self, question: Question) -> None:
         """Let the model load beside the search by words; what goes wrong shows when it is asked."""
         with suppress(*_LOST):
-            embedder = self.embedder()
-            text = question.plain
-            if embedder.supports(text) and not self.memory.remembers(embedder, text):
+            embedder, text = self.embedder(), question.plain
+            wanted = embedder.supports(text) and not self.memory.remembers(embedder, text)
+            if wanted and (vectors := self.vectors()) is not None and vectors.count():
                 embedder.prepare()
 
     def ask(

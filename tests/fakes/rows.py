@@ -1,10 +1,13 @@
 """Documents and chunks with every field filled in, for tests of the stores."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import apsw
 
 from kebab.core.chunk import Chunk, ChunkRow
-from kebab.core.ids import DocId, chunk_id, digest, doc_id
+from kebab.core.ids import DocId, Key, chunk_id, digest, doc_id
 from kebab.core.rows import DocumentRow, FileStamp, Source
+from kebab.store.sqlite import waiting
 
 NOTES = Source(name="notes", root="/home/me/notes", kind="folder")
 OTHER = Source(name="other", root="/srv/other", kind="folder")
@@ -71,3 +74,10 @@ def document(
         chunks=tuple(rows),
         warnings=warnings,
     )
+
+
+def index_words(database: apsw.Connection, rows: Iterable[tuple[Key, str, str, str]]) -> None:
+    """Put chunks into the word index: key, then the tokens of title, headings and body."""
+    waiting.prepare(database)
+    waiting.insert(database, rows)
+    waiting.settle(database)

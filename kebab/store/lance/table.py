@@ -62,7 +62,8 @@ class LanceVectors:
 
     def prepare(self) -> None:
         """Begin to load LanceDB beside other work; whoever writes then need not wait as long."""
-        Thread(target=load, name="lancedb").start()
+        with suppress(RuntimeError):  # no thread can be had
+            Thread(target=load, name="lancedb").start()
 
     def append(self, rows: Sequence[VectorRow]) -> None:
         """Add rows in one commit and return when they are durable.

@@ -1,6 +1,6 @@
 """The word index: rows of tokens in FTS5, keyed by chunk."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from string import ascii_lowercase, ascii_uppercase
 from typing import TypeAlias
 
@@ -22,13 +22,6 @@ FOLD = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 _MERGE_PAGES = 500
 _MERGE_STEPS = 64
-
-
-def insert(database: apsw.Connection, rows: Iterable[tuple[Key, str, str, str]]) -> None:
-    """Index chunks: key, then the tokens of title, headings and body joined by blanks."""
-    database.executemany(
-        "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)", rows
-    )
 
 
 def delete(database: apsw.Connection, keys: Collection[Key]) -> None:

@@ -10,6 +10,7 @@ class ReaderPool:
     """Lends readers of one data directory; one that comes back is lent again, on a new snapshot.
 
     Opening a database reads its schema, and what SQLite holds in memory of it is lost on closing.
+    One thread lends and gives back; a reader that was closed is no longer its borrower's.
     """
 
     def __init__(self, data_dir: Path, weights: Weights = EVEN) -> None:

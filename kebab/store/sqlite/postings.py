@@ -83,7 +83,7 @@ class Postings:
             rows = self._of(term.translate(FOLD))
             scores[rows.places] += rows.scores
         found = np.flatnonzero(scores)
-        if limit < len(found):
+        if 0 < limit < len(found):
             reached = scores[found]
             floor = np.partition(reached, len(found) - limit)[len(found) - limit]
             found = found[reached >= floor]

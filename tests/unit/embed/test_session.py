@@ -14,14 +14,18 @@ from tests.fakes import tiny_model
 SEQUENCES = [[2, 5, 3], [2, 7, 8, 9, 3], [2, 3]]
 
 
+def vectors(session, sequences):
+    return session.vectors(session.start(sequences))
+
+
 @pytest.fixture
 def directory(tmp_path):
     return tiny_model.install(MINILM, tmp_path)
 
 
 def test_side_by_side_gives_what_one_after_the_other_gives(directory):
-    one = Session(directory, MINILM, 1, 0).run(SEQUENCES)
-    two = Session(directory, MINILM, 2, 0).run(SEQUENCES)
+    one = vectors(Session(directory, MINILM, 1, 0), SEQUENCES)
+    two = vectors(Session(directory, MINILM, 2, 0), SEQUENCES)
 
     assert np.array_equal(np.stack(one), np.stack(two))
 
@@ -30,7 +34,7 @@ def test_the_deadline_of_a_slow_run_is_a_timeout(directory):
     slow = [[2, *([5] * 500), 3]] * 400
 
     with pytest.raises(TimedOut) as caught:
-        Session(directory, MINILM, 2, 30).run(slow)
+        vectors(Session(directory, MINILM, 2, 30), slow)
 
     assert caught.value.operation == "embedding a batch"
     assert caught.value.deadline_ms == 30
@@ -38,8 +42,8 @@ def test_the_deadline_of_a_slow_run_is_a_timeout(directory):
 
 
 def test_a_deadline_that_is_kept_changes_nothing(directory):
-    free = Session(directory, MINILM, 1, 0).run(SEQUENCES)
-    bound = Session(directory, MINILM, 1, 60_000).run(SEQUENCES)
+    free = vectors(Session(directory, MINILM, 1, 0), SEQUENCES)
+    bound = vectors(Session(directory, MINILM, 1, 60_000), SEQUENCES)
 
     assert np.array_equal(np.stack(free), np.stack(bound))
 
@@ -62,12 +66,12 @@ def test_a_damaged_model_is_a_signal(directory):
 
 def test_ids_outside_of_the_vocabulary_are_a_signal(directory):
     with pytest.raises(EmbeddingUnavailable):
-        Session(directory, MINILM, 1, 0).run([[2, 999_999, 3]])
+        vectors(Session(directory, MINILM, 1, 0), [[2, 999_999, 3]])
 
 
 def test_the_runtime_prints_nothing(directory, capfd):
     with pytest.raises(EmbeddingUnavailable):
-        Session(directory, MINILM, 2, 0).run([[2, 999_999, 3], [2, 3]])
+        vectors(Session(directory, MINILM, 2, 0), [[2, 999_999, 3], [2, 3]])
 
     assert capfd.readouterr() == ("", "")
 
@@ -86,7 +90,7 @@ def test_a_model_that_gives_no_direction_is_a_signal(directory, monkeypatch):
     monkeypatch.setattr("kebab.embed.session.unit", lambda _: unit(np.zeros(3)))
 
     with pytest.raises(EmbeddingUnavailable, match="no direction"):
-        Session(directory, MINILM, 1, 0).run(SEQUENCES)
+        vectors(Session(directory, MINILM, 1, 0), SEQUENCES)
 
 
 def test_the_runtime_reports_to_nobody(tmp_path):
@@ -105,7 +109,8 @@ def test_a_model_that_was_prepared_gives_what_any_other_gives(directory):
     session.prepare()
 
     assert np.array_equal(
-        np.stack(session.run(SEQUENCES)), np.stack(Session(directory, MINILM, 1, 0).run(SEQUENCES))
+        np.stack(vectors(session, SEQUENCES)),
+        np.stack(vectors(Session(directory, MINILM, 1, 0), SEQUENCES)),
     )
     assert session.load() is session.load()
 
@@ -117,4 +122,4 @@ def test_what_goes_wrong_while_preparing_is_heard_by_who_needs_the_model(directo
     session.prepare()
 
     with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
-        session.run(SEQUENCES)
+        vectors(session, SEQUENCES)

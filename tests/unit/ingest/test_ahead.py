@@ -79,8 +79,9 @@ def test_another_counter_of_tokens_needs_no_helper(work, press):
         assert found == [None] * FILES
 
 
-def test_whoever_lost_its_helper_makes_every_row_alone(work, press, monkeypatch):
-    monkeypatch.setattr("sys.executable", "/bin/false")
+@pytest.mark.parametrize("program", ["/bin/false", "/absent/python"])
+def test_whoever_lost_its_helper_makes_every_row_alone(work, press, monkeypatch, program):
+    monkeypatch.setattr("sys.executable", program)
 
     with rows(work, press) as found:
         assert found == [None] * FILES

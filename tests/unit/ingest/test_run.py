@@ -7,6 +7,7 @@ from kebab.core.cancel import Cancel
 from kebab.core.document import ParsedDocument
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import (
+    DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
     IoError,
@@ -629,6 +630,25 @@ def test_a_model_that_turns_out_to_be_damaged_leaves_chunks_waiting(desk):
     said = [event.message for event in desk.events if event.message]
     assert said == ["no vectors in this run, words only: the file is damaged"]
     assert desk.events[-1].kind is ProgressKind.COMPLETED
+
+
+def test_a_library_that_the_model_needs_and_is_not_there_leaves_chunks_waiting(desk):
+    class Bare(HashingEmbedder):
+        def prepare(self):
+            raise DependencyMissing(feature="embedding", install="onnxruntime")
+
+        def embed_passages(self, texts):
+            self.prepare()
+
+    desk.embedder = Bare()
+    desk.write("a.md", "one")
+
+    outcome = desk.ingest()
+
+    assert (outcome.new, outcome.embedding.pending) == (1, 1)
+    said = [event.message for event in desk.events if event.message]
+    assert len(said) == 1
+    assert said[0].startswith("no vectors in this run, words only")
 
 
 def test_another_model_is_refused_before_anything_is_written(desk):

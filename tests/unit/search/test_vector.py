@@ -113,7 +113,7 @@ def _without(reader, gone):
     return Later()
 
 
-def test_the_model_is_prepared_only_for_a_question_that_it_will_embed(base):
+def test_the_model_is_prepared_only_for_a_question_that_it_will_embed_and_compare(base):
     class Memory:
         def get(self, namespace, question, revision):
             return b"vector" if question == "oil known" else None
@@ -132,6 +132,8 @@ def test_the_model_is_prepared_only_for_a_question_that_it_will_embed(base):
         channel.prepare(parse(text, Filters()))
         return embedder.prepared
 
+    assert prepared("oil") == 0
+    base.add("a.md", "oil embargo")
     assert [prepared(text) for text in ("oil", "oil known", "석유")] == [1, 0, 0]
     assert prepared("oil", embedder=no_model) == 0
 

@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from kebab.store.lance.sidecar import DEAD, Header, Sidecar
+from kebab.store.lance.sidecar import DEAD, Sidecar
 
 ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
 
@@ -84,6 +84,21 @@ def test_keys_of_a_file_that_another_wrote_are_read_again(path, sidecar):
 
     assert sidecar.keys(ONE) is None
     assert sidecar.keys(TWO).tolist() == [4, 2, 7, 9]
+
+
+def test_keys_are_read_again_when_another_put_a_new_file_of_the_same_state_there(path):
+    ours, theirs = Sidecar(path, 3), Sidecar(path, 3)
+    ours.create(ONE, [batch(1, 2, 3, 4, 5)])
+    ours.bury(ONE, TWO, np.array([1, 2]))
+    theirs.create(TWO, [batch(3, 4, 5)])
+
+    taken = ours.take(TWO, np.array([5]))
+    assert taken is not None
+    assert [part.tolist() for part in taken] == [part.tolist() for part in batch(5)]
+    ours.bury(TWO, THREE, np.array([4]))
+    assert keys(theirs, THREE) == [3, DEAD, 5]
+    ours.extend(THREE, ONE, batch(9))
+    assert keys(theirs, ONE) == [3, DEAD, 5, 9]
 
 
 def test_another_state_of_the_table_is_refused(sidecar):
@@ -178,9 +193,3 @@ def test_a_removed_file_is_missing(sidecar):
     sidecar.remove()
     sidecar.remove()
     assert sidecar.header() is None
-
-
-def test_headers_survive_packing():
-    header = Header(384, 2**40, ONE)
-    assert Header.unpack(header.pack()) == header
-    assert Header.unpack(b"short") is None

@@ -4,6 +4,7 @@ from kebab.core.ids import Key
 from kebab.core.query import Filters
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import open_writer
+from tests.fakes.rows import index_words
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def keys(database, match, weights=fts.EVEN):
 
 
 def test_weights_decide_between_title_heading_and_body(database):
-    fts.insert(
+    index_words(
         database, [(Key(1), "rain", "", ""), (Key(2), "", "rain", ""), (Key(3), "", "", "rain")]
     )
     assert keys(database, '"rain"', (9.0, 1.0, 0.1)) == [1, 2, 3]
@@ -26,31 +27,31 @@ def test_weights_decide_between_title_heading_and_body(database):
 
 
 def test_one_column_can_be_asked(database):
-    fts.insert(database, [(Key(1), "rain", "", "sun"), (Key(2), "sun", "", "rain")])
+    index_words(database, [(Key(1), "rain", "", "sun"), (Key(2), "sun", "", "rain")])
     assert keys(database, 'title : "rain"') == [1]
     assert keys(database, 'body : "rain"') == [2]
 
 
 def test_phrases_stand_together(database):
-    fts.insert(database, [(Key(1), "", "", "big red dog"), (Key(2), "", "", "red big dog")])
+    index_words(database, [(Key(1), "", "", "big red dog"), (Key(2), "", "", "red big dog")])
     assert keys(database, '"big red"') == [1]
 
 
 def test_rows_are_deleted_without_their_text(database):
-    fts.insert(database, [(Key(1), "", "", "rain"), (Key(2), "", "", "rain")])
+    index_words(database, [(Key(1), "", "", "rain"), (Key(2), "", "", "rain")])
     fts.delete(database, [Key(1)])
     assert keys(database, '"rain"') == [2]
     assert fts.frequency(database, ["rain"]) == {"rain": 1}
 
 
 def test_frequency_folds_ascii_case_as_the_index_does(database):
-    fts.insert(database, [(Key(1), "", "", "Rain ÄÖ")])
+    index_words(database, [(Key(1), "", "", "Rain ÄÖ")])
     assert fts.frequency(database, ["RAIN", "ÄÖ", "äö"]) == {"RAIN": 1, "ÄÖ": 1, "äö": 0}
 
 
 def test_merging_changes_no_answer(database):
     for number in range(40):
-        fts.insert(database, [(Key(number), "", "", f"rain w{number}")])
+        index_words(database, [(Key(number), "", "", f"rain w{number}")])
     fts.merge(database)
     assert fts.frequency(database, ["rain", "w7"]) == {"rain": 40, "w7": 1}
     assert keys(database, '"w7"') == [7]

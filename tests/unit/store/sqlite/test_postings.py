@@ -7,6 +7,7 @@ from kebab.core.query import Filters
 from kebab.store.sqlite import fts, postings
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.postings import Postings
+from tests.fakes.rows import index_words
 
 WEIGHTS = (4.0, 2.5, 1.0)
 WORDS = [*"abcdefghijklm", "snake_case", "äöü", "東京", "c++", "v1.2"]
@@ -25,7 +26,7 @@ def text(dice, most):
 
 def fill(database, dice, keys):
     with database:
-        fts.insert(
+        index_words(
             database, [(Key(key), text(dice, 3), text(dice, 5), text(dice, 300)) for key in keys]
         )
 
@@ -48,12 +49,12 @@ def test_the_best_rows_and_their_scores_are_those_of_fts5_to_the_last_bit(databa
 
 
 def test_rows_that_score_the_same_come_by_key(database):
-    fts.insert(database, [(Key(key), "", "", "rain") for key in (9, 3, 7, 5)])
+    index_words(database, [(Key(key), "", "", "rain") for key in (9, 3, 7, 5)])
     assert [key for key, _ in Postings(database, WEIGHTS).best(["rain"], 3)] == [3, 5, 7]
 
 
 def test_case_folds_as_it_does_in_the_index(database):
-    fts.insert(database, [(Key(1), "", "", "Rain ÄÖ")])
+    index_words(database, [(Key(1), "", "", "Rain ÄÖ")])
     words = Postings(database, WEIGHTS)
     assert [len(words.best([term], 9)) for term in ("RAIN", "ÄÖ", "äö")] == [1, 1, 0]
 
