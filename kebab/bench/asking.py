@@ -18,7 +18,8 @@ _COLD_LEXICAL, _COLD_HYBRID = ratio(3), Budget(0.55, "s")
 _LEXICAL_MEMORY, _HYBRID_MEMORY = Budget(60, "MB"), Budget(300, "MB")
 _WARM_LEXICAL = Budget(5, "ms")
 _WARM_HYBRID, _WARM_HYBRID_SMALL, _WORST_HYBRID_SMALL = (Budget(ms, "ms") for ms in (40, 15, 40))
-_SMALL = 10_000
+_SMALL, _LARGE = 10_000, 100_000
+"""Up to how many chunks a warm search has the narrower times, and up to how many any."""
 _QUESTIONS = 100
 _WORST = 99
 _TOLD = ("first", "search", "words", "embedding")
@@ -45,12 +46,13 @@ def _cold(rig: Rig, grown: Grown) -> None:
     click = Yardstick(yardsticks.CLICK, samples[yardsticks.CLICK])
     raw = Yardstick(yardsticks.ONNX, samples.get(yardsticks.ONNX, Sample()))
     add, chunks = rig.ledger.add, grown.chunks
-    lexical = samples["lexical"]
-    add("growth.lexical", "s", lexical, against=click, budget=_COLD_LEXICAL, chunks=chunks)
+    lexical, cold = samples["lexical"], _within(grown, _COLD_LEXICAL)
+    add("growth.lexical", "s", lexical, against=click, budget=cold, chunks=chunks)
     _memory(rig, grown, "lexical", _LEXICAL_MEMORY)
     if model is not None:
         hybrid = samples["hybrid"]
-        add("growth.hybrid", "s", hybrid, against=raw, budget=_COLD_HYBRID, chunks=chunks)
+        cold = _within(grown, _COLD_HYBRID)
+        add("growth.hybrid", "s", hybrid, against=raw, budget=cold, chunks=chunks)
         _memory(rig, grown, "hybrid", _HYBRID_MEMORY)
 
 
@@ -73,10 +75,15 @@ def _memory(rig: Rig, grown: Grown, mode: str, budget: Budget) -> None:
     rig.ledger.add(f"growth.{mode}_memory", "MB", peak, budget=budget, chunks=grown.chunks)
 
 
+def _within(grown: Grown, budget: Budget) -> Budget | None:
+    """Return a budget where times have one."""
+    return budget if grown.chunks <= _LARGE else None
+
+
 def _warm_lexical(rig: Rig, grown: Grown) -> None:
     told = _asked(rig, grown, "lexical")
     words = Yardstick(FTS, told["words"])
-    _enter(rig, grown, "lexical", told, (words, _WARM_LEXICAL, None))
+    _enter(rig, grown, "lexical", told, (words, _within(grown, _WARM_LEXICAL), None))
     rig.ledger.add("growth.fts5", "ms", words.sample, chunks=grown.chunks)
 
 
@@ -84,7 +91,9 @@ def _warm_hybrid(rig: Rig, grown: Grown) -> None:
     told = _asked(rig, grown, "hybrid")
     embedding = Yardstick(MODEL, told["embedding"])
     small = grown.chunks <= _SMALL
-    budgets = (_WARM_HYBRID_SMALL, _WORST_HYBRID_SMALL) if small else (_WARM_HYBRID, None)
+    budgets = (
+        (_WARM_HYBRID_SMALL, _WORST_HYBRID_SMALL) if small else (_within(grown, _WARM_HYBRID), None)
+    )
     _enter(rig, grown, "hybrid", told, (embedding, *budgets))
     rig.ledger.add("growth.query_embedding", "ms", embedding.sample, chunks=grown.chunks)
     outcome = grown.bed.run(yardsticks.dot_product(grown.chunks))
@@ -97,7 +106,7 @@ def _enter(
     grown: Grown,
     mode: str,
     told: dict[str, Sample],
-    how: tuple[Yardstick, Budget, Budget | None],
+    how: tuple[Yardstick, Budget | None, Budget | None],
 ) -> None:
     """Enter the times of a warm process, the first apart; the median is the p50."""
     (against, budget, at_worst), sample = how, told["search"]

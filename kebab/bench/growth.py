@@ -31,6 +31,10 @@ _FACTORS = {
 """What a figure may grow by while the corpus becomes a hundred times as large."""
 
 
+_HUNDREDFOLD = 110
+"""A hundred times, as sizes are met about."""
+
+
 def measure(rig: Rig) -> None:
     """Enter the figures of each size, then how they grow."""
     for chunks in rig.options.sizes:
@@ -75,14 +79,15 @@ def _growth(name: str, figures: list[BenchFigure]) -> BenchGrowth:
     sizes = [one.chunks or 0 for one in ordered]
     medians = [one.median for one in ordered]
     factor = medians[-1] / max(medians[0], 1e-9)
-    budget = _FACTORS.get(name)
+    wider = sizes[-1] / max(1, sizes[0])
+    budget = _FACTORS.get(name) if wider <= _HUNDREDFOLD or name == "growth.disk" else None
     return BenchGrowth(
         name=name,
         unit=ordered[0].unit,
         chunks=sizes,
         medians=medians,
         factor=factor,
-        chunks_factor=sizes[-1] / max(1, sizes[0]),
+        chunks_factor=wider,
         budget=str(budget) if budget else None,
         within=budget.share(factor) <= 1 if budget else None,
     )

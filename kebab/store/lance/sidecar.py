@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 DEAD = -1
 """The key of a row that was deleted in place."""
 
-LARGE, PART_OF_LARGE = 100_000, 1 << 15
+LARGE, PART_OF_LARGE = 100_000, 1 << 14
 """From how many rows on a file is not held in memory as a whole by who reads it once, and how many
-are held then: fifty megabytes. To map pages twice takes longer, so smaller files are held.
+are held then: 25 megabytes. To map pages twice takes longer, so smaller files are held.
 """
 
 _PART = 4096
