@@ -5,6 +5,7 @@ equals, and is written last, so that a torn or outdated file is never taken for 
 """
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -14,7 +15,7 @@ from kebab.store.lance.layout import FEATURE
 from kebab.store.lance.pages import forget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO
 
     import numpy as np
@@ -136,11 +137,10 @@ class Sidecar:
         import numpy as np
 
         keys, matrix = batch
-        opened = self._opened(before)
-        if opened is None:
-            return
-        file, header = opened
-        with file:
+        with self._opened(before) as opened:
+            if opened is None:
+                return
+            file, header = opened
             file.seek(self._end(header.rows))
             file.write(self._pack(keys, matrix))
             file.flush()
@@ -157,11 +157,10 @@ class Sidecar:
         """
         import numpy as np
 
-        opened = self._opened(before)
-        if opened is None:
-            return
-        file, header = opened
-        with file:
+        with self._opened(before) as opened:
+            if opened is None:
+                return
+            file, header = opened
             buried = np.isin(self._keys(file, header), keys)
             records = self._records(file, header.rows, "r+")
             records["key"][np.flatnonzero(buried)] = DEAD
@@ -175,11 +174,10 @@ class Sidecar:
         Raises:
             OSError: The file cannot be written.
         """
-        opened = self._opened(before)
-        if opened is None:
-            return
-        file, header = opened
-        with file:
+        with self._opened(before) as opened:
+            if opened is None:
+                return
+            file, header = opened
             followed = header._replace(stamp=after)
             followed.write(file)
             self._hold(file, header, followed, lambda held: held)
@@ -192,17 +190,17 @@ class Sidecar:
         """
         self._path.unlink(missing_ok=True)
 
-    def _opened(self, stamp: bytes) -> "tuple[BinaryIO, Header] | None":
-        """Return the file, open to be written, with its header; None when at another state."""
+    @contextmanager
+    def _opened(self, stamp: bytes) -> "Iterator[tuple[BinaryIO, Header] | None]":
+        """Open the file to be written, with its header; None when it is at another state."""
         try:
             file = self._path.open("r+b")
         except FileNotFoundError:
-            return None
-        header = self._at(file, stamp)
-        if header is None:
-            file.close()
-            return None
-        return file, header
+            yield None
+            return
+        with file:
+            header = self._at(file, stamp)
+            yield None if header is None else (file, header)
 
     def _header(self, file: "BinaryIO") -> Header | None:
         file.seek(0)
