@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from math import inf
 
 import apsw
 
@@ -51,7 +52,16 @@ class Resident:
         return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
     def _price(self, row_s: float) -> Callable[[], float]:
-        return lambda: row_s * self._rows + ("numpy" not in sys.modules) * _NUMPY_S
+        return lambda: row_s * self._rows + _arrays_s()
+
+
+def _arrays_s() -> float:
+    """Return how many seconds it takes until arrays can be made; without numpy that is never."""
+    if "numpy" in sys.modules:
+        return 0.0
+    from importlib.util import find_spec
+
+    return _NUMPY_S if find_spec("numpy") else inf
 
 
 class Owners:

@@ -10,6 +10,7 @@ from kebab.core.ids import Key
 from kebab.core.rows import DocumentRow, Written
 from kebab.store.sqlite import chunks, documents, vectors, waiting
 from kebab.store.sqlite.connection import open_writer
+from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document
 
 
@@ -37,3 +38,12 @@ def stored(tmp_path: Path):
     database = open_writer(tmp_path)
     yield Stored(database)
     database.close()
+
+
+@pytest.fixture
+def writer(tmp_path: Path):
+    """A writer whose library holds one note."""
+    with SqliteWriter(tmp_path, str.split) as made:
+        made.add_source(NOTES)
+        made.put(document("a.md", ["rain"]))
+        yield made

@@ -7,16 +7,7 @@ from kebab.core.query import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.pool import ReaderPool
-from kebab.store.sqlite.writer import SqliteWriter
-from tests.fakes.rows import NOTES, document
-
-
-@pytest.fixture
-def writer(tmp_path):
-    with SqliteWriter(tmp_path, str.split) as made:
-        made.add_source(NOTES)
-        made.put(document("a.md", ["rain"]))
-        yield made
+from tests.fakes.rows import document
 
 
 @pytest.fixture

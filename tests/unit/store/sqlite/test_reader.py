@@ -5,16 +5,7 @@ from kebab.core.ids import doc_id
 from kebab.core.query import Filters
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.writer import SqliteWriter
-from tests.fakes.rows import NOTES, document
-
-
-@pytest.fixture
-def writer(tmp_path):
-    with SqliteWriter(tmp_path, str.split) as made:
-        made.add_source(NOTES)
-        made.put(document("a.md", ["rain"]))
-        yield made
+from tests.fakes.rows import document
 
 
 def test_a_reader_needs_an_indexed_directory(tmp_path):

@@ -1,3 +1,5 @@
+import sys
+
 from kebab.core.ids import Key
 from kebab.store.sqlite import chunks, vectors
 from kebab.store.sqlite.fts import EVEN
@@ -38,3 +40,15 @@ def test_tables_are_made_for_who_asks_again(stored):
         with table.renting():
             sum(range(100_000))
         assert table.get() is not None
+
+
+def test_without_numpy_tables_are_looked_up_forever(stored, monkeypatch):
+    stored(["rain"])
+    memory = Resident(stored.database, EVEN, revision=1)
+    monkeypatch.delitem(sys.modules, "numpy")
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(sys, "path_importer_cache", {})
+    with memory.owners.renting():
+        sum(range(1_000_000))
+
+    assert memory.owners.get() is None
