@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _DECIMALS = 6
 _STEP = 10.0**-_DECIMALS
 _GATHER_BELOW = 4
+_ROWS_AT_ONCE = 16
 
 
 class FlatIndex:
@@ -33,6 +34,7 @@ class FlatIndex:
         self._matrix = matrix
         self._keys, self._rows = _sorted(keys)
         self._last: tuple[Vector, Scores] | None = None
+        self._whole = False
 
     def count(self) -> int:
         """Return how many keys the index holds."""
@@ -69,7 +71,7 @@ class FlatIndex:
         import numpy as np
 
         found = self._positions(keys)
-        vectors = np.array(self._matrix[self._at(found)], np.float32)
+        vectors = np.array(self._gathered(self._at(found)), np.float32)
         return dict(zip(self._keys[found].tolist(), vectors, strict=True))
 
     def _positions(self, keys: Collection[Key]) -> "Positions":
@@ -92,8 +94,23 @@ class FlatIndex:
         remembered = last is not None and last[0] is query
         if remembered or len(found) * _GATHER_BELOW >= len(self._matrix):
             return self._all(query)[found]
-        scores: Scores = self._matrix[self._at(found)] @ query
+        scores: Scores = self._gathered(self._at(found)) @ query
         return scores
+
+    def _gathered(self, rows: "Positions") -> "Matrix":
+        """Return some rows; of a large file asked once, a few at a time are held.
+
+        With a row the system maps all that it holds of the file around it, up to two megabytes.
+        """
+        import numpy as np
+
+        if self._whole or len(self._matrix) <= LARGE:
+            return self._matrix[rows]
+        parts = [np.empty((0, self._matrix.shape[1]), np.float32)]
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            parts.append(np.array(self._matrix[rows[start : start + _ROWS_AT_ONCE]]))
+            forget(self._matrix)
+        return np.concatenate(parts)
 
     def _all(self, query: "Vector") -> "Scores":
         """Return the product of a query with every position; that of the last one is kept."""
@@ -113,6 +130,7 @@ class FlatIndex:
         import numpy as np
 
         if self._last is not None or len(self._matrix) <= LARGE:
+            self._whole = True
             whole: Scores = self._matrix @ query
             return whole
         parts = []

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kebab.core.ids import Key
 from kebab.store.lance.flat import FlatIndex
 from kebab.store.lance.pages import forget
 from kebab.store.lance.sidecar import LARGE, Sidecar
@@ -49,9 +50,12 @@ def test_who_asks_a_large_file_once_holds_a_part_of_it(tmp_path):
     query = matrix[7] / np.linalg.norm(matrix[7])
     before = resident_bytes()
 
-    index = FlatIndex(*mapped)
-    once = index.nearest(query, 50)
+    index, held = FlatIndex(*mapped), FlatIndex(np.arange(rows), matrix)
+    some = [Key(key) for key in range(0, rows, 400)]
+    once, beside = index.nearest(query, 50), index.cosines(matrix[9], some)
 
     assert resident_bytes() - before < path.stat().st_size / 2
-    assert once == FlatIndex(np.arange(rows), matrix).nearest(query, 50)
+    assert once == held.nearest(query, 50)
+    assert beside == pytest.approx(held.cosines(matrix[9], some), abs=2e-6)
+    assert np.array_equal(index.get([Key(3)])[Key(3)], matrix[3])
     assert index.nearest(query.copy(), 50) == once
