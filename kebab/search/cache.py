@@ -21,12 +21,12 @@ class QueryVectors:
 
     def remembers(self, embedder: Embedder, text: str) -> bool:
         """Return whether the vector of a question is had without the model."""
-        namespace = f"query_vector:{embedder.version}"
-        return self._cache is not None and bool(self._cache.get(namespace, text, _ANY_REVISION))
+        cache = self._cache
+        return cache is not None and bool(cache.get(_namespace(embedder), text, _ANY_REVISION))
 
     def embed(self, embedder: Embedder, text: str) -> tuple["Vector", bool]:
         """Return the unit vector of a question, and whether it was remembered."""
-        namespace = f"query_vector:{embedder.version}"
+        namespace = _namespace(embedder)
         if self._cache is not None and (raw := self._cache.get(namespace, text, _ANY_REVISION)):
             found = _vector(raw, embedder.dimension)
             if found is not None:
@@ -35,6 +35,10 @@ class QueryVectors:
         if self._cache is not None:
             self._cache.put(namespace, text, _ANY_REVISION, vector.astype("<f4").tobytes())
         return vector, False
+
+
+def _namespace(embedder: Embedder) -> str:
+    return f"query_vector:{embedder.version}"
 
 
 def _vector(raw: bytes, dimension: int) -> "Vector | None":

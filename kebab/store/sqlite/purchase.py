@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Purchase(Generic[T]):
@@ -37,6 +38,14 @@ class Purchase(Generic[T]):
         if self._made is None and self._spent and self._spent >= self._price():
             self._made = self._make()
         return self._made
+
+    def serve(self, bought: Callable[[T], R], rented: Callable[[], R]) -> R:
+        """Return what it gives once made; before that, what is had without it, which is counted."""
+        made = self.get()
+        if made is not None:
+            return bought(made)
+        with self.renting():
+            return rented()
 
     @contextmanager
     def renting(self) -> Iterator[None]:

@@ -127,11 +127,10 @@ class SqliteReader:
         with self._reading():
             if not plain or filters.active:
                 return self._matching(match, filters, limit)
-            words = self._resident().words
-            if (postings := words.get()) is not None:
-                return postings.best(plain, limit)
-            with words.renting():
-                return self._matching(match, filters, limit)
+            return self._resident().words.serve(
+                lambda postings: postings.best(plain, limit),
+                lambda: self._matching(match, filters, limit),
+            )
 
     def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
@@ -155,11 +154,10 @@ class SqliteReader:
     def existing(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks the snapshot holds with a committed vector."""
         with self._reading():
-            committed = self._resident().committed
-            if (held := committed.get()) is not None:
-                return held.among(keys)
-            with committed.renting():
-                return vectors.committed_among(self._database, keys)
+            return self._resident().committed.serve(
+                lambda held: held.among(keys),
+                lambda: vectors.committed_among(self._database, keys),
+            )
 
     def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
@@ -174,11 +172,10 @@ class SqliteReader:
     def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return a number for the document of each of these chunks; unknown keys are left out."""
         with self._reading():
-            owners = self._resident().owners
-            if (held := owners.get()) is not None:
-                return held.of(keys)
-            with owners.renting():
-                return chunks.documents(self._database, keys)
+            return self._resident().owners.serve(
+                lambda held: held.of(keys),
+                lambda: chunks.documents(self._database, keys),
+            )
 
     def passages(self, filters: Filters) -> Iterator[Passage]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
