@@ -26,7 +26,7 @@ def test_a_key_that_no_header_carries_is_refused_without_being_shown(secret):
 
 
 @pytest.mark.parametrize("secret", ["x", "my secret key", "a" * 500, "~!@#$%^&*()"])
-def test_any_other_key_is_taken(secret):
+def test_any_other_key_is_accepted(secret):
     assert ApiKey(secret, "MY_KEY").headers["Authorization"] == f"Bearer {secret}"
 
 
@@ -34,7 +34,7 @@ def test_a_key_is_not_in_its_own_repr():
     assert SECRET not in repr(KEY)
 
 
-def test_a_key_takes_the_place_of_a_login_in_the_address():
+def test_a_key_removes_the_login_from_the_address():
     endpoint = parse_endpoint("http://me:password@gpu-box:8080")
 
     assert KEY.strip_login(endpoint).user_info == ""
@@ -58,7 +58,7 @@ def test_a_key_takes_the_place_of_a_login_in_the_address():
         ("auth=81LmPvXw3T&x=1", "auth=[key]&x=1"),
     ],
 )
-def test_a_key_and_its_telling_parts_are_hidden(text, hidden):
+def test_a_key_and_its_parts_are_redacted(text, hidden):
     shown = KEY.redact(text)
 
     assert hidden in shown
@@ -76,13 +76,13 @@ def test_a_key_and_its_telling_parts_are_hidden(text, hidden):
         "*** error ***",
     ],
 )
-def test_other_words_stay(text):
+def test_other_words_are_not_redacted(text):
     assert KEY.redact(text) == text
 
 
-def test_a_key_of_one_letter_is_hidden_as_a_word_only():
+def test_a_key_of_one_letter_is_redacted_only_as_a_word():
     assert ApiKey("x", "MY_KEY").redact("max of x is 5") == "max of [key] is 5"
 
 
-def test_without_a_key_every_word_stays():
+def test_without_a_key_nothing_is_redacted():
     assert NONE.redact("sk-...abc") == "sk-...abc"

@@ -38,7 +38,7 @@ from kebab.llm.endpoint import parse_endpoint
         ("example.com:0", "http://example.com:0"),
     ],
 )
-def test_settings_are_read_as_ollama_reads_them(setting, shown):
+def test_settings_are_parsed_by_the_rules_of_ollama(setting, shown):
     endpoint = parse_endpoint(setting)
 
     assert endpoint.shown == shown
@@ -56,7 +56,7 @@ def test_settings_are_read_as_ollama_reads_them(setting, shown):
         ("[::1]:x", "http://[::1]:11434"),
     ],
 )
-def test_a_bad_port_becomes_the_default_and_is_doubted(setting, shown):
+def test_an_invalid_port_becomes_the_default_and_is_reported(setting, shown):
     endpoint = parse_endpoint(setting)
 
     assert endpoint.shown == shown
@@ -83,5 +83,5 @@ def test_user_info_is_sent_and_never_shown():
         ("localhost.example.com", False),
     ],
 )
-def test_loopback_is_told_from_the_rest(setting, loopback):
+def test_loopback_addresses_are_recognised(setting, loopback):
     assert parse_endpoint(setting).loopback is loopback

@@ -24,15 +24,15 @@ from kebab.llm.endpoint import parse_base_url
         ("http://me:secret@gpu-box:8080/v1", "http://gpu-box:8080/v1"),
     ],
 )
-def test_a_base_url_is_read_with_its_path(text, shown):
+def test_a_base_url_is_parsed_with_its_path(text, shown):
     assert parse_base_url(text).shown == shown
 
 
-def test_a_path_is_put_behind_the_prefix():
+def test_a_path_is_appended_to_the_prefix():
     endpoint = parse_base_url("http://gpu-box:8080/llm/v1/")
 
     assert endpoint.url("/models") == "http://gpu-box:8080/llm/v1/models"
 
 
-def test_what_is_not_understood_is_told():
+def test_an_invalid_port_of_a_base_url_is_reported():
     assert parse_base_url("gpu-box:many").doubt == "port not understood: many"

@@ -74,13 +74,13 @@ def failed(request, error) -> Signal:
     return classify_error(request, parsed)
 
 
-def said(name, path, generation):
+def read_error_text(name, path, generation):
     _, _, body = failure(name, path, generation, {})
     return json.loads(body)["error"]
 
 
 @pytest.mark.parametrize(("name", "path", "generation"), CASES)
-def test_every_failure_of_both_generations_has_its_meaning(name, path, generation):
+def test_every_failure_of_both_generations_has_its_signal(name, path, generation):
     signal = answered(name, path, generation)
 
     assert type(signal) is MEANINGS[name]
@@ -88,8 +88,8 @@ def test_every_failure_of_both_generations_has_its_meaning(name, path, generatio
 
 
 @pytest.mark.parametrize(("name", "path", "generation"), CASES)
-def test_every_text_belongs_to_one_family_at_most(name, path, generation):
-    text = said(name, path, generation)
+def test_every_text_matches_at_most_one_row(name, path, generation):
+    text = read_error_text(name, path, generation)
 
     families = [
         family
@@ -103,12 +103,12 @@ def test_every_text_belongs_to_one_family_at_most(name, path, generation):
 @pytest.mark.parametrize(
     "text", ["context deadline exceeded", "Post http://x: context deadline exceeded", "context"]
 )
-def test_words_about_other_contexts_are_no_overflow(text):
+def test_other_meanings_of_context_are_not_an_overflow(text):
     assert isinstance(failed(REQUEST, text), ModelRejected)
 
 
 @pytest.mark.parametrize("name", [name for name in STRANGE if STRANGE[name][0] != 200])
-def test_answers_of_other_programs_break_the_protocol(name):
+def test_responses_of_other_programs_are_protocol_errors(name):
     signal = answered(name)
 
     assert isinstance(signal, ModelProtocol)
@@ -127,14 +127,14 @@ def test_answers_of_other_programs_break_the_protocol(name):
         b"\xff\xfe",
     ],
 )
-def test_a_page_that_is_missing_is_no_missing_model(body):
+def test_a_missing_page_is_not_a_missing_model(body):
     assert isinstance(
         build_refusal(REQUEST, ResponseHead(404, "application/json"), body), ModelProtocol
     )
 
 
 @pytest.mark.parametrize("status", [204, 302, 307])
-def test_a_status_that_ollama_never_gives_breaks_the_protocol(status):
+def test_a_status_that_ollama_never_returns_is_a_protocol_error(status):
     body = b'{"error": "server busy"}'
 
     assert isinstance(
@@ -142,14 +142,14 @@ def test_a_status_that_ollama_never_gives_breaks_the_protocol(status):
     )
 
 
-def test_a_relayed_overflow_brings_its_counts():
+def test_a_relayed_overflow_has_its_token_counts():
     signal = answered("overflow", prompt_tokens=1018, n_ctx=256)
 
     assert signal.details() == {"prompt_tokens": 1018, "context_tokens": 256}
 
 
 @pytest.mark.parametrize(("estimate", "prompt_tokens"), [(900, 900), (3, 65)])
-def test_an_overflow_without_counts_is_estimated_beyond_the_window(estimate, prompt_tokens):
+def test_an_overflow_without_counts_is_estimated_as_longer_than_the_window(estimate, prompt_tokens):
     request = replace(REQUEST, prompt_tokens=estimate)
 
     signal = failed(request, "the input length exceeds the context length")
@@ -158,7 +158,7 @@ def test_an_overflow_without_counts_is_estimated_beyond_the_window(estimate, pro
 
 
 @pytest.mark.parametrize("counts", [{}, {"n_prompt_tokens": "9", "n_ctx": -4}, {"n_ctx": True}])
-def test_the_type_of_a_relayed_error_counts_and_not_its_words(counts):
+def test_the_type_of_a_relayed_error_is_enough(counts):
     error = {"message": "trop long", "type": "exceed_context_size_error", **counts}
 
     signal = failed(REQUEST, json.dumps({"error": error}))
@@ -166,7 +166,7 @@ def test_the_type_of_a_relayed_error_counts_and_not_its_words(counts):
     assert signal.details() == {"prompt_tokens": 900, "context_tokens": 64}
 
 
-def test_words_of_a_relayed_error_are_shown_without_their_wrapping():
+def test_the_text_of_a_relayed_error_is_unwrapped():
     signal = answered("no_images")
 
     assert signal.details() == {
@@ -177,7 +177,7 @@ def test_words_of_a_relayed_error_are_shown_without_their_wrapping():
     }
 
 
-def test_a_crash_counts_before_an_overflow():
+def test_a_crash_takes_precedence_over_an_overflow():
     text = "an error was encountered while running the model: prompt exceeds context"
 
     assert isinstance(failed(REQUEST, text), ModelUnreachable)
@@ -198,11 +198,11 @@ def test_a_crash_counts_before_an_overflow():
     ],
     ids=range(9),
 )
-def test_an_error_within_a_stream_has_its_meaning(text, meaning):
+def test_an_error_in_a_stream_has_its_signal(text, meaning):
     assert type(failed(REQUEST, text)) is meaning
 
 
-def test_a_stalled_load_is_late_by_what_has_passed():
+def test_a_stalled_load_reports_the_elapsed_time():
     signal = answered("load_stalled").details()
 
     assert signal["operation"] == "load"
@@ -219,5 +219,5 @@ def test_causes_are_one_short_line():
     assert len(cause) <= 300
 
 
-def test_an_error_without_words_says_so():
+def test_an_error_without_a_text_has_a_default_cause():
     assert failed(REQUEST, " \n").details()["cause"] == "the server gave no reason"

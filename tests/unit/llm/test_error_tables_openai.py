@@ -56,13 +56,13 @@ def played(name, kind="openai", **given):
     return signal(status, body, content_type)
 
 
-def test_every_failure_has_its_meaning():
+def test_every_failure_has_an_expected_signal():
     assert MEANINGS.keys() == FAILURES.keys()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MEANINGS)
-def test_a_failure_means_the_same_from_every_server(name, kind):
+def test_a_failure_has_the_same_signal_from_every_server(name, kind):
     assert type(played(name, kind)) is MEANINGS[name]
 
 
@@ -93,7 +93,7 @@ def test_an_overflow_without_numbers_is_longer_than_the_window():
 
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("body", [b"", b"<html>log in</html>", b'{"error":"wrong: sk-...k5d"}'])
-def test_a_locked_server_is_not_quoted(status, body):
+def test_the_text_of_an_authorization_error_is_not_shown(status, body):
     refusal = signal(status, body, "text/html")
 
     assert isinstance(refusal, ModelRejected)
@@ -101,7 +101,7 @@ def test_a_locked_server_is_not_quoted(status, body):
 
 
 @pytest.mark.parametrize("name", [name for name, (status, *_) in STRANGE.items() if status != 200])
-def test_what_is_no_error_of_the_protocol_is_foreign(name):
+def test_an_unknown_error_body_is_a_protocol_error(name):
     status, content_type, body = STRANGE[name]
 
     refusal = signal(status, body, content_type)
@@ -136,25 +136,25 @@ def test_what_is_no_error_of_the_protocol_is_foreign(name):
         (200, {"error": "it broke"}, ModelUnreachable),
     ],
 )
-def test_a_status_counts_where_the_words_do_not_tell(status, body, expected):
+def test_the_status_decides_where_the_text_is_unknown(status, body, expected):
     assert type(signal(status, body)) is expected
 
 
-def test_the_words_of_the_server_are_the_cause():
+def test_the_text_of_the_server_is_the_cause():
     refusal = signal(400, {"error": {"message": "temperature must be non-negative"}})
 
     assert isinstance(refusal, ModelRejected)
     assert refusal.cause == "temperature must be non-negative"
 
 
-def test_a_server_that_failed_says_how():
+def test_a_server_failure_reports_status_and_text():
     refusal = signal(500, {"error": {"message": "Compute error."}})
 
     assert isinstance(refusal, ModelUnreachable)
     assert refusal.cause == "the server failed (HTTP 500): Compute error."
 
 
-def test_an_error_amid_a_stream_names_no_status():
+def test_an_error_in_a_stream_reports_no_status():
     refusal = classify_error(REQUEST, ServerError(text="Compute error."))
 
     assert isinstance(refusal, ModelUnreachable)
@@ -184,7 +184,7 @@ ECHOES = [
 @pytest.mark.parametrize("echo", ECHOES)
 @pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 405, 422, 429, 500, 501, 503])
 @pytest.mark.parametrize("shape", ["error", "message", "detail", "object", "type"])
-def test_no_signal_tells_the_key(status, echo, shape):
+def test_no_signal_contains_the_key(status, echo, shape):
     bodies = {
         "error": {"error": f"wrong: {echo}"},
         "message": {"error": {"message": f"wrong: {echo}", "type": echo, "code": echo}},

@@ -108,7 +108,7 @@ def is_overflow(error):
 
 
 @pytest.mark.parametrize(("text", "numbers"), TEXTS)
-def test_every_wording_is_known_with_its_numbers(text, numbers):
+def test_every_wording_is_an_overflow_with_its_token_counts(text, numbers):
     error = ServerError(text=text)
 
     assert is_overflow(error)
@@ -116,11 +116,11 @@ def test_every_wording_is_known_with_its_numbers(text, numbers):
 
 
 @pytest.mark.parametrize("kind", ["exceed_context_size_error", "context_length_exceeded"])
-def test_a_kind_is_enough(kind):
+def test_the_kind_of_an_error_is_enough(kind):
     assert is_overflow(ServerError(text="", kinds=frozenset({kind})))
 
 
-def test_counts_that_stand_apart_come_before_those_in_words():
+def test_counts_in_fields_take_precedence_over_counts_in_the_text():
     error = ServerError(text="request (1 tokens) ... context size (2 tokens)", prompt_tokens=3)
 
     assert find_token_counts(error) == (3, 2)
@@ -138,11 +138,11 @@ def test_counts_that_stand_apart_come_before_those_in_words():
         "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
     ],
 )
-def test_other_errors_are_none(text):
+def test_other_errors_are_not_an_overflow(text):
     assert not is_overflow(ServerError(text=text))
 
 
-def test_absurd_numbers_are_no_counts():
+def test_absurd_numbers_are_ignored():
     text = f"request ({'9' * 50} tokens) exceeds the available context size ({'9' * 50} tokens)"
 
     assert find_token_counts(ServerError(text=text)) == (0, 0)

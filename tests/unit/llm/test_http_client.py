@@ -23,7 +23,7 @@ def client(endpoint, connect_s=0.0, silence_s=0.0):
     return open_client(call, connect_s=connect_s, silence_s=silence_s)
 
 
-def test_no_limit_is_no_limit_and_redirects_are_not_followed():
+def test_zero_means_no_limit_and_redirects_are_not_followed():
     with client("127.0.0.1") as opened:
         assert opened.timeout == httpx.Timeout(None)
         assert not opened.follow_redirects
@@ -34,21 +34,21 @@ def test_limits_are_those_of_the_caller():
         assert (opened.timeout.connect, opened.timeout.read) == (1.5, 2.5)
 
 
-def test_the_environment_counts_for_other_machines_only(monkeypatch):
+def test_the_proxy_environment_is_used_only_for_other_machines(monkeypatch):
     with client("127.0.0.1") as near, client("http://example.com") as far:
         assert not near.trust_env
         assert far.trust_env
 
 
 @pytest.mark.parametrize("proxy", ["gopher://127.0.0.1:9", "socks5://127.0.0.1:9", "http://[::1"])
-def test_a_proxy_that_cannot_be_used_is_said(monkeypatch, proxy):
+def test_an_unusable_proxy_is_reported(monkeypatch, proxy):
     monkeypatch.setenv("HTTP_PROXY", proxy)
 
     with pytest.raises(ModelUnreachable, match="the proxy of the environment"):
         client("http://example.com")
 
 
-def test_certificates_that_cannot_be_read_are_said(monkeypatch, tmp_path):
+def test_unreadable_certificates_are_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
 
     with pytest.raises(ModelUnreachable, match="the certificates of the environment"):
@@ -66,7 +66,7 @@ def test_a_login_in_the_address_is_not_logged(caplog):
     assert "secret" not in caplog.text
 
 
-def test_no_command_line_is_loaded_with_it():
+def test_the_command_line_of_httpx_is_not_imported():
     program = (
         "import sys; from kebab.llm.http_client import open_client;"
         "from kebab.llm.endpoint import parse_endpoint;"

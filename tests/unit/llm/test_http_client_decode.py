@@ -4,7 +4,7 @@ from kebab.llm.http_client import format_one_line, parse_count, parse_json_objec
 
 
 @pytest.mark.parametrize("raw", [b'{"a": "\xed\x95\x9c"}', '{"a": "한"}'])
-def test_an_object_is_read(raw):
+def test_an_object_is_parsed(raw):
     assert parse_json_object(raw) == {"a": "한"}
 
 
@@ -22,7 +22,7 @@ def test_an_object_is_read(raw):
     ],
     ids=range(8),
 )
-def test_what_is_no_object_is_none(raw):
+def test_other_input_is_none(raw):
     assert parse_json_object(raw) is None
 
 
@@ -37,11 +37,11 @@ def test_what_is_no_object_is_none(raw):
         ("\n" * 10_000 + "far", ""),
     ],
 )
-def test_words_of_a_server_become_one_printable_line(text, line):
+def test_a_text_becomes_one_printable_line(text, line):
     assert format_one_line(text) == line
 
 
-def test_long_words_are_cut():
+def test_a_long_text_is_cut():
     assert format_one_line("x" * 1000) == "x" * 299 + "…"
     assert format_one_line("word " * 100, 10) == "word word…"
 
@@ -50,5 +50,5 @@ def test_long_words_are_cut():
     ("value", "counted"),
     [(7, 7), (0, 0), (-1, 0), (True, 0), (None, 0), ("7", 0), (7.0, 0), (10**30, 0)],
 )
-def test_only_plausible_counts_count(value, counted):
+def test_implausible_counts_are_zero(value, counted):
     assert parse_count(value) == counted

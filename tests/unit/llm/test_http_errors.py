@@ -60,7 +60,7 @@ def test_a_connect_timeout_is_unreachable():
     assert isinstance(translate(httpx.ConnectTimeout("text")), ModelUnreachable)
 
 
-def test_refused_and_unknown_names_are_told_apart():
+def test_a_refused_connection_and_an_unknown_name_have_different_causes():
     unknown = httpx.ConnectError("text")
     unknown.__cause__ = socket.gaierror(-2, "Name or service not known")
     refused = httpx.ConnectError("text")
@@ -78,7 +78,7 @@ def test_refused_and_unknown_names_are_told_apart():
         (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]"), "no secure connection can be made"),
     ],
 )
-def test_what_is_wrong_with_tls_is_said(fault, cause):
+def test_tls_errors_have_a_cause(fault, cause):
     fault.verify_message = "expired"
     failure = httpx.ConnectError("text")
     failure.__cause__ = fault
@@ -94,31 +94,31 @@ def test_what_is_wrong_with_tls_is_said(fault, cause):
         (None, False, ModelUnreachable),
     ],
 )
-def test_another_program_is_told_from_a_connection_that_was_cut(parser, responded, signal):
+def test_another_program_is_distinguished_from_a_cut_connection(parser, responded, signal):
     failure = httpx.RemoteProtocolError("text")
     failure.__cause__ = parser
 
     assert isinstance(translate(failure, responded=responded), signal)
 
 
-def test_letters_that_cannot_be_sent_are_unreachable():
+def test_characters_that_cannot_be_sent_are_unreachable():
     assert isinstance(translate(UnicodeError("label too long")), ModelUnreachable)
 
 
-def test_a_part_that_is_late_names_itself_and_its_limit():
+def test_a_late_part_reports_its_name_and_its_limit():
     late = CALL.build_timeout("next_token", since=CALL.started - 3, limit_s=2).details()
 
     assert (late["operation"], late["deadline_ms"]) == ("next_token", 2000)
     assert late["elapsed_ms"] >= 3000
 
 
-def test_an_exception_without_a_row_takes_that_of_its_nearest_parent():
+def test_an_exception_without_a_row_uses_the_row_of_its_parent():
     class Newer(httpx.ReadTimeout):
         pass
 
     assert isinstance(translate(Newer("text")), TimedOut)
 
 
-def test_bugs_of_the_caller_stay_themselves():
+def test_misuse_errors_are_not_translated():
     with pytest.raises(httpx.StreamConsumed), translate_http_errors(CALL):
         raise httpx.StreamConsumed

@@ -165,7 +165,7 @@ def test_the_login_in_the_address_is_sent():
     assert b"Authorization: Basic bWU6c2VjcmV0\r\n" in served.request
 
 
-def test_borders_of_chunks_are_no_borders_of_lines():
+def test_lines_are_independent_of_chunks():
     text = '{"t":"한글 ✓"}\r\n\n{"last":"no newline"}'.encode()
     drops = [chunk(text[at : at + 1]) for at in range(len(text))]
 
@@ -175,14 +175,14 @@ def test_borders_of_chunks_are_no_borders_of_lines():
     assert lines == ['{"t":"한글 ✓"}'.encode(), b"", b'{"last":"no newline"}']
 
 
-def test_a_line_without_end_is_refused(monkeypatch):
+def test_an_endless_line_is_a_protocol_error(monkeypatch):
     monkeypatch.setattr(http_stream, "MAX_LINE_BYTES", 1000)
 
     with peer(says(HEAD, chunk(b"x" * 900), chunk(b"x" * 900), stays=True)) as served:
         failure(ask(served), ModelProtocol, "longer than 1000 bytes")
 
 
-def test_what_is_compressed_unasked_stays_as_it_was_sent():
+def test_a_compressed_body_is_not_decompressed():
     packed = gzip.compress(b"x" * 1_000_000)
     head = HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
 
@@ -197,7 +197,7 @@ def test_a_body_is_cut_at_its_limit():
         assert answer.read_body(limit=1000) == b"x" * 900 + b"y" * 100
 
 
-def test_an_error_status_and_a_redirect_are_answers():
+def test_an_error_status_and_a_redirect_are_responses():
     head = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: /api/chat\r\nContent-Length: 0\r\n\r\n"
 
     with peer(says(head)) as served, ask(served) as answer:
@@ -214,12 +214,12 @@ def test_a_cut_stream_gives_its_lines_and_then_fails():
     assert "secret" not in str(raised.value.details())
 
 
-def test_a_server_that_goes_without_a_word_is_unreachable():
+def test_a_server_that_closes_without_a_response_is_unreachable():
     with peer(says()) as served:
         failure(ask(served), ModelUnreachable, "incomplete")
 
 
-def test_what_is_no_http_breaks_the_protocol():
+def test_a_response_that_is_not_http_is_a_protocol_error():
     with peer(says(b"220 mail.example ESMTP\r\n\r\n", stays=True)) as served:
         failure(ask(served), ModelProtocol, "not HTTP")
 
@@ -231,7 +231,7 @@ def test_a_refused_connection_is_unreachable():
 
 
 @pytest.mark.parametrize("host", ["a" * 70 + ".example", "a b"])
-def test_a_host_that_cannot_be_is_unreachable(host):
+def test_an_invalid_host_is_unreachable(host):
     call = Call(endpoint=parse_endpoint(f"http://{host}:1"), operation="ask")
 
     failure(HttpStream(call, "/", b"", NEVER), ModelUnreachable)
@@ -246,7 +246,7 @@ def test_an_unknown_host_is_unreachable(monkeypatch):
     failure(ask(Peer(port=9)), ModelUnreachable, "the host name is not known")
 
 
-def test_a_header_that_cannot_be_sent_is_said_without_showing_it():
+def test_an_invalid_header_is_reported_without_its_value():
     asked = ask(Peer(port=9), Authorization="Bearer 비밀")
 
     assert "비밀" not in str(failure(asked, ModelUnreachable, "header cannot be sent").details())
@@ -301,7 +301,7 @@ def test_no_server_can_hold_a_caller_beyond_a_deadline(script, deadlines, operat
 
 
 @pytest.mark.parametrize("script", [says(HEAD, chunk(b"one\n"), stays=True), drips])
-def test_silence_after_a_token_is_bounded_as_the_wait_for_the_first(script):
+def test_silence_after_a_token_has_the_limit_of_the_first_token(script):
     limits = Deadlines(connect_s=0, first_token_s=0.3, total_s=0)
 
     with peer(script) as served, ask(served, limits) as answer:
@@ -313,7 +313,7 @@ def test_silence_after_a_token_is_bounded_as_the_wait_for_the_first(script):
     assert (raised.value.operation, raised.value.deadline_ms) == ("next_token", 300)
 
 
-def test_tokens_hold_the_silence_off():
+def test_each_token_restarts_the_limit_for_silence():
     limits = Deadlines(connect_s=0, first_token_s=1.0, total_s=0)
 
     def script(served: Peer, connection: socket.socket) -> None:
@@ -332,7 +332,7 @@ def test_tokens_hold_the_silence_off():
     assert seen == 8
 
 
-def test_what_came_in_time_counts_when_it_is_read_late():
+def test_data_that_came_in_time_may_be_read_late():
     limits = Deadlines(connect_s=0, first_token_s=0.3, total_s=0)
 
     with peer(says(HEAD, chunk(b"token\n"), END)) as served, ask(served, limits) as answer:
@@ -348,7 +348,7 @@ def test_what_came_in_time_counts_when_it_is_read_late():
     [says(stays=True), says(HEAD, stays=True), says(HEAD, chunk(b"one\n"), stays=True)],
     ids=["before headers", "before tokens", "mid-stream"],
 )
-def test_leaving_hangs_up_at_once(script):
+def test_leaving_closes_the_connection_at_once(script):
     with peer(script) as served:
         with ask(served):
             sleep(0.1)
@@ -358,7 +358,7 @@ def test_leaving_hangs_up_at_once(script):
         assert monotonic() - started < 2
 
 
-def test_leaving_while_a_large_question_is_sent_hangs_up():
+def test_leaving_while_a_large_body_is_sent_closes_the_connection():
     def script(served: Peer, connection: socket.socket) -> None:
         served.closing.wait(0.2)
         served.wait_for_end(connection)
@@ -370,7 +370,7 @@ def test_leaving_while_a_large_question_is_sent_hangs_up():
         assert served.left.wait(PATIENCE_S)
 
 
-def test_leaving_before_the_connection_stands_ends_it_as_soon_as_it_does(monkeypatch):
+def test_leaving_while_connecting_closes_the_new_connection(monkeypatch):
     look_up, left = socket.getaddrinfo, threading.Event()
 
     def slow(*given: Any, **named: Any) -> Any:
@@ -387,7 +387,7 @@ def test_leaving_before_the_connection_stands_ends_it_as_soon_as_it_does(monkeyp
         assert served.left.wait(PATIENCE_S)
 
 
-def test_leaving_amid_the_handshake_of_tls_hangs_up():
+def test_leaving_during_the_tls_handshake_closes_the_connection():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         call = Call(
             endpoint=parse_endpoint(f"https://127.0.0.1:{listener.getsockname()[1]}"),
@@ -412,7 +412,7 @@ def test_a_handshake_counts_as_connecting():
         failure(HttpStream(call, "/", b"", limits), ModelUnreachable, "connecting took too long")
 
 
-def test_a_reader_that_stops_does_not_let_the_answer_pile_up():
+def test_a_reader_that_stops_slows_the_server_down():
     def script(served: Peer, connection: socket.socket) -> None:
         connection.sendall(HEAD)
         connection.settimeout(0.5)
@@ -426,7 +426,7 @@ def test_a_reader_that_stops_does_not_let_the_answer_pile_up():
     assert stopped
 
 
-def test_an_interrupt_gets_through_and_hangs_up():
+def test_an_interrupt_is_raised_and_closes_the_connection():
     def script(served: Peer, connection: socket.socket) -> None:
         connection.sendall(HEAD)
         main = threading.main_thread().ident

@@ -54,7 +54,7 @@ def line(**fields):
     return Raw(json.dumps(fields).encode() + b"\n")
 
 
-def test_an_answer_comes_piece_by_piece_and_whole(ollama):
+def test_an_answer_is_streamed_and_returned(ollama):
     ollama.enqueue(Say("안", "녕", "!", prompt_tokens=12))
     heard: list[str] = []
 
@@ -67,7 +67,7 @@ def test_an_answer_comes_piece_by_piece_and_whole(ollama):
     assert completion.first_token_ms > 0
 
 
-def test_the_request_lets_no_overflow_pass_and_keeps_its_options(ollama):
+def test_the_request_forbids_truncation_and_keeps_its_options(ollama):
     ollama.enqueue(Say("a"), Say("b"))
 
     ask(ollama.url)
@@ -91,19 +91,13 @@ def test_the_request_lets_no_overflow_pass_and_keeps_its_options(ollama):
     assert ollama.ignored() == []
 
 
-def test_the_model_tells_its_name_and_window():
-    chat = OllamaChat(parse_endpoint(""), "tiny", OllamaOptions(context_tokens=9, deadlines=LIMITS))
-
-    assert (chat.name, chat.context_tokens) == ("tiny", 9)
-
-
-def test_splits_within_lines_and_characters_are_mended(ollama):
+def test_lines_and_characters_may_be_split(ollama):
     ollama.enqueue(Say("日本", "語 한글", drip=1))
 
     assert ask(ollama.url).text == "日本語 한글"
 
 
-def test_thoughts_are_not_passed_on(ollama):
+def test_reasoning_is_not_passed_on(ollama):
     ollama.install(Model(name="tiny:latest", capabilities=("completion", "thinking")))
     ollama.enqueue(Say("Yes", thinking=["Let me", " see"]))
     heard: list[str] = []
@@ -113,7 +107,7 @@ def test_thoughts_are_not_passed_on(ollama):
     assert ollama.bodies()[0]["think"] is True
 
 
-def test_thoughts_hold_the_limit_for_silence_off(newer):
+def test_reasoning_restarts_the_limit_for_silence(newer):
     pauses = [line(message={"thinking": "hm"}), Pause(0.4)] * 5
     newer.enqueue(Say(*pauses, "Yes"))
     limits = Deadlines(connect_s=5, first_token_s=1.5, total_s=40)
@@ -134,14 +128,14 @@ def test_an_empty_answer_has_no_first_token(ollama):
     ("reason", "finish"),
     [("stop", "stop"), (None, "stop"), ("length", "length"), ("new one", "stop")],
 )
-def test_why_it_ended_is_told(ollama, reason, finish):
+def test_the_finish_reason_is_returned(ollama, reason, finish):
     ollama.enqueue(Say("a", done_reason=reason))
 
     assert ask(ollama.url).finish == finish
 
 
 @pytest.mark.parametrize("reason", ["load", "unload"])
-def test_a_model_that_was_only_loaded_did_not_answer(ollama, reason):
+def test_a_model_that_was_only_loaded_is_a_protocol_error(ollama, reason):
     assert isinstance(refusal(ollama, Say(done_reason=reason)), ModelProtocol)
 
 
@@ -169,11 +163,11 @@ def test_failures_before_the_first_token_are_signals(ollama, name, signal):
     assert type(refusal(ollama, Fail(name))) is signal
 
 
-def test_a_page_for_people_is_said_to_be_no_ollama(newer):
+def test_an_html_page_is_an_unexpected_response(newer):
     assert "`/api/chat` returned HTTP 200, text/html" in str(refusal(newer, Fail("login")))
 
 
-def test_a_model_that_cannot_think_refuses_to(ollama):
+def test_a_model_without_reasoning_rejects_it(ollama):
     signal = refusal(ollama, think=True)
 
     assert isinstance(signal, ModelRejected)
@@ -196,7 +190,7 @@ def test_a_missing_model_is_named_with_its_server(ollama):
         ({"end": "silent"}, ModelProtocol),
     ],
 )
-def test_an_answer_that_breaks_off_is_a_signal(ollama, end, signal):
+def test_an_interrupted_answer_is_a_signal(ollama, end, signal):
     heard: list[str] = []
 
     assert type(refusal(ollama, Say("a", "b", **end), on_text=heard.append)) is signal
@@ -225,20 +219,20 @@ def test_an_error_line_of_an_old_server_counts_with_status_200(newer):
     ],
     ids=range(10),
 )
-def test_a_line_that_makes_no_sense_breaks_the_protocol(newer, strange):
+def test_an_invalid_line_is_a_protocol_error(newer, strange):
     assert isinstance(refusal(newer, Say("a", strange, "b")), ModelProtocol)
 
 
 @pytest.mark.parametrize(
     "harmless", [Raw(b"\n"), Raw(b" \r\n"), line(message=None), line(new=1), line(error=None)]
 )
-def test_lines_that_say_nothing_are_passed_over(newer, harmless):
+def test_empty_lines_are_ignored(newer, harmless):
     newer.enqueue(Say("a", harmless, "b"))
 
     assert ask(newer.url).text == "ab"
 
 
-def test_half_characters_do_not_break_the_text(newer):
+def test_a_lone_surrogate_does_not_break_the_text(newer):
     newer.enqueue(Say("a", Raw(b'{"message":{"content":"\\ud83d"}}\n')))
 
     assert ask(newer.url).text.encode("utf-8").startswith(b"a")
@@ -264,7 +258,7 @@ def test_the_last_line_may_carry_text_and_lack_its_end(newer):
         (1024, 1024, True),
     ],
 )
-def test_a_prompt_that_was_cut_in_silence_is_an_overflow(newer, window, prompt_tokens, cut):
+def test_a_truncated_prompt_is_an_overflow(newer, window, prompt_tokens, cut):
     newer.enqueue(Say("a", prompt_tokens=prompt_tokens))
 
     if cut:
@@ -299,7 +293,7 @@ def test_each_deadline_is_named(newer, step, limits, operation):
     ("place", "cause"),
     [(refusing, "connection refused"), (never_accepting, "connecting took too long")],
 )
-def test_a_server_that_is_not_there_is_unreachable(place, cause):
+def test_a_missing_server_is_unreachable(place, cause):
     limits = Deadlines(connect_s=0.2, first_token_s=20, total_s=40)
 
     with place() as url, pytest.raises(ModelUnreachable, match=cause):
@@ -307,7 +301,7 @@ def test_a_server_that_is_not_there_is_unreachable(place, cause):
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, ZeroDivisionError])
-def test_whatever_stops_the_listener_stops_the_server(newer, kind):
+def test_an_exception_of_the_listener_stops_the_server(newer, kind):
     newer.enqueue(Say("a", Pause(60), "b"))
 
     def stop(_text):

@@ -36,13 +36,7 @@ def server():
         yield fake
 
 
-def test_a_model_has_the_name_and_the_window_of_its_settings():
-    model = make("", "team/tiny", context_tokens=1234)
-
-    assert (model.name, model.context_tokens) == ("team/tiny", 1234)
-
-
-def test_the_request_is_the_one_of_the_protocol(server):
+def test_the_request_follows_the_api(server):
     server.enqueue(Say("Hello"))
 
     ask(make(server.url))
@@ -76,7 +70,7 @@ def test_the_key_is_sent(server):
     assert ask(make(server.url, key=SECRET)).text == "Hello"
 
 
-def test_the_key_comes_before_a_login_in_the_address(server):
+def test_the_key_takes_precedence_over_a_login_in_the_address(server):
     server.key = SECRET
     server.enqueue(Say("Hello"))
     url = server.url.replace("//", "//me:password@")
@@ -101,7 +95,7 @@ def test_a_key_that_cannot_be_sent_is_refused_at_once(key):
 
 
 @pytest.mark.parametrize("kind", ["vllm", "vllm-old"])
-def test_a_server_that_cannot_count_is_asked_again_without(kind):
+def test_a_server_without_token_counts_gets_a_second_request(kind):
     with fake_openai("tiny", kind=kind, counts=False) as server:
         server.enqueue(Say("Hello"), Say("again"))
         model = make(server.url)
@@ -113,7 +107,7 @@ def test_a_server_that_cannot_count_is_asked_again_without(kind):
         assert first.prompt_tokens == 0
 
 
-def test_it_is_asked_again_only_once(server):
+def test_there_is_only_one_second_request(server):
     server.enqueue(Fail("no_counts"), Fail("no_counts"), Say("never"))
 
     with pytest.raises(ModelRejected, match="stream_options"):
@@ -131,7 +125,7 @@ def test_other_refusals_are_final(server):
     assert len(server.bodies) == 1
 
 
-def test_asking_again_gets_no_time_of_its_own(server):
+def test_a_second_request_has_no_time_limit_of_its_own(server):
     class SlowRefusal(Fail):
         def play(self, context):
             play = super().play(context)
@@ -153,12 +147,12 @@ def test_asking_again_gets_no_time_of_its_own(server):
     assert heard == ["Hello"]
 
 
-def test_nobody_there_is_unreachable():
+def test_a_missing_server_is_unreachable():
     with refusing() as url, pytest.raises(ModelUnreachable, match="connection refused"):
         ask(make(url))
 
 
-def test_a_listener_that_raises_hangs_up(server):
+def test_an_exception_of_the_listener_closes_the_connection(server):
     server.enqueue(Say("Hello", Pause(60)))
 
     def on_text(_text):
@@ -172,7 +166,7 @@ def test_a_listener_that_raises_hangs_up(server):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", FAILURES)
-def test_the_key_is_told_to_nobody(kind, name, caplog):
+def test_the_key_is_never_shown(kind, name, caplog):
     caplog.set_level(logging.DEBUG)
     with fake_openai("tiny", kind=kind) as server:
         server.enqueue(Fail(name, model=f"with {SECRET}", key=SECRET))

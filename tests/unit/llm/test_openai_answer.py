@@ -53,7 +53,7 @@ def failure(server, step, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stream_is_read_piece_by_piece(server, kind):
+def test_a_stream_is_read_in_pieces(server, kind):
     server.kind = kind
     heard: list[str] = []
     server.enqueue(Say("빵", "은 ", "[1]", prompt_tokens=123, completion_tokens=4))
@@ -78,7 +78,7 @@ WORDINGS = {
 
 @pytest.mark.parametrize("drip", [None, 1, 3])
 @pytest.mark.parametrize("wording", WORDINGS.values(), ids=WORDINGS)
-def test_a_stream_may_be_written_in_many_ways(server, wording, drip):
+def test_all_forms_of_a_stream_are_read(server, wording, drip):
     server.enqueue(Say("Hello", " 世界", wording=wording, drip=drip))
 
     completion = ask(server)
@@ -90,21 +90,21 @@ def test_a_stream_may_be_written_in_many_ways(server, wording, drip):
     ("reason", "finish"),
     [("stop", "stop"), ("length", "length"), ("max_tokens", "length"), ("eos", "stop")],
 )
-def test_the_reason_of_the_end_is_told(server, reason, finish):
+def test_the_finish_reason_is_returned(server, reason, finish):
     server.enqueue(Say("Hello", finish=reason))
 
     assert ask(server).finish == finish
 
 
 @pytest.mark.parametrize("end", ["done", "unmarked", "only_mark"])
-def test_a_finish_or_a_mark_makes_an_answer_whole(server, end):
+def test_a_finish_reason_or_an_end_mark_completes_an_answer(server, end):
     server.enqueue(Say("Hello", end=end))
 
     assert ask(server).text == "Hello"
 
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
-def test_after_the_finish_a_lost_connection_does_no_harm(server, end):
+def test_a_lost_connection_after_the_finish_is_ignored(server, end):
     last = b'data: {"choices":[{"delta":{},"finish_reason":"length"}]}\n\n'
     server.enqueue(Say("Hello", Raw(last), Pause(0.2), end=end))
 
@@ -113,7 +113,7 @@ def test_after_the_finish_a_lost_connection_does_no_harm(server, end):
     assert (completion.text, completion.finish, completion.prompt_tokens) == ("Hello", "length", 0)
 
 
-def test_after_the_finish_no_silence_does_harm(server):
+def test_silence_after_the_finish_is_ignored(server):
     last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
     server.enqueue(Say("Hello", Raw(last), Pause(60)))
 
@@ -122,14 +122,14 @@ def test_after_the_finish_no_silence_does_harm(server):
     assert completion.text == "Hello"
 
 
-def test_a_stream_with_neither_is_broken(server):
+def test_a_stream_without_an_end_is_a_protocol_error(server):
     signal, heard = failure(server, Say("Hello", end="silent"), ModelProtocol)
 
     assert "without an end mark" in signal.text()
     assert heard == ["Hello"]
 
 
-def test_a_listener_that_raises_after_the_finish_is_heard(server):
+def test_an_exception_of_the_listener_after_the_finish_is_raised(server):
     late = b'data: {"choices":[{"delta":{"content":"more"}}]}\n\n'
     last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
     server.enqueue(Say(Raw(last), Raw(late)))
@@ -148,12 +148,12 @@ def test_a_listener_that_raises_after_the_finish_is_heard(server):
     ("reason", "expected"),
     [("content_filter", ModelRejected), ("abort", ModelUnreachable), ("error", ModelUnreachable)],
 )
-def test_an_answer_that_is_kept_back_or_broken_off_is_none(server, reason, expected):
+def test_a_filtered_or_aborted_answer_is_a_signal(server, reason, expected):
     failure(server, Say("Hello", finish=reason), expected)
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_reasoning_is_waited_for_and_left_out(server, name):
+def test_reasoning_is_left_out(server, name):
     heard: list[str] = []
     server.enqueue(Say("Hello", reasoning=["Let", " me"], reasoning_field=name))
 
@@ -167,7 +167,7 @@ def delta(**parts):
 
 
 @pytest.mark.parametrize("part", ["content", "reasoning_content"])
-def test_each_token_gives_the_server_time(server, part):
+def test_each_token_restarts_the_limit_for_silence(server, part):
     token = delta(**{part: "so"})
     server.enqueue(Say(*(token, Pause(0.25)) * 4, "Hello"))
 
@@ -177,7 +177,7 @@ def test_each_token_gives_the_server_time(server, part):
 
 
 @pytest.mark.parametrize("what", [b": keep-alive\n\n", delta(role="assistant", content="").data])
-def test_what_is_no_token_gives_it_none(server, what):
+def test_other_events_do_not_restart_the_limit_for_silence(server, what):
     server.enqueue(Say(*(Raw(what), Pause(0.1)) * 100))
 
     with pytest.raises(TimedOut) as raised:
@@ -189,7 +189,7 @@ def test_what_is_no_token_gives_it_none(server, what):
 @pytest.mark.parametrize(
     ("content", "reasons"), [(None, None), ("", {"why": "odd"}), (None, ["a"])]
 )
-def test_chunks_without_words_say_nothing(server, content, reasons):
+def test_chunks_without_text_are_ignored(server, content, reasons):
     heard: list[str] = []
     server.enqueue(Say(delta(content=content, reasoning=reasons, tool_calls=None), "Hello"))
 
@@ -197,14 +197,14 @@ def test_chunks_without_words_say_nothing(server, content, reasons):
     assert heard == ["Hello"]
 
 
-def test_objects_of_no_known_shape_are_passed_over(server):
+def test_objects_of_unknown_shape_are_ignored(server):
     strange = b'data: {"type":"ping"}\n\ndata: {"choices":null}\n\ndata: {"choices":[]}\n\n'
     server.enqueue(Say(Raw(strange), "Hello"))
 
     assert ask(server).text == "Hello"
 
 
-def test_a_lone_surrogate_is_made_legible(server):
+def test_a_lone_surrogate_is_escaped(server):
     server.enqueue(Say(Raw(b'data: {"choices":[{"delta":{"content":"\\ud83c"}}]}\n\n')))
 
     ask(server).text.encode()
@@ -214,7 +214,7 @@ def test_a_lone_surrogate_is_made_legible(server):
     "usage",
     [None, 5, [], {}, {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}],
 )
-def test_counts_that_are_none_are_zero(server, usage):
+def test_invalid_counts_are_zero(server, usage):
     chunk = json.dumps({"choices": [], "usage": usage}).encode()
     server.enqueue(Say("Hello", Raw(b"data: " + chunk + b"\n\n"), end="only_mark"))
 
@@ -233,7 +233,7 @@ def test_counts_that_are_none_are_zero(server, usage):
         ({"message": "no", "type": "invalid_request_error", "code": 400}, ModelRejected),
     ],
 )
-def test_an_error_amid_a_stream_is_read_like_a_body(server, form, error, expected):
+def test_an_error_in_a_stream_is_read_like_a_body(server, form, error, expected):
     step = Say("Hello", end="error", error=error, error_form=form)
 
     _, heard = failure(server, step, expected)
@@ -250,14 +250,14 @@ def test_an_error_may_be_a_text(server, form):
     assert signal.details()["cause"] == "Failed to load model"
 
 
-def test_an_error_event_may_be_no_json(server):
+def test_an_error_event_may_be_plain_text(server):
     signal, _ = failure(server, Say(Raw(b"event: error\ndata: it broke\n\n")), ModelUnreachable)
 
     assert signal.details()["cause"] == "the server failed: it broke"
 
 
 @pytest.mark.parametrize("error", [{"code": 5}, 5, {"message": None}, ["no"]])
-def test_an_error_without_words_is_one_all_the_same(server, error):
+def test_an_error_without_a_text_is_an_error(server, error):
     chunk = json.dumps({"error": error, "choices": []}).encode()
     step = Say("Hello", Raw(b"data: " + chunk + b"\n\n"))
 
@@ -266,7 +266,7 @@ def test_an_error_without_words_is_one_all_the_same(server, error):
     assert "the server gave no reason" in signal.text()
 
 
-def test_a_flat_error_is_one(server):
+def test_a_flat_error_object_is_an_error(server):
     flat = b'data: {"object":"error","message":"it broke","type":"x","code":400}\n\n'
 
     failure(server, Say(Raw(flat)), ModelRejected)
@@ -285,18 +285,18 @@ def test_a_flat_error_is_one(server):
         b"data: " + b"[" * 100_000 + b"\n\n",
     ],
 )
-def test_what_is_no_part_of_an_answer_is_foreign(server, data):
+def test_an_invalid_event_is_a_protocol_error(server, data):
     _, heard = failure(server, Say("Hello", Raw(data)), ModelProtocol)
 
     assert heard == ["Hello"]
 
 
 @pytest.mark.parametrize("name", [name for name, (status, *_) in STRANGE.items() if status == 200])
-def test_another_server_that_answers_well_is_foreign(server, name):
+def test_another_server_is_a_protocol_error(server, name):
     failure(server, Fail(name), ModelProtocol)
 
 
-def test_a_server_that_does_not_stream_is_heard_all_at_once(server):
+def test_an_answer_that_is_not_streamed_is_one_piece(server):
     heard: list[str] = []
     server.enqueue(Say("Hello", " world", plain=True, reasoning=["hm"], finish="length"))
 
@@ -308,7 +308,7 @@ def test_a_server_that_does_not_stream_is_heard_all_at_once(server):
     assert completion.first_token_ms is not None
 
 
-def test_a_cut_answer_that_is_not_streamed_is_unreachable(server):
+def test_an_incomplete_answer_that_is_not_streamed_is_unreachable(server):
     failure(server, Say("Hello", plain=True, end="cut"), ModelUnreachable)
 
 
@@ -325,9 +325,9 @@ def test_a_cut_answer_that_is_not_streamed_is_unreachable(server):
         ([], ModelProtocol),
     ],
 )
-def test_json_that_is_no_answer_is_none(server, body, expected):
+def test_json_without_an_answer_is_a_signal(server, body, expected):
     failure(server, json_answer(body), expected)
 
 
-def test_json_that_is_broken_is_foreign(server):
+def test_invalid_json_is_a_protocol_error(server):
     failure(server, Answer(body=b'{"choices":[{"mess'), ModelProtocol)

@@ -20,7 +20,7 @@ def look(server, model="", **limits):
     return probe_ollama(parse_endpoint(server.url), model, **limits)
 
 
-def test_version_and_models_are_told(ollama):
+def test_version_and_models_are_returned(ollama):
     server = look(ollama, "gemma3:4b")
 
     assert (server.version, server.models) == ("0.32.15", ("gemma3:4b", "tiny:latest"))
@@ -40,7 +40,7 @@ def test_a_missing_model_is_not_pulled(ollama, name):
     assert raised.value.details() == {"model": name, "endpoint": ollama.url, "operation": "doctor"}
 
 
-def test_tags_are_looked_for_behind_the_last_slash():
+def test_the_tag_follows_the_last_slash():
     assert complete_name("host:5000/team/model") == "host:5000/team/model:latest"
 
 
@@ -56,7 +56,7 @@ def test_a_path_prefix_is_kept(ollama):
     assert probe_ollama(parse_endpoint(f"{ollama.url}/behind/"), "tiny").version == "0.32.15"
 
 
-def test_a_proxy_is_never_asked_for_this_machine(ollama, monkeypatch):
+def test_no_proxy_is_used_for_this_machine(ollama, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
@@ -79,14 +79,14 @@ def test_a_proxy_is_never_asked_for_this_machine(ollama, monkeypatch):
         ("/api/tags", Answer(body=b"404 page not found", status=404)),
     ],
 )
-def test_another_server_is_said_to_be_no_ollama(ollama, path, answer):
+def test_another_server_is_a_protocol_error(ollama, path, answer):
     ollama.answers[path] = answer
 
     with pytest.raises(ModelProtocol, match=r"`/api/(version|tags)` returned HTTP"):
         look(ollama)
 
 
-def test_strange_entries_among_the_models_are_passed_over(ollama):
+def test_invalid_entries_among_the_models_are_ignored(ollama):
     ollama.answers["/api/tags"] = json_answer({"models": [1, {}, {"name": 2}, {"name": "a:b"}]})
 
     assert look(ollama).models == ("a:b",)
@@ -103,7 +103,7 @@ def test_a_refused_connection_is_unreachable():
     assert raised.value.endpoint == endpoint.shown
 
 
-def test_a_cut_answer_is_unreachable(ollama):
+def test_an_incomplete_response_is_unreachable(ollama):
     ollama.answers["/api/tags"] = replace(ollama.answers["/api/tags"], cut=True)
 
     with pytest.raises(ModelUnreachable, match="incomplete"):
@@ -116,7 +116,7 @@ def test_an_unknown_scheme_is_unreachable():
 
 
 @pytest.mark.parametrize("slow", [{"delay_s": 5.0}, {"pieces_s": 0.05}], ids=["silent", "dripping"])
-def test_no_server_can_hold_the_probe_beyond_its_limit(ollama, slow):
+def test_the_probe_ends_at_its_time_limit(ollama, slow):
     ollama.answers["/api/version"] = replace(ollama.answers["/api/version"], **slow)
     started = perf_counter()
 
@@ -143,6 +143,6 @@ def test_a_server_that_never_accepts_is_unreachable():
                 one.close()
 
 
-def test_a_bug_below_the_probe_is_raised_to_the_caller():
+def test_a_bug_in_the_probe_is_raised_to_the_caller():
     with pytest.raises(TypeError):
         probe_ollama(parse_endpoint("127.0.0.1:9"), connect_s="soon")  # type: ignore[arg-type]

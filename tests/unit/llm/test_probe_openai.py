@@ -37,7 +37,7 @@ def test_the_models_are_listed(server):
     assert "authorization" not in asked.headers
 
 
-def test_the_key_is_shown(server):
+def test_the_key_is_sent(server):
     server.key = SECRET
 
     assert look(server, key=ApiKey(SECRET, "OPENAI_API_KEY"))
@@ -73,32 +73,32 @@ def test_a_wrong_key_is_rejected(server):
         Answer(body=b"\xff\xfe"),
     ],
 )
-def test_another_server_is_foreign(server, step):
+def test_another_server_is_a_protocol_error(server, step):
     server.answers[MODELS] = step
 
     with pytest.raises(ModelProtocol, match="/models"):
         look(server)
 
 
-def test_strange_entries_among_the_models_are_passed_over(server):
+def test_invalid_entries_among_the_models_are_ignored(server):
     server.answers[MODELS] = json_answer({"data": [1, {}, {"id": 2}, {"id": "a"}]})
 
     assert look(server) == ("a",)
 
 
-def test_a_server_that_still_loads_is_busy(server):
+def test_a_loading_server_is_busy(server):
     server.answers[MODELS] = Fail("loading")
 
     with pytest.raises(ModelBusy):
         look(server)
 
 
-def test_nobody_there_is_unreachable():
+def test_a_missing_server_is_unreachable():
     with refusing() as url, pytest.raises(ModelUnreachable, match="connection refused"):
         probe_openai(parse_base_url(url))
 
 
-def test_a_cut_answer_is_unreachable(server):
+def test_an_incomplete_response_is_unreachable(server):
     whole = json_answer({"data": [{"id": "tiny"}]})
     server.answers[MODELS] = replace(whole, cut=True)
 
@@ -107,7 +107,7 @@ def test_a_cut_answer_is_unreachable(server):
 
 
 @pytest.mark.parametrize("slow", [{"delay_s": 5.0}, {"pieces_s": 0.05}], ids=["silent", "dripping"])
-def test_no_server_can_hold_the_probe_beyond_its_limit(server, slow):
+def test_the_probe_ends_at_its_time_limit(server, slow):
     server.answers[MODELS] = replace(json_answer({"data": [{"id": "x" * 500}]}), **slow)
     started = perf_counter()
 

@@ -33,7 +33,7 @@ def nested(levels):
         (nested(4), "too deep"),
     ],
 )
-def test_the_words_of_an_error_are_found(answer, text):
+def test_the_text_of_an_error_is_found(answer, text):
     error = parse_server_error(answer)
 
     assert error is not None
@@ -55,11 +55,11 @@ def test_the_words_of_an_error_are_found(answer, text):
         nested(500),
     ],
 )
-def test_what_tells_no_error_is_none(answer):
+def test_an_object_without_an_error_is_none(answer):
     assert parse_server_error(answer) is None
 
 
-def test_kind_status_and_counts_are_told():
+def test_kind_status_and_counts_are_parsed():
     error = parse_server_error({"error": {"message": "no", "type": "t", "code": "c", "n_ctx": 256}})
 
     assert error == ServerError(text="no", kinds=frozenset({"t", "c"}), context_tokens=256)
@@ -69,7 +69,7 @@ def test_kind_status_and_counts_are_told():
     ("code", "status"),
     [(400, 400), (599, 599), ("503", 503), (200, 0), (-1, 0), (True, 0), (None, 0)],
 )
-def test_a_code_that_is_an_error_status_is_one(code, status):
+def test_a_code_that_is_an_error_status_is_the_status(code, status):
     error = parse_server_error({"message": "no", "code": code})
 
     assert error is not None
@@ -77,7 +77,7 @@ def test_a_code_that_is_an_error_status_is_one(code, status):
 
 
 @pytest.mark.parametrize("code", ["9" * 5000, "٤٠٠", "4e2", "", [400], {"a": 1}])
-def test_a_strange_code_is_no_status(code):
+def test_an_invalid_code_is_no_status(code):
     error = parse_server_error(
         {"message": "no", "code": code, "n_prompt_tokens": "many", "n_ctx": -5}
     )

@@ -34,7 +34,7 @@ def data(*texts):
         ("", []),
     ],
 )
-def test_events_are_cut_by_the_standard(text, expected):
+def test_events_are_parsed_by_the_standard(text, expected):
     assert read(text) == expected
 
 
@@ -55,7 +55,7 @@ def test_bare_json_is_an_event():
     assert read('data: one\n\n{"error":"late"}') == data("one", '{"error":"late"}')
 
 
-def test_an_event_comes_as_soon_as_it_is_complete():
+def test_an_event_is_yielded_as_soon_as_it_is_complete():
     def lines():
         yield from (b"data: one", b"")
         raise AssertionError
