@@ -17,7 +17,7 @@ HOMES = {
     "click": ("kebab.cli",),
     "fastembed": ("kebab.embed",),
     "frontmatter": ("kebab.parse",),
-    "httpx": ("kebab.transport",),
+    "httpx": ("kebab.llm",),
     "huggingface_hub": ("kebab.embed",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),

@@ -14,10 +14,10 @@ _SMALL = shutil.ignore_patterns("__pycache__", "kept")
 
 PLANTED = {
     "an exception of a library that no table maps": (
-        "kebab/transport/failures.py",
-        "        httpx.ReadError: _cut,\n",
+        "kebab/llm/http_errors.py",
+        "        httpx.ReadError: _connection_lost,\n",
         "",
-        "tests/unit/transport/test_failures.py",
+        "tests/unit/llm/test_http_errors.py",
     ),
     "a missing translation": (
         "kebab/errors/translations/ko.py",
