@@ -1,22 +1,15 @@
 """From the nouns to wire objects; core types never leave `app`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
 from kebab.app.moment import stamp
 from kebab.app.place import file_of, freshness, line_citation
-from kebab.core.hit import Degraded, Hit, Page
+from kebab.core.hit import Hit, Page
 from kebab.core.query import Query
-from kebab.wire.search import (
-    DegradedChannel,
-    Lift,
-    Retrieval,
-    SearchHit,
-    SearchResponse,
-    TraceStage,
-)
+from kebab.wire.search import Lift, Retrieval, SearchHit, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.core.progress import Progress
@@ -35,16 +28,11 @@ def response(page: Page, query: Query, next_cursor: str | None) -> SearchRespons
         has_more=page.has_more,
         next_cursor=next_cursor,
         truncated=page.truncated,
-        degraded=degraded(page.degraded),
+        degraded=list(page.degraded),
         corpus_revision=page.revision,
         timing_ms=page.timing_ms,
-        trace=_stages(page) if query.trace else UNSET,
+        trace=list(page.stages) if query.trace else UNSET,
     )
-
-
-def degraded(lost: Iterable[Degraded]) -> list[DegradedChannel]:
-    """Return the channels that could not answer."""
-    return [DegradedChannel(channel=one.channel, reason=one.reason, hint=one.hint) for one in lost]
 
 
 def search_hit(hit: Hit, *, trace: bool = False) -> SearchHit:
@@ -110,15 +98,3 @@ def _retrieval(hit: Hit, *, trace: bool) -> Retrieval:
         fusion_score=evidence.fusion_score,
         lifts=lifts(evidence.lifts) if trace else UNSET,
     )
-
-
-def _stages(page: Page) -> list[TraceStage]:
-    return [
-        TraceStage(
-            stage=one.stage,
-            duration_ms=one.duration_ms,
-            candidates=one.candidates,
-            note=one.note,
-        )
-        for one in page.stages
-    ]

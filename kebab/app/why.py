@@ -6,7 +6,6 @@ from kebab.app import explained as told
 from kebab.app.compose import Workshop
 from kebab.app.library import summary
 from kebab.app.lookup import chunk_id, document_id, not_found
-from kebab.app.project import degraded
 from kebab.app.remedy import remedy
 from kebab.app.requests import WhyOptions
 from kebab.app.search import as_query, parts
@@ -80,7 +79,7 @@ def _explanation(
         lifted=[told.barrier(one) for one in explained.lifted],
         passages=[told.account(one) for one in explained.accounts],
         candidates=explained.ranked,
-        degraded=degraded(explained.degraded),
+        degraded=list(explained.degraded),
         corpus_revision=explained.revision,
         timing_ms=explained.timing_ms,
     )

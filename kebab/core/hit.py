@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
+
+if TYPE_CHECKING:
+    from kebab.wire.search import DegradedChannel, TraceStage
 
 VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
 """Whether a chunk has a vector, waits for one, or is in a script that its model does not know."""
@@ -74,23 +77,6 @@ class Hit(NamedTuple):
     evidence: Evidence
 
 
-class Degraded(NamedTuple):
-    """A channel that could not answer, and what would bring it back."""
-
-    channel: str
-    reason: str
-    hint: str | None = None
-
-
-class Stage(NamedTuple):
-    """What one stage of a search took in, gave out and cost."""
-
-    stage: str
-    duration_ms: float
-    candidates: int
-    note: str = ""
-
-
 class Page(NamedTuple):
     """One page of a search: hits in order, and what a caller must know about them."""
 
@@ -98,10 +84,10 @@ class Page(NamedTuple):
     has_more: bool
     next_offset: int | None
     truncated: bool
-    degraded: tuple[Degraded, ...]
+    degraded: "tuple[DegradedChannel, ...]"
     revision: int
     timing_ms: float
-    stages: tuple[Stage, ...] = ()
+    stages: "tuple[TraceStage, ...]" = ()
     asked: Mapping[str, float] = {}
     """How telling each term of the question is here, those that occur nowhere included."""
     conviction: float = 0.0

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode
@@ -12,6 +11,7 @@ from kebab.search import lexical
 from kebab.search.listing import Listing
 from kebab.search.rank import POOL, Ranking
 from kebab.search.vector import Channel
+from kebab.wire.search import DegradedChannel
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Depth:
         if len(found) < len(keys) and len(ranking.vector.ranked) >= POOL:
             count = self._library.chunk_count()
             near = self._channel.ask(ranking.question, keys, count, mode)
-            if not isinstance(near, Degraded):
+            if not isinstance(near, DegradedChannel):
                 found = _beyond(found, near.near, keys)
         return found
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from kebab.core.hit import Degraded, StoredChunk
+from kebab.core.hit import StoredChunk
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Query
@@ -22,6 +22,7 @@ from kebab.search.stages import Stages
 from kebab.search.tokens import Term
 from kebab.search.usage import TermUse
 from kebab.search.vector import Channel
+from kebab.wire.search import DegradedChannel
 
 Withheld: TypeAlias = Literal["per_doc", "copies"]
 
@@ -68,7 +69,7 @@ class Explanation:
     """The best passages, best first."""
     ranked: int
     """How many candidates there were."""
-    degraded: tuple[Degraded, ...]
+    degraded: tuple[DegradedChannel, ...]
     revision: int
     timing_ms: float
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded, Evidence
+from kebab.core.hit import Evidence
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode, Query
@@ -17,6 +17,7 @@ from kebab.search.parse import Question, parse
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel, Nearness
+from kebab.wire.search import DegradedChannel
 
 POOL = 1000
 """How many candidates each channel gives, whatever page is asked for: pages agree."""
@@ -34,7 +35,7 @@ class Ranking:
     words: Words
     lexical: Listing
     vector: Listing
-    degraded: tuple[Degraded, ...]
+    degraded: tuple[DegradedChannel, ...]
     fused: Mapping[Key, float] = field(default_factory=dict)
     """The evidence of both channels before anything was added to it."""
     lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
@@ -81,7 +82,7 @@ class Ranker:
         ranking = self._rank(question, mode, stages, reading)
         if ranking.order or not question.required:
             return ranking
-        words = Degraded(
+        words = DegradedChannel(
             channel="lexical", reason="no passage holds the quoted words as they stand", hint=None
         )
         loose = self._rank(replace(question, required=()), mode, stages, reading)
@@ -104,10 +105,10 @@ class Ranker:
 
     def _near(
         self, question: Question, found: Sequence[KeyedScore], mode: Mode, stages: Stages
-    ) -> Nearness | Degraded:
+    ) -> Nearness | DegradedChannel:
         keys = [key for key, _ in found]
         near = self._channel.ask(question, keys, POOL, mode)
-        if isinstance(near, Degraded):
+        if isinstance(near, DegradedChannel):
             stages.note("vector", 0, near.reason)
         else:
             stages.note("vector", len(near.near), "remembered" if near.remembered else near.version)
@@ -144,7 +145,7 @@ def _found(
     order: Order,
     words: Words,
     found: Sequence[KeyedScore],
-    near: Nearness | Degraded | None,
+    near: Nearness | DegradedChannel | None,
 ) -> Ranking:
     """Return an order with the places of its candidates in each channel."""
     vectors = near if isinstance(near, Nearness) else None
@@ -155,7 +156,7 @@ def _found(
         words=words,
         lexical=Listing(found),
         vector=Listing(vectors.near, vectors.cosines) if vectors else Listing(),
-        degraded=(near,) if isinstance(near, Degraded) else (),
+        degraded=(near,) if isinstance(near, DegradedChannel) else (),
         fused=order.fused,
         lifts=order.lifts,
     )

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kebab.core.hit import Confidence, Degraded, Evidence, Hit, Page, Snippet, StoredChunk
+from kebab.core.hit import Confidence, Evidence, Hit, Page, Snippet, StoredChunk
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.search.calibrate import STRONG
+from kebab.wire.search import DegradedChannel
 
 
 def stored(text: str, key: int = 1, **fields: Any) -> StoredChunk:
@@ -50,7 +51,7 @@ def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
 def page(
     *hits: Hit,
     asked: Mapping[str, float] | None = None,
-    degraded: tuple[Degraded, ...] = (),
+    degraded: tuple[DegradedChannel, ...] = (),
     conviction: float | None = None,
 ) -> Page:
     """Return a page of hits; as convincing as its best one if nothing else is said."""

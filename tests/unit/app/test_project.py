@@ -7,12 +7,10 @@ import pytest
 from kebab.app.project import INDEX_VERSION, progress, response, search_hit
 from kebab.core.hit import (
     Confidence,
-    Degraded,
     Evidence,
     Hit,
     Page,
     Snippet,
-    Stage,
     StoredChunk,
 )
 from kebab.core.ids import ChunkId, DocId, Key
@@ -20,6 +18,7 @@ from kebab.core.progress import Progress, ProgressKind
 from kebab.core.query import Mode, Query
 from kebab.wire.record import encode, envelop
 from kebab.wire.schemas import documents
+from kebab.wire.search import DegradedChannel, TraceStage
 
 
 def _chunk(root, *, source="/notes"):
@@ -67,7 +66,7 @@ def _page(*hits, **changes):
         "degraded": (),
         "revision": 5,
         "timing_ms": 1.5,
-        "stages": (Stage(stage="lexical", duration_ms=0.5, candidates=3, note="2 terms"),),
+        "stages": (TraceStage(stage="lexical", duration_ms=0.5, candidates=3, note="2 terms"),),
     }
     return Page(**{**told, **changes})
 
@@ -108,7 +107,7 @@ def test_the_method_names_the_channels_that_found_it(tmp_path, evidence, method)
 
 
 def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
-    degraded = (Degraded(channel="vector", reason="no model"),)
+    degraded = (DegradedChannel(channel="vector", reason="no model", hint=None),)
     page = _page(_hit(_chunk(tmp_path)), degraded=degraded, has_more=True, truncated=True)
     plain = response(page, Query(text="cat"), "next")
     traced = response(page, Query(text="cat", mode=Mode.LEXICAL, trace=True), None)
