@@ -10,22 +10,15 @@ from kebab.wire.why import (
     Barrier,
     FilterName,
     FilterReading,
-    HeldTerms,
     PassageAccount,
     PhraseReading,
     QueryReading,
-    Standing,
-    TermReading,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kebab.core.query import Filters
-    from kebab.search import depth
-    from kebab.search.explain import Account, Explanation
+    from kebab.search.explain import Account, DocumentAccount
     from kebab.search.parse import Phrase
-    from kebab.search.tokens import Term
 
 _NAMES: dict[str, FilterName] = {
     "tag": "tag",
@@ -40,21 +33,12 @@ _NAMES: dict[str, FilterName] = {
 _Origin: TypeAlias = Literal["request", "query"]
 
 
-def reading(explained: "Explanation", given: "Filters") -> QueryReading:
+def reading(explained: "DocumentAccount", given: "Filters") -> QueryReading:
     """Return how a query was read; `given` are the filters that the request sets."""
     question, goal = explained.question, explained.aim
     return QueryReading(
         plain=question.plain,
-        terms=[
-            TermReading(
-                text=one.term.text,
-                prefix=one.term.prefix,
-                use=one.use,
-                weight=one.weight,
-                passages=one.passages,
-            )
-            for one in explained.terms
-        ],
+        terms=explained.terms,
         required=[_phrase(one) for one in question.required],
         excluded=[_phrase(one) for one in question.excluded],
         relaxed=explained.relaxed,
@@ -76,24 +60,20 @@ def account(one: "Account") -> PassageAccount:
         heading_path=list(chunk.heading_path),
         citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
         barriers=[barrier(each) for each in one.barriers],
-        held=HeldTerms(
-            title=_texts(one.held["title"]),
-            headings=_texts(one.held["headings"]),
-            body=_texts(one.held["body"]),
-        ),
+        held=one.held,
         vector=chunk.vector_state,
-        lexical=_standing(one.words),
-        semantic=_standing(one.meaning),
-        fused=_standing(one.fused),
+        lexical=one.words,
+        semantic=one.meaning,
+        fused=one.fused,
         lifts=lifts(one.lifts),
-        final=_standing(one.final),
+        final=one.final,
         score=one.score,
         hit_rank=one.place,
         withheld=one.withheld,
     )
 
 
-def barrier(one: barriers.Barrier) -> Barrier:
+def barrier(one: barriers.BrokenCondition) -> Barrier:
     """Return what keeps a passage out."""
     return Barrier(
         kind=one.kind,
@@ -115,11 +95,3 @@ def _values(value: Any) -> list[str]:
 
 def _origin(name: str, given: "Filters") -> _Origin:
     return "request" if getattr(given, name) else "query"
-
-
-def _texts(terms: "Iterable[Term]") -> list[str]:
-    return [term.text for term in terms]
-
-
-def _standing(one: "depth.Standing") -> Standing:
-    return Standing(rank=one.rank, score=one.score, candidate=one.listed)

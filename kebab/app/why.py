@@ -10,8 +10,7 @@ from kebab.app.remedy import remedy
 from kebab.app.requests import WhyOptions
 from kebab.app.search import as_query, parts
 from kebab.search.cache import QueryVectors
-from kebab.search.explain import Explainer
-from kebab.search.explain import Explanation as Explained
+from kebab.search.explain import DocumentAccount, Explainer
 from kebab.search.vector import Channel
 from kebab.search.verdict import verdict
 from kebab.wire.library import NotFound
@@ -62,7 +61,10 @@ def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
 
 
 def _explanation(
-    explained: Explained, document: "DocumentSummary", request: "SearchRequest", query: "Query"
+    explained: DocumentAccount,
+    document: "DocumentSummary",
+    request: "SearchRequest",
+    query: "Query",
 ) -> Explanation:
     found, best = verdict(explained, query), explained.best
     return Explanation(

@@ -11,7 +11,13 @@ from kebab.wire.search import DegradedChannel, Lift, ModeName, Unit
 
 Count = Annotated[int, Meta(ge=0)]
 ColumnName = Literal["title", "headings", "body"]
+BarrierKind = Literal["filter", "phrase", "exclusion"]
 FilterName = Literal["tag", "lang", "media", "path", "source", "doc_id", "since", "until"]
+TermUse = Literal["asked", "absent", "common", "surplus", "filler"]
+VerdictName = Literal[
+    "found", "next_page", "per_doc", "copy", "kept_out", "no_text", "no_match", "too_far"
+]
+Withheld = Literal["per_doc", "copies"]
 
 
 class TermReading(Struct, frozen=True, kw_only=True):
@@ -21,7 +27,7 @@ class TermReading(Struct, frozen=True, kw_only=True):
     """The term: a stem, or two letters of a script without blanks."""
     prefix: bool
     """Whether it also stands for every longer term."""
-    use: Literal["asked", "absent", "common", "surplus", "filler"]
+    use: TermUse
     """`asked`; or left out: `absent` occurs nowhere, `common` in most passages, `surplus` is beyond
     the most terms of a query, and a `filler` only makes a question of what is asked."""
     weight: float | None
@@ -76,7 +82,7 @@ class QueryReading(Struct, frozen=True, kw_only=True):
 class Barrier(Struct, frozen=True, kw_only=True):
     """A condition that keeps a passage out."""
 
-    kind: Literal["filter", "phrase", "exclusion"]
+    kind: BarrierKind
     """A filter that does not hold, a required phrase that is missing, or an excluded one."""
     filter: FilterName | None
     """The filter; null for a phrase."""
@@ -135,7 +141,7 @@ class PassageAccount(Struct, frozen=True, kw_only=True):
     """The final evidence, calibrated; null when it was no candidate."""
     hit_rank: Positive | None
     """Its rank among the hits of all pages; null when it is none."""
-    withheld: Literal["per_doc", "copies"] | None
+    withheld: Withheld | None
     """Why it is no hit although it was ranked: its document or its very text is shown enough."""
 
 
@@ -154,9 +160,7 @@ class Explanation(Reply, frozen=True, kw_only=True, tag="explanation.v1"):
     """Whether it is among the hits of the page."""
     rank: Positive | None
     """Its rank among the hits of all pages; null when it has none."""
-    verdict: Literal[
-        "found", "next_page", "per_doc", "copy", "kept_out", "no_text", "no_match", "too_far"
-    ]
+    verdict: VerdictName
     """Where it was found or lost. `too_far` is beyond the candidates of each channel."""
     message: str
     """The verdict in a sentence."""
