@@ -51,7 +51,7 @@ def reply(outcome: AskOutcome, context: Context) -> Answer:
 
 def _embedding(page: Page) -> str | None:
     """Return what embedded the passages; None when vectors had no part in finding them."""
-    near = (hit.chunk for hit in page.hits if hit.evidence.vector_score is not None)
+    near = (hit.chunk for hit in page.hits if hit.retrieval.vector_score is not None)
     return next((chunk.embedding_version for chunk in near), None)
 
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kebab.app.moment import stamp
 from kebab.app.place import line_citation
-from kebab.app.project import lifts
 from kebab.search import barriers
 from kebab.wire.why import (
     Barrier,
@@ -65,7 +64,7 @@ def account(one: "Account") -> PassageAccount:
         lexical=one.words,
         semantic=one.meaning,
         fused=one.fused,
-        lifts=lifts(one.lifts),
+        lifts=one.lifts,
         final=one.final,
         score=one.score,
         hit_rank=one.place,

@@ -18,12 +18,12 @@ from kebab.wire.why import Explanation
 
 if TYPE_CHECKING:
     from kebab.core.hit import StoredChunk
-    from kebab.core.library import DocumentSummary
+    from kebab.core.library import StoredDocument
     from kebab.core.query import Query
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.wire.search import SearchRequest
 
-_Subject: TypeAlias = "tuple[DocumentSummary, list[StoredChunk]]"
+_Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
 
 
 def why(shop: Workshop, options: WhyOptions) -> Explanation | NotFound:
@@ -62,7 +62,7 @@ def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
 
 def _explanation(
     explained: DocumentAccount,
-    document: "DocumentSummary",
+    document: "StoredDocument",
     request: "SearchRequest",
     query: "Query",
 ) -> Explanation:

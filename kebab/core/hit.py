@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from kebab.core.ids import ChunkId, DocId, Key
 
 if TYPE_CHECKING:
-    from kebab.wire.search import DegradedChannel, TraceStage
+    from kebab.wire.search import DegradedChannel, Retrieval, TraceStage
 
 VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
 """Whether a chunk has a vector, waits for one, or is in a script that its model does not know."""
@@ -47,18 +47,6 @@ class StoredChunk(NamedTuple):
     vector_state: VectorState = "pending"
 
 
-class Evidence(NamedTuple):
-    """Why a chunk is a hit: its place and score in each channel and after fusion."""
-
-    lexical_rank: int | None = None
-    lexical_score: float | None = None
-    vector_rank: int | None = None
-    vector_score: float | None = None
-    fusion_score: float = 0.0
-    lifts: Mapping[str, float] = {}
-    """What was added to the fused evidence, by its reason."""
-
-
 class Snippet(NamedTuple):
     """A window cut from a chunk's text; highlights are [start, end) code points of `text`."""
 
@@ -74,7 +62,7 @@ class Hit(NamedTuple):
     confidence: Confidence
     chunk: StoredChunk
     snippet: Snippet
-    evidence: Evidence
+    retrieval: "Retrieval"
 
 
 class Page(NamedTuple):

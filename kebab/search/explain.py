@@ -19,7 +19,7 @@ from kebab.search.rank import Ranker, Ranking, understood
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel
-from kebab.wire.search import DegradedChannel
+from kebab.wire.search import DegradedChannel, Lift
 from kebab.wire.why import HeldTerms, Standing, TermReading, Withheld
 
 _SHOWN = 3
@@ -36,7 +36,7 @@ class Account:
     words: Standing
     meaning: Standing
     fused: Standing
-    lifts: Mapping[str, float]
+    lifts: list[Lift]
     final: Standing
     score: float | None
     """The final evidence, calibrated."""

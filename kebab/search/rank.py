@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import UNSET
+
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Evidence
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode, Query
@@ -17,7 +18,7 @@ from kebab.search.parse import Question, parse
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel, Nearness
-from kebab.wire.search import DegradedChannel
+from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval
 
 POOL = 1000
 """How many candidates each channel gives, whatever page is asked for: pages agree."""
@@ -41,20 +42,24 @@ class Ranking:
     lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
     """What was added to the fused evidence of a candidate, by its reason."""
 
-    def evidence(self, key: Key, fused: float) -> Evidence:
-        """Return the place of a candidate in each channel."""
-        return Evidence(
-            lexical_rank=self.lexical.rank(key),
+    def retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
+        """Return how a candidate was found; with `trace`, also what was added to its evidence."""
+        lexical, vector = self.lexical.rank(key), self.vector.rank(key)
+        only: ModeName = "lexical" if vector is None else "vector"
+        return Retrieval(
+            method="hybrid" if lexical and vector else only,
+            lexical_rank=lexical,
             lexical_score=self.lexical.scores.get(key),
-            vector_rank=self.vector.rank(key),
+            vector_rank=vector,
             vector_score=self.vector.scores.get(key),
             fusion_score=fused,
-            lifts=self.added(key),
+            lifts=self.added(key) if trace else UNSET,
         )
 
-    def added(self, key: Key) -> dict[str, float]:
-        """Return what was added to the evidence of a candidate, by its reason."""
-        return {reason: lift[key] for reason, lift in self.lifts.items() if key in lift}
+    def added(self, key: Key) -> list[Lift]:
+        """Return what was added to the evidence of a candidate; reasons that add 0 are left out."""
+        found = ((reason, lift.get(key)) for reason, lift in self.lifts.items())
+        return [Lift(reason=reason, value=value) for reason, value in found if value]
 
 
 class Ranker:

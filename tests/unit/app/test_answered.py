@@ -13,11 +13,10 @@ from kebab.core.answer import (
     Retrieved,
     Support,
 )
-from kebab.core.hit import Evidence
 from kebab.rag.worded import NO_USAGE
 from kebab.wire.ask import AnswerWarning
 from kebab.wire.search import DegradedChannel
-from tests.fakes.evidence import hit, page, stored
+from tests.fakes.evidence import hit, page, retrieval, stored
 
 NOTE = "One.\nThe backup runs at two.\nThree."
 CHUNK = stored(NOTE, start_line=4, embedding_version="v9", heading_path=("Backups", "Night"))
@@ -86,7 +85,7 @@ def test_without_a_model_there_is_no_prompt():
 
 
 def test_what_embedded_the_passages_is_told_when_vectors_found_them():
-    near = HITS[0]._replace(evidence=Evidence(vector_score=0.5))
+    near = HITS[0]._replace(retrieval=retrieval(vector_score=0.5))
     retrieved = replace(answered().retrieved, page=page(near))
 
     assert reply(answered(), CONTEXT).embedding is None
