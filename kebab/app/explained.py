@@ -1,6 +1,6 @@
 """From the explanation of a search to wire objects."""
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from kebab.app.moment import stamp
 from kebab.app.place import line_citation
@@ -8,6 +8,7 @@ from kebab.search import barriers
 from kebab.wire.why import (
     Barrier,
     FilterName,
+    FilterOrigin,
     FilterReading,
     PassageAccount,
     PhraseReading,
@@ -29,7 +30,6 @@ _NAMES: dict[str, FilterName] = {
     "since": "since",
     "until": "until",
 }
-_Origin: TypeAlias = Literal["request", "query"]
 
 
 def reading(explained: "DocumentAccount", given: "Filters") -> QueryReading:
@@ -92,5 +92,5 @@ def _values(value: Any) -> list[str]:
     return [value if isinstance(value, str) else stamp(value)]
 
 
-def _origin(name: str, given: "Filters") -> _Origin:
+def _origin(name: str, given: "Filters") -> FilterOrigin:
     return "request" if getattr(given, name) else "query"

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Positive
-from kebab.wire.library import DocSummary
+from kebab.wire.library import DocSummary, VectorState
 from kebab.wire.record import Reply
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Unit
 
@@ -13,6 +13,7 @@ Count = Annotated[int, Meta(ge=0)]
 ColumnName = Literal["title", "headings", "body"]
 BarrierKind = Literal["filter", "phrase", "exclusion"]
 FilterName = Literal["tag", "lang", "media", "path", "source", "doc_id", "since", "until"]
+FilterOrigin = Literal["request", "query"]
 TermUse = Literal["asked", "absent", "common", "surplus", "filler"]
 VerdictName = Literal[
     "found", "next_page", "per_doc", "copy", "kept_out", "no_text", "no_match", "too_far"
@@ -52,7 +53,7 @@ class FilterReading(Struct, frozen=True, kw_only=True):
     """Which one."""
     values: list[str]
     """Its values; dates as RFC 3339."""
-    origin: Literal["request", "query"]
+    origin: FilterOrigin
     """Whether the request sets it, or the text of the query."""
 
 
@@ -125,7 +126,7 @@ class PassageAccount(Struct, frozen=True, kw_only=True):
     """What keeps it out; empty when nothing does."""
     held: HeldTerms
     """The terms that it holds."""
-    vector: Literal["pending", "committed", "unsupported"]
+    vector: VectorState
     """Whether it has a vector, waits for one, or is in a script that the model does not know."""
     lexical: Standing
     """By its words; the score is bm25."""
