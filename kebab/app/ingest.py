@@ -22,10 +22,9 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.errors.place import absolute
-from kebab.ingest.outcome import IngestItem as Item
-from kebab.ingest.outcome import IngestOutcome
+from kebab.ingest.outcome import FileOutcome, IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
-from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
+from kebab.wire.ingest import IngestItem, IngestReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +96,6 @@ def _refuse_nothing(request: IngestRequest, known: "Sequence[Source]") -> None:
 
 def ingest_report(outcome: IngestOutcome, view: View = PLAIN) -> IngestReport:
     """Return the outcome of a run as the wire says it; `view` is how its errors are told."""
-    embedding = outcome.embedding
     return IngestReport(
         scope=list(outcome.scope),
         dry_run=outcome.dry_run,
@@ -115,21 +113,12 @@ def ingest_report(outcome: IngestOutcome, view: View = PLAIN) -> IngestReport:
         skipped_by_extension=outcome.skipped_by_extension,
         skip_examples=outcome.skip_examples,
         items=[_item(item, view) for item in outcome.items],
-        embedding=EmbeddingSummary(
-            version=embedding.version,
-            embedded=embedding.embedded,
-            reused=embedding.reused,
-            pending=embedding.pending,
-            unsupported=embedding.unsupported,
-        ),
-        slowest=[
-            SlowFile(doc_path=file.doc_path, duration_ms=file.duration_ms)
-            for file in outcome.slowest
-        ],
+        embedding=outcome.embedding,
+        slowest=list(outcome.slowest),
     )
 
 
-def _item(item: Item, view: View) -> IngestItem:
+def _item(item: FileOutcome, view: View) -> IngestItem:
     return IngestItem(
         kind=item.kind.value,
         doc_id=item.doc_id,

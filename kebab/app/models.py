@@ -8,8 +8,8 @@ from kebab.config.model import AUTO
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
 from kebab.errors.catalog import NotIndexed, UsageInvalid
-from kebab.ingest.outcome import EmbeddingOutcome
 from kebab.ingest.reembed import reembed
+from kebab.wire.ingest import EmbeddingSummary
 from kebab.wire.model import ModelList, ModelReport, ModelRow
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def use(shop: Workshop, name: str, report: Report, cancel: Cancel) -> ModelRepor
 
 def _embed_again(
     shop: Workshop, model: "EmbeddingModel", report: Report, cancel: Cancel
-) -> EmbeddingOutcome:
+) -> EmbeddingSummary:
     """Give every passage a vector of this model; files are not read."""
     embedder = shop.embedders.installed(model.version)
     assert embedder is not None, "its weights were just fetched"

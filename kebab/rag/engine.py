@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from kebab.core.answer import Answer, Inquiry, Refusal, Retrieved, Turn
+from msgspec import structs
+
+from kebab.core.answer import AskOutcome, Inquiry, Refusal, Retrieved, Turn
 from kebab.core.hit import Page
 from kebab.core.query import Query
 from kebab.errors.catalog import InvalidInput
@@ -34,7 +35,7 @@ class AskEngine:
         self._writer = writer
         self._clock = clock
 
-    def answer(self, inquiry: Inquiry, history: Sequence[Turn], listener: Listener) -> Answer:
+    def answer(self, inquiry: Inquiry, history: Sequence[Turn], listener: Listener) -> AskOutcome:
         """Return an answer whose claims were checked, or a refusal.
 
         Raises:
@@ -56,7 +57,7 @@ class AskEngine:
         verdict = gate.judge(page)
         worded = self._worded(question, page, history, listener, passed=verdict.passed)
         model = self._writer.model
-        return Answer(
+        return AskOutcome(
             text=worded.text or _refused(inquiry.question, worded.refusal),
             mode=self._writer.mode,
             model=model.name if model else None,
@@ -69,9 +70,12 @@ class AskEngine:
                 top_score=verdict.evidence,
                 gate=verdict.threshold,
             ),
-            usage=replace(worded.usage, latency_ms=round((self._clock() - began) * 1000, 3)),
+            usage=structs.replace(worded.usage, latency_ms=self._elapsed_ms(began)),
             warnings=worded.warnings,
         )
+
+    def _elapsed_ms(self, began: float) -> float:
+        return round((self._clock() - began) * 1000, 3)
 
     def _worded(
         self,

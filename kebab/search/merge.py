@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded
 from kebab.core.ports import Vectors
 from kebab.core.query import Mode
 from kebab.search import feedback, fuse, lexical
@@ -15,6 +14,7 @@ from kebab.search.parse import Question
 from kebab.search.reading import Reading
 from kebab.search.trust import trust
 from kebab.search.vector import Nearness
+from kebab.wire.search import DegradedChannel
 
 FRONT = 300
 """How many candidates, by their fused evidence, are compared with each other."""
@@ -45,7 +45,7 @@ class Merger:
         question: Question,
         words: Words,
         found: Sequence[KeyedScore],
-        near: Nearness | Degraded | None,
+        near: Nearness | DegradedChannel | None,
         reading: Reading,
     ) -> Order:
         """Return the order of all candidates.

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode
@@ -22,6 +21,7 @@ from kebab.errors.signal import Signal
 from kebab.search import lexical
 from kebab.search.cache import QueryVectors
 from kebab.search.parse import Question
+from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.vector import Vector
@@ -75,7 +75,7 @@ class Channel:
 
     def ask(
         self, question: Question, candidates: Collection[Key], limit: int, mode: Mode
-    ) -> Nearness | Degraded:
+    ) -> Nearness | DegradedChannel:
         """Return the nearest chunks, with the cosines of the candidates; or why there are none.
 
         Raises:
@@ -94,7 +94,7 @@ class Channel:
 
     def _ask(
         self, question: Question, candidates: Collection[Key], limit: int
-    ) -> Nearness | Degraded:
+    ) -> Nearness | DegradedChannel:
         embedder = self.embedder()
         if not embedder.supports(question.plain):
             return unavailable(f"{embedder.version} does not know the script of this query")
@@ -146,6 +146,6 @@ def _cosines(
     return {**known, **(vectors.cosines(query, missing) if missing else {})}
 
 
-def unavailable(reason: str, hint: str | None = None) -> Degraded:
+def unavailable(reason: str, hint: str | None = None) -> DegradedChannel:
     """Return that the channel could not answer, and what would bring it back."""
-    return Degraded(channel="vector", reason=reason, hint=hint)
+    return DegradedChannel(channel="vector", reason=reason, hint=hint)

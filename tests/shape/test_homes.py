@@ -23,8 +23,16 @@ HOMES = {
     "lancedb": ("kebab.store.lance",),
     # Notes are cut along it, and answers are drawn by it.
     "markdown_it": ("kebab.cli.render.markdown", "kebab.parse"),
-    # Wire objects and settings are its structs: `app` fills them, a surface takes them apart.
-    "msgspec": ("kebab.app", "kebab.cli", "kebab.config", "kebab.wire"),
+    # Wire records and settings are its structs: pipelines and `app` fill them, surfaces read them.
+    "msgspec": (
+        "kebab.app",
+        "kebab.cli",
+        "kebab.config",
+        "kebab.ingest",
+        "kebab.rag",
+        "kebab.search",
+        "kebab.wire",
+    ),
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
     # evaluation draws samples.
     "numpy": ("kebab.embed", "kebab.evals.resample", "kebab.search", "kebab.store"),

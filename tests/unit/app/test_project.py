@@ -2,17 +2,13 @@ from typing import Any
 
 import jsonschema
 import msgspec
-import pytest
 
 from kebab.app.project import INDEX_VERSION, progress, response, search_hit
 from kebab.core.hit import (
     Confidence,
-    Degraded,
-    Evidence,
     Hit,
     Page,
     Snippet,
-    Stage,
     StoredChunk,
 )
 from kebab.core.ids import ChunkId, DocId, Key
@@ -20,6 +16,8 @@ from kebab.core.progress import Progress, ProgressKind
 from kebab.core.query import Mode, Query
 from kebab.wire.record import encode, envelop
 from kebab.wire.schemas import documents
+from kebab.wire.search import DegradedChannel, TraceStage
+from tests.fakes.evidence import retrieval
 
 
 def _chunk(root, *, source="/notes"):
@@ -47,14 +45,14 @@ def _chunk(root, *, source="/notes"):
     )
 
 
-def _hit(chunk, **evidence):
+def _hit(chunk, **fields):
     return Hit(
         rank=1,
         score=0.123456789,
         confidence=Confidence.FAIR,
         chunk=chunk,
         snippet=Snippet(text="the cat", highlights=((4, 7),)),
-        evidence=Evidence(fusion_score=0.5, **evidence),
+        retrieval=retrieval(fusion_score=0.5, **fields),
     )
 
 
@@ -67,7 +65,7 @@ def _page(*hits, **changes):
         "degraded": (),
         "revision": 5,
         "timing_ms": 1.5,
-        "stages": (Stage(stage="lexical", duration_ms=0.5, candidates=3, note="2 terms"),),
+        "stages": (TraceStage(stage="lexical", duration_ms=0.5, candidates=3, note="2 terms"),),
     }
     return Page(**{**told, **changes})
 
@@ -93,22 +91,8 @@ def test_text_from_standard_input_names_no_file(tmp_path):
     assert search_hit(_hit(_chunk(tmp_path, source="stdin"))).file is None
 
 
-@pytest.mark.parametrize(
-    ("evidence", "method"),
-    [
-        ({"lexical_rank": 1}, "lexical"),
-        ({"vector_rank": 1}, "vector"),
-        ({"lexical_rank": 3, "vector_rank": 1}, "hybrid"),
-        ({"lexical_rank": 1, "vector_score": 0.4}, "lexical"),
-        ({}, "lexical"),
-    ],
-)
-def test_the_method_names_the_channels_that_found_it(tmp_path, evidence, method):
-    assert search_hit(_hit(_chunk(tmp_path), **evidence)).retrieval.method == method
-
-
 def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
-    degraded = (Degraded(channel="vector", reason="no model"),)
+    degraded = (DegradedChannel(channel="vector", reason="no model", hint=None),)
     page = _page(_hit(_chunk(tmp_path)), degraded=degraded, has_more=True, truncated=True)
     plain = response(page, Query(text="cat"), "next")
     traced = response(page, Query(text="cat", mode=Mode.LEXICAL, trace=True), None)

@@ -69,7 +69,7 @@ def sound(tmp_path):
 
 
 def statuses(subject):
-    return {check.name: check.status.value for check in examine(subject, Wall()).checks}
+    return {check.name: check.status for check in examine(subject, Wall()).checks}
 
 
 def named(subject, status):
@@ -101,7 +101,7 @@ def test_a_damaged_base_is_an_illness_with_its_cure(sound):
 
     (failed,) = [check for check in diagnosis.checks if check.name == "database"]
     assert not diagnosis.ok
-    assert (failed.status.value, failed.fix) == ("fail", "kebab reset")
+    assert (failed.status, failed.fix) == ("fail", "kebab reset")
     assert named(torn, "skip") == STORED
 
 
@@ -164,6 +164,6 @@ def test_whatever_question_fails_doctor_ends_unhealthy_and_names_a_command(
 
     diagnosis = examine(ill, Wall())
 
-    failed = [check for check in diagnosis.checks if check.status.value == "fail"]
+    failed = [check for check in diagnosis.checks if check.status == "fail"]
     assert not diagnosis.ok
     assert all(check.fix and check.fix != "kebab doctor" for check in failed)

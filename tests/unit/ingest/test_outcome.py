@@ -1,10 +1,11 @@
-from kebab.ingest.outcome import SLOWEST, IngestItem, IngestOutcome, ItemKind, SlowFile, slowest
+from kebab.ingest.outcome import SLOWEST, FileOutcome, IngestOutcome, ItemKind, slowest
+from kebab.wire.ingest import SlowFile
 
 
 def test_counts_follow_the_items():
     kinds = [*ItemKind, ItemKind.NEW]
     outcome = IngestOutcome(
-        items=[IngestItem(kind=kind, doc_path=kind.value, source="s") for kind in kinds]
+        items=[FileOutcome(kind=kind, doc_path=kind.value, source="s") for kind in kinds]
     )
 
     assert (outcome.new, outcome.updated, outcome.moved) == (2, 1, 1)
@@ -12,7 +13,9 @@ def test_counts_follow_the_items():
 
 
 def test_only_the_slowest_files_are_told_slowest_first():
-    files = [SlowFile(str(number), float(number)) for number in range(SLOWEST + 3)]
+    files = [
+        SlowFile(doc_path=str(number), duration_ms=float(number)) for number in range(SLOWEST + 3)
+    ]
 
     told = slowest(files)
 
