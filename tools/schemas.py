@@ -1,4 +1,4 @@
-"""From the declarations to JSON Schema 2020-12, fully typed."""
+"""Builds JSON Schema 2020-12 documents from the declared wire objects."""
 
 import dataclasses
 from typing import Any
@@ -23,24 +23,24 @@ _ENVELOPE = ["command", "timestamp", "exit_code", "output_format"]
 Schema = dict[str, Any]
 
 
-def documents() -> dict[str, Schema]:
+def build_schemas() -> dict[str, Schema]:
     """Return every schema by its name, `citation.v1` included."""
     from kebab.wire.citation import Citation
 
-    made = {str(name_of(form)): document(form) for form in every_form()}
-    made["citation.v1"] = _document("citation.v1", Citation, _parts(Citation))
-    return dict(sorted(made.items()))
+    schemas = {str(name_of(form)): build_schema(form) for form in every_form()}
+    schemas["citation.v1"] = _build_document("citation.v1", Citation, _collect_parts(Citation))
+    return dict(sorted(schemas.items()))
 
 
-def document(form: type[Struct]) -> Schema:
+def build_schema(form: type[Struct]) -> Schema:
     """Return the schema of one wire object; a reply requires its envelope."""
-    schema = _document(str(name_of(form)), form, _parts(form))
+    schema = _build_document(str(name_of(form)), form, _collect_parts(form))
     if issubclass(form, Reply):
         schema["required"] = _ENVELOPE
     return schema
 
 
-def detail_schema(signal: type[Signal]) -> Schema:
+def build_detail_schema(signal: type[Signal]) -> Schema:
     """Return the schema of a code's details; one that has a default may be left out.
 
     `--verbose` adds `chain` to those of any code. Of a code whose message is not public any detail
@@ -61,11 +61,12 @@ def detail_schema(signal: type[Signal]) -> Schema:
     return {**schema, **required, "title": form.__name__, "properties": properties}
 
 
-def _document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:
+def _build_document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:
     (root,), components = msgspec.json.schema_components([form], ref_template="#/$defs/{name}")
     for part, schema in components.items():
         _describe(schema, parts[part])
-    title = name if len(components) == 0 else components.get(_leaf(root), {}).get("description")
+    referenced = components.get(_get_referenced_name(root), {})
+    title = referenced.get("description") if components else name
     return {
         "$schema": _DIALECT,
         "$id": f"{name}.schema.json",
@@ -76,7 +77,7 @@ def _document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:
     }
 
 
-def _leaf(root: Schema) -> str:
+def _get_referenced_name(root: Schema) -> str:
     return str(root.get("$ref", "")).rpartition("/")[2]
 
 
@@ -90,17 +91,17 @@ def _describe(schema: Schema, form: type[Struct]) -> None:
         schema["required"] = sorted({*schema.get("required", []), tag.tag_field})
     if name_of(form) == "error.v1":
         schema["properties"]["code"]["enum"] = list(catalog())
-        schema["allOf"] = [_rule(code, signal) for code, signal in catalog().items()]
+        schema["allOf"] = [_build_rule(code, signal) for code, signal in catalog().items()]
 
 
-def _rule(code: str, signal: type[Signal]) -> Schema:
+def _build_rule(code: str, signal: type[Signal]) -> Schema:
     return {
         "if": {"properties": {"code": {"const": code}}, "required": ["code"]},
-        "then": {"properties": {"details": detail_schema(signal)}},
+        "then": {"properties": {"details": build_detail_schema(signal)}},
     }
 
 
-def _parts(form: Any) -> dict[str, type[Struct]]:
+def _collect_parts(form: Any) -> dict[str, type[Struct]]:
     """Return every struct that a form is made of, by its name."""
     found: dict[str, type[Struct]] = {}
     waiting = [msgspec.inspect.type_info(form)]
@@ -112,11 +113,11 @@ def _parts(form: Any) -> dict[str, type[Struct]]:
             found[info.cls.__name__] = info.cls
             waiting += [field.type for field in info.fields]
         else:
-            waiting += _inner(info)
+            waiting += _list_inner_types(info)
     return found
 
 
-def _inner(info: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
+def _list_inner_types(info: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
     inner = [getattr(info, name, None) for name in ("type", "item_type", "value_type")]
     several = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
     return [one for one in (*inner, *several) if isinstance(one, msgspec.inspect.Type)]

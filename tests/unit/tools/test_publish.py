@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.wire import publish
+import kebab
+from tools import publish
 
 EXIT = "frozen: not_indexed: exit changed from 3 to 1"
 REUSED = "frozen: locked: reused, it meant STORAGE.LOCKED and now STORAGE.FULL"
@@ -77,7 +78,7 @@ def test_a_binding_that_nobody_generates_any_more_is_found_and_removed(checkout,
 def copy(tmp_path_factory):
     """A copy of the tree, as a developer would change it."""
     folder = tmp_path_factory.mktemp("tree")
-    for name in ("kebab", "docs", "migrations"):
+    for name in ("kebab", "tools", "docs", "migrations"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(publish._ROOT / name, folder / name, ignore=ignored)
     shutil.copy(publish._ROOT / "README.md", folder)
@@ -86,7 +87,7 @@ def copy(tmp_path_factory):
 
 def checked(folder):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "kebab.wire.publish", "--check"],
+        [sys.executable, "-P", "-m", "tools.publish", "--check"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -125,4 +126,5 @@ def test_blocks_of_the_readme_are_generated(checkout):
 
 
 def test_the_checkout_is_the_one_that_holds_the_package():
-    assert (publish._ROOT / "kebab").samefile(Path(publish.__file__).parents[1])
+    assert (publish._ROOT / "tools").samefile(Path(publish.__file__).parent)
+    assert (publish._ROOT / "kebab").samefile(Path(kebab.__file__).parent)

@@ -5,8 +5,8 @@ import subprocess
 import pytest
 
 from kebab.errors.listing import catalog
-from kebab.wire.bindings.go import source
-from kebab.wire.bindings.words import pascal
+from tools.bindings.go import render_source
+from tools.bindings.names import to_pascal_case
 
 MEMBERS = {
     "Kind",
@@ -34,7 +34,7 @@ def go(grammar):
 def table(go):
     """Return the members of each row of `Rows` as they stand in the text."""
     rows: dict[str, dict[str, str]] = {}
-    for element in go.nodes(source(), "keyed_element"):
+    for element in go.nodes(render_source(), "keyed_element"):
         key, value = (one.text.decode() for one in element.named_children)
         if key.startswith("Code"):
             rows[key] = {}
@@ -44,26 +44,26 @@ def table(go):
 
 
 def test_the_text_is_go(go):
-    assert go.faults(source()) == []
+    assert go.faults(render_source()) == []
 
 
 def test_a_text_that_is_none_is_found(go):
-    assert go.faults(source().replace("type Row struct {", "type Row struct")) != []
+    assert go.faults(render_source().replace("type Row struct {", "type Row struct")) != []
 
 
 def test_the_table_says_what_the_catalogue_says(go):
     def wanted(meaning):
         members = {
-            "Kind": f"Kind{pascal(meaning.kind)}",
-            "Canonical": f"Canonical{pascal(meaning.canonical)}",
+            "Kind": f"Kind{to_pascal_case(meaning.kind)}",
+            "Canonical": f"Canonical{to_pascal_case(meaning.canonical)}",
             "Domain": meaning.domain,
-            "Origin": f"Origin{pascal(meaning.origin)}",
+            "Origin": f"Origin{to_pascal_case(meaning.origin)}",
             "Exit": str(meaning.exit.value),
             "HTTP": str(meaning.http),
             "GRPC": meaning.grpc,
-            "Retry": f"Retry{pascal(meaning.retry)}",
+            "Retry": f"Retry{to_pascal_case(meaning.retry)}",
             "Retryable": str(meaning.retry.value == "transient").lower(),
-            "Severity": f"Severity{pascal(meaning.severity)}",
+            "Severity": f"Severity{to_pascal_case(meaning.severity)}",
             "Public": str(meaning.public).lower(),
             "Retired": str(meaning.retired).lower(),
             "Reserved": str(meaning.reserved).lower(),
@@ -75,19 +75,21 @@ def test_the_table_says_what_the_catalogue_says(go):
             )
         return members
 
-    rows = {f"Code{pascal(code)}": wanted(row.meaning) for code, row in catalog().items()}
+    rows = {f"Code{to_pascal_case(code)}": wanted(row.meaning) for code, row in catalog().items()}
     assert table(go) == rows
 
 
 def test_every_code_is_a_constant():
-    text = " ".join(source().split())
+    text = " ".join(render_source().split())
 
-    assert [code for code in catalog() if f'Code{pascal(code)} Code = "{code}"' not in text] == []
+    assert [
+        code for code in catalog() if f'Code{to_pascal_case(code)} Code = "{code}"' not in text
+    ] == []
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="no Go on this machine")
 def test_the_package_compiles(tmp_path):
-    (tmp_path / "errors.go").write_text(source())
+    (tmp_path / "errors.go").write_text(render_source())
     (tmp_path / "go.mod").write_text("module example.com/kebab\n\ngo 1.21\n")
     settings = {"GOCACHE": str(tmp_path / "cache"), "GOTOOLCHAIN": "local"}
 

@@ -6,7 +6,7 @@ from msgspec import UnsetType
 
 from kebab.errors.catalog import Op
 from kebab.errors.listing import catalog
-from kebab.wire.bindings.typescript import source, type_name
+from tools.bindings.typescript import format_type, render_source
 
 CLIENT = """\
 import { ERRORS, isErrorCode, type KebabError } from "./errors.js";
@@ -42,7 +42,7 @@ def literal(text):
 def table(typescript):
     """Return the rows of `ERRORS` as they stand in the text."""
     found = {}
-    for pair in typescript.nodes(source(), "pair"):
+    for pair in typescript.nodes(render_source(), "pair"):
         key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
         if value.type == "object" and key.text.decode() in catalog():
             members = [one for one in value.children if one.type == "pair"]
@@ -56,11 +56,11 @@ def table(typescript):
 
 
 def test_the_text_is_typescript(typescript):
-    assert typescript.faults(source()) == []
+    assert typescript.faults(render_source()) == []
 
 
 def test_a_text_that_is_none_is_found(typescript):
-    assert typescript.faults(source().replace("export type Kind =", "export type =")) != []
+    assert typescript.faults(render_source().replace("export type Kind =", "export type =")) != []
 
 
 def test_the_table_says_what_the_catalogue_says(typescript):
@@ -92,7 +92,7 @@ def test_the_table_says_what_the_catalogue_says(typescript):
 
 
 def test_every_code_is_a_member_of_the_union():
-    text = source()
+    text = render_source()
 
     assert [code for code in catalog() if f'  | ErrorOf<"{code}", ' not in text] == []
 
@@ -109,17 +109,17 @@ def test_every_code_is_a_member_of_the_union():
     ids=str,
 )
 def test_a_type_of_a_detail_has_its_name(form, written):
-    assert type_name(form) == written
+    assert format_type(form) == written
 
 
 def test_a_type_without_a_name_is_refused():
     with pytest.raises(TypeError, match="no TypeScript"):
-        type_name(bytes)
+        format_type(bytes)
 
 
 @pytest.mark.skipif(shutil.which("tsc") is None, reason="no `tsc` on this machine")
 def test_a_client_compiles_and_sees_the_details_of_each_code(tmp_path):
-    (tmp_path / "errors.ts").write_text(source())
+    (tmp_path / "errors.ts").write_text(render_source())
     (tmp_path / "client.ts").write_text(CLIENT)
     (tmp_path / "package.json").write_text('{"type": "module"}')
 

@@ -11,9 +11,16 @@ from msgspec import UnsetType
 
 from kebab.errors.listing import catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
-from kebab.wire.bindings.words import ORIGIN, flag, pascal, quoted, summary, values
 from kebab.wire.docstrings import field_docstrings
 from kebab.wire.error import ErrorReply
+from tools.bindings.names import (
+    ORIGIN,
+    format_boolean,
+    list_values,
+    quote,
+    summarize,
+    to_pascal_case,
+)
 
 _SIMPLE: dict[Any, str] = {
     str: "string",
@@ -70,40 +77,40 @@ export function isErrorCode(code: string): code is ErrorCode {
 """
 
 
-def source() -> str:
+def render_source() -> str:
     """Return `errors.ts`."""
     rows = catalog()
-    enums = [_names(listed, name, values(kind)) for listed, name, kind in _NAMES]
+    enums = [_render_names(listed, name, list_values(kind)) for listed, name, kind in _NAMES]
     return "".join(
         [
             _OPENING,
             *enums,
             _SHAPES,
-            _table(rows),
-            *(_details(signal) for signal in rows.values()),
-            _reply(),
-            _union(rows),
+            _render_table(rows),
+            *(_render_details(signal) for signal in rows.values()),
+            _render_reply(),
+            _render_union(rows),
             _CLOSING,
         ]
     )
 
 
-def type_name(form: Any) -> str:
+def format_type(form: Any) -> str:
     """Return a type as TypeScript writes it."""
     if form in _SIMPLE:
         return _SIMPLE[form]
     if get_origin(form) is Literal:
-        return " | ".join(quoted(one) for one in get_args(form))
+        return " | ".join(quote(one) for one in get_args(form))
     if get_origin(form) is list:
-        return f"readonly {type_name(get_args(form)[0])}[]"
+        return f"readonly {format_type(get_args(form)[0])}[]"
     if get_origin(form) in {Union, types.UnionType}:
-        return " | ".join(type_name(one) for one in get_args(form) if one is not UnsetType)
+        return " | ".join(format_type(one) for one in get_args(form) if one is not UnsetType)
     raise TypeError(f"no TypeScript for {form}")
 
 
-def _names(listed: str, name: str, members: Iterable[str]) -> str:
+def _render_names(listed: str, name: str, members: Iterable[str]) -> str:
     """Return a list of names and the type of one of them."""
-    literals = [quoted(one) for one in members]
+    literals = [quote(one) for one in members]
     line = f"export const {listed} = [{', '.join(literals)}] as const;"
     if len(line) > _WIDTH:
         body = "".join(f"  {one},\n" for one in literals)
@@ -111,9 +118,9 @@ def _names(listed: str, name: str, members: Iterable[str]) -> str:
     return f"\n{line}\n\nexport type {name} = (typeof {listed})[number];\n"
 
 
-def _table(rows: dict[str, type[Signal]]) -> str:
+def _render_table(rows: dict[str, type[Signal]]) -> str:
     body = "".join(
-        f"  {code}: {{\n{''.join(f'    {line},{chr(10)}' for line in _row(signal))}  }},\n"
+        f"  {code}: {{\n{''.join(f'    {line},{chr(10)}' for line in _render_row(signal))}  }},\n"
         for code, signal in rows.items()
     )
     return (
@@ -123,25 +130,25 @@ def _table(rows: dict[str, type[Signal]]) -> str:
     )
 
 
-def _row(signal: type[Signal]) -> Iterator[str]:
+def _render_row(signal: type[Signal]) -> Iterator[str]:
     meaning = signal.meaning
-    yield f"kind: {quoted(meaning.kind)}"
-    yield f"canonical: {quoted(meaning.canonical)}"
-    yield f"domain: {quoted(meaning.domain)}"
-    yield f"origin: {quoted(meaning.origin)}"
+    yield f"kind: {quote(meaning.kind)}"
+    yield f"canonical: {quote(meaning.canonical)}"
+    yield f"domain: {quote(meaning.domain)}"
+    yield f"origin: {quote(meaning.origin)}"
     yield f"exit: {meaning.exit.value}"
     yield f"http: {meaning.http}"
-    yield f"grpc: {quoted(meaning.grpc)}"
-    yield f"retry: {quoted(meaning.retry)}"
-    yield f"retryable: {flag(value=meaning.backoff is not None)}"
-    yield f"backoff: {_backoff(meaning.backoff)}"
-    yield f"severity: {quoted(meaning.severity)}"
-    yield f"public: {flag(value=meaning.public)}"
-    yield f"retired: {flag(value=meaning.retired)}"
-    yield f"reserved: {flag(value=meaning.reserved)}"
+    yield f"grpc: {quote(meaning.grpc)}"
+    yield f"retry: {quote(meaning.retry)}"
+    yield f"retryable: {format_boolean(value=meaning.backoff is not None)}"
+    yield f"backoff: {_render_backoff(meaning.backoff)}"
+    yield f"severity: {quote(meaning.severity)}"
+    yield f"public: {format_boolean(value=meaning.public)}"
+    yield f"retired: {format_boolean(value=meaning.retired)}"
+    yield f"reserved: {format_boolean(value=meaning.reserved)}"
 
 
-def _backoff(advice: Backoff | None) -> str:
+def _render_backoff(advice: Backoff | None) -> str:
     if advice is None:
         return "null"
     lines = (
@@ -153,30 +160,30 @@ def _backoff(advice: Backoff | None) -> str:
     return f"{{ {', '.join(lines)} }}"
 
 
-def _details(signal: type[Signal]) -> str:
-    head = f"\n/** The details of `{signal.meaning.code}`. {summary(signal)} */\n"
-    name = f"{pascal(signal.meaning.code)}Details"
+def _render_details(signal: type[Signal]) -> str:
+    head = f"\n/** The details of `{signal.meaning.code}`. {summarize(signal)} */\n"
+    name = f"{to_pascal_case(signal.meaning.code)}Details"
     fields = dataclasses.fields(signal)  # type: ignore[arg-type]
     if not fields:
         return f"{head}export type {name} = Record<string, never>;\n"
     lines = (
-        _member(field.name, field.type, optional=field.default is not dataclasses.MISSING)
+        _render_member(field.name, field.type, optional=field.default is not dataclasses.MISSING)
         for field in fields
     )
     return f"{head}export interface {name} {{\n{''.join(lines)}}}\n"
 
 
-def _member(name: str, form: Any, *, optional: bool) -> str:
-    return f"  readonly {name}{'?' if optional else ''}: {type_name(form)};\n"
+def _render_member(name: str, form: Any, *, optional: bool) -> str:
+    return f"  readonly {name}{'?' if optional else ''}: {format_type(form)};\n"
 
 
-def _reply() -> str:
+def _render_reply() -> str:
     """Return `error.v1` with its code and the details of that code left open."""
     given = {"code": "Code", "details": "Details", "kind": '(typeof ERRORS)[Code]["kind"]'}
     texts = field_docstrings(ErrorReply)
     members = ['  readonly schema_version: "error.v1";\n']
     for field in msgspec.structs.fields(ErrorReply):
-        form = given.get(field.name) or type_name(field.type)
+        form = given.get(field.name) or format_type(field.type)
         sign = "" if field.required else "?"
         members.append(f"  /** {texts[field.name]} */\n  readonly {field.name}{sign}: {form};\n")
     return (
@@ -185,7 +192,9 @@ def _reply() -> str:
     )
 
 
-def _union(rows: dict[str, type[Signal]]) -> str:
-    members = "".join(f"\n  | ErrorOf<{quoted(code)}, {pascal(code)}Details>" for code in rows)
+def _render_union(rows: dict[str, type[Signal]]) -> str:
+    members = "".join(
+        f"\n  | ErrorOf<{quote(code)}, {to_pascal_case(code)}Details>" for code in rows
+    )
     head = "\n/** `error.v1`: `code` tells the type of `details`. */\n"
     return f"{head}export type KebabError ={members};\n"

@@ -6,35 +6,35 @@ from enum import Enum
 
 from kebab.errors.signal import Signal
 
-ORIGIN = "Generated from kebab/errors/catalog.py by `python -m kebab.wire.publish`; do not edit."
+ORIGIN = "Generated from kebab/errors/catalog.py by `python -m tools.publish`; do not edit."
 """The head of a generated file."""
 
 
-def pascal(name: str) -> str:
+def to_pascal_case(name: str) -> str:
     """Return `model_busy` as `ModelBusy`."""
     return "".join(part.capitalize() for part in name.lower().split("_"))
 
 
-def constant(name: str) -> str:
+def to_constant_case(name: str) -> str:
     """Return `model_busy` as `MODEL_BUSY`."""
     return name.upper()
 
 
-def values(names: type[Enum]) -> list[str]:
+def list_values(names: type[Enum]) -> list[str]:
     """Return the values of an enumeration in order of declaration."""
     return [str(one.value) for one in names]
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a string literal that TypeScript, Go and Java read alike."""
     return json.dumps(text)
 
 
-def flag(*, value: bool) -> str:
+def format_boolean(*, value: bool) -> str:
     """Return a boolean literal."""
     return "true" if value else "false"
 
 
-def summary(signal: type[Signal]) -> str:
+def summarize(signal: type[Signal]) -> str:
     """Return the first sentence of a row's explanation."""
     return inspect.cleandoc(signal.__doc__ or "").partition("\n\n")[0].replace("\n", " ")

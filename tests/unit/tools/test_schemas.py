@@ -2,10 +2,10 @@ import jsonschema
 import pytest
 
 from kebab.errors.listing import catalog
-from kebab.wire.pages import row
-from kebab.wire.schemas import detail_schema, documents
+from kebab.wire.catalog import build_error_row
+from tools.schemas import build_detail_schema, build_schemas
 
-_DOCUMENTS = documents()
+_DOCUMENTS = build_schemas()
 
 
 @pytest.mark.parametrize("name", sorted(_DOCUMENTS))
@@ -61,8 +61,8 @@ def test_the_details_of_an_error_are_typed_by_its_code():
 
 @pytest.mark.parametrize("code", sorted(catalog()))
 def test_every_row_has_typed_details(code):
-    schema = detail_schema(catalog()[code])
-    names = {field.name for field in row(catalog()[code]).details}
+    schema = build_detail_schema(catalog()[code])
+    names = {field.name for field in build_error_row(catalog()[code]).details}
 
     assert set(schema["properties"]) == names | {"chain"}
     assert "chain" not in schema["required"]

@@ -4,7 +4,7 @@ import subprocess
 import pytest
 
 from kebab.errors.listing import catalog
-from kebab.wire.bindings.java import source
+from tools.bindings.java import render_source
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def java(grammar):
 def table(java):
     """Return the arguments of each row of `Code` as they stand in the text."""
     found = {}
-    for constant in java.nodes(source(), "enum_constant"):
+    for constant in java.nodes(render_source(), "enum_constant"):
         values = constant.child_by_field_name("arguments").named_children
         if len(values) > 1:
             row = values[1].child_by_field_name("arguments").named_children
@@ -26,11 +26,11 @@ def table(java):
 
 
 def test_the_text_is_java(java):
-    assert java.faults(source()) == []
+    assert java.faults(render_source()) == []
 
 
 def test_a_text_that_is_none_is_found(java):
-    assert java.faults(source().replace("public record Row(", "public record Row")) != []
+    assert java.faults(render_source().replace("public record Row(", "public record Row")) != []
 
 
 def test_the_table_says_what_the_catalogue_says(java):
@@ -62,7 +62,7 @@ def test_the_table_says_what_the_catalogue_says(java):
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="no Java compiler on this machine")
 def test_the_class_compiles(tmp_path):
-    (tmp_path / "Errors.java").write_text(source())
+    (tmp_path / "Errors.java").write_text(render_source())
 
     done = subprocess.run(
         ["javac", "-Xlint:all", "-Werror", "-d", "classes", "Errors.java"],

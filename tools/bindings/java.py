@@ -5,7 +5,14 @@ from enum import Enum
 
 from kebab.errors.listing import catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
-from kebab.wire.bindings.words import ORIGIN, constant, flag, quoted, summary, values
+from tools.bindings.names import (
+    ORIGIN,
+    format_boolean,
+    list_values,
+    quote,
+    summarize,
+    to_constant_case,
+)
 
 _OPENING = f"""\
 // {ORIGIN}
@@ -87,14 +94,14 @@ _NAMES: tuple[tuple[str, str, type[Enum]], ...] = (
 )
 
 
-def source() -> str:
+def render_source() -> str:
     """Return `Errors.java`."""
-    names = (_names(name, what, values(kind)) for name, what, kind in _NAMES)
-    return "".join([_OPENING, *names, _SHAPES, _codes(catalog()), _CODES])
+    names = (_render_names(name, what, list_values(kind)) for name, what, kind in _NAMES)
+    return "".join([_OPENING, *names, _SHAPES, _render_codes(catalog()), _CODES])
 
 
-def _names(name: str, what: str, members: Iterable[str]) -> str:
-    lines = ",\n".join(f"    {constant(one)}({quoted(one)})" for one in members)
+def _render_names(name: str, what: str, members: Iterable[str]) -> str:
+    lines = ",\n".join(f"    {to_constant_case(one)}({quote(one)})" for one in members)
     return f"""
   /** {what} */
   public enum {name} {{
@@ -114,37 +121,37 @@ def _names(name: str, what: str, members: Iterable[str]) -> str:
 """
 
 
-def _codes(rows: dict[str, type[Signal]]) -> str:
-    constants = ",\n".join(_constant(code, signal) for code, signal in rows.items())
+def _render_codes(rows: dict[str, type[Signal]]) -> str:
+    constants = ",\n".join(_render_constant(code, signal) for code, signal in rows.items())
     return f"\n  /** Every code. */\n  public enum Code {{\n{constants};\n"
 
 
-def _constant(code: str, signal: type[Signal]) -> str:
+def _render_constant(code: str, signal: type[Signal]) -> str:
     meaning = signal.meaning
     arguments = (
-        f"Kind.{constant(meaning.kind)}",
-        f"Canonical.{constant(meaning.canonical)}",
-        quoted(meaning.domain),
-        f"Origin.{constant(meaning.origin)}",
+        f"Kind.{to_constant_case(meaning.kind)}",
+        f"Canonical.{to_constant_case(meaning.canonical)}",
+        quote(meaning.domain),
+        f"Origin.{to_constant_case(meaning.origin)}",
         f"/* exit= */ {meaning.exit.value}",
         f"/* http= */ {meaning.http}",
-        quoted(meaning.grpc),
-        f"Retry.{constant(meaning.retry)}",
-        f"/* retryable= */ {flag(value=meaning.backoff is not None)}",
-        _backoff(meaning.backoff),
-        f"Severity.{constant(meaning.severity)}",
-        f"/* isPublic= */ {flag(value=meaning.public)}",
-        f"/* retired= */ {flag(value=meaning.retired)}",
-        f"/* reserved= */ {flag(value=meaning.reserved)}",
+        quote(meaning.grpc),
+        f"Retry.{to_constant_case(meaning.retry)}",
+        f"/* retryable= */ {format_boolean(value=meaning.backoff is not None)}",
+        _render_backoff(meaning.backoff),
+        f"Severity.{to_constant_case(meaning.severity)}",
+        f"/* isPublic= */ {format_boolean(value=meaning.public)}",
+        f"/* retired= */ {format_boolean(value=meaning.retired)}",
+        f"/* reserved= */ {format_boolean(value=meaning.reserved)}",
     )
     lines = ",\n".join(f"            {one}" for one in arguments)
     return (
-        f"    /** {summary(signal)} */\n    {constant(code)}(\n        {quoted(code)},\n"
+        f"    /** {summarize(signal)} */\n    {to_constant_case(code)}(\n        {quote(code)},\n"
         f"        new Row(\n{lines}))"
     )
 
 
-def _backoff(advice: Backoff | None) -> str:
+def _render_backoff(advice: Backoff | None) -> str:
     if advice is None:
         return "Optional.empty()"
     numbers = (advice.first_ms, f"{advice.factor:.1f}", advice.ceiling_ms, advice.attempts)

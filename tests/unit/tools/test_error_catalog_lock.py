@@ -4,12 +4,12 @@ import pytest
 
 from kebab.errors.listing import catalog
 from kebab.errors.signal import Meaning
-from kebab.wire.lock import changes, lock
+from tools.error_catalog import build_lock, compare_locks
 
 
 @pytest.fixture
 def released():
-    return deepcopy(lock())
+    return deepcopy(build_lock())
 
 
 def test_every_row_is_locked_with_all_that_is_frozen(released):
@@ -20,7 +20,7 @@ def test_every_row_is_locked_with_all_that_is_frozen(released):
 
 
 def test_a_lock_of_today_is_kept(released):
-    found = changes(released, lock())
+    found = compare_locks(released, build_lock())
 
     assert (found.broken, found.added) == ((), ())
 
@@ -28,7 +28,7 @@ def test_a_lock_of_today_is_kept(released):
 def test_a_new_row_breaks_nothing_and_is_told(released):
     del released["locked"]
 
-    found = changes(released, lock())
+    found = compare_locks(released, build_lock())
 
     assert (found.broken, found.added) == ((), ("added: locked",))
 
@@ -36,7 +36,7 @@ def test_a_new_row_breaks_nothing_and_is_told(released):
 def test_a_new_detail_breaks_nothing_and_is_told(released):
     del released["locked"]["details"]["path"]
 
-    found = changes(released, lock())
+    found = compare_locks(released, build_lock())
 
     assert (found.broken, found.added) == ((), ("added: locked.path",))
 
@@ -45,15 +45,15 @@ def test_a_row_may_retire_but_not_come_back(released):
     later = deepcopy(released)
     later["locked"]["retired"] = True
 
-    assert changes(released, later).added == ("retired: locked",)
-    assert changes(released, later).broken == ()
-    assert changes(later, released).broken == ("locked: reused, it was retired",)
+    assert compare_locks(released, later).added == ("retired: locked",)
+    assert compare_locks(released, later).broken == ()
+    assert compare_locks(later, released).broken == ("locked: reused, it was retired",)
 
 
 def test_a_removed_row_is_a_broken_promise(released):
     now = {code: row for code, row in released.items() if code != "locked"}
 
-    assert changes(released, now).broken == ("locked: removed, mark it retired instead",)
+    assert compare_locks(released, now).broken == ("locked: removed, mark it retired instead",)
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,16 @@ def test_each_part_of_a_meaning_is_frozen(released, name):
     now["locked"][name] = "another"
 
     before = released["locked"][name]
-    assert changes(released, now).broken == (f"locked: {name} changed from {before} to another",)
+    assert compare_locks(released, now).broken == (
+        f"locked: {name} changed from {before} to another",
+    )
 
 
 def test_a_code_that_names_another_thing_is_reused(released):
     now = deepcopy(released)
     now["locked"] = now["io_error"]
 
-    assert changes(released, now).broken == (
+    assert compare_locks(released, now).broken == (
         "locked: reused, it meant STORAGE.LOCKED and now STORAGE.IO",
     )
 
@@ -81,7 +83,7 @@ def test_details_are_frozen_by_name_and_type(released):
     now = deepcopy(released)
     now["locked"]["details"] = {"path": "int"}
 
-    assert changes(released, now).broken == (
+    assert compare_locks(released, now).broken == (
         "locked: detail path changed from str to int",
         "locked: detail holder_pid removed",
     )

@@ -2,7 +2,14 @@ import pytest
 
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit, Retry
-from kebab.wire.bindings.words import constant, flag, pascal, quoted, summary, values
+from tools.bindings.names import (
+    format_boolean,
+    list_values,
+    quote,
+    summarize,
+    to_constant_case,
+    to_pascal_case,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,18 +22,18 @@ from kebab.wire.bindings.words import constant, flag, pascal, quoted, summary, v
     ],
 )
 def test_a_name_is_written_as_each_language_does(name, as_pascal, as_constant):
-    assert (pascal(name), constant(name)) == (as_pascal, as_constant)
+    assert (to_pascal_case(name), to_constant_case(name)) == (as_pascal, as_constant)
 
 
 def test_literals_are_those_of_all_three_languages():
-    assert quoted('a "b"\n') == r'"a \"b\"\n"'
-    assert [flag(value=True), flag(value=False)] == ["true", "false"]
+    assert quote('a "b"\n') == r'"a \"b\"\n"'
+    assert [format_boolean(value=True), format_boolean(value=False)] == ["true", "false"]
 
 
 def test_the_members_of_an_enumeration_come_in_order():
-    assert values(Retry) == ["none", "transient", "permanent"]
-    assert values(Exit)[0] == "0"
+    assert list_values(Retry) == ["none", "transient", "permanent"]
+    assert list_values(Exit)[0] == "0"
 
 
 def test_the_summary_is_the_first_sentence_on_one_line():
-    assert summary(NotIndexed) == "There is no database here that this build can read."
+    assert summarize(NotIndexed) == "There is no database here that this build can read."
