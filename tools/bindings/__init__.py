@@ -1,4 +1,4 @@
-"""The catalogue as constants of other languages, so that nobody types it by hand."""
+"""Renders the error catalogue as constants in Go, Java and TypeScript."""
 
 from tools.bindings import go, java, typescript
 

@@ -1,4 +1,4 @@
-"""The catalogue in Go: constants for codes and names, and a map from code to row."""
+"""Renders the error catalogue in Go: constants for codes and names, and a map of rows."""
 
 from collections.abc import Iterable, Iterator
 from enum import Enum

@@ -1,4 +1,4 @@
-"""The catalogue in Java: an enumeration of codes, each with its row."""
+"""Renders the error catalogue in Java: an enumeration of codes, each with its row."""
 
 from collections.abc import Iterable
 from enum import Enum

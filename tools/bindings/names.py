@@ -1,4 +1,4 @@
-"""What the bindings share: names as each language writes them, and values that all write alike."""
+"""Formats names and values for the bindings."""
 
 import inspect
 import json

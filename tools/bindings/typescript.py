@@ -1,4 +1,4 @@
-"""The catalogue in TypeScript: its rows as a constant, and `error.v1` as a discriminated union."""
+"""Renders the error catalogue in TypeScript: a constant of rows, and the union of `error.v1`."""
 
 import dataclasses
 import types

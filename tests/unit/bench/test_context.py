@@ -15,7 +15,7 @@ def test_the_size_is_what_was_indexed(make_context):
     assert context.count_chunks() == notes.chunks
 
 
-def test_beds_do_not_share_a_knowledge_base(make_context):
+def test_sandboxes_do_not_share_a_knowledge_base(make_context):
     context = make_context()
 
     assert context.create_sandbox("a").data != context.create_sandbox("b").data

@@ -15,7 +15,7 @@ def sandbox(tmp_path, **script):
     return Sandbox(tmp_path / "sandbox", tmp_path / "models", FakeRunner(**script))
 
 
-def test_indexing_tells_chunks_disk_and_model(tmp_path, corpus):
+def test_indexing_reports_chunks_disk_and_model(tmp_path, corpus):
     indexed = index_corpus(sandbox(tmp_path, version=VERSION), corpus)
 
     assert (indexed.fault, indexed.chunks, indexed.version) == (None, 6, VERSION)
@@ -26,7 +26,7 @@ def test_without_a_model_there_is_no_version(tmp_path, corpus):
     assert index_corpus(sandbox(tmp_path), corpus).version is None
 
 
-def test_a_run_that_fails_is_told(tmp_path, corpus):
+def test_a_run_that_fails_is_reported(tmp_path, corpus):
     assert "broken on purpose" in str(
         index_corpus(sandbox(tmp_path, broken="ingest"), corpus).fault
     )

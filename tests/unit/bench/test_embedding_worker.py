@@ -3,7 +3,7 @@ import json
 from kebab.bench import embedding_worker
 
 
-def test_the_program_tells_how_many_texts_it_embedded(capsys, monkeypatch, tmp_path):
+def test_the_program_reports_how_many_texts_it_embedded(capsys, monkeypatch, tmp_path):
     seen: list[list[str]] = []
     monkeypatch.setattr(embedding_worker, "load_embedder", lambda who, version, models: seen.append)
 

@@ -3,7 +3,7 @@ from kebab.bench.sandbox import Outcome
 
 
 def quiet(turn, turns):
-    """Tell nobody."""
+    """Report nothing."""
 
 
 class Track:
@@ -20,7 +20,7 @@ class Track:
         return told.pop(0) if told else Outcome(status=0, seconds=1.0)
 
 
-def test_contestants_run_in_turns_forwards_and_backwards_after_a_warm_up():
+def test_candidates_run_in_turns_in_alternating_order_after_a_warm_up():
     track = Track()
 
     samples = run_interleaved(
@@ -47,7 +47,7 @@ def test_each_turn_has_its_own_command():
     assert track.order == ["a0", "a1", "a2"]
 
 
-def test_a_contestant_that_fails_has_no_readings_and_leaves_the_race():
+def test_a_candidate_that_fails_has_no_values_and_does_not_run_again():
     bad = [Outcome(status=0, seconds=1.0)] * 2 + [Outcome(status=2, seconds=0.1, err=b"no disk\n")]
     track = Track(a=bad)
 
@@ -61,7 +61,7 @@ def test_a_contestant_that_fails_has_no_readings_and_leaves_the_race():
     assert len(samples["b"].values) == 4
 
 
-def test_every_turn_is_told():
+def test_every_turn_is_reported():
     told = []
 
     run_interleaved(

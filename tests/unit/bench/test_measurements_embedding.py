@@ -4,7 +4,7 @@ from kebab.bench.measurements import measure_embedding, read_text_rate
 from kebab.bench.sandbox import Outcome
 
 
-def test_without_a_model_it_is_skipped_and_said(make_context):
+def test_without_a_model_it_is_skipped_and_reported(make_context):
     context = make_context()
 
     measure_embedding(context)

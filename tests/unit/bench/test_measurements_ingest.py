@@ -21,7 +21,7 @@ def test_rates_come_from_the_one_run(make_context):
     assert context.results.gaps == []
 
 
-def test_without_a_model_it_is_said_that_words_alone_were_indexed(make_context):
+def test_without_a_model_the_report_says_that_words_alone_were_indexed(make_context):
     context = make_context()
 
     measure_ingest(context)

@@ -6,7 +6,7 @@ def names(context):
     return {one.name for one in context.results.figures}
 
 
-def test_without_a_model_words_alone_are_measured_and_it_is_said(make_context):
+def test_without_a_model_only_lexical_search_is_measured_and_the_gap_is_reported(make_context):
     context = make_context()
 
     measure_search(context)

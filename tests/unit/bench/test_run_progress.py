@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from kebab.wire.bench import BenchProgress
 
 
-def test_what_is_measured_is_told_with_the_time_so_far():
+def test_what_is_measured_is_reported_with_the_time_so_far():
     moments = iter([10.0, 12.5, 13.0])
     told: list[BenchProgress] = []
     progress = ProgressReporter(told.append, clock=lambda: next(moments))
@@ -20,7 +20,7 @@ def test_what_is_measured_is_told_with_the_time_so_far():
     assert progress.count_elapsed_ms() == 3000
 
 
-def test_a_long_step_is_told_again():
+def test_a_long_step_is_reported_again():
     told: list[BenchProgress] = []
     progress = ProgressReporter(told.append)
 

@@ -13,7 +13,7 @@ def python(program):
     return [sys.executable, "-c", program]
 
 
-def test_output_status_time_and_memory_are_told(tmp_path):
+def test_output_status_time_and_memory_are_reported(tmp_path):
     program = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
 
     outcome = run_process(python(program), os.environ, tmp_path)
@@ -31,7 +31,7 @@ for program in ("pass", "x = b'x' * 200_000_000"):
 """
 
 
-def test_memory_of_the_child_is_told(tmp_path):
+def test_memory_of_the_child_is_reported(tmp_path):
     """A child's peak is never below that of its parent, so a lean parent has to measure."""
     told = run_process(python(_LEAN), {**os.environ, "PYTHONPATH": str(ROOT)}, tmp_path)
     small, large = map(int, told.out.split())
@@ -83,7 +83,7 @@ def test_a_long_complaint_is_cut_at_its_beginning():
     assert len(complaint) < 400
 
 
-def test_a_silent_failure_tells_its_status():
+def test_a_silent_failure_reports_its_status():
     assert Outcome(status=-9, seconds=0).describe_failure() == "exit status -9"
 
 

@@ -25,7 +25,7 @@ def test_a_lock_of_today_is_kept(released):
     assert (found.broken, found.added) == ((), ())
 
 
-def test_a_new_row_breaks_nothing_and_is_told(released):
+def test_a_new_row_breaks_nothing_and_is_reported(released):
     del released["locked"]
 
     found = compare_locks(released, build_lock())
@@ -33,7 +33,7 @@ def test_a_new_row_breaks_nothing_and_is_told(released):
     assert (found.broken, found.added) == ((), ("added: locked",))
 
 
-def test_a_new_detail_breaks_nothing_and_is_told(released):
+def test_a_new_detail_breaks_nothing_and_is_reported(released):
     del released["locked"]["details"]["path"]
 
     found = compare_locks(released, build_lock())

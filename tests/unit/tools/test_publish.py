@@ -52,7 +52,7 @@ def test_a_broken_lock_cannot_be_written_over(checkout, capsys):
 
 
 @pytest.mark.parametrize("arguments", [["--check"], []])
-def test_what_is_new_is_told(checkout, capsys, arguments):
+def test_what_is_new_is_reported(checkout, capsys, arguments):
     lock = checkout / "docs/wire-schema/v1/errors.lock.json"
     released = json.loads(lock.read_text())
     del released["model_busy"]

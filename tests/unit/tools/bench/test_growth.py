@@ -32,7 +32,7 @@ def test_every_size_has_its_figures(make_context, models):
         assert names.count(name) == 2
 
 
-def test_without_a_model_words_alone_are_asked_for_and_it_is_said(make_context):
+def test_without_a_model_searches_are_lexical_and_the_gap_is_reported(make_context):
     context = make_context()
 
     growth.measure_growth(context, SIZES)

@@ -15,7 +15,7 @@ def test_every_command_has_a_profile(make_context):
         assert [module.name for module in one.heaviest] == ["click", "typing"]
 
 
-def test_a_command_that_tells_nothing_is_a_failure(make_context):
+def test_a_command_that_reports_nothing_is_a_failure(make_context):
     context = make_context(broken="list")
 
     imports.measure_imports(context)
@@ -23,7 +23,7 @@ def test_a_command_that_tells_nothing_is_a_failure(make_context):
     assert [(gap.name, gap.failed) for gap in context.results.gaps] == [("imports.list", True)]
 
 
-def test_only_whole_lines_tell_of_an_import():
+def test_only_whole_lines_report_an_import():
     outcome = Outcome(
         status=0, seconds=1, err=b"warning: import 3 files\nimport 12 a.b\nimport x\n"
     )
@@ -33,7 +33,7 @@ def test_only_whole_lines_tell_of_an_import():
     ]
 
 
-def test_real_processes_tell_of_their_imports(tmp_path):
+def test_real_processes_report_their_imports(tmp_path):
     from kebab.bench.sandbox import Sandbox
 
     sandbox = Sandbox(tmp_path / "sandbox", tmp_path / "models")

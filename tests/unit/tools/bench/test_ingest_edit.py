@@ -32,7 +32,7 @@ def test_an_edit_that_embeds_more_than_it_changed_does_not_count(make_context, m
     assert [(gap.name, gap.failed) for gap in context.results.gaps] == [("edit.paragraph", True)]
 
 
-def test_without_a_model_words_alone_follow_and_it_is_said(make_context):
+def test_without_a_model_the_edit_is_lexical_and_the_gap_is_reported(make_context):
     context = make_context()
 
     ingest.measure_edit(context)

@@ -13,7 +13,7 @@ def test_a_size_has_a_knowledge_base_of_its_own(make_context):
     assert small.corpus.size < large.corpus.size
 
 
-def test_vectors_are_said_to_be_those_of_the_model_that_is_installed(make_context, models):
+def test_vectors_are_labelled_as_those_of_the_model_that_is_installed(make_context, models):
     assert choose_version(make_context(models=models)) == VERSION
     assert choose_version(make_context()) == MINILM.version
 

@@ -20,7 +20,7 @@ def peak(program, *, beside=0):
     return json.loads(ran.stdout)["peak_bytes"], ran.returncode
 
 
-def test_the_memory_of_a_program_is_told_whoever_starts_it():
+def test_the_memory_of_a_program_is_reported_whoever_starts_it():
     small, _ = peak("pass")
     large, _ = peak(f"held = bytearray({_HELD})")
     beside, _ = peak("pass", beside=4 * _HELD)
