@@ -1,4 +1,4 @@
-"""The unit tests mirror the package: a module and its test are found from each other."""
+"""The unit tests mirror the package and the developer programs, in both directions."""
 
 import ast
 
@@ -8,14 +8,21 @@ SMALL = 15
 TESTED_ELSEWHERE: dict[str, str] = {}
 """Modules whose behaviour has no unit of its own, each with the reason."""
 
-SOURCES = modules("kebab")
+SOURCES = [*modules("kebab"), *modules("tools")]
 TESTS = [test for test in modules("tests/unit") if test.path.name.startswith("test_")]
 
 
-def twin(module: Module):
-    """Return where the unit test of a module stands."""
-    folder = module.path.relative_to(ROOT / "kebab").parent
-    return ROOT / "tests" / "unit" / folder / f"test_{module.path.stem}.py"
+def unit_folder(module: Module):
+    """Return the folder of the unit tests of a module; those of `tools` lie in `tools`."""
+    folder = module.path.parent.relative_to(ROOT)
+    inside = folder.relative_to("kebab") if folder.is_relative_to("kebab") else folder
+    return ROOT / "tests" / "unit" / inside
+
+
+def unit_tests(module: Module):
+    """Return the unit tests of a module: `test_<module>.py` and `test_<module>_<topic>.py`."""
+    folder, stem = unit_folder(module), f"test_{module.path.stem}"
+    return [*folder.glob(f"{stem}.py"), *folder.glob(f"{stem}_*.py")]
 
 
 def only_declares(module: Module) -> bool:
@@ -35,21 +42,18 @@ def only_declares(module: Module) -> bool:
     )
 
 
-def source(test: Module):
-    """Return where the module of a unit test stands."""
-    folder = test.path.relative_to(ROOT / "tests" / "unit").parent
-    return ROOT / "kebab" / folder / test.path.name.removeprefix("test_")
+TESTED = {test for module in SOURCES for test in unit_tests(module)}
 
 
 def test_every_module_with_behaviour_has_its_unit_test():
     behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
-    without = {str(module) for module in behave if not twin(module).exists()}
+    without = {str(module) for module in behave if not unit_tests(module)}
 
     assert without == set(TESTED_ELSEWHERE)
 
 
 def test_every_unit_test_has_its_module():
-    assert not [str(test) for test in TESTS if not source(test).exists()]
+    assert not [str(test) for test in TESTS if test.path not in TESTED]
 
 
 def test_exceptions_name_modules_that_exist_and_give_a_reason():

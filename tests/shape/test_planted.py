@@ -9,7 +9,7 @@ import pytest
 
 from tests.shape.tree import ROOT
 
-_NEEDED = ("kebab", "tests", "docs", "migrations", "pyproject.toml")
+_NEEDED = ("kebab", "tools", "tests", "docs", "migrations", "pyproject.toml")
 _SMALL = shutil.ignore_patterns("__pycache__", "kept")
 
 PLANTED = {

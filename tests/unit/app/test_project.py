@@ -15,9 +15,9 @@ from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.progress import Progress, ProgressKind
 from kebab.core.query import Mode, Query
 from kebab.wire.record import encode, envelop
-from kebab.wire.schemas import documents
 from kebab.wire.search import DegradedChannel, TraceStage
 from tests.fakes.evidence import retrieval
+from tools.schemas import build_schemas
 
 
 def _chunk(root, *, source="/notes"):
@@ -101,7 +101,7 @@ def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
     assert [(one.stage, one.note) for one in traced.trace or ()] == [("lexical", "2 terms")]
     assert (traced.mode, traced.has_more, traced.truncated) == ("lexical", True, True)
     assert [(one.channel, one.hint) for one in plain.degraded] == [("vector", None)]
-    schema = documents()["search_response.v1"]
+    schema = build_schemas()["search_response.v1"]
     for reply in (plain, traced):
         line = encode(envelop(reply, command="search", timestamp="now", exit_code=0))
         jsonschema.validate(msgspec.json.decode(line), schema)

@@ -1,4 +1,4 @@
-// Generated from kebab/errors/catalog.py by `python -m kebab.wire.publish`; do not edit.
+// Generated from kebab/errors/catalog.py by `python -m tools.publish`; do not edit.
 //
 // Branch on `code` only, and treat an unknown code as failure.
 
