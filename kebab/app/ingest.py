@@ -9,7 +9,6 @@ from kebab.app.classify import PLAIN, View, reply, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
-from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION, STDIN
 from kebab.errors.catalog import (
@@ -25,6 +24,7 @@ from kebab.errors.place import absolute
 from kebab.ingest.outcome import IngestItem as Item
 from kebab.ingest.outcome import IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ def ingest_text(
     if 0 < limit < size:
         raise TooLarge(what="stdin", size=size, limit=limit)
     note = TextNote(
-        title=legible(options.title.strip()),
+        title=escape_undecodable(options.title.strip()),
         text=shop.decoded(options.text, _STDIN),
-        source_uri=options.source_uri and legible(options.source_uri),
+        source_uri=options.source_uri and escape_undecodable(options.source_uri),
         folder=str(shop.places.texts),
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))

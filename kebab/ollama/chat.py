@@ -7,9 +7,9 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from kebab.core.answer import Completion, FinishReason, Message
-from kebab.core.legible import legible
 from kebab.errors.catalog import ContextOverflow
 from kebab.ollama.refusals import Request, failed, refused, stranger
+from kebab.text.normalize import escape_undecodable
 from kebab.transport.decode import count, json_object, one_line
 from kebab.transport.endpoint import Endpoint
 from kebab.transport.exchange import LONGEST_TOKEN, Deadlines, Exchange
@@ -165,7 +165,7 @@ class _Reading:
         words = message.get(name) or "" if isinstance(message, dict) else None
         if not isinstance(words, str):
             raise self.request.call.foreign("a line whose message is no text")
-        return legible(words)
+        return escape_undecodable(words)
 
     def _whole(self, last: _Line) -> Completion:
         reason = last.get("done_reason")

@@ -6,12 +6,12 @@ from time import monotonic
 from typing import Any
 
 from kebab.core.answer import Completion, FinishReason
-from kebab.core.legible import legible
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.openai.events import ERROR, Event, events
 from kebab.openai.refusals import Request, failed, is_page, refused, stranger
 from kebab.openai.said import Said, said
+from kebab.text.normalize import escape_undecodable
 from kebab.transport.decode import count, json_object
 from kebab.transport.exchange import LONGEST_LINE, LONGEST_TOKEN, Exchange
 
@@ -117,7 +117,7 @@ class Reply:
         if words or any((message or {}).get(name) for name in _REASONING):
             self.exchange.token()
         if words:
-            self._say(legible(words))
+            self._say(escape_undecodable(words))
 
     def _say(self, text: str) -> None:
         if self.first_token_ms is None:

@@ -12,8 +12,8 @@ from kebab.rag.hold import Hold
 from kebab.rag.prompting import prompt
 from kebab.rag.prompting.downshift import MAX_DOWNSHIFTS, Load, lighter
 from kebab.rag.prompting.pack import pack
-from kebab.rag.tongue import tongue
 from kebab.rag.worded import Listener, Worded
+from kebab.text.language import detect_question_language
 
 Policy: TypeAlias = Literal["mark", "withhold"]
 
@@ -125,7 +125,7 @@ class ModelWriter:
         messages = prompt.messages(
             question,
             work.load.passages,
-            language=tongue(question),
+            language=detect_question_language(question),
             answer_tokens=work.load.answer_tokens,
             history=history,
         )

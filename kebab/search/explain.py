@@ -19,9 +19,9 @@ from kebab.search.parse import Column, Question
 from kebab.search.rank import Ranker, Ranking, understood
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
-from kebab.search.tokens import Term
 from kebab.search.usage import TermUse
 from kebab.search.vector import Channel
+from kebab.text.tokenizer import Term
 
 Withheld: TypeAlias = Literal["per_doc", "copies"]
 

@@ -8,7 +8,7 @@ from kebab.core.hit import StoredChunk
 from kebab.core.ports import LibraryReader
 from kebab.search.lexical import COMMON, Words
 from kebab.search.parse import Column, Question
-from kebab.search.tokens import Term, index_tokens
+from kebab.text.tokenizer import Term, tokenize
 
 Use: TypeAlias = Literal["asked", "absent", "common", "surplus", "filler"]
 """Asked for; or not: it occurs nowhere, in most passages, beyond the limit, or it only asks."""
@@ -63,7 +63,7 @@ def held(words: Words, passage: StoredChunk) -> Mapping[Column, tuple[Term, ...]
 
 
 def _among(terms: tuple[Term, ...], text: str) -> tuple[Term, ...]:
-    tokens = set(index_tokens(text))
+    tokens = set(tokenize(text))
     return tuple(term for term in terms if term.text in tokens or _begins(term, tokens))
 
 

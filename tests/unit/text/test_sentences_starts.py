@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.search.borders import borders
+from kebab.text.sentences import find_sentence_starts
 
 
 def _sentences(text):
-    starts = borders(text)
+    starts = find_sentence_starts(text)
     ends = [*starts[1:], len(text)]
     return [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
 
@@ -39,12 +39,12 @@ def test_sentences_of_any_script_are_told_apart(sentences):
     ],
 )
 def test_what_ends_no_sentence_begins_none(text):
-    assert borders(text) == [0]
+    assert find_sentence_starts(text) == [0]
 
 
 def test_blank_lines_are_one_border_and_the_end_is_none():
-    assert borders("one\n\n\ntwo\n") == [0, 6]
-    assert borders("") == [0]
+    assert find_sentence_starts("one\n\n\ntwo\n") == [0, 6]
+    assert find_sentence_starts("") == [0]
 
 
 def test_a_line_that_was_broken_to_fit_a_width_goes_on():
@@ -52,7 +52,7 @@ def test_a_line_that_was_broken_to_fit_a_width_goes_on():
         "The mail gateway refused connections from six until seven since its\ncertificate ended."
     )
 
-    assert borders(wrapped) == [0]
+    assert find_sentence_starts(wrapped) == [0]
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_a_line_that_was_broken_to_fit_a_width_goes_on():
     ],
 )
 def test_other_lines_end_where_they_break(text):
-    assert len(borders(text)) == 2
+    assert len(find_sentence_starts(text)) == 2

@@ -1,0 +1,270 @@
+"""Sentences: where each one of a text begins and ends, in any script.
+
+One rule decides whether a stop ends a sentence. `find_sentences` applies it to the blocks of a
+Markdown or plain text; `find_sentence_starts` applies it to the raw text, for snippets, in a
+fraction of the time. No language model is asked. Half a sentence costs a reader more than a long
+one, so what may be an abbreviation ends none.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kebab.text.layout import LayoutBlock, LayoutKind, build_layout
+
+LONGEST = 400
+"""The most code points of one sentence; longer ones are cut, at a clause where there is one."""
+
+_WIDE = frozenset("\u3002\uff01\uff1f\uff61\uff0e")
+"""Stops of scripts without blanks; behind any other stop a blank follows."""
+
+_STOPS = ".!?\u2026\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + "".join(sorted(_WIDE))
+_find_stops = re.compile(f"[{_STOPS}][{_STOPS}]*+").finditer
+_CLOSERS = "[\"'\u201d\u2019\u00bb)\\]*_}]*"
+_NOTES = r"(?:\s?\[\d{1,3}\])*"
+_behind_plain = re.compile(
+    rf"{_CLOSERS}(?:\s?\[\d{{1,3}}\]|\[(?!\d{{1,3}}\])[^\[\]\n]{{1,24}}\])*(?=\s|$)"
+    r"(?=[\s\"'\u201c\u2018\u00ab(\[*_{\u00bf\u00a1]*+(\S?))"
+).match
+"""What closes behind a stop, notes in brackets, and the first sign of what follows."""
+
+_WIDE_CLOSERS = "[\u300d\u300f\uff09\u3011\u3009\u300b\uff3d\u201d\u2019\"')\\]*_]"
+_behind_wide = re.compile(
+    rf"(?:{_WIDE_CLOSERS}++(?![\u3041-\u309f\u3001\uff0c,])|(?!{_WIDE_CLOSERS})){_NOTES}"
+).match
+"""The same behind a full-width stop; a sentence goes on where a particle follows a quotation."""
+
+_find_wholes = re.compile(
+    r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)"
+    r"|\u300c[^\u300c\u300d]{0,300}\u300d|\u300e[^\u300e\u300f]{0,300}\u300f"
+    r"|\uff08[^\uff08\uff09]{0,300}\uff09"
+).finditer
+"""What no sentence ends in: code, targets of links, speech and asides in full-width brackets."""
+
+_CLAUSE = re.compile(
+    r"[;:,\uff1b\uff1a\uff0c\u3001\u060c\u061b](?:\s|(?<=[\uff1b\uff1a\uff0c\u3001]))"
+)
+_SPACE = re.compile(r"\s+")
+_starts_with_capital = re.compile(r"[.!?]\s+[A-Z\u00c0-\u00de\u0410-\u042f]").search
+_find_word = re.compile(r"[^\W_]").search
+
+_WRAPPED = 50
+"""A line of as many code points that ends in no stop was most likely broken to fit a width."""
+
+_find_newlines = re.compile("\n[\\s]*").finditer
+_opens_block = re.compile(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)").match
+_ends_line = re.compile("[:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$").search
+
+
+def _split_words(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_NEVER_LAST = _split_words(
+    "dr mr mrs ms prof st gen col lt sgt capt cmdr maj adm rev hon sen rep gov pres messrs mme"
+    " mlle mt ft vs viz cf resp approx ca al e.g i.e eg ie z.b d.h bzw usw evtl ggf inkl sog"
+    " bspw \u0433 \u0433\u0433 \u0443\u043b \u0434\u0440"
+    " \u0442.\u0435 \u0442.\u0434 \u0441\u043c"
+)
+_BEFORE_NUMBERS = _split_words(
+    "no nos nr fig figs eq eqs p pp vol vols ch sec sect art para ref refs ver v c s bd tab"
+    " jan feb mar apr jun jul aug sep sept oct nov dec n\u00ba"
+)
+_SOMETIMES_LAST = _split_words("inc ltd co corp llc bros jr sr etc dept univ est assn ave blvd rd")
+_STARTERS = _split_words(
+    "the a an in on at it he she they we i you this that these those his her its their there"
+    " however but and when while after before during since although as for from by with if not"
+    " some many most other one two three both each all no also today later another what who"
+    " how der die das ein eine er sie es im le la les il elle el los las"
+)
+_MONTHS = _split_words(
+    "januar februar m\u00e4rz april mai juni juli august september oktober november dezember"
+)
+_REACH = 40
+"""How many code points around a full stop are looked at."""
+
+_word_before = re.compile(r"[\w.\u00b0\u00ba'-]{1,24}$").search
+_word_after = re.compile(r"[\W_]*([^\W\d_]+)").match
+
+
+class Sentence(NamedTuple):
+    """A sentence at [start, end) code points of a text, and the kind of block it stands in."""
+
+    start: int
+    end: int
+    kind: LayoutKind
+
+
+def find_sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text in order.
+
+    They are trimmed, do not overlap, and hold at least one letter or digit. The signs of lists,
+    headings and quotations stand before them. A heading, a table row and code count as sentences.
+    """
+    layout = build_layout(text)
+    plain = layout.plain
+    return [
+        Sentence(*span, block.kind)
+        for block in layout.blocks
+        for start, end in _split_block(plain, block)
+        for span in _trim_spans(plain, _split_long(plain, start, end))
+    ]
+
+
+def find_sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text as [start, end) code points, in order."""
+    return [(one.start, one.end) for one in find_sentences(text)]
+
+
+def find_sentence_starts(text: str) -> list[int]:
+    """Return where the sentences of a text begin, in rising order, the first one at 0.
+
+    Lines are judged without reading Markdown: a line break begins a sentence, unless the line is
+    long and goes on in the next one.
+    """
+    starts = {found.end() for found in _find_newlines(text) if not _line_goes_on(text, found)}
+    starts.update(_skip_space(text, end) for end in _find_ends(text))
+    starts.discard(len(text))
+    return sorted({0, *starts})
+
+
+def _find_ends(part: str) -> Iterator[int]:
+    """Yield where sentences of a paragraph end, closing signs and notes included.
+
+    The end of the paragraph itself is yielded only when it stands behind a stop.
+    """
+    wholes = [found.span() for found in _find_wholes(part)]
+    uncased = part.lstrip()[:1].islower() and not _starts_with_capital(part)
+    for stop in _find_stops(part):
+        end = _find_end(part, stop, uncased=uncased)
+        if end is not None and not (wholes and _is_inside(wholes, stop.start(), end)):
+            yield end
+
+
+def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
+    """Return where the sentence of a stop ends; None when the stop ends none.
+
+    Args:
+        part: A paragraph.
+        stop: A run of stops in it.
+        uncased: Whether sentences begin without capitals in it.
+    """
+    signs, end = stop[0], stop.end()
+    if not _WIDE.isdisjoint(signs):
+        decimal = (
+            signs == "\uff0e"
+            and part[end - 2 : end - 1].isdigit()
+            and part[end : end + 1].isdigit()
+        )
+        found = None if decimal else _behind_wide(part, end)
+        return found and found.end()
+    found = _behind_plain(part, end)
+    if found is None or _continues(signs, found[1], uncased=uncased):
+        return None
+    abbreviated = signs == "." and found[1] and is_abbreviation(part, stop.start(), end)
+    return None if abbreviated else found.end()
+
+
+def _is_decimal(part: str, stop: re.Match[str]) -> bool:
+    """Return whether a full-width full stop stands between digits."""
+    start, end = stop.span()
+    return (
+        stop[0] == "\uff0e" and part[start - 1 : start].isdigit() and part[end : end + 1].isdigit()
+    )
+
+
+def _continues(signs: str, following: str, *, uncased: bool) -> bool:
+    """Return whether a sentence goes on behind stops with a small letter."""
+    ellipsis = signs[-1] == "\u2026" or signs.endswith("..")
+    return following.islower() and (ellipsis or not uncased)
+
+
+def _is_inside(wholes: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Return whether a span lies strictly inside of one of some spans in order."""
+    before = bisect_left(wholes, (start,)) - 1
+    return before >= 0 and end < wholes[before][1]
+
+
+def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
+    """Return whether a sentence goes on behind a line break and what blanks follow it."""
+    start, end = newline.span()
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if len(newline[0]) > 1 or len(line) < _WRAPPED or line.startswith("#") or _ends_line(line):
+        return False
+    return end < len(text) and not _opens_block(text, end)
+
+
+def _skip_space(text: str, place: int) -> int:
+    """Return where text goes on behind white space."""
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
+
+
+def _split_block(plain: str, block: LayoutBlock) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a block; long code counts line by line."""
+    if block.kind is LayoutKind.CODE and block.end - block.start > LONGEST:
+        at = block.start
+        for line in plain[block.start : block.end].split("\n"):
+            yield at, at + len(line)
+            at += len(line) + 1
+        return
+    at = block.start
+    if block.kind in {LayoutKind.PROSE, LayoutKind.ITEM}:
+        for end in _find_ends(plain[block.start : block.end]):
+            yield at, block.start + end
+            at = block.start + end
+    yield at, block.end
+
+
+def _split_long(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a sentence in parts that are not too long."""
+    while end - start > LONGEST:
+        place = _find_break(plain, start + LONGEST // 2, start + LONGEST)
+        yield start, place
+        start = place
+    yield start, end
+
+
+def _find_break(plain: str, low: int, high: int) -> int:
+    """Return the last clause mark of a stretch, else its last space, else its end."""
+    for pattern in (_CLAUSE, _SPACE):
+        ends = [found.end() for found in pattern.finditer(plain, low, high)]
+        if ends:
+            return ends[-1]
+    return high
+
+
+def _trim_spans(plain: str, parts: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield those parts that hold a word, without white space around them."""
+    for start, end in parts:
+        part = plain[start:end]
+        if _find_word(part):
+            yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+
+
+def is_abbreviation(text: str, stop: int, after: int) -> bool:
+    """Return whether the full stop at a place belongs to the word before it.
+
+    Args:
+        text: What both stand in.
+        stop: Where the full stop is.
+        after: Where the text goes on behind it and what closes with it.
+    """
+    found = _word_before(text[max(0, stop - _REACH) : stop])
+    word = found[0].strip("'").lower() if found else ""
+    following = text[after : after + _REACH].lstrip()
+    named = _word_after(following)
+    start = named[1].lower() if named else ""
+    if word.isdigit():
+        return start in _MONTHS
+    if word in _BEFORE_NUMBERS and following[:1].isdigit():
+        return True
+    return word in _NEVER_LAST or (
+        (word in _SOMETIMES_LAST or _is_initials(word)) and start not in _STARTERS
+    )
+
+
+def _is_initials(word: str) -> bool:
+    """Return whether a lower-cased word is letters with full stops between: `j`, `u.s`, `p.m`."""
+    return all(len(letter) == 1 and letter.islower() for letter in word.split("."))
