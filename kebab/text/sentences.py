@@ -16,11 +16,16 @@ from kebab.text.layout import LayoutBlock, LayoutKind, build_layout
 LONGEST = 400
 """The most code points of one sentence; longer ones are cut, at a clause where there is one."""
 
-_WIDE = frozenset("\u3002\uff01\uff1f\uff61\uff0e")
+_WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
+_WIDE = frozenset(_WIDE_STOPS)
 """Stops of scripts without blanks; behind any other stop a blank follows."""
 
-_STOPS = ".!?\u2026\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + "".join(sorted(_WIDE))
-_find_stops = re.compile(f"[{_STOPS}][{_STOPS}]*+").finditer
+_STOPS = ".!?\u2026\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + _WIDE_STOPS
+_find_stops = re.compile(
+    f"[{_STOPS}](?<![{_STOPS}][{_STOPS}])[{_STOPS}]*+(?:(?![A-Za-z0-9])|(?<=[{_WIDE_STOPS}]))"
+).finditer
+"""Runs of stops, but not the points within numbers and names of files."""
+
 _CLOSERS = "[\"'\u201d\u2019\u00bb)\\]*_}]*"
 _NOTES = r"(?:\s?\[\d{1,3}\])*"
 _behind_plain = re.compile(
@@ -46,6 +51,7 @@ _CLAUSE = re.compile(
     r"[;:,\uff1b\uff1a\uff0c\u3001\u060c\u061b](?:\s|(?<=[\uff1b\uff1a\uff0c\u3001]))"
 )
 _SPACE = re.compile(r"\s+")
+_skip_space = re.compile(r"\s*").match
 _starts_with_capital = re.compile(r"[.!?]\s+[A-Z\u00c0-\u00de\u0410-\u042f]").search
 _find_word = re.compile(r"[^\W_]").search
 
@@ -72,6 +78,7 @@ _BEFORE_NUMBERS = _split_words(
     " jan feb mar apr jun jul aug sep sept oct nov dec n\u00ba"
 )
 _SOMETIMES_LAST = _split_words("inc ltd co corp llc bros jr sr etc dept univ est assn ave blvd rd")
+_DEPENDING = _BEFORE_NUMBERS | _SOMETIMES_LAST
 _STARTERS = _split_words(
     "the a an in on at it he she they we i you this that these those his her its their there"
     " however but and when while after before during since although as for from by with if not"
@@ -124,7 +131,7 @@ def find_sentence_starts(text: str) -> list[int]:
     long and goes on in the next one.
     """
     starts = {found.end() for found in _find_newlines(text) if not _line_goes_on(text, found)}
-    starts.update(_skip_space(text, end) for end in _find_ends(text))
+    starts.update(_skip_space(text, end).end() for end in _find_ends(text))
     starts.discard(len(text))
     return sorted({0, *starts})
 
@@ -152,12 +159,7 @@ def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
     """
     signs, end = stop[0], stop.end()
     if not _WIDE.isdisjoint(signs):
-        decimal = (
-            signs == "\uff0e"
-            and part[end - 2 : end - 1].isdigit()
-            and part[end : end + 1].isdigit()
-        )
-        found = None if decimal else _behind_wide(part, end)
+        found = None if _is_decimal(part, stop) else _behind_wide(part, end)
         return found and found.end()
     found = _behind_plain(part, end)
     if found is None or _continues(signs, found[1], uncased=uncased):
@@ -189,16 +191,10 @@ def _is_inside(wholes: list[tuple[int, int]], start: int, end: int) -> bool:
 def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
     """Return whether a sentence goes on behind a line break and what blanks follow it."""
     start, end = newline.span()
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    if len(newline[0]) > 1 or len(line) < _WRAPPED or line.startswith("#") or _ends_line(line):
+    begin = text.rfind("\n", 0, start) + 1
+    if end - start > 1 or start - begin < _WRAPPED or text[begin] == "#":
         return False
-    return end < len(text) and not _opens_block(text, end)
-
-
-def _skip_space(text: str, place: int) -> int:
-    """Return where text goes on behind white space."""
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+    return end < len(text) and not _opens_block(text, end) and not _ends_line(text, begin, start)
 
 
 def _split_block(plain: str, block: LayoutBlock) -> Iterator[tuple[int, int]]:
@@ -251,8 +247,11 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
         stop: Where the full stop is.
         after: Where the text goes on behind it and what closes with it.
     """
-    found = _word_before(text[max(0, stop - _REACH) : stop])
-    word = found[0].strip("'").lower() if found else ""
+    word = _read_word(text, stop)
+    if word in _NEVER_LAST:
+        return True
+    if not (word in _DEPENDING or word.isdigit() or _is_initials(word)):
+        return False
     following = text[after : after + _REACH].lstrip()
     named = _word_after(following)
     start = named[1].lower() if named else ""
@@ -260,11 +259,20 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
         return start in _MONTHS
     if word in _BEFORE_NUMBERS and following[:1].isdigit():
         return True
-    return word in _NEVER_LAST or (
-        (word in _SOMETIMES_LAST or _is_initials(word)) and start not in _STARTERS
-    )
+    return (word in _SOMETIMES_LAST or _is_initials(word)) and start not in _STARTERS
+
+
+def _read_word(text: str, end: int) -> str:
+    """Return the word that ends at a place, in lower case."""
+    word = text[max(0, end - _REACH) : end].rpartition(" ")[2]
+    if not word.isalpha():
+        found = _word_before(word)
+        word = found[0].strip("'") if found else ""
+    return word.lower()
 
 
 def _is_initials(word: str) -> bool:
-    """Return whether a lower-cased word is letters with full stops between: `j`, `u.s`, `p.m`."""
-    return all(len(letter) == 1 and letter.islower() for letter in word.split("."))
+    """Return whether a lower-case word is letters with full stops between: `j`, `u.s`, `p.m`."""
+    return (len(word) == 1 or word[1:2] == ".") and all(
+        len(letter) == 1 and letter.islower() for letter in word.split(".")
+    )
