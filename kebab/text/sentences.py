@@ -60,7 +60,7 @@ _WRAPPED = 50
 
 _find_newlines = re.compile("\n[\\s]*").finditer
 _opens_block = re.compile(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)").match
-_ends_line = re.compile("[:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$").search
+_ends_line = re.compile(f"[{_STOPS}:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$").search
 
 
 def _split_words(words: str) -> frozenset[str]:
@@ -90,6 +90,9 @@ _MONTHS = _split_words(
 )
 _REACH = 40
 """How many code points around a full stop are looked at."""
+
+_LONGEST_MARK = 3
+"""The most digits of the number of a list item; a line may begin with a year."""
 
 _word_before = re.compile(r"[\w.\u00b0\u00ba'-]{1,24}$").search
 _word_after = re.compile(r"[\W_]*([^\W\d_]+)").match
@@ -194,7 +197,10 @@ def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
     begin = text.rfind("\n", 0, start) + 1
     if end - start > 1 or start - begin < _WRAPPED or text[begin] == "#":
         return False
-    return end < len(text) and not _opens_block(text, end) and not _ends_line(text, begin, start)
+    if end == len(text) or _opens_block(text, end):
+        return False
+    ended = _ends_line(text, begin, start)
+    return not ended or (ended[0][0] == "." and is_abbreviation(text, ended.start(), end))
 
 
 def _split_block(plain: str, block: LayoutBlock) -> Iterator[tuple[int, int]]:
@@ -256,10 +262,16 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
     named = _word_after(following)
     start = named[1].lower() if named else ""
     if word.isdigit():
-        return start in _MONTHS
+        return start in _MONTHS or _marks_item(text, stop - len(word), word)
     if word in _BEFORE_NUMBERS and following[:1].isdigit():
         return True
     return (word in _SOMETIMES_LAST or _is_initials(word)) and start not in _STARTERS
+
+
+def _marks_item(text: str, start: int, number: str) -> bool:
+    """Return whether a number begins a line, as those of list items do."""
+    begin = text.rfind("\n", 0, start) + 1
+    return len(number) <= _LONGEST_MARK and not text[begin:start].strip(" \t>(")
 
 
 def _read_word(text: str, end: int) -> str:

@@ -48,6 +48,8 @@ def parts(text):
             ["Old.[citation needed]", "New.", "[Link](a.md) it."],
         ),
         ("Run `a. B` now. Then `c`.", ["Run `a. B` now.", "Then `c`."]),
+        ("pens, ink, etc.? Yes.", ["pens, ink, etc.?", "Yes."]),
+        ("well... it went on. it ended.", ["well... it went on.", "it ended."]),
         ("Am 3. Oktober war es so. Gut.", ["Am 3. Oktober war es so.", "Gut."]),
     ],
 )
@@ -62,6 +64,7 @@ def test_prose_ends_where_a_reader_ends_it(text, expected):
             "今日は晴れ。明日は雨\uff01本当\uff1fはい",
             ["今日は晴れ。", "明日は雨\uff01", "本当\uff1f", "はい"],
         ),
+        ("本当\uff01?はい", ["本当\uff01?", "はい"]),
         ("「行け。早く。」と彼は言った。終わり。", ["「行け。早く。」と彼は言った。", "終わり。"]),
         ("「行け。」彼は去った。", ["「行け。」", "彼は去った。"]),
         ("東京\uff08旧名。江戸\uff09は都。", ["東京\uff08旧名。江戸\uff09は都。"]),

@@ -42,6 +42,25 @@ def test_what_ends_no_sentence_begins_none(text):
     assert find_sentence_starts(text) == [0]
 
 
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["「行け。早く。」と彼は言った。", "終わり。"],
+        ["東京\uff08旧名。江戸\uff09は都。", "次の文。"],
+        ["Run `a… B` twice. ", "Then stop."],
+        ["We sell pens, ink, etc.? ", "Yes."],
+        ["so it began. ", "then it went on... or not. ", "it ended."],
+        ["1. Mix the flour.\n", "2. Bake it.\n", "In 1998. ", "Then more."],
+        ["A long line of a paragraph that was broken behind e.g.\n`this` one.\n", "Another."],
+        ["A long line of a paragraph that ends where it was broken.\n", "qmd begins small."],
+    ],
+)
+def test_snippets_and_answers_share_the_rule_for_stops(sentences):
+    starts = find_sentence_starts("".join(sentences))
+
+    assert starts == [len("".join(sentences[:count])) for count in range(len(sentences))]
+
+
 def test_blank_lines_are_one_border_and_the_end_is_none():
     assert find_sentence_starts("one\n\n\ntwo\n") == [0, 6]
     assert find_sentence_starts("") == [0]
