@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kebab.core.hit import Snippet
 from kebab.search.matches import Match, matches
 from kebab.text.graphemes import snap_to_grapheme
-from kebab.text.sentences import find_sentence_starts
+from kebab.text.sentence_ends import find_sentence_starts
 
 _REPEAT = 0.1
 """What a word that is already in the window adds, as a share of its weight."""

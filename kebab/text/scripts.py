@@ -114,7 +114,7 @@ def is_dense(unit: str) -> bool:
     return first > "\u0e00" and any(low <= first <= high for low, high in _DENSE_RANGES)
 
 
-_LETTER = re.compile(r"[^\W\d_]")
+_ANY_LETTER = "[^\\W\\d_]"
 _LETTERS = {
     "kana": "[\u3041-\u30ff]",
     "hangul": "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]",
@@ -142,20 +142,20 @@ _ENOUGH = 0.5
 
 
 @cache
-def _letters_of(script: str) -> Callable[[str], list[str]]:
-    """Return the scanner for the letters of a script; most commands never need it."""
-    return re.compile(_LETTERS[script]).findall
+def _scanner(letters: str) -> Callable[[str], list[str]]:
+    """Return the scanner for a class of letters; most commands never need it."""
+    return re.compile(letters).findall
 
 
 def count_letters(text: str, script: str) -> int:
     """Return how many letters of a script a text has."""
-    return len(_letters_of(script)(text))
+    return len(_scanner(_LETTERS[script])(text))
 
 
 def detect_script(text: str) -> str | None:
     """Return the script of most of a text, None when it has no letters; Kana counts as `han`."""
     if text.isascii():
-        return "latin" if _LETTER.search(text) else None
+        return "latin" if any(map(str.isalpha, text)) else None
     counts = {script: count_letters(text, script) for script in _LETTERS}
     counts["han"] = _DENSITY * (counts["han"] + counts.pop("kana"))
     counts["hangul"] *= _DENSITY
@@ -171,5 +171,5 @@ def is_written_in(text: str, scripts: frozenset[str] | None) -> bool:
     """
     if scripts is None or (text.isascii() and "latin" in scripts):
         return True
-    letters = len(_LETTER.findall(text))
+    letters = len(_scanner(_ANY_LETTER)(text))
     return sum(count_letters(text, script) for script in scripts) >= letters * _ENOUGH

@@ -8,7 +8,7 @@ def test_undecodable_bytes_become_escapes_and_all_else_stays():
     assert escape_undecodable("caf\udce9 한글 😀\n") == "caf\\xe9 한글 😀\n"
 
 
-def test_a_surrogate_that_stands_for_no_byte_is_legible_too():
+def test_a_surrogate_that_stands_for_no_byte_is_escaped_too():
     assert escape_undecodable("\ud800") == "\\xed\\xa0\\x80"
 
 
