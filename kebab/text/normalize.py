@@ -16,7 +16,6 @@ _PUNCTUATION = str.maketrans(
         **dict.fromkeys("*`\u00ad\u200b\u2060\ufeff", None),
     }
 )
-_SPACE = re.compile(r"\s+")
 
 
 def normalize_for_index(text: str) -> str:
@@ -37,7 +36,7 @@ def normalize_punctuation(text: str) -> str:
 
 def fold_text(text: str) -> str:
     """Return a text with plain punctuation, in lower case and with single blanks."""
-    return _SPACE.sub(" ", normalize_punctuation(text).lower()).strip()
+    return " ".join(normalize_punctuation(text).lower().split())
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:

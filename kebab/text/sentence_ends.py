@@ -14,9 +14,7 @@ _WIDE = frozenset(_WIDE_STOPS)
 """Stops of scripts without blanks; behind any other stop a blank follows."""
 
 _STOPS = ".!?\u2026\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + _WIDE_STOPS
-_find_stops = re.compile(
-    f"[{_STOPS}](?<![{_STOPS}][{_STOPS}])[{_STOPS}]*+(?:(?![A-Za-z0-9])|(?<=[{_WIDE_STOPS}]))"
-).finditer
+_find_stops = re.compile(f"[{_STOPS}][{_STOPS}]*(?:(?![A-Za-z0-9])|(?<=[{_WIDE_STOPS}]))").finditer
 """Runs of stops, but not the points within numbers and names of files."""
 
 _CLOSERS = "[\"'\u201d\u2019\u00bb)\\]*_}]*"
@@ -41,7 +39,7 @@ _find_wholes = re.compile(
 """What no sentence ends in: code, targets of links, speech and asides in full-width brackets."""
 
 _SPACE = re.compile(r"\s+")
-_starts_with_capital = re.compile(r"[.!?]\s+[A-Z\u00c0-\u00de\u0410-\u042f]").search
+_CAPITAL_START = r"[.!?]\s+[A-Z\u00c0-\u00de\u0410-\u042f]"
 
 _WRAPPED = 50
 """A line of as many code points that ends in no stop was most likely broken to fit a width."""
@@ -92,7 +90,7 @@ def find_sentence_ends(part: str) -> Iterator[int]:
     The end of the paragraph itself is yielded only when it stands behind a stop.
     """
     wholes = [found.span() for found in _find_wholes(part)]
-    uncased = part.lstrip()[:1].islower() and not _starts_with_capital(part)
+    uncased = part.lstrip()[:1].islower() and not re.search(_CAPITAL_START, part)
     for stop in _find_stops(part):
         end = _find_end(part, stop, uncased=uncased)
         if end is not None and not (wholes and _is_inside(wholes, stop.start(), end)):
