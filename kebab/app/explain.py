@@ -2,8 +2,8 @@
 
 import difflib
 
-from kebab.core.legible import legible
 from kebab.errors.listing import catalog
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.catalog import build_error_row, build_error_rows
 from kebab.wire.error import ErrorCatalog
 from kebab.wire.library import LookupFault, NotFound
@@ -15,7 +15,7 @@ def catalogue(code: str | None = None) -> ErrorCatalog | NotFound:
         return ErrorCatalog(errors=build_error_rows())
     if signal := catalog().get(code):
         return ErrorCatalog(errors=[build_error_row(signal)])
-    code = legible(code)
+    code = escape_undecodable(code)
     near = difflib.get_close_matches(code, catalog(), n=3)
     fault = LookupFault(
         kind="not_found", message=f"no such code: {code}", retryable=False, candidates=near

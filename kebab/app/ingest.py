@@ -9,7 +9,6 @@ from kebab.app.classify import PLAIN, View, reply, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
-from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION, STDIN
 from kebab.errors.catalog import (
@@ -24,6 +23,7 @@ from kebab.errors.catalog import (
 from kebab.errors.place import absolute
 from kebab.ingest.outcome import FileOutcome, IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import IngestItem, IngestReport
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def ingest_text(
     if 0 < limit < size:
         raise TooLarge(what="stdin", size=size, limit=limit)
     note = TextNote(
-        title=legible(options.title.strip()),
+        title=escape_undecodable(options.title.strip()),
         text=shop.decoded(options.text, _STDIN),
-        source_uri=options.source_uri and legible(options.source_uri),
+        source_uri=options.source_uri and escape_undecodable(options.source_uri),
         folder=str(shop.places.texts),
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))

@@ -7,13 +7,13 @@ from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from kebab.core.answer import Completion, FinishReason, Message
-from kebab.core.legible import legible
 from kebab.llm.api_key import NO_KEY, ApiKey
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_client import parse_count
 from kebab.llm.http_errors import Call
 from kebab.llm.http_stream import Deadlines, HttpStream
 from kebab.llm.server_errors import ErrorTable, ModelRequest
+from kebab.text.normalize import escape_undecodable
 
 MAX_TOKEN_CHARS = 128
 """The most characters of one token, a long run of blanks. A server whose answer is longer than
@@ -113,7 +113,7 @@ class AnswerReader:
         if self.length > MAX_TOKEN_CHARS * self.max_tokens:
             cause = "the answer is far longer than the limit in the request"
             raise self.request.call.build_protocol_error(cause)
-        self.pieces.append(legible(text))
+        self.pieces.append(escape_undecodable(text))
         self.on_text(self.pieces[-1])
 
     def _build_completion(

@@ -11,8 +11,9 @@ from kebab.core.query import Query
 from kebab.errors.catalog import InvalidInput
 from kebab.rag import gate
 from kebab.rag.prompting.followup import standalone
-from kebab.rag.tongue import refusal_sentence, tongue
+from kebab.rag.refusals import refusal_sentence
 from kebab.rag.worded import Listener, Worded, Writer
+from kebab.text.language import detect_question_language
 
 
 class AskEngine:
@@ -104,4 +105,4 @@ def _query(inquiry: Inquiry, question: str) -> Query:
 
 
 def _refused(question: str, refusal: Refusal | None) -> str:
-    return refusal_sentence(refusal, tongue(question).code) if refusal else ""
+    return refusal_sentence(refusal, detect_question_language(question).code) if refusal else ""

@@ -14,8 +14,8 @@ from kebab.rag.hold import Hold
 from kebab.rag.prompting import prompt
 from kebab.rag.prompting.downshift import MAX_DOWNSHIFTS, Load, lighter
 from kebab.rag.prompting.pack import pack
-from kebab.rag.tongue import tongue
 from kebab.rag.worded import NO_USAGE, Listener, Worded
+from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
 Policy: TypeAlias = Literal["mark", "withhold"]
@@ -128,7 +128,7 @@ class ModelWriter:
         messages = prompt.messages(
             question,
             work.load.passages,
-            language=tongue(question),
+            language=detect_question_language(question),
             answer_tokens=work.load.answer_tokens,
             history=history,
         )

@@ -7,7 +7,7 @@ passages are in it shows in its commonest words, which no other language has in 
 
 from collections.abc import Iterable
 
-from kebab.search.alphabet import units
+from kebab.text.scripts import split_units
 
 _ENGLISH_MODELS = ("minilml6",)
 _COMMON = frozenset(
@@ -24,7 +24,7 @@ def trust(version: str, texts: Iterable[str]) -> float:
     """Return how far an embedding version may be trusted on texts, from 0 (foreign) to 1."""
     if not any(name in version for name in _ENGLISH_MODELS):
         return 1.0
-    words = [word.lower() for text in texts for word in units(text)]
+    words = [word.lower() for text in texts for word in split_units(text)]
     if len(words) < _ENOUGH:
         return 1.0
     share = sum(word in _COMMON for word in words) / len(words)

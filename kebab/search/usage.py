@@ -4,7 +4,7 @@ from kebab.core.hit import StoredChunk
 from kebab.core.ports import LibraryReader
 from kebab.search.lexical import COMMON, Words
 from kebab.search.parse import Question
-from kebab.search.tokens import Term, index_tokens
+from kebab.text.tokenizer import Term, tokenize
 from kebab.wire.why import HeldTerms, TermReading, TermUse
 
 
@@ -47,7 +47,7 @@ def held(words: Words, passage: StoredChunk) -> HeldTerms:
 
 
 def _among(terms: tuple[Term, ...], text: str) -> list[str]:
-    tokens = set(index_tokens(text))
+    tokens = set(tokenize(text))
     return [term.text for term in terms if term.text in tokens or _begins(term, tokens)]
 
 

@@ -26,10 +26,10 @@ from kebab.ingest.request import IngestPorts, IngestRequest
 from kebab.ingest.run import run
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.text import TextParser
-from kebab.search.tokens import index_tokens
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
+from kebab.text.tokenizer import tokenize
 from tests.fakes.embedder import HashingEmbedder
 
 WRITES = {
@@ -93,7 +93,7 @@ def die() -> None:
 
 
 def ingest(root: str, data: Path, fuse: Fuse) -> None:
-    with SqliteWriter(data, index_tokens) as library:
+    with SqliteWriter(data, tokenize) as library:
         ports = IngestPorts(
             library=Fused(library, fuse),
             vectors=lambda version: Fused(LanceVectors(data, version), fuse),

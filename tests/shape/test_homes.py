@@ -40,7 +40,7 @@ HOMES = {
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "platformdirs": ("kebab.config.paths",),
-    "py_rust_stemmers": ("kebab.search.stems",),
+    "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": ("kebab.store.lance",),
     "rich": ("kebab.cli.render",),
     "tokenizers": ("kebab.embed",),

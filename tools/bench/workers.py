@@ -95,12 +95,13 @@ def time_calls(call: Callable[[str], object], texts: Sequence[str]) -> list[floa
 
 def _time_word_index(texts: Sequence[str]) -> list[float]:
     """Return the times of the word index of SQLite alone for the same words."""
+    from kebab.text.tokenizer import build_query_terms
+
     from kebab.core.query import Filters
     from kebab.search import expression
-    from kebab.search.tokens import query_terms
 
     def search_words(text: str) -> object:
-        match = expression.match(query_terms(text), (), ())
+        match = expression.match(build_query_terms(text), (), ())
         return reader.lexical(match, Filters(), _HITS) if match else []
 
     with _build_app_context().reader() as reader:

@@ -84,13 +84,13 @@ def _schema(shop: Workshop) -> Schema:
 
 def _known_term(shop: Workshop) -> KnownTerm | None:
     """Return a word of the first passage that has one, and whether the word index knows it."""
-    from kebab.search.tokens import index_tokens
+    from kebab.text.tokenizer import tokenize
 
     with shop.reader() as reader:
         page = shop.catalogue(reader).documents(Filters(), limit=1)
         detail = shop.catalogue(reader).document(page.documents[0].doc_id) if page.total else None
         texts = [chunk.text for chunk in detail.chunks] if detail else []
-        terms = [term for text in texts for term in index_tokens(text)[:1]]
+        terms = [term for text in texts for term in tokenize(text)[:1]]
         if not terms:
             return None
         return KnownTerm(terms[0], found=reader.document_frequency(terms[:1])[terms[0]] > 0)

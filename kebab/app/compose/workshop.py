@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from kebab.config.model import AUTO, Settings
 from kebab.config.paths import places
-from kebab.core.legible import legible
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, ReadOnly
 from kebab.errors.place import absolute
+from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,7 +70,7 @@ class Workshop:
         self.places = places(settings)
         self.clock = SystemClock()
         for path in (self.places.data, self.places.models, config_path):
-            if legible(str(path)) != str(path) or "\0" in str(path):
+            if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
                 raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
@@ -117,12 +117,12 @@ class Workshop:
             ReadOnly: Writing is switched off.
             Locked: Another process is writing.
         """
-        from kebab.search.tokens import index_tokens
         from kebab.store.sqlite.writer import SqliteWriter
+        from kebab.text.tokenizer import tokenize
 
         self.refuse_when_read_only(operation)
         self._rest()
-        return SqliteWriter(self.places.data, index_tokens, self.clock.now)
+        return SqliteWriter(self.places.data, tokenize, self.clock.now)
 
     def writer_lock(self) -> AbstractContextManager[object]:
         """Return the writer lock, taken."""

@@ -1,11 +1,11 @@
 import pytest
 
-from kebab.rag.layout import Kind
-from kebab.rag.sentences import LONGEST, placed, sentences
+from kebab.text.layout import LayoutKind
+from kebab.text.sentences import LONGEST, find_sentence_spans, find_sentences
 
 
 def parts(text):
-    return [text[start:end] for start, end in sentences(text)]
+    return [text[start:end] for start, end in find_sentence_spans(text)]
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,8 @@ def parts(text):
             ["Old.[citation needed]", "New.", "[Link](a.md) it."],
         ),
         ("Run `a. B` now. Then `c`.", ["Run `a. B` now.", "Then `c`."]),
+        ("pens, ink, etc.? Yes.", ["pens, ink, etc.?", "Yes."]),
+        ("well... it went on. it ended.", ["well... it went on.", "it ended."]),
         ("Am 3. Oktober war es so. Gut.", ["Am 3. Oktober war es so.", "Gut."]),
     ],
 )
@@ -62,6 +64,7 @@ def test_prose_ends_where_a_reader_ends_it(text, expected):
             "今日は晴れ。明日は雨\uff01本当\uff1fはい",
             ["今日は晴れ。", "明日は雨\uff01", "本当\uff1f", "はい"],
         ),
+        ("本当\uff01?はい", ["本当\uff01?", "はい"]),
         ("「行け。早く。」と彼は言った。終わり。", ["「行け。早く。」と彼は言った。", "終わり。"]),
         ("「行け。」彼は去った。", ["「行け。」", "彼は去った。"]),
         ("東京\uff08旧名。江戸\uff09は都。", ["東京\uff08旧名。江戸\uff09は都。"]),
@@ -138,14 +141,18 @@ def test_a_fence_that_is_never_opened_hides_nothing():
 
 def test_a_long_stretch_without_stops_is_cut_at_a_clause():
     text = "คำที่ยาวมาก " * 100 + "word, " * 100
-    found = sentences(text)
+    found = find_sentence_spans(text)
     assert len(found) > 2
     assert all(end - start <= LONGEST for start, end in found)
     assert "".join("".join(parts(text)).split()) == "".join(text.split())
 
 
 def test_a_stretch_without_any_space_is_cut_all_the_same():
-    assert [end - start for start, end in sentences("x" * 1000)] == [LONGEST, LONGEST, 200]
+    assert [end - start for start, end in find_sentence_spans("x" * 1000)] == [
+        LONGEST,
+        LONGEST,
+        200,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -169,19 +176,19 @@ def test_a_stretch_without_any_space_is_cut_all_the_same():
 )
 def test_spans_are_trimmed_in_order_and_apart_whatever_the_text(text):
     at = 0
-    for start, end in sentences(text):
+    for start, end in find_sentence_spans(text):
         assert at <= start < end <= len(text)
         assert text[start:end] == text[start:end].strip()
         at = end
 
 
 def test_a_sentence_knows_what_it_stands_in():
-    assert [one.kind for one in placed("# A\nOne. Two.\n- d\n| e |\n")] == [
-        Kind.HEADING,
-        Kind.PROSE,
-        Kind.PROSE,
-        Kind.ITEM,
-        Kind.ROW,
+    assert [one.kind for one in find_sentences("# A\nOne. Two.\n- d\n| e |\n")] == [
+        LayoutKind.HEADING,
+        LayoutKind.PROSE,
+        LayoutKind.PROSE,
+        LayoutKind.ITEM,
+        LayoutKind.ROW,
     ]
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.document import Block, BlockKind
-from kebab.parse.language import guess, guess_text
+from kebab.text.language import detect_document_language, detect_language
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,15 @@ from kebab.parse.language import guess, guess_text
     ],
 )
 def test_languages_are_told_by_script_and_small_words(text, lang):
-    assert guess_text(text) == lang
+    assert detect_language(text) == lang
 
 
 def test_only_prose_is_judged():
     text = "설명이다.\n\n" + "int the_of and_to;\n" * 40
     blocks = [Block(BlockKind.PARAGRAPH, 0, 5), Block(BlockKind.CODE, 7, len(text))]
-    assert guess(text, blocks) == "ko"
+    assert detect_document_language(text, blocks) == "ko"
 
 
 def test_addresses_and_markup_are_no_evidence():
     text = "짧은 글 <https://example.invalid/the/of/and/to/in> `the of and to in is`"
-    assert guess(text, [Block(BlockKind.PARAGRAPH, 0, len(text))]) == "ko"
+    assert detect_document_language(text, [Block(BlockKind.PARAGRAPH, 0, len(text))]) == "ko"

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.script import comparable, script
+from kebab.text.language import detect_written_form, may_share_words
 
 ENGLISH = "The pump is in the cellar and it was built by the owner of the house."
 GERMAN = "Die Pumpe steht im Keller und sie ist von dem Besitzer des Hauses gebaut."
@@ -19,7 +19,7 @@ JAPANESE = "ポンプは地下にある。"
     ],
 )
 def test_the_script_of_most_letters_counts(text, name):
-    assert script(text).name == name
+    assert detect_written_form(text).script == name
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_the_script_of_most_letters_counts(text, name):
     ],
 )
 def test_words_are_compared_within_a_script_and_a_language(one, other, expected):
-    assert comparable(script(one), script(other)) is expected
+    assert may_share_words(detect_written_form(one), detect_written_form(other)) is expected

@@ -1,8 +1,8 @@
-r"""Classes of characters that the tokenizer and the highlighter share.
+r"""Scripts and classes of characters: what a unit of text is, and which script it is written in.
 
-They are written as regular-expression ranges, so that one scan in C splits a text. The tables hold
-what Python's `\w` does not know: which marks belong to the letter before them, and which scripts
-are written without blanks between words.
+The classes are regular-expression ranges, so that one scan in C splits a text. They hold what
+Python's `\w` does not know: which marks belong to the letter before them, and which scripts are
+written without blanks between words.
 """
 
 import re
@@ -63,9 +63,6 @@ SYMBOLS = (
 )
 """Signs that a person may look for by themselves: emoji, arrows, currency, mathematics."""
 
-INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f3fb-\U0001f3ff]")
-"""Soft hyphens, zero-width signs, variation selectors, skin tones: never part of a token."""
-
 _LINKED = (
     r"(?:(?<![\w.])\.)?{word}(?:(?:_+|[-.'\u2010\u2019]|(?<=\d),(?=\d)){word})*(?:\+\+|\#(?!\w))?"
 )
@@ -75,26 +72,26 @@ _PLAIN = re.compile(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
 
 
 @cache
-def _any() -> re.Pattern[str]:
+def _any_script() -> re.Pattern[str]:
     """Return the scanner for every script; compiling its classes takes milliseconds."""
     word = rf"[^\W_{DENSE}]+(?:[{MARKS}]+[^\W_{DENSE}]*)*"
     return re.compile(rf"{_LINKED.replace('{word}', word)}|[{DENSE}]+|[{SYMBOLS}]")
 
 
-def found_units(text: str) -> Iterator[re.Match[str]]:
-    """Return the units of a text with where they stand."""
-    return (_PLAIN if text.isascii() else _any()).finditer(text)
+def iter_unit_matches(text: str) -> Iterator[re.Match[str]]:
+    """Return the matches of the units of a text, in order."""
+    return (_PLAIN if text.isascii() else _any_script()).finditer(text)
 
 
-def unit_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the units of a text stand."""
-    for found in found_units(text):
+def iter_unit_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the [start, end) of each unit of a text."""
+    for found in iter_unit_matches(text):
         yield found.span()
 
 
-def units(text: str) -> list[str]:
-    """Return what the tokenizer looks at one by one: linked words, dense runs and signs."""
-    return (_PLAIN if text.isascii() else _any()).findall(text)
+def split_units(text: str) -> list[str]:
+    """Return the units of a text: linked words, runs of a dense script, and signs."""
+    return (_PLAIN if text.isascii() else _any_script()).findall(text)
 
 
 @cache
@@ -106,8 +103,8 @@ def _clusters() -> Callable[[str], list[str]]:
 _marked = re.compile(f"[{DENSE_MARKS}]").search
 
 
-def clusters(run: str) -> list[str]:
-    """Return the characters of a dense run, marks with the letter that carries them."""
+def split_clusters(run: str) -> list[str]:
+    """Return the characters of a dense run, each with its marks."""
     return _clusters()(run) if _marked(run) else list(run)
 
 
@@ -115,3 +112,64 @@ def is_dense(unit: str) -> bool:
     """Return whether a unit is a run of a script without blanks."""
     first = unit[0]
     return first > "\u0e00" and any(low <= first <= high for low, high in _DENSE_RANGES)
+
+
+_ANY_LETTER = "[^\\W\\d_]"
+_LETTERS = {
+    "kana": "[\u3041-\u30ff]",
+    "hangul": "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]",
+    "han": "[\u3400-\u9fff]",
+    "cyrillic": "[\u0400-\u04ff]",
+    "arabic": "[\u0600-\u06ff]",
+    "thai": "[\u0e01-\u0e4e]",
+    "devanagari": "[\u0900-\u097f]",
+    "greek": "[\u0370-\u03ff]",
+    "hebrew": "[\u05d0-\u05ea]",
+    "latin": (
+        "[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+        "\u2c60-\u2c7f\ua722-\ua7ff\uff21-\uff3a\uff41-\uff5a]"
+    ),
+}
+"""The letters of each script."""
+
+_DENSITY = 3
+"""A letter of Kana, Hangul or Han says as much as some Latin letters.
+
+Technical prose in these scripts is full of Latin names.
+"""
+
+_ENOUGH = 0.5
+
+
+@cache
+def _scanner(letters: str) -> Callable[[str], list[str]]:
+    """Return the scanner for a class of letters; most commands never need it."""
+    return re.compile(letters).findall
+
+
+def count_letters(text: str, script: str) -> int:
+    """Return how many letters of a script a text has."""
+    return len(_scanner(_LETTERS[script])(text))
+
+
+def detect_script(text: str) -> str | None:
+    """Return the script of most of a text, None when it has no letters; Kana counts as `han`."""
+    if text.isascii():
+        return "latin" if any(map(str.isalpha, text)) else None
+    counts = {script: count_letters(text, script) for script in _LETTERS}
+    counts["han"] = _DENSITY * (counts["han"] + counts.pop("kana"))
+    counts["hangul"] *= _DENSITY
+    # Of scripts with as many letters the eastern ones come first.
+    best = max(("han", *counts), key=lambda script: counts[script])
+    return best if counts[best] else None
+
+
+def is_written_in(text: str, scripts: frozenset[str] | None) -> bool:
+    """Return whether at least half of the letters belong to some scripts; None means all scripts.
+
+    A text without letters is written in every script: digits and signs belong to all of them.
+    """
+    if scripts is None or (text.isascii() and "latin" in scripts):
+        return True
+    letters = len(_scanner(_ANY_LETTER)(text))
+    return sum(count_letters(text, script) for script in scripts) >= letters * _ENOUGH

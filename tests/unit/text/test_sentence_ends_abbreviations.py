@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.abbreviations import abbreviates
+from kebab.text.sentence_ends import is_abbreviation
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from kebab.search.abbreviations import abbreviates
 )
 def test_a_full_stop_belongs_to_an_abbreviation(text, expected):
     stop = text.index("|")
-    assert abbreviates(text.replace("|", "."), stop, stop + 1) is expected
+    assert is_abbreviation(text.replace("|", "."), stop, stop + 1) is expected

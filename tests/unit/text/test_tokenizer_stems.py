@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from kebab.search.stems import stem
+from kebab.text.tokenizer import stem_word
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from kebab.search.stems import stem
     ],
 )
 def test_the_script_of_a_word_chooses_its_rules(word, expected):
-    assert stem(word) == expected
+    assert stem_word(word) == expected
 
 
 def test_stemming_is_loaded_with_the_first_word_only():
-    probe = "import sys, kebab.search.tokens; print('py_rust_stemmers' in sys.modules)"
+    probe = "import sys, kebab.text.tokenizer; print('py_rust_stemmers' in sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.embed.models import E5_SMALL, MINILM
-from kebab.embed.scripts import known
+from kebab.text.scripts import is_written_in
 
 LATIN = frozenset({"latin"})
 
@@ -18,7 +18,7 @@ LATIN = frozenset({"latin"})
     ],
 )
 def test_latin_text_and_text_without_letters_is_known(text):
-    assert known(text, LATIN)
+    assert is_written_in(text, LATIN)
 
 
 @pytest.mark.parametrize(
@@ -34,19 +34,19 @@ def test_latin_text_and_text_without_letters_is_known(text):
     ],
 )
 def test_text_mostly_in_another_script_is_unknown(text):
-    assert not known(text, LATIN)
+    assert not is_written_in(text, LATIN)
 
 
 def test_decomposed_accents_and_syllables_count_as_their_script():
-    assert known("cafe\u0301 de\u0301ja\u0300", LATIN)
-    assert not known("\u1112\u1161\u11ab\u1100\u1173\u11af", LATIN)
+    assert is_written_in("cafe\u0301 de\u0301ja\u0300", LATIN)
+    assert not is_written_in("\u1112\u1161\u11ab\u1100\u1173\u11af", LATIN)
 
 
 def test_half_of_the_letters_is_enough():
-    assert known("ab가나", LATIN)
-    assert not known("ab가나다", LATIN)
+    assert is_written_in("ab가나", LATIN)
+    assert not is_written_in("ab가나다", LATIN)
 
 
 def test_a_model_of_all_scripts_knows_everything():
-    assert known("데이터", E5_SMALL.scripts)
-    assert not known("데이터", MINILM.scripts)
+    assert is_written_in("데이터", E5_SMALL.scripts)
+    assert not is_written_in("데이터", MINILM.scripts)

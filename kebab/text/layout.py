@@ -1,6 +1,6 @@
-"""Layout: the paragraphs of a Markdown or plain text, with the signs that only arrange it blanked.
+"""Layout: the blocks of a Markdown or plain text, with the signs of Markdown replaced by spaces.
 
-Blanking keeps every place: what is found in `Layout.plain` stands at the same place of the text.
+Every character of `Layout.plain` stands at the same place as in the text.
 """
 
 import re
@@ -37,7 +37,7 @@ _FIRST_DENSE = "\u0e00"
 """From here on scripts have no capitals, or no blanks, that would tell where a sentence begins."""
 
 
-class Kind(StrEnum):
+class LayoutKind(StrEnum):
     """What a block is."""
 
     PROSE = "prose"
@@ -49,20 +49,20 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A stretch [start, end) of a text that no sentence leaves."""
+class LayoutBlock:
+    """A span [start, end) of a text; every sentence lies within one."""
 
     start: int
     end: int
-    kind: Kind
+    kind: LayoutKind
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The blocks of a text in order, and the text with its arranging signs blanked."""
+    """The blocks of a text in order, and the text with its Markdown signs replaced by spaces."""
 
     plain: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[LayoutBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ class _Line:
     end: int
     sign: int
     """Where the content begins."""
-    kind: Kind | None
+    kind: LayoutKind | None
     """None: nothing stands here."""
     depth: int = 0
     """How often it is quoted."""
 
 
-def layout(text: str) -> Layout:
+def build_layout(text: str) -> Layout:
     """Return the blocks of a text: paragraphs, list items, headings, table rows and code."""
     lines = list(_lines(text))
     plain = "".join(
@@ -92,9 +92,9 @@ def _lines(text: str) -> Iterator[_Line]:
     code = _code(text, spans)
     for index, (start, end) in enumerate(spans):
         line = code.get(index) or _line(text, start, end)
-        heads = line.kind is Kind.ROW and index + 1 < len(spans)
+        heads = line.kind is LayoutKind.ROW and index + 1 < len(spans)
         if heads and _TABLE.match(text[slice(*spans[index + 1])]):
-            line = replace(line, kind=Kind.HEADING)
+            line = replace(line, kind=LayoutKind.HEADING)
         yield line
 
 
@@ -120,7 +120,7 @@ def _code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
             continue
         for inner in range(opened + 1, index):
             low, high = spans[inner]
-            kind = Kind.CODE if text[low:high].strip() else None
+            kind = LayoutKind.CODE if text[low:high].strip() else None
             found[inner] = _Line(low, high, low, kind)
         opened = None
     return found
@@ -133,14 +133,14 @@ def _line(text: str, start: int, end: int) -> _Line:
     content = text[at:end]
     if not content.strip() or any(one.match(content) for one in (_RULE, _UNDERLINE, _SILENT)):
         return _Line(start, end, end, None, depth)
-    for pattern, kind in ((_HEADING, Kind.HEADING), (_ITEM, Kind.ITEM)):
+    for pattern, kind in ((_HEADING, LayoutKind.HEADING), (_ITEM, LayoutKind.ITEM)):
         if sign := pattern.match(text, at, end):
             return _Line(start, end, sign.end(), kind, depth)
-    kind = Kind.ROW if content.lstrip().startswith("|") else Kind.PROSE
+    kind = LayoutKind.ROW if content.lstrip().startswith("|") else LayoutKind.PROSE
     return _Line(start, end, at, kind, depth)
 
 
-def _blocks(plain: str, lines: list[_Line]) -> Iterator[Block]:
+def _blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:
     """Yield the blocks: lines that belong together."""
     group: list[_Line] = []
     for line in lines:
@@ -155,25 +155,25 @@ def _blocks(plain: str, lines: list[_Line]) -> Iterator[Block]:
 
 def _continues(before: _Line, line: _Line) -> bool:
     """Return whether a line goes on with the block of the line before it."""
-    if line.kind is Kind.CODE:
-        return before.kind is Kind.CODE
-    wrapped = before.kind in {Kind.PROSE, Kind.ITEM} and line.kind is Kind.PROSE
+    if line.kind is LayoutKind.CODE:
+        return before.kind is LayoutKind.CODE
+    wrapped = before.kind in {LayoutKind.PROSE, LayoutKind.ITEM} and line.kind is LayoutKind.PROSE
     return wrapped and line.depth <= before.depth
 
 
-def _split(plain: str, group: list[_Line]) -> Iterator[Block]:
+def _split(plain: str, group: list[_Line]) -> Iterator[LayoutBlock]:
     """Yield a group of lines, parted where a line was ended on purpose."""
-    kind = group[0].kind or Kind.PROSE
-    if kind is Kind.CODE:
-        yield Block(group[0].start, group[-1].end, kind)
+    kind = group[0].kind or LayoutKind.PROSE
+    if kind is LayoutKind.CODE:
+        yield LayoutBlock(group[0].start, group[-1].end, kind)
         return
     widest = max(_width(plain[line.sign : line.end]) for line in group)
     start = group[0].start
     for before, line in pairwise(group):
         if _ended(plain[before.sign : before.end], plain[line.sign : line.end], widest):
-            yield Block(start, before.end, kind)
+            yield LayoutBlock(start, before.end, kind)
             start = line.start
-    yield Block(start, group[-1].end, kind)
+    yield LayoutBlock(start, group[-1].end, kind)
 
 
 def _ended(before: str, after: str, widest: int) -> bool:

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.search.tokens import Term, index_tokens, phrase_terms, query_terms
+from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms, tokenize
 
 
 def _words(text):
-    return [term.text for term in query_terms(text)]
+    return [term.text for term in build_query_terms(text)]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def _words(text):
     ],
 )
 def test_text_is_cut_into_tokens(text, tokens):
-    assert index_tokens(text) == tokens
+    assert tokenize(text) == tokens
 
 
 @pytest.mark.parametrize(
@@ -62,37 +62,37 @@ def test_text_is_cut_into_tokens(text, tokens):
     ],
 )
 def test_a_query_meets_the_text_it_means(query, text):
-    assert set(_words(query)) & set(index_tokens(text))
+    assert set(_words(query)) & set(tokenize(text))
 
 
 @given(st.text())
 def test_a_query_for_a_text_asks_for_what_the_index_holds(text):
-    held = index_tokens(text)
+    held = tokenize(text)
 
     assert all(
         any(token.startswith(term.text) for token in held) if term.prefix else term.text in held
-        for term in query_terms(text)
+        for term in build_query_terms(text)
     )
 
 
 @given(st.text())
 def test_tokens_hold_no_white_space_and_no_case(text):
-    for token in index_tokens(text):
+    for token in tokenize(text):
         assert token
         assert not any(sign.isspace() for sign in token)
         assert not any("A" <= sign <= "Z" for sign in token)
 
 
 def test_a_single_character_is_found_wherever_it_stands_in_a_run():
-    [term] = query_terms("역?")
+    [term] = build_query_terms("역?")
 
     assert term == Term("역", prefix=True)
     for text in ("역사", "서울역", "서울역에서", "역"):
-        assert any(token.startswith("역") for token in index_tokens(text))
+        assert any(token.startswith("역") for token in tokenize(text))
 
 
 def test_a_particle_behind_a_word_is_not_a_prefix():
-    assert query_terms("API를") == [Term("api"), Term("를")]
+    assert build_query_terms("API를") == [Term("api"), Term("를")]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_particle_behind_a_word_is_not_a_prefix():
     ],
 )
 def test_the_tokens_of_a_phrase_stand_side_by_side_in_the_index(phrase, text):
-    terms, held = phrase_terms(phrase), index_tokens(text)
+    terms, held = build_phrase_terms(phrase), tokenize(text)
     wanted = [term.text for term in terms]
     windows = [held[start : start + len(wanted)] for start in range(len(held))]
 
@@ -120,5 +120,5 @@ def test_the_tokens_of_a_phrase_stand_side_by_side_in_the_index(phrase, text):
 def test_very_long_words_are_cut_the_same_way_on_both_sides():
     word = "a" * 5000
 
-    assert index_tokens(word) == _words(word)
-    assert len(index_tokens(word)[0]) < 200
+    assert tokenize(word) == _words(word)
+    assert len(tokenize(word)[0]) < 200

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.graphemes import whole
+from kebab.text.graphemes import snap_to_grapheme
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,15 @@ def test_no_place_inside_of_a_sign_is_a_seam(sign):
     text = f"a{sign}b"
 
     for place in range(1, len(sign) + 1):
-        assert whole(text, place) == 1
-    assert whole(text, len(sign) + 1) == len(sign) + 1
+        assert snap_to_grapheme(text, place) == 1
+    assert snap_to_grapheme(text, len(sign) + 1) == len(sign) + 1
 
 
 def test_flags_are_parted_by_pairs():
     text = "\U0001f1f0\U0001f1f7" * 2
 
-    assert [whole(text, place) for place in range(5)] == [0, 0, 2, 2, 4]
+    assert [snap_to_grapheme(text, place) for place in range(5)] == [0, 0, 2, 2, 4]
 
 
 def test_plain_letters_and_ends_are_seams():
-    assert [whole("ab한국", place) for place in range(5)] == [0, 1, 2, 3, 4]
+    assert [snap_to_grapheme("ab한국", place) for place in range(5)] == [0, 1, 2, 3, 4]

@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.search.borders import borders
+from kebab.text.sentence_ends import find_sentence_starts
 
 
 def _sentences(text):
-    starts = borders(text)
+    starts = find_sentence_starts(text)
     ends = [*starts[1:], len(text)]
     return [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
 
@@ -39,12 +39,31 @@ def test_sentences_of_any_script_are_told_apart(sentences):
     ],
 )
 def test_what_ends_no_sentence_begins_none(text):
-    assert borders(text) == [0]
+    assert find_sentence_starts(text) == [0]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["「行け。早く。」と彼は言った。", "終わり。"],
+        ["東京\uff08旧名。江戸\uff09は都。", "次の文。"],
+        ["Run `a… B` twice. ", "Then stop."],
+        ["We sell pens, ink, etc.? ", "Yes."],
+        ["so it began. ", "then it went on... or not. ", "it ended."],
+        ["1. Mix the flour.\n", "2. Bake it.\n", "In 1998. ", "Then more."],
+        ["A long line of a paragraph that was broken behind e.g.\n`this` one.\n", "Another."],
+        ["A long line of a paragraph that ends where it was broken.\n", "qmd begins small."],
+    ],
+)
+def test_snippets_and_answers_share_the_rule_for_stops(sentences):
+    starts = find_sentence_starts("".join(sentences))
+
+    assert starts == [len("".join(sentences[:count])) for count in range(len(sentences))]
 
 
 def test_blank_lines_are_one_border_and_the_end_is_none():
-    assert borders("one\n\n\ntwo\n") == [0, 6]
-    assert borders("") == [0]
+    assert find_sentence_starts("one\n\n\ntwo\n") == [0, 6]
+    assert find_sentence_starts("") == [0]
 
 
 def test_a_line_that_was_broken_to_fit_a_width_goes_on():
@@ -52,7 +71,7 @@ def test_a_line_that_was_broken_to_fit_a_width_goes_on():
         "The mail gateway refused connections from six until seven since its\ncertificate ended."
     )
 
-    assert borders(wrapped) == [0]
+    assert find_sentence_starts(wrapped) == [0]
 
 
 @pytest.mark.parametrize(
@@ -68,4 +87,4 @@ def test_a_line_that_was_broken_to_fit_a_width_goes_on():
     ],
 )
 def test_other_lines_end_where_they_break(text):
-    assert len(borders(text)) == 2
+    assert len(find_sentence_starts(text)) == 2

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.folding import blanked, folded, normal
+from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
 
 
 @pytest.mark.parametrize(
@@ -13,12 +13,12 @@ from kebab.rag.checking.folding import blanked, folded, normal
     ],
 )
 def test_folding_leaves_what_is_compared(text, expected):
-    assert folded(text) == expected
+    assert fold_text(text) == expected
 
 
 def test_the_normal_form_keeps_case():
-    assert normal("**\uff21nna**") == "Anna"
+    assert normalize_punctuation("**\uff21nna**") == "Anna"
 
 
 def test_blanking_keeps_every_place():
-    assert blanked("abcdef", [(1, 3), (5, 6)]) == "a  de "
+    assert blank_spans("abcdef", [(1, 3), (5, 6)]) == "a  de "
