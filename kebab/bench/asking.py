@@ -11,7 +11,7 @@ from kebab.bench.ledger import Yardstick
 from kebab.bench.library import said
 from kebab.bench.race import Command, Contestant, Sample, failed
 from kebab.bench.rig import Rig
-from kebab.embed import layout
+from kebab.embed import model_directory
 
 _MB = 1_000_000
 _COLD_LEXICAL, _COLD_HYBRID = ratio(3), Budget(0.55, "s")
@@ -38,7 +38,7 @@ def _cold(rig: Rig, grown: Grown) -> None:
     model = rig.model()
     contestants = [yardsticks.import_click(), _search(rig, "lexical")]
     if model is not None:
-        folder = layout.installed(model, rig.models)
+        folder = model_directory.find_installed(model, rig.models)
         assert folder is not None, "the rig looked"
         texts = queries(rig.options.runs + 1, rig.options.seed)
         contestants += [yardsticks.raw_query(folder, texts), _search(rig, "hybrid")]

@@ -12,7 +12,7 @@ from kebab.bench.library import said
 from kebab.bench.process import Outcome
 from kebab.bench.race import Command, Contestant, Sample, failed
 from kebab.bench.rig import NO_MODEL, Rig
-from kebab.embed import layout
+from kebab.embed import model_directory
 
 _EDIT = Budget(1.2, "s")
 _BYTES = 1_000_000
@@ -38,7 +38,7 @@ def _edit(rig: Rig, note: Grown) -> None:
     if model is None:
         rig.ledger.skipped("edit.vectors", f"words alone follow: {NO_MODEL}")
     else:
-        folder = layout.installed(model, rig.models)
+        folder = model_directory.find_installed(model, rig.models)
         assert folder is not None, "the rig looked"
         texts = queries(turns + 1, rig.options.seed)
         contestants.insert(0, yardsticks.raw_query(folder, texts))

@@ -8,8 +8,8 @@ from kebab.bench.library import said
 from kebab.bench.process import Outcome
 from kebab.bench.race import Contestant, Sample
 from kebab.bench.rig import NO_MODEL, Rig
-from kebab.embed import layout
-from kebab.embed.session import default_threads
+from kebab.embed import model_directory
+from kebab.embed.inference import default_threads
 
 _OURS = at_least_ratio(4.0)
 _RAW = at_least_ratio(0.9)
@@ -29,7 +29,7 @@ def measure(rig: Rig) -> None:
         _embedder(who, ready.version, str(rig.models), str(rig.options.seed), str(count))
         for who in ("fastembed", "kebab")
     ]
-    folder = layout.installed(ready, rig.models)
+    folder = model_directory.find_installed(ready, rig.models)
     assert folder is not None, "the rig looked"
     raw = yardsticks.raw_passages(folder, (rig.options.seed, count), default_threads())
     contestants.insert(1, Contestant(name=RAW, command=lambda _: raw, reading=rate))

@@ -23,7 +23,7 @@ def main(folder: str, version: str, counted: str) -> None:
         ports = IngestPorts(
             library=library,
             vectors=shop.vectors,
-            embedder=lambda: SyntheticEmbedder(version),
+            embedder=lambda: SyntheticEmbedder(version, shop.profile(version).dimension),
             parsers=shop.parsers(),
             budget=lambda: shop.budget(counter),
             clock=shop.clock,

@@ -9,7 +9,7 @@ from kebab.bench.process import Outcome
 from kebab.bench.race import failed
 from kebab.bench.rig import Rig
 from kebab.bench.sizes import short_size
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 
 EXACTLY, ROUGHLY = "tokenizer", "estimate"
 """Who counts the tokens of a chunk."""

@@ -11,8 +11,8 @@ from kebab.bench.library import Indexed, index
 from kebab.bench.pace import Pace
 from kebab.bench.process import Runner, run_process
 from kebab.bench.race import Contestant, Sample, race
-from kebab.embed import layout
-from kebab.embed.models import MODELS, EmbeddingModel
+from kebab.embed import model_directory
+from kebab.embed.registry import MODELS, EmbeddingModel
 
 NO_MODEL = "no embedding model is installed; `kebab model pull NAME` fetches one"
 
@@ -47,7 +47,9 @@ class Rig:
 
     def model(self) -> EmbeddingModel | None:
         """Return the best model that is installed."""
-        return next((model for model in MODELS if layout.installed(model, self.models)), None)
+        return next(
+            (model for model in MODELS if model_directory.find_installed(model, self.models)), None
+        )
 
     def notes(self) -> Indexed:
         """Return the notes, indexed on the first call."""

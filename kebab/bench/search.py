@@ -9,8 +9,8 @@ from kebab.bench.library import Indexed, said
 from kebab.bench.process import Outcome
 from kebab.bench.race import Command, Contestant, Sample, failed
 from kebab.bench.rig import NO_MODEL, Rig
-from kebab.embed import layout
-from kebab.embed.models import find
+from kebab.embed import model_directory
+from kebab.embed.registry import find_model
 
 _LEXICAL = ratio(3.0)
 _HYBRID = Budget(0.55, "s")
@@ -44,7 +44,7 @@ def _enter(rig: Rig, notes: Indexed, samples: dict[str, Sample]) -> None:
 
 def _by_meaning(rig: Rig, version: str) -> list[Contestant]:
     """Return the contestants that need a model."""
-    model = layout.installed(find(version), rig.models)
+    model = model_directory.find_installed(find_model(version), rig.models)
     assert model is not None, "what embedded the notes is installed"
     texts = queries(rig.options.runs + 1, rig.options.seed)
     return [yardsticks.raw_query(model, texts), _search(rig, "hybrid")]

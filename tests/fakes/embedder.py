@@ -2,17 +2,41 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from kebab.core.model_profile import (
+    Answerability,
+    AnswerabilityCurve,
+    CosineScale,
+    LanguageTrust,
+    ModelProfile,
+    ProbePair,
+)
 from kebab.errors.catalog import EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from kebab.core.vector import Matrix, Vector
 
 _WORD = re.compile(r"\w+")
+
+PROFILE = ModelProfile(
+    version="hashing-words-384-v1",
+    dimension=384,
+    window=254,
+    languages="all languages",
+    scripts=None,
+    language_trust=LanguageTrust(english=1.0, other=1.0),
+    cosine_scale=CosineScale(0.0, 1.0),
+    answerability=Answerability(
+        hybrid=AnswerabilityCurve(words=3.7, cosine=6.3, evidence=0.0, length=0.263, start=-5.55),
+        vector=AnswerabilityCurve(words=2.97, cosine=5.18, evidence=0.0, length=0.0, start=-3.99),
+    ),
+    probe=ProbePair(cosine=0.5, tolerance=0.1),
+)
 
 
 class HashingEmbedder:
@@ -36,6 +60,12 @@ class HashingEmbedder:
         """Every text that was embedded, in order."""
         self.prepared = 0
         """How often it was told that it will be needed."""
+
+    @property
+    def profile(self) -> ModelProfile:
+        return replace(
+            PROFILE, version=self._version, dimension=self._dimension, window=self._window
+        )
 
     @property
     def version(self) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import layout, onnx_bert
-from kebab.embed.models import EmbeddingModel
+from kebab.embed import model_directory, onnx_bert
+from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 _TEXT = """
@@ -88,18 +88,21 @@ def install(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:
     """Write a whole model directory in place of the real weights and return it."""
     directory = models_dir / model.version
     directory.mkdir(parents=True)
-    (directory / layout.MODEL_FILE).write_bytes(onnx_bytes(seed))
+    (directory / model_directory.MODEL_FILE).write_bytes(onnx_bytes(seed))
     # Fixed padding and cutting in the file, as real ones have it: embedders must not obey them.
-    (directory / layout.TOKENIZER_FILE).write_text(tokenizer_json(padding=True))
+    (directory / model_directory.TOKENIZER_FILE).write_text(tokenizer_json(padding=True))
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}
-    (directory / layout.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
-    manifest = layout.Manifest(
+    (directory / model_directory.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
+    manifest = model_directory.Manifest(
         model=model.name,
         embedding_version=model.version,
         source="tests",
         precision="fp32",
         cosine=None,
-        files={name: layout.facts(directory / name) for name in layout.FILES},
+        files={
+            name: model_directory.read_file_facts(directory / name)
+            for name in model_directory.FILES
+        },
     )
-    layout.write_manifest(directory, manifest)
+    model_directory.write_manifest(directory, manifest)
     return directory

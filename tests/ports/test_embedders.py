@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from kebab.embed.hot import OnnxEmbedder
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.registry import E5_SMALL, MINILM
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 

@@ -4,7 +4,7 @@ from kebab.bench.asker import timed
 from kebab.bench.bed import Bed, module
 from kebab.bench.corpus import write_notes
 from kebab.bench.grown import grown
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 
 
 def test_the_first_few_do_not_count():

@@ -1,7 +1,7 @@
 from kebab.bench.bed import Bed
 from kebab.bench.corpus import write_notes
 from kebab.bench.grown import grown
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 
 
 def test_a_folder_is_indexed_with_vectors_and_no_model(tmp_path):

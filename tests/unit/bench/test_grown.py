@@ -1,5 +1,5 @@
 from kebab.bench.grown import grow, version
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 from tests.fakes.runner import VERSION
 
 

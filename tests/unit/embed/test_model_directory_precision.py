@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from kebab.embed.precision import TEXTS, chosen, measured
+from kebab.embed.model_directory import SPEED_TEXTS, choose_precision, measure_speed
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -19,7 +19,7 @@ from tests.fakes.embedder import HashingEmbedder
     ],
 )
 def test_full_precision_must_be_clearly_faster(rates, kept):
-    assert chosen(rates) == kept
+    assert choose_precision(rates) == kept
 
 
 class Listening(HashingEmbedder):
@@ -41,18 +41,18 @@ class Listening(HashingEmbedder):
 def test_embedders_take_turns_on_the_same_texts_after_warming_up():
     asked: list[tuple[str, str]] = []
 
-    measured({name: Listening(name, asked) for name in ("int8", "fp32")})
+    measure_speed({name: Listening(name, asked) for name in ("int8", "fp32")})
 
     warm, turns = asked[:2], asked[2:]
-    assert warm == [("int8", TEXTS[0]), ("fp32", TEXTS[0])]
-    each = [[(name, text) for text in TEXTS] for name in ("int8", "fp32")]
+    assert warm == [("int8", SPEED_TEXTS[0]), ("fp32", SPEED_TEXTS[0])]
+    each = [[(name, text) for text in SPEED_TEXTS] for name in ("int8", "fp32")]
     once = [*each[0], *each[1]]
     assert turns == once * (len(turns) // len(once))
     assert turns
 
 
 def test_each_gets_a_rate():
-    rates = measured({"int8": HashingEmbedder(), "fp32": HashingEmbedder()})
+    rates = measure_speed({"int8": HashingEmbedder(), "fp32": HashingEmbedder()})
 
     assert rates.keys() == {"int8", "fp32"}
     assert all(0 < rate < math.inf for rate in rates.values())

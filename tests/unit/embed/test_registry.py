@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.embed.models import E5_SMALL, MINILM, MODELS, find
+from kebab.embed.registry import E5_SMALL, MINILM, MODELS, find_model
 from kebab.errors.catalog import InvalidInput
 
 
@@ -15,17 +15,17 @@ from kebab.errors.catalog import InvalidInput
     ],
 )
 def test_a_model_goes_by_its_name_key_version_and_ending(name):
-    assert find(name) is MINILM
+    assert find_model(name) is MINILM
 
 
 def test_the_multilingual_model_is_found_by_its_key():
-    assert find("multilingual-e5-small") is E5_SMALL
+    assert find_model("multilingual-e5-small") is E5_SMALL
 
 
 @pytest.mark.parametrize("name", ["", "bert", "v2x", "all"])
 def test_an_unknown_name_is_refused_with_the_known_ones(name):
     with pytest.raises(InvalidInput) as caught:
-        find(name)
+        find_model(name)
 
     assert caught.value.field == "$.model"
     assert all(model.key in caught.value.cause for model in MODELS)

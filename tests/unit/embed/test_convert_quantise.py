@@ -2,7 +2,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from kebab.embed.quantise import quantise
+from kebab.embed.convert import quantise_model
 from tests.fakes import tiny_model
 
 
@@ -10,7 +10,7 @@ def test_a_quantised_model_is_smaller_and_points_the_same_way(tmp_path):
     target = tmp_path / "model.onnx"
     data = tiny_model.onnx_bytes()
 
-    quantise(onnx.load_model_from_string(data), target)
+    quantise_model(onnx.load_model_from_string(data), target)
 
     assert target.stat().st_size < len(data) / 2
     ids = np.array([[2, 5, 9, 14, 3]], np.int64)

@@ -1,4 +1,4 @@
-"""The one table of what onnxruntime and tokenizers can raise, and the signals it becomes."""
+"""The table of the exceptions of onnxruntime and tokenizers, and their translation to signals."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,28 +12,27 @@ CAUSES = {
     "EPFail": "the processor's kernels failed",
     "EngineError": "the engine failed",
     "Fail": "the model failed to run",
-    "InvalidArgument": "the model does not take what it was given",
-    "InvalidGraph": "the model file holds no valid graph",
+    "InvalidArgument": "the model rejects its input",
+    "InvalidGraph": "the model file has no valid graph",
     "InvalidProtobuf": "the model file is damaged",
     "ModelLoadCanceled": "loading the model was cancelled",
     "ModelLoaded": "the model was loaded twice",
     "ModelRequiresCompilation": "the model needs compiling first",
     "NoModel": "no model was loaded",
     "NoSuchFile": "the model file is missing",
-    "NotFound": "the runtime lacks what the model needs",
+    "NotFound": "the runtime lacks a feature that the model needs",
     "NotImplemented": "the runtime does not know an operator of the model",
     "RuntimeException": "the runtime failed",
 }
-"""Each exception of onnxruntime by its name, in plain words."""
-
+"""The plain message for each exception of onnxruntime, by its name."""
 
 _OUT_OF_MEMORY = "out of memory"
 
 
 @contextmanager
-def translated(model: str, place: str) -> Iterator[None]:
-    """Turn whatever onnxruntime raises inside into `EmbeddingUnavailable`."""
-    kinds = _kinds()
+def translate_runtime_errors(model: str, place: str) -> Iterator[None]:
+    """Turn the exceptions of onnxruntime into `EmbeddingUnavailable`."""
+    kinds = _runtime_exceptions()
     try:
         yield
     except MemoryError as error:
@@ -45,22 +44,22 @@ def translated(model: str, place: str) -> Iterator[None]:
 
 
 @cache
-def _kinds() -> dict[type[BaseException], str]:
-    """Return what each exception of the runtime is called."""
+def _runtime_exceptions() -> dict[type[BaseException], str]:
+    """Return the message for each exception class of the runtime."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     kinds = {getattr(state, name): cause for name, cause in CAUSES.items() if hasattr(state, name)}
-    # What its C++ throws and its binding does not know comes as Python's own.
+    # A C++ exception that the binding does not know becomes a Python `RuntimeError`.
     return kinds | {
         RuntimeError: CAUSES["RuntimeException"],
         FloatingPointError: "its output is broken",
     }
 
 
-class Tokenizing:
-    """Turns what tokenizers raises within into `EmbeddingUnavailable`.
+class TokenizerErrorTranslator:
+    """Turns the exceptions of tokenizers into `EmbeddingUnavailable`.
 
-    The library has no class of its own: all it raises is `Exception`, so exactly that is meant.
+    The library raises plain `Exception`, so only that exact class is translated.
     """
 
     def __init__(self, model: str, place: str) -> None:
@@ -68,7 +67,7 @@ class Tokenizing:
         self._place = place
 
     def __enter__(self) -> None:
-        """Begin."""
+        """Enter the block."""
 
     def __exit__(
         self,
@@ -76,7 +75,7 @@ class Tokenizing:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Translate what was raised."""
+        """Translate the exception of the block."""
         if isinstance(error, MemoryError):
             raise _unavailable(self._model, self._place, _OUT_OF_MEMORY) from error
         if kind is Exception:

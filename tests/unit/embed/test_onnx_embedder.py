@@ -4,9 +4,9 @@ import sys
 import numpy as np
 import pytest
 
-from kebab.embed import layout
-from kebab.embed.hot import OnnxEmbedder
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed import model_directory
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
 
@@ -56,7 +56,7 @@ def test_a_deadline_ends_a_walk_over_passages(tmp_path):
 
 
 def test_tokens_are_counted_without_the_model(embedder, tmp_path):
-    (tmp_path / E5_SMALL.version / layout.MODEL_FILE).unlink()
+    (tmp_path / E5_SMALL.version / model_directory.MODEL_FILE).unlink()
 
     assert embedder.count_tokens(["the cat"]) == [2]
 
@@ -75,7 +75,7 @@ def test_scripts_follow_the_model(tmp_path, embedder):
 
 def test_importing_the_embedder_loads_nothing_heavy():
     program = (
-        "import sys, kebab.embed.hot, kebab.embed.obtain\n"
+        "import sys, kebab.embed.onnx_embedder, kebab.embed.install\n"
         "heavy = {'numpy', 'onnx', 'onnxruntime', 'tokenizers', 'fastembed', 'huggingface_hub'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -87,7 +87,7 @@ def test_importing_the_embedder_loads_nothing_heavy():
 
 
 @pytest.mark.weights
-def test_real_weights_give_the_golden_cosine(minilm_dir):
+def test_real_weights_give_the_probe_cosine(minilm_dir):
     embedder = OnnxEmbedder(minilm_dir, MINILM)
     food = embedder.embed_query("A man is eating food.")
     bread = embedder.embed_query("A man is eating a piece of bread.")

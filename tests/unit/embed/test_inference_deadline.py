@@ -1,7 +1,7 @@
 import threading
 from types import SimpleNamespace
 
-from kebab.embed.deadline import Deadline
+from kebab.embed.inference import Deadline
 
 SHORT, LONG = 100, 600_000
 
@@ -19,7 +19,7 @@ class Options(SimpleNamespace):
 
 
 def overruns(deadline, options):
-    with deadline.bounds(options):
+    with deadline.limit(options):
         return options.told.wait(10)
 
 
@@ -36,8 +36,8 @@ def test_what_takes_too_long_is_terminated_each_time():
 def test_what_ends_in_time_is_left_alone():
     deadline, early, late = Deadline(SHORT), Options(), Options()
 
-    with deadline.bounds(late):
-        with deadline.bounds(early):
+    with deadline.limit(late):
+        with deadline.limit(early):
             pass
         assert late.told.wait(10)
 
@@ -47,7 +47,7 @@ def test_what_ends_in_time_is_left_alone():
 def test_runs_side_by_side_are_each_terminated():
     deadline, first, second = Deadline(SHORT), Options(), Options()
 
-    with deadline.bounds(first), deadline.bounds(second):
+    with deadline.limit(first), deadline.limit(second):
         assert first.told.wait(10)
         assert second.told.wait(10)
 
@@ -56,7 +56,7 @@ def test_one_thread_watches_all_runs():
     before, deadline = watchers(), Deadline(LONG)
 
     for _ in range(5):
-        with deadline.bounds(Options()):
+        with deadline.limit(Options()):
             pass
 
     assert watchers() == before + 1
@@ -65,5 +65,5 @@ def test_one_thread_watches_all_runs():
 def test_without_a_bound_nothing_watches():
     before = watchers()
 
-    with Deadline(0).bounds(Options()):
+    with Deadline(0).limit(Options()):
         assert watchers() == before
