@@ -1,6 +1,9 @@
+import re
+
 import pytest
 
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS, find_model
+from kebab.embed.scripts import known
 from kebab.errors.catalog import InvalidInput
 
 
@@ -58,3 +61,27 @@ def test_the_hub_repository_is_the_one_that_fastembed_knows():
     assert known["sources"]["hf"] == MINILM.hub.repo
     assert known["model_file"] == MINILM.hub.model_file
     assert known["dim"] == MINILM.dimension
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
+def test_scripts_are_ones_that_can_be_told_apart(model):
+    assert known("12:30", model.scripts)
+    assert model.scripts is None or not known("데이터", model.scripts)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
+def test_packages_are_pinned_by_version_and_hash(model):
+    if model.package is not None:
+        assert "==" in model.package.requirement
+        assert model.package.sha256.keys() == {"model.safetensors", "tokenizer.json"}
+        assert all(re.fullmatch("[0-9a-f]{64}", one) for one in model.package.sha256.values())
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
+def test_facts_stay_within_their_ranges(model):
+    scale, trust = model.cosine_scale, model.language_trust
+
+    assert -1 <= scale.low < scale.high <= 1
+    assert 0 <= trust.other <= trust.english <= 1
+    assert "int8" in model.precisions
+    assert model.licence
