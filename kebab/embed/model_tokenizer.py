@@ -92,9 +92,8 @@ class ModelTokenizer:
         path = self._directory / model_directory.TOKENIZER_FILE
         manifest = model_directory.read_manifest(self._directory)
         try:
-            intact = manifest is not None and manifest.files[
-                path.name
-            ] == model_directory.read_file_facts(path)
+            found = model_directory.read_file_facts(path)
+            intact = manifest is not None and manifest.files[path.name] == found
         except (OSError, KeyError):
             intact = False
         if not intact:

@@ -14,6 +14,7 @@ from kebab.core.model_profile import CosineScale, LanguageTrust, ProbePair
 from kebab.core.progress import silent
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
+from kebab.wire.related import RelatedDocs
 from tests.fakes import tiny_model
 
 WIDE = replace(
@@ -99,6 +100,7 @@ def test_related_notes_are_found_by_its_vectors(full, model):
 
     found = related(full.shop(), RelatedOptions(name="cat.md"))
 
+    assert isinstance(found, RelatedDocs)
     assert {one.doc_path for one in found.related} == {"dog.md", "bird.md"}
     for one in found.related:
         assert one.vector_score == pytest.approx(model.cosine_scale.share(one.pair.cosine))

@@ -1,6 +1,7 @@
 import hashlib
 import json
 import zipfile
+from dataclasses import replace
 
 import onnx
 import pytest
@@ -85,11 +86,11 @@ def test_a_model_that_misses_the_probe_cosine_is_refused(target):
         convert.write_model(MINILM, graph, "a hub", target)
 
 
-def finished(target, measure):
-    """Convert the tiny model and return what its manifest says."""
+def finished(target, measure, model=E5_SMALL):
+    """Convert the tiny model and return its manifest."""
     (target / "tokenizer.json").write_text(tiny_model.tokenizer_json())
     graph = onnx.load_model_from_string(tiny_model.onnx_bytes(seed=0))
-    convert.write_model(E5_SMALL, graph, "a hub", target, measure)
+    convert.write_model(model, graph, "a hub", target, measure)
     manifest = model_directory.read_manifest(target)
     assert manifest is not None
     return manifest
@@ -135,3 +136,10 @@ def test_a_calibration_that_fails_keeps_eight_bits(target, failure):
     assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
     assert model_directory.verify_files(target) == []
     assert list(target.parent.iterdir()) == [target]
+
+
+def test_only_the_precisions_of_the_row_are_tried(target):
+    manifest = finished(target, pytest.fail, replace(E5_SMALL, precisions=("int8",)))
+
+    assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
+    assert model_directory.verify_files(target) == []

@@ -75,7 +75,7 @@ def test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere():
 
 
 @pytest.mark.parametrize("name", sorted(CAUSES))
-def test_every_exception_is_told_in_plain_words_and_goes_on(name, capsys):
+def test_every_exception_prints_its_message_and_is_raised_again(name, capsys):
     fault = made(OWN[name])
 
     with pytest.raises(OWN[name]) as caught, print_errors():
@@ -87,7 +87,7 @@ def test_every_exception_is_told_in_plain_words_and_goes_on(name, capsys):
     assert re.match(MESSAGE_PATTERN, CAUSES[name])
 
 
-def test_a_newer_exception_takes_the_words_of_its_nearest_parent(capsys):
+def test_a_newer_exception_has_the_message_of_its_nearest_parent(capsys):
     class Newer(errors.RepositoryNotFoundError):  # type: ignore[misc]
         pass
 
@@ -97,7 +97,7 @@ def test_a_newer_exception_takes_the_words_of_its_nearest_parent(capsys):
     assert capsys.readouterr().out == "the hub lacks the repository: HTTP 500\n"
 
 
-def test_what_the_client_does_not_raise_is_not_worded(capsys):
+def test_other_exceptions_print_nothing(capsys):
     with pytest.raises(ZeroDivisionError), print_errors():
         raise ZeroDivisionError
 

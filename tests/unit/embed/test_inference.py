@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,3 +124,13 @@ def test_what_goes_wrong_while_preparing_is_heard_by_who_needs_the_model(directo
 
     with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
         vectors(session, SEQUENCES)
+
+
+def test_the_row_of_the_model_decides_how_tokens_are_pooled(directory):
+    first = replace(MINILM, pooling="cls")
+    single, several = [[2]], [[2, 7, 8, 9, 3]]
+    by_mean = InferenceSession(directory, MINILM, 1, 0)
+    by_first = InferenceSession(directory, first, 1, 0)
+
+    assert np.allclose(vectors(by_mean, single)[0], vectors(by_first, single)[0], atol=1e-6)
+    assert vectors(by_mean, several)[0] @ vectors(by_first, several)[0] < 0.999
