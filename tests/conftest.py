@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.embed.models import MINILM
-from kebab.embed.obtain import obtain
+from kebab.embed.install import install_model
+from kebab.embed.registry import MINILM
 
 
 def pytest_configure() -> None:
@@ -20,4 +20,4 @@ def minilm_dir() -> Path:
     """A ready directory with the real MiniLM weights, fetched once and kept between runs."""
     kept = os.environ.get("KEBAB_TEST_MODELS_DIR")
     models_dir = Path(kept) if kept else Path.home() / ".cache" / "kebab-tests" / "models"
-    return obtain(MINILM, models_dir, patient=True)
+    return install_model(MINILM, models_dir, patient=True)

@@ -13,7 +13,7 @@ from kebab.wire.ingest import EmbeddingSummary
 from kebab.wire.model import ModelList, ModelReport, ModelRow
 
 if TYPE_CHECKING:
-    from kebab.embed.models import EmbeddingModel
+    from kebab.embed.registry import EmbeddingModel
 
 
 def models(shop: Workshop) -> ModelList:
@@ -90,21 +90,18 @@ def _chosen(shop: Workshop, name: str) -> str:
 
 def _row(shop: Workshop, model: "EmbeddingModel", active: str | None) -> ModelRow:
     place, manifest = shop.embedders.place(model), shop.embedders.manifest(model)
-    sources = [f"hub:{model.hub.repo}"]
-    if model.package:
-        sources.append(f"package:{model.package.requirement}")
     return ModelRow(
         name=model.name,
         embedding_version=model.version,
         dimension=model.dimension,
         window=model.window,
-        languages="about 100 languages" if model.scripts is None else "English",
+        languages=model.languages,
         installed=place is not None,
         active=model.version == active,
         bytes=size(place) if place else None,
         precision=manifest.precision if manifest else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
-        sources=sources,
+        sources=model.sources,
     )
 
 

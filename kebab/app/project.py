@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
+from kebab.app.compose import index_version
 from kebab.app.moment import stamp
 from kebab.app.place import file_of, freshness, line_citation
 from kebab.core.hit import Hit, Page
@@ -13,9 +14,6 @@ from kebab.wire.search import SearchHit, SearchResponse
 if TYPE_CHECKING:
     from kebab.core.progress import Progress
     from kebab.wire.ingest import IngestProgress
-
-INDEX_VERSION = "lance-flat-l2-384-v1"
-"""Vectors are searched exactly."""
 
 
 def response(page: Page, query: Query, next_cursor: str | None) -> SearchResponse:
@@ -58,7 +56,7 @@ def search_hit(hit: Hit) -> SearchHit:
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
-        index_version=INDEX_VERSION,
+        index_version=index_version(chunk.embedding_version),
         chunker_version=chunk.chunker_version,
         embedding_version=chunk.embedding_version,
     )

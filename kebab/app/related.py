@@ -11,7 +11,6 @@ from kebab.app.moment import stamp
 from kebab.app.place import file_of, freshness, line_citation
 from kebab.app.requests import RelatedOptions
 from kebab.core.stored import EMBEDDING_VERSION
-from kebab.search import fuse
 from kebab.search.meaning import Space
 from kebab.search.neighbours import Neighbour, Neighbourhood, Pair
 from kebab.wire.library import NotFound
@@ -62,7 +61,7 @@ def _space(shop: Workshop, reader: "SqliteReader") -> Space | None:
     version = reader.get_value(EMBEDDING_VERSION)
     if version is None:
         return None
-    return Space(vectors=shop.index(version), scale=fuse.scale(version))
+    return Space(vectors=shop.index(version), scale=shop.profile(version).cosine_scale)
 
 
 def _related(rank: int, one: Neighbour) -> RelatedDoc:

@@ -8,8 +8,8 @@ from kebab.bench.corpus import build_questions
 from kebab.bench.interleave import Candidate, Sample, repeat_command
 from kebab.bench.results import Budget, Yardstick, limit_ratio, require_ratio
 from kebab.bench.sandbox import Command, Outcome, build_kebab_command, build_module_command
-from kebab.embed.models import EmbeddingModel, find
-from kebab.embed.session import default_threads
+from kebab.embed.inference import default_threads
+from kebab.embed.registry import EmbeddingModel, find_model
 
 _STARTUP, _SCHEMA = limit_ratio(2.0), limit_ratio(3.0)
 _INGEST_MEMORY, _DISK = Budget(600, "MB"), Budget(10, "KB")
@@ -79,7 +79,7 @@ def measure_search(context: BenchContext) -> None:
         return
     candidates = [yardsticks.import_click(), _build_search(context, "lexical")]
     if notes.version is not None:
-        folder = context.find_model_folder(find(notes.version))
+        folder = context.find_model_folder(find_model(notes.version))
         texts = build_questions(context.options.runs + 1, context.options.seed)
         candidates.append(yardsticks.embed_question(folder, texts))
         candidates.append(_build_search(context, "hybrid"))

@@ -22,7 +22,6 @@ from kebab.core.answer import Passage
 from kebab.core.chunk import embed_text
 from kebab.core.ports import Embedder
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.search import fuse
 from kebab.search.calibrate import standing
 from kebab.search.coverage import share, telling, together, tokens_of
 from kebab.text.layout import LayoutKind
@@ -146,7 +145,7 @@ def _compared(question: str, found: Sequence[_Candidate], embedder: Embedder) ->
     """Return candidates with what their meaning says; as they are when the model fails."""
     places = [place for place, one in enumerate(found) if embedder.supports(one.text)]
     texts = [_in_context(found[place]) for place in places]
-    scale = fuse.scale(embedder.version)
+    scale = embedder.profile.cosine_scale
     compared = list(found)
     try:
         query = embedder.embed_query(question)

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
+from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode, Query
 from kebab.errors.catalog import InvalidInput
@@ -41,6 +42,8 @@ class Ranking:
     """The evidence of both channels before anything was added to it."""
     lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
     """What was added to the fused evidence of a candidate, by its reason."""
+    model: ModelProfile | None = None
+    """The model of the vectors; None when no vectors were compared."""
 
     def retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
         """Return how a candidate was found; with `trace`, also what was added to its evidence."""
@@ -116,7 +119,9 @@ class Ranker:
         if isinstance(near, DegradedChannel):
             stages.note("vector", 0, near.reason)
         else:
-            stages.note("vector", len(near.near), "remembered" if near.remembered else near.version)
+            stages.note(
+                "vector", len(near.near), "remembered" if near.remembered else near.model.version
+            )
         return near
 
     def _listing(self, question: Question, words: Words, stages: Stages) -> Ranking:
@@ -164,4 +169,5 @@ def _found(
         degraded=(near,) if isinstance(near, DegradedChannel) else (),
         fused=order.fused,
         lifts=order.lifts,
+        model=vectors.model if vectors else None,
     )

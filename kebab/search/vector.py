@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
+from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode
 from kebab.errors.catalog import (
@@ -52,7 +53,7 @@ class Nearness:
 
     near: Sequence[KeyedScore]
     cosines: dict[Key, float]
-    version: str
+    model: ModelProfile
     remembered: bool
 
 
@@ -106,7 +107,7 @@ class Channel:
         return Nearness(
             near=near,
             cosines=_cosines(vectors, query, near, candidates),
-            version=embedder.version,
+            model=embedder.profile,
             remembered=remembered,
         )
 

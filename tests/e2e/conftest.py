@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kebab.embed.models import MODELS
+from kebab.embed.registry import MODELS
 from tests.fakes import tiny_model
 from tests.fakes.console import Ran, run
 from tools.schemas import build_schemas

@@ -25,20 +25,23 @@ def make_context(tmp_path):
 @pytest.fixture
 def models(tmp_path):
     """Return a folder of models that seems to hold one."""
-    from kebab.embed import layout
-    from kebab.embed.models import MINILM
+    from kebab.embed import model_directory
+    from kebab.embed.registry import MINILM
 
     directory = tmp_path / "installed" / MINILM.version
     directory.mkdir(parents=True)
-    for name in layout.FILES:
+    for name in model_directory.FILES:
         (directory / name).write_bytes(b"{}")
-    manifest = layout.Manifest(
+    manifest = model_directory.Manifest(
         model=MINILM.name,
         embedding_version=MINILM.version,
         source="test",
         precision="int8",
         cosine=None,
-        files={name: layout.facts(directory / name) for name in layout.FILES},
+        files={
+            name: model_directory.read_file_facts(directory / name)
+            for name in model_directory.FILES
+        },
     )
-    layout.write_manifest(directory, manifest)
+    model_directory.write_manifest(directory, manifest)
     return directory.parent

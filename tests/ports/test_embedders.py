@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from kebab.embed.hot import OnnxEmbedder
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.registry import MODELS
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 
@@ -25,12 +25,15 @@ def models_dir(tmp_path_factory):
     return tmp_path_factory.mktemp("models")
 
 
-@pytest.fixture(scope="module", params=["hashing", "onnx-plain", "onnx-prefixed"])
+@pytest.fixture(
+    scope="module", params=[None, *MODELS], ids=lambda model: model.key if model else "hashing"
+)
 def embedder(request, models_dir):
-    if request.param == "hashing":
+    """The fake, and an ONNX embedder with random weights for each model of the registry."""
+    if request.param is None:
         return HashingEmbedder()
-    model = MINILM if request.param == "onnx-plain" else E5_SMALL
-    return OnnxEmbedder(tiny_model.install(model, models_dir), model, threads=2)
+    directory = tiny_model.install(request.param, models_dir)
+    return OnnxEmbedder(directory, request.param, threads=2)
 
 
 def vectors(embedder, texts):
@@ -40,6 +43,13 @@ def vectors(embedder, texts):
         assert np.isnan(found[indexes]).all(), "an index came twice"
         found[indexes] = matrix
     return found
+
+
+def test_the_profile_agrees_with_the_embedder(embedder):
+    profile = embedder.profile
+
+    assert (profile.version, profile.dimension) == (embedder.version, embedder.dimension)
+    assert profile.window == embedder.window
 
 
 def test_the_version_names_the_dimension(embedder):

@@ -7,7 +7,7 @@ from kebab.bench.context import BenchContext
 from kebab.bench.corpus import Corpus, write_notes
 from kebab.bench.sandbox import Outcome, Sandbox, build_module_command
 from kebab.cli.render.bench import format_size
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 from tools.bench.workers import ESTIMATE, TOKENIZER
 
 WORKERS = "tools.bench.workers"

@@ -6,9 +6,11 @@ files and search cost the same whatever the vectors mean.
 
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kebab.embed.session import unit
+from kebab.embed.inference import normalise
+from kebab.embed.registry import MINILM
 from kebab.errors.dependency import needed
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class SyntheticEmbedder:
         """Replace the model of a version."""
         self.version = version
         self.dimension = dimension
+        self.profile = replace(MINILM, version=version, dimension=dimension)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return an estimate of the number of tokens of each text."""
@@ -46,7 +49,7 @@ class SyntheticEmbedder:
             import numpy as np
 
         seed = zlib.crc32(text.encode("utf-8", "surrogatepass"))
-        return unit(np.random.default_rng(seed).standard_normal(self.dimension))
+        return normalise(np.random.default_rng(seed).standard_normal(self.dimension))
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
         """Yield pairs of indexes into `texts` and their unit vectors."""

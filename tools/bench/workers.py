@@ -39,7 +39,7 @@ def index_folder(folder: str, version: str, counter: str) -> int:
         ports = IngestPorts(
             library=library,
             vectors=context.vectors,
-            embedder=lambda: SyntheticEmbedder(version),
+            embedder=lambda: SyntheticEmbedder(version, context.profile(version).dimension),
             parsers=context.parsers(),
             budget=lambda: context.budget(tokenizer),
             clock=context.clock,
@@ -95,10 +95,9 @@ def time_calls(call: Callable[[str], object], texts: Sequence[str]) -> list[floa
 
 def _time_word_index(texts: Sequence[str]) -> list[float]:
     """Return the times of the word index of SQLite alone for the same words."""
-    from kebab.text.tokenizer import build_query_terms
-
     from kebab.core.query import Filters
     from kebab.search import expression
+    from kebab.text.tokenizer import build_query_terms
 
     def search_words(text: str) -> object:
         match = expression.match(build_query_terms(text), (), ())

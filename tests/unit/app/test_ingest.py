@@ -10,7 +10,7 @@ from kebab.app.library import remove
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, silent
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     InvalidInput,

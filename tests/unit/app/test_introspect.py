@@ -7,7 +7,7 @@ import pytest
 from kebab import __version__
 from kebab.app.introspect import introspect
 from kebab.app.library import remove
-from kebab.embed.models import E5_SMALL
+from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import StoreCorrupt
 from kebab.wire.record import encode, envelop
 from tools.schemas import build_schemas

@@ -3,7 +3,7 @@ from typing import Any
 import jsonschema
 import msgspec
 
-from kebab.app.project import INDEX_VERSION, progress, response, search_hit
+from kebab.app.project import progress, response, search_hit
 from kebab.core.hit import (
     Confidence,
     Hit,
@@ -81,7 +81,7 @@ def test_a_hit_says_where_it_stands_and_how_it_was_found(tmp_path):
     assert (found.confidence, found.score_kind, found.index_version) == (
         "fair",
         "calibrated",
-        INDEX_VERSION,
+        "lance-flat-l2-384-v1",
     )
     assert (found.retrieval.lexical_rank, found.retrieval.lexical_score) == (2, 3.5)
     assert found.retrieval.fusion_score == 0.5

@@ -5,6 +5,7 @@ from time import monotonic
 import pytest
 
 from kebab.core.keys import rising
+from kebab.core.model_profile import ProbePair
 from kebab.doctor.corpus import Corpus, Indexed
 from kebab.doctor.examine import Subject, examine
 from kebab.doctor.machine import Machine, SettingsFile
@@ -60,7 +61,9 @@ def sound(tmp_path):
         ),
         models=Models(
             weights=lambda: Weights(model="m", folder=Path("/models/m")),
-            agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
+            agreement=lambda: Agreement(
+                cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)
+            ),
             versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
             server=lambda: "Ollama 0.32.15 has gemma3:4b",
             start="ollama serve",

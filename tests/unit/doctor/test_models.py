@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kebab.core.model_profile import ProbePair
 from kebab.doctor import models
 from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
@@ -12,7 +13,7 @@ WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
 SOUND = Models(
     weights=lambda: WEIGHTS,
-    agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
+    agreement=lambda: Agreement(cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)),
     versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
     server=lambda: "Ollama 0.32.15 has gemma3:4b",
     start="ollama serve",
@@ -72,7 +73,7 @@ def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
     ],
 )
 def test_known_sentences_must_agree_as_they_are_known_to(cosine, status):
-    known = Agreement(cosine=cosine, expected=0.7553, tolerance=0.02)
+    known = Agreement(cosine=cosine, probe=ProbePair(cosine=0.7553, tolerance=0.02))
 
     assert models.embedding_probe(replace(SOUND, agreement=lambda: known)).status == status
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.text.scripts import is_written_in
 
 LATIN = frozenset({"latin"})

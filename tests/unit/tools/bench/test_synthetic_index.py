@@ -1,4 +1,4 @@
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 from tests.fakes.runner import VERSION
 from tools.bench.synthetic_index import build_synthetic_index, choose_version
 

@@ -1,6 +1,6 @@
 from kebab.bench.corpus import write_notes
 from kebab.bench.sandbox import Sandbox
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 from tools.bench.synthetic_index import index_with_synthetic_vectors
 
 
