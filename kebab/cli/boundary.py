@@ -62,11 +62,11 @@ def report(session: Session, fault: BaseException) -> int:
     if session.flags.machine:
         session.aside(seen.reply, seen.exit)
     else:
+        from kebab.cli.render.canvas import create_canvas
         from kebab.cli.render.fault import draw
-        from kebab.cli.render.page import page
 
-        sheet = page(session.channels.err, session.flags.color)
-        session.channels.err.write("\n".join(draw(seen.reply, sheet, log)) + "\n")
+        canvas = create_canvas(session.channels.err, session.flags.color)
+        session.channels.err.write("\n".join(draw(seen.reply, canvas, log)) + "\n")
     return seen.exit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kebab.cli.render.page import Page, page
+from kebab.cli.render.canvas import Canvas, create_canvas
 from kebab.errors.catalog import Cancelled, ConfirmationRequired
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kebab.cli.session import Session
 
 
-def confirm(session: Session, operation: str, plan: Callable[[Page], Iterable[str]]) -> None:
+def confirm(session: Session, operation: str, plan: Callable[[Canvas], Iterable[str]]) -> None:
     """Show what would go and ask; when nothing would, there is nothing to ask.
 
     `operation` is the command without `kebab`, as it is to be repeated with `--yes`.
@@ -27,7 +27,7 @@ def confirm(session: Session, operation: str, plan: Callable[[Page], Iterable[st
     person = sys.stdin is not None and sys.stdin.isatty() and channel.terminal
     if session.flags.machine or not person:
         raise ConfirmationRequired(operation=operation)
-    lines = list(plan(page(channel, session.flags.color)))
+    lines = list(plan(create_canvas(channel, session.flags.color)))
     if not lines:
         return
     channel.write("\n".join(lines) + "\n")

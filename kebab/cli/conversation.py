@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from kebab.cli.boundary import guarded
 from kebab.cli.inquiry import answered, display_of, inquiry, show
 from kebab.cli.render.answer import sources
+from kebab.cli.render.canvas import create_canvas
 from kebab.cli.render.clean import clean
-from kebab.cli.render.page import page
 from kebab.cli.render.sheet import labelled
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
@@ -50,7 +50,7 @@ class Conversation:
         self._name: str | None = flags["session"] or self._fresh()
         self._last: Answer | None = None
         self._missing: list[DegradedChannel] = []
-        self._sheet = page(session.channels.err, session.flags.color)
+        self._canvas = create_canvas(session.channels.err, session.flags.color)
         self._commands: dict[str, Callable[[], None]] = {
             "/sources": self._sources,
             "/new": self._renew,
@@ -60,7 +60,7 @@ class Conversation:
 
     def with_person(self, prompt: Callable[[], str]) -> Exit:
         """Ask for questions until the person leaves; return the exit status."""
-        self._say(self._sheet.faint("/help lists commands, Ctrl-D leaves"))
+        self._say(self._canvas.faint("/help lists commands, Ctrl-D leaves"))
         interrupts = self._session.interrupts
         warned = False
         while not interrupts.terminated:
@@ -73,7 +73,7 @@ class Conversation:
                 if warned or interrupts.terminated:
                     break
                 warned = True
-                self._say(self._sheet.faint("Ctrl-C again or Ctrl-D leaves"))
+                self._say(self._canvas.faint("Ctrl-C again or Ctrl-D leaves"))
                 continue
             warned = False
             if line in _LEAVING:
@@ -117,7 +117,7 @@ class Conversation:
         except KeyboardInterrupt:
             if self._session.interrupts.terminated:
                 raise
-            self._say(f"{self._sheet.odd('note:')} interrupted")
+            self._say(f"{self._canvas.odd('note:')} interrupted")
             return Exit.INTERRUPTED
         self._last = reply
         return show(self._session, self._once(reply))
@@ -134,7 +134,7 @@ class Conversation:
         if self._last is None or not self._last.citations:
             self._say("no citations yet")
             return
-        lines = sources(self._last, self._session.page())
+        lines = sources(self._last, self._session.create_canvas())
         self._session.channels.out.write("".join(f"{line}\n" for line in lines))
 
     def _renew(self) -> None:
@@ -142,7 +142,7 @@ class Conversation:
         self._say_session()
 
     def _help(self) -> None:
-        self._say(*labelled(_HELP, self._sheet))
+        self._say(*labelled(_HELP, self._canvas))
 
     def _unknown(self) -> None:
         self._say("no such command; /help lists them")
@@ -157,7 +157,7 @@ class Conversation:
 
     def _say_session(self) -> None:
         name = clean(self._name) if self._name else "none, each question stands alone"
-        self._say(self._sheet.faint(f"session: {name}"))
+        self._say(self._canvas.faint(f"session: {name}"))
 
     def _say(self, *lines: str) -> None:
         self._session.channels.err.write("".join(f"{line}\n" for line in lines))

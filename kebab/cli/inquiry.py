@@ -91,26 +91,26 @@ def display_of(session: Session, settings: Settings, request: AskRequest) -> Dis
     """Return what shows how an answer comes along: events, a live region, or a line in a log."""
     if session.flags.machine:
         return Events(session, stream=False)
+    from kebab.cli.render.canvas import create_canvas
     from kebab.cli.render.live import Line, Region, Wait
-    from kebab.cli.render.page import page
 
     llm = settings.models.llm
     mute = request.extractive or llm.provider == "extractive"
     wait = Wait(None if mute else request.model or llm.model)
     channels = session.channels
-    sheet = page(channels.err, session.flags.color)
-    if not sheet.live:
+    canvas = create_canvas(channels.err, session.flags.color)
+    if not canvas.live:
         return Line(channels.err, wait)
-    return Region(channels.err, sheet, wait, shows_text=channels.out.terminal)
+    return Region(channels.err, canvas, wait, shows_text=channels.out.terminal)
 
 
 def show(session: Session, reply: Answer) -> Exit:
     """Print an answer; without a person, what must be known of it goes to stderr."""
     from kebab.cli.render.answer import draw, notes
-    from kebab.cli.render.page import page
+    from kebab.cli.render.canvas import create_canvas
 
     status = session.answer(reply, draw, status_of(reply))
     if not session.flags.machine and not session.channels.out.terminal:
-        sheet = page(session.channels.err, session.flags.color)
-        session.channels.err.write("".join(f"{line}\n" for line in notes(reply, sheet)))
+        canvas = create_canvas(session.channels.err, session.flags.color)
+        session.channels.err.write("".join(f"{line}\n" for line in notes(reply, canvas)))
     return status

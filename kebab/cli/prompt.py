@@ -13,7 +13,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kebab.cli.render.page import page
+from kebab.cli.render.canvas import create_canvas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +50,8 @@ class Prompt:
         self._history = history
         self._readline = _readline()
         self._typed = False
-        sheet = page(channel, color)
-        self._sign = sheet.strong(_SIGN)
+        canvas = create_canvas(channel, color)
+        self._sign = canvas.strong(_SIGN)
         if self._readline:
             # Marks around what takes no room, so that the line is measured truly.
             self._sign = _SEQUENCE.sub("\x01\\g<0>\x02", self._sign)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from kebab.app.facade import Kebab
     from kebab.cli.channels import Channels
     from kebab.cli.interrupt import Interrupts
-    from kebab.cli.render.page import Page
+    from kebab.cli.render.canvas import Canvas
     from kebab.config.model import Settings
     from kebab.wire.library import NotFound
     from kebab.wire.record import Reply
 
 R = TypeVar("R", bound="Reply")
 Opener = Callable[..., "Kebab"]
-Draw = Callable[[R, "Page"], Iterable[str]]
+Draw = Callable[[R, "Canvas"], Iterable[str]]
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -85,18 +85,18 @@ class Session:
             read_only=reading or self.flags.read_only,
         )
 
-    def page(self) -> Page:
-        """Return the sheet that results are drawn on."""
-        from kebab.cli.render.page import page
+    def create_canvas(self) -> Canvas:
+        """Return the canvas that results are drawn on."""
+        from kebab.cli.render.canvas import create_canvas
 
-        return page(self.channels.out, self.flags.color)
+        return create_canvas(self.channels.out, self.flags.color)
 
     def answer(self, reply: R, draw: Draw[R], status: Exit = Exit.DONE) -> Exit:
         """Print a result and return the exit status."""
         if self.flags.machine:
             self.line(reply, status)
         else:
-            text = "\n".join(draw(reply, self.page()))
+            text = "\n".join(draw(reply, self.create_canvas()))
             self.channels.out.write(text + "\n" if text else "")
         return status
 

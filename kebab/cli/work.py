@@ -29,8 +29,8 @@ def display(session: Session, *, stream: bool) -> Display:
         from kebab.cli.events import Events
 
         return Events(session.line if stream else session.aside, always_ends=stream)
-    from kebab.cli.render.page import page
+    from kebab.cli.render.canvas import create_canvas
     from kebab.cli.render.progress import Bar, Lines
 
-    sheet = page(session.channels.err, session.flags.color)
-    return Bar(session.channels.err, sheet) if sheet.live else Lines(session.channels.err)
+    canvas = create_canvas(session.channels.err, session.flags.color)
+    return Bar(session.channels.err, canvas) if canvas.live else Lines(session.channels.err)

@@ -11,7 +11,7 @@ from kebab.errors.signal import Exit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kebab.cli.render.page import Page
+    from kebab.cli.render.canvas import Canvas
     from kebab.wire.introspect import Introspection
 
 
@@ -44,7 +44,7 @@ def _catalogue(session: Session) -> Exit:
     return session.answer(rows, draw_table)
 
 
-def _draw(reply: "Introspection", page: "Page") -> "Iterable[str]":
+def _draw(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":
     from kebab.cli.render.introspection import draw
 
-    return draw(reply, page)
+    return draw(reply, canvas)

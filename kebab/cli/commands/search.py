@@ -19,7 +19,7 @@ from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.cli.frames import Frames
-    from kebab.cli.render.page import Page
+    from kebab.cli.render.canvas import Canvas
 
 
 @click.command(
@@ -72,11 +72,11 @@ def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
     if frames:
         return frames.finish(reply, status)
 
-    def draw(reply: SearchResponse, page: "Page") -> Iterator[str]:
+    def draw(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
         from kebab.cli.render import hits
 
         again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""
-        return hits.draw(reply, page, again)
+        return hits.draw(reply, canvas, again)
 
     return session.answer(reply, draw, status)
 

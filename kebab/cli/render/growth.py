@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from kebab.bench.budget import TIMES
 from kebab.bench.sizes import short_size
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.number import short
-from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchGrowth
 
 _STEPS = "▁▂▃▄▅▆▇█"
@@ -14,13 +14,13 @@ _DECADES = 4
 """The lowest step stands for the smallest of a figure, the highest for ten thousand times that."""
 
 
-def draw(growth: list[BenchGrowth], page: Page) -> Iterator[str]:
+def draw(growth: list[BenchGrowth], canvas: Canvas) -> Iterator[str]:
     """Yield a heading and one line for each figure; nothing without growth."""
     if not growth:
         return
     sizes = growth[0].chunks
     yield ""
-    yield page.strong(f"growth from {short_size(sizes[0])} to {short_size(sizes[-1])} passages")
+    yield canvas.strong(f"growth from {short_size(sizes[0])} to {short_size(sizes[-1])} passages")
     rows = [_head(sizes), *(_row(one) for one in growth)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=False)]
     for number, row in enumerate(rows):
@@ -29,7 +29,9 @@ def draw(growth: list[BenchGrowth], page: Page) -> Iterator[str]:
             for place, (text, width) in enumerate(zip(row, widths, strict=False))
         ]
         line = "  ".join(cells).rstrip()
-        yield f"  {page.faint(line) if number == 0 else _marked(line, growth[number - 1], page)}"
+        is_head = number == 0
+        text = canvas.faint(line) if is_head else _marked(line, growth[number - 1], canvas)
+        yield f"  {text}"
 
 
 def _head(sizes: list[int]) -> tuple[str, ...]:
@@ -51,7 +53,7 @@ def _steps(medians: list[float]) -> str:
     return "".join(_STEPS[min(round(height), highest)] for height in heights)
 
 
-def _marked(line: str, one: BenchGrowth, page: Page) -> str:
+def _marked(line: str, one: BenchGrowth, canvas: Canvas) -> str:
     if one.within is None:
         return line
-    return line[:-1] + (page.good if one.within else page.bad)(line[-1])
+    return line[:-1] + (canvas.good if one.within else canvas.bad)(line[-1])

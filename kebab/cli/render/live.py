@@ -8,10 +8,10 @@ from typing import Any, Self
 from msgspec import UNSET
 
 from kebab.cli.channels import Channel
+from kebab.cli.render.canvas import Canvas, limit_text_width
 from kebab.cli.render.clean import clean
 from kebab.cli.render.markdown import markdown
 from kebab.cli.render.measure import fitted
-from kebab.cli.render.page import Page, sheet_width
 from kebab.cli.render.progress import SHOW_CURSOR, console_on, live_on
 from kebab.cli.render.sheet import plural
 from kebab.wire.ask import AnswerEvent
@@ -98,14 +98,14 @@ class Region:
 
     silence_s = float("inf")
 
-    def __init__(self, channel: Channel, page: Page, wait: Wait, *, shows_text: bool) -> None:
+    def __init__(self, channel: Channel, canvas: Canvas, wait: Wait, *, shows_text: bool) -> None:
         self._channel = channel
-        self._page = page
+        self._canvas = canvas
         self._wait = wait
         self._shows_text = shows_text
         self._known: tuple[int, int] | None = None
         self._body: list[str] = []
-        self._console = console_on(channel, page)
+        self._console = console_on(channel, canvas)
         self._live = live_on(self._console, self._drawn)
 
     def __enter__(self) -> Self:
@@ -130,20 +130,20 @@ class Region:
 
     def lines(self, width: int, rows: int) -> list[str]:
         """Return what is shown now; of a text that is too long, its end."""
-        status = self._page.faint(fitted(str(self._wait), width))
+        status = self._canvas.faint(fitted(str(self._wait), width))
         body = self._rendered(width) if self._shows_text else []
         if not body:
             return [status]
         room = max(_FEWEST_ROWS, rows) - 3
         if len(body) > room:
-            body = [self._page.faint("…"), *body[1 - room :]]
+            body = [self._canvas.faint("…"), *body[1 - room :]]
         return [*body, "", status]
 
     def _rendered(self, width: int) -> list[str]:
         text = self._wait.text
         if self._known != (len(text), width):
             self._known = len(text), width
-            self._body = markdown(text, self._page, width) if text.strip() else []
+            self._body = markdown(text, self._canvas, width) if text.strip() else []
         return self._body
 
     def _drawn(self) -> Any:
@@ -155,7 +155,7 @@ class Region:
         return Group(
             *(
                 Text.from_ansi(line, no_wrap=True, overflow="crop")
-                for line in self.lines(sheet_width(columns), rows)
+                for line in self.lines(limit_text_width(columns), rows)
             )
         )
 

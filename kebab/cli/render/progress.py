@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from kebab.cli.channels import Channel
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
 from kebab.cli.render.measure import fitted_left
-from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import sized
 from kebab.core.progress import Progress, ProgressKind
 
@@ -80,13 +80,13 @@ class Lines:
 class Bar:
     """Progress as a live bar with the current file below it."""
 
-    def __init__(self, channel: Channel, page: Page) -> None:
+    def __init__(self, channel: Channel, canvas: Canvas) -> None:
         self._channel = channel
-        self._width = page.width or 80
+        self._width = canvas.width or 80
         self._path = "starting"
         self._stopping = False
         self._tasks: dict[str, Any] = {}
-        console = console_on(channel, page)
+        console = console_on(channel, canvas)
         self._progress = _columns(console)
         self._live = live_on(console, self._drawn)
 
@@ -146,14 +146,14 @@ class Bar:
         return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
 
 
-def console_on(channel: Channel, page: Page) -> Any:
+def console_on(channel: Channel, canvas: Canvas) -> Any:
     """Return rich's console for a channel."""
     from rich.console import Console
 
     file = io.FileIO(channel.descriptor, "w", closefd=False)
     stream = io.TextIOWrapper(file, "utf-8", errors="replace")
-    width = page.width or 80
-    return Console(file=stream, force_terminal=True, width=width, no_color=not page.color)
+    width = canvas.width or 80
+    return Console(file=stream, force_terminal=True, width=width, no_color=not canvas.color)
 
 
 def live_on(console: Any, drawn: Callable[[], Any]) -> Any:

@@ -1,6 +1,6 @@
 from kebab.bench.budget import TIMES
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.growth import draw
-from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchGrowth
 
 
@@ -18,7 +18,7 @@ def growth(name, *medians, within=None):
 
 
 def test_a_row_shows_each_size_and_how_it_grows():
-    lines = list(draw([growth("growth.lexical", 0.1, 0.4, within=True)], Page()))
+    lines = list(draw([growth("growth.lexical", 0.1, 0.4, within=True)], Canvas()))
 
     assert lines[1] == "growth from 1k to 100k passages"
     assert lines[3].split() == [
@@ -27,10 +27,10 @@ def test_a_row_shows_each_size_and_how_it_grows():
 
 
 def test_the_steps_are_decades():
-    (line,) = list(draw([growth("a", 0.001, 10.0)], Page()))[3:]
+    (line,) = list(draw([growth("a", 0.001, 10.0)], Canvas()))[3:]
 
     assert line.endswith("▁█")
 
 
 def test_without_growth_nothing_is_drawn():
-    assert list(draw([], Page())) == []
+    assert list(draw([], Canvas())) == []

@@ -1,5 +1,5 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.imports import draw
-from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchImports, BenchModule
 
 
@@ -7,7 +7,7 @@ def test_a_line_shows_how_many_modules_and_the_heaviest():
     heaviest = [BenchModule(name=f"m{at}", milliseconds=9.0 - at) for at in range(8)]
     one = BenchImports(command="kebab list", modules=212, milliseconds=83.8, heaviest=heaviest)
 
-    lines = list(draw([one], Page()))
+    lines = list(draw([one], Canvas()))
 
     assert lines[2].split() == [
         "kebab", "list", "212", "modules", "83.8", "ms",
@@ -16,4 +16,4 @@ def test_a_line_shows_how_many_modules_and_the_heaviest():
 
 
 def test_without_a_profile_nothing_is_drawn():
-    assert list(draw([], Page())) == []
+    assert list(draw([], Canvas())) == []

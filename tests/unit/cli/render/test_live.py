@@ -5,14 +5,14 @@ import time
 import pytest
 
 from kebab.cli.channels import Channel
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.live import Line, Region, Wait, screen_rows
-from kebab.cli.render.page import Page
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies
 
 FOUND = AnswerEvent(type="retrieval_done", hits=[replies.hit(), replies.hit(2)])
 AGAIN = AnswerEvent(type="restart", reason="the window is full\x1b")
-PLAIN = Page(width=40)
+PLAIN = Canvas(width=40)
 
 
 def token(delta):
@@ -126,7 +126,7 @@ def test_where_the_answer_goes_elsewhere_only_the_status_is_shown(wait, terminal
 
 def test_a_region_is_drawn_and_leaves_nothing_behind(wait, terminal):
     near, channel = terminal
-    with Region(channel, Page(width=40, live=True), wait, shows_text=True) as region:
+    with Region(channel, Canvas(width=40, live=True), wait, shows_text=True) as region:
         region(token("so it is"))
         seen = ""
         for _ in range(100):

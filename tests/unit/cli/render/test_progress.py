@@ -4,7 +4,7 @@ import pty
 import pytest
 
 from kebab.cli.channels import Channel
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.progress import Bar, Lines, counted, line
 from kebab.core.progress import Progress, ProgressKind
 
@@ -88,7 +88,7 @@ def shown(near):
 
 def test_a_bar_is_there_at_once_and_leaves_nothing_behind(terminal):
     near, channel = terminal
-    with Bar(channel, Page(width=80)) as bar:
+    with Bar(channel, Canvas(width=80)) as bar:
         first = shown(near)
         bar(Progress(kind=ProgressKind.SCAN_STARTED))
         bar(READING)
@@ -106,6 +106,6 @@ def test_a_bar_is_there_at_once_and_leaves_nothing_behind(terminal):
 def test_leaving_at_once_shows_the_cursor_again(terminal):
     near, channel = terminal
 
-    Bar(channel, Page(width=80)).leave()
+    Bar(channel, Canvas(width=80)).leave()
 
     assert shown(near).startswith("\x1b[?25h")

@@ -1,4 +1,4 @@
-"""The sheet that text is drawn on: how wide it is, and whether it takes colour and links."""
+"""The canvas that text is drawn on: its width, and whether it takes colour and links."""
 
 import os
 import re
@@ -18,8 +18,8 @@ _FIRM = "\xa0"
 """A blank at which no line is broken."""
 
 
-class Page(NamedTuple):
-    """A sheet. Without a terminal `width` is None: lines are never broken, cut or decorated."""
+class Canvas(NamedTuple):
+    """A text output. Without a terminal `width` is None and lines are never broken or cut."""
 
     width: int | None = None
     color: bool = False
@@ -69,7 +69,7 @@ class Page(NamedTuple):
         dim: bool = False,
         italic: bool = False,
     ) -> str:
-        """Return text in a style, where the sheet takes colour."""
+        """Return text in a style, where the canvas takes colour."""
         if not self.color or not text or not (fg or bold or dim or italic):
             return text
         return click.style(text, fg=fg, bold=bold or None, dim=dim or None, italic=italic or None)
@@ -85,7 +85,7 @@ class Page(NamedTuple):
         spans = wrapped(text, max(20, self.width - len(indent)))
         return [indent + text[start:end] for start, end in spans]
 
-    def told(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
+    def wrap_labelled(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
         """Return text as lines that fit, a label before the first one and blanks before others.
 
         What stands in backticks is not broken.
@@ -98,32 +98,32 @@ class Page(NamedTuple):
 
     def note(self, text: str) -> list[str]:
         """Return what a reader must know."""
-        return self.told("note:", text, self.odd)
+        return self.wrap_labelled("note:", text, self.odd)
 
     def hint(self, text: str) -> list[str]:
         """Return what a reader may do; a command that is all of it is not broken."""
         if "`" in text:
-            return self.told("hint:", text, self.good)
+            return self.wrap_labelled("hint:", text, self.good)
         return [f"{self.good('hint:')} {text}"]
 
 
-def page(channel: Channel, choice: ColorChoice) -> Page:
-    """Return the sheet of a channel."""
+def create_canvas(channel: Channel, choice: ColorChoice) -> Canvas:
+    """Return the canvas of a channel."""
     terminal = channel.terminal and os.environ.get("TERM") != "dumb"
-    return Page(
-        width=sheet_width(channel.columns) if channel.terminal else None,
-        color=colored(choice, os.environ, terminal=terminal),
+    return Canvas(
+        width=limit_text_width(channel.columns) if channel.terminal else None,
+        color=uses_color(choice, os.environ, terminal=terminal),
         links=terminal and choice != "never",
         live=terminal,
     )
 
 
-def sheet_width(columns: int) -> int:
-    """Return how much of a terminal's width text is set on: lines that are too long tire."""
+def limit_text_width(columns: int) -> int:
+    """Return how much of a terminal's width text is set on: long lines are hard to read."""
     return min(columns, _WIDEST)
 
 
-def colored(choice: ColorChoice, environ: Mapping[str, str], *, terminal: bool) -> bool:
+def uses_color(choice: ColorChoice, environ: Mapping[str, str], *, terminal: bool) -> bool:
     """Return whether to use colour: the flag decides, then `NO_COLOR`, then `FORCE_COLOR`."""
     if choice != "auto":
         return choice == "always"

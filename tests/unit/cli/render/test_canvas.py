@@ -4,7 +4,7 @@ import pty
 import pytest
 
 from kebab.cli.channels import Channel
-from kebab.cli.render.page import Page, colored, page
+from kebab.cli.render.canvas import Canvas, create_canvas, uses_color
 
 BOTH = {"NO_COLOR": "1", "FORCE_COLOR": "1"}
 
@@ -33,13 +33,13 @@ def terminal():
     ],
 )
 def test_the_flag_decides_then_no_color_then_force_color(choice, environ, terminal, wanted):
-    assert colored(choice, environ, terminal=terminal) is wanted
+    assert uses_color(choice, environ, terminal=terminal) is wanted
 
 
 def test_a_pipe_is_never_decorated_or_broken():
     reader, writer = os.pipe()
     try:
-        assert page(Channel(writer, "<stdout>"), "auto") == Page()
+        assert create_canvas(Channel(writer, "<stdout>"), "auto") == Canvas()
     finally:
         os.close(reader)
         os.close(writer)
@@ -49,51 +49,59 @@ def test_a_terminal_takes_colour_links_and_changing_lines(terminal, monkeypatch)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "72")
 
-    assert page(terminal, "auto") == Page(width=72, color=True, links=True, live=True)
+    assert create_canvas(terminal, "auto") == Canvas(width=72, color=True, links=True, live=True)
 
 
 def test_a_dumb_terminal_takes_none_of_that(terminal, monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("COLUMNS", "300")
 
-    assert page(terminal, "auto") == Page(width=100)
+    assert create_canvas(terminal, "auto") == Canvas(width=100)
 
 
 def test_links_are_escape_sequences_only_where_they_work():
-    assert Page().link("a", "file:///a") == "a"
-    assert Page(links=True).link("a", None) == "a"
-    assert Page(links=True).link("a", "file:///a") == "\x1b]8;;file:///a\x1b\\a\x1b]8;;\x1b\\"
+    assert Canvas().link("a", "file:///a") == "a"
+    assert Canvas(links=True).link("a", None) == "a"
+    assert Canvas(links=True).link("a", "file:///a") == "\x1b]8;;file:///a\x1b\\a\x1b]8;;\x1b\\"
 
 
 def test_paint_leaves_nothing_behind_on_a_plain_sheet():
-    sheet = Page()
-    looks = (sheet.strong, sheet.faint, sheet.match, sheet.good, sheet.odd, sheet.bad, sheet.place)
+    canvas = Canvas()
+    looks = (
+        canvas.strong,
+        canvas.faint,
+        canvas.match,
+        canvas.good,
+        canvas.odd,
+        canvas.bad,
+        canvas.place,
+    )
 
     assert {look("x") for look in looks} == {"x"}
-    assert Page(color=True).bad("x").endswith("x\x1b[0m")
+    assert Canvas(color=True).bad("x").endswith("x\x1b[0m")
 
 
 def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe():
-    assert Page().paragraph("word " * 40) == ["word " * 40]
-    assert all(len(line) <= 40 for line in Page(width=40).paragraph("word " * 40, "  "))
+    assert Canvas().paragraph("word " * 40) == ["word " * 40]
+    assert all(len(line) <= 40 for line in Canvas(width=40).paragraph("word " * 40, "  "))
 
 
 def test_a_note_is_broken_at_blanks_below_its_own_words():
     words = "no vector search: embedding weights cannot be had"
 
-    assert Page(width=30).note(words) == [
+    assert Canvas(width=30).note(words) == [
         "note: no vector search:",
         "      embedding weights cannot",
         "      be had",
     ]
-    assert Page().note(words) == [f"note: {words}"]
-    assert Page(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]
+    assert Canvas().note(words) == [f"note: {words}"]
+    assert Canvas(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]
 
 
 def test_what_is_to_be_typed_is_not_broken():
-    assert Page(width=30).hint("start it, or say `kebab ask --extractive`") == [
+    assert Canvas(width=30).hint("start it, or say `kebab ask --extractive`") == [
         "hint: start it, or say",
         "      `kebab ask --extractive`",
     ]
     command = "kebab search 'what there is to be known of it'"
-    assert Page(width=30).hint(command) == [f"hint: {command}"]
+    assert Canvas(width=30).hint(command) == [f"hint: {command}"]
