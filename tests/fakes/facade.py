@@ -311,7 +311,7 @@ def _main() -> int:
     from kebab.cli.main import main
 
     opener: Any = NoisyKebab
-    return main(sys.argv[1:], take_over(), signals=True, opener=opener)
+    return main(sys.argv[1:], take_over(), signals=True, kebab_factory=opener)
 
 
 if __name__ == "__main__":

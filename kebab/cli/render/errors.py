@@ -1,4 +1,4 @@
-"""What went wrong: counts in a table, or one error in full."""
+"""Draws errors: one that is reported, counts in a table, and one of the log in full."""
 
 import shlex
 from collections.abc import Iterator
@@ -7,12 +7,26 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
 from kebab.cli.render.sheet import labelled, plural
 from kebab.wire.audit import ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
+from kebab.wire.error import ErrorReply
 
 _MINUTE = len("2025-01-31T12:00")
 _ID = 12
 _HEADS = ("count", "share", "last (UTC)", "last id")
 _FIGURES = 2 + len("count") + 2 + len("share") + 2 + _MINUTE + 2 + _ID
 """How many cells the columns after the first take."""
+
+
+def draw_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
+    """Yield the message of a reported error, its hint, its code, its causes and the log."""
+    yield from canvas.wrap_labelled("error:", clean(reply.message), canvas.bad)
+    if reply.hint:
+        yield from canvas.hint(clean(reply.hint))
+    yield canvas.faint(f"code: {reply.code}")
+    chain: object = reply.details.get("chain")
+    if isinstance(chain, list):
+        yield from (canvas.faint(f"  caused by: {clean(str(one))}") for one in chain)
+    if log:
+        yield canvas.faint(f"log: {clean(log)}: {reply.correlation_id}")
 
 
 def draw_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from kebab.cli.ticker import Ticker
+from kebab.cli.progress import WorkReporter
 from kebab.core.progress import Progress, ProgressKind
 
 READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a.md", done=1, total=2)
@@ -24,10 +24,10 @@ class Recorder:
     def __call__(self, event):
         self.events.append(event)
 
-    def stopping(self):
+    def announce_stop(self):
         pass
 
-    def leave(self):
+    def abort(self):
         pass
 
     def finish(self, status, report=None, *, cancelled):
@@ -54,43 +54,43 @@ def clock():
 
 
 @pytest.fixture
-def ticker(recorder, clock):
-    return Ticker(recorder, silence_s=1.0, clock=clock)
+def reporter(recorder, clock):
+    return WorkReporter(recorder, silence_s=1.0, clock=clock)
 
 
-def test_events_are_passed_on(ticker, recorder):
-    ticker(READING)
+def test_events_are_passed_on(reporter, recorder):
+    reporter(READING)
 
     assert recorder.events == [READING]
 
 
-def test_a_long_silence_is_broken_with_what_is_going_on(ticker, recorder, clock):
-    ticker(READING)
+def test_a_long_silence_is_broken_with_what_is_going_on(reporter, recorder, clock):
+    reporter(READING)
     clock.now = 2.5
-    ticker.beat()
+    reporter.beat()
 
     beat = recorder.events[-1]
     assert (beat.kind, beat.path, beat.elapsed_ms) == (ProgressKind.HEARTBEAT, "a.md", 2500)
 
 
-def test_a_short_one_is_not(ticker, recorder, clock):
-    ticker(READING)
+def test_a_short_one_is_not(reporter, recorder, clock):
+    reporter(READING)
     clock.now = 0.9
-    ticker.beat()
+    reporter.beat()
 
     assert recorder.events == [READING]
 
 
-def test_after_the_end_there_is_no_heartbeat(ticker, recorder, clock):
-    ticker.finish(0, cancelled=False)
+def test_after_the_end_there_is_no_heartbeat(reporter, recorder, clock):
+    reporter.finish(0, cancelled=False)
     clock.now = 9.0
-    ticker.beat()
+    reporter.beat()
 
     assert (recorder.events, recorder.ends) == ([], [(0, None, False)])
 
 
 def test_it_beats_by_itself_while_work_is_silent(recorder):
-    with Ticker(recorder, silence_s=0.02):
+    with WorkReporter(recorder, silence_s=0.02):
         for _ in range(200):
             if recorder.events:
                 break

@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from kebab.cli.typed import as_typed
+from kebab.cli.errors import find_parameter_name
 
 PARAMS = (
     click.Option(["-n", "--limit"]),
@@ -26,4 +26,4 @@ PARAMS = (
     ],
 )
 def test_a_field_is_called_as_help_spells_it_and_stays_where_nothing_stands_for_it(field, typed):
-    assert as_typed(field, PARAMS) == typed
+    assert find_parameter_name(field, PARAMS) == typed

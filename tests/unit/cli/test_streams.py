@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.events import Events
+from kebab.cli.streams import IngestEvents
 from kebab.core.progress import Progress, ProgressKind
 from tests.fakes import replies
 
@@ -33,12 +33,12 @@ def written(sent):
 
 @pytest.fixture
 def events(sent):
-    return Events(sent, always_ends=False)
+    return IngestEvents(sent, always_ends=False)
 
 
 @pytest.fixture
 def stream(sent):
-    return Events(sent, always_ends=True)
+    return IngestEvents(sent, always_ends=True)
 
 
 def test_the_terminal_event_waits_for_the_status(events, written):
@@ -102,12 +102,12 @@ def test_nothing_is_sent_to_a_reader_that_went_away(stream, written):
 def test_there_is_one_end_only(stream, written):
     with stream:
         stream.finish(0, cancelled=False)
-        stream.leave()
+        stream.abort()
 
     assert written == [("completed", 0)]
 
 
 def test_an_interruption_is_a_heartbeat_with_a_message(events, written):
-    events.stopping()
+    events.announce_stop()
 
     assert written == [("heartbeat", None)]

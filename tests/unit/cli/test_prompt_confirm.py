@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from kebab.cli.channels import Channel, Channels
-from kebab.cli.confirm import confirm
+from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.options import Flags
-from kebab.cli.session import Session
+from kebab.cli.prompt import confirm
 from kebab.errors.catalog import Cancelled, ConfirmationRequired
 
 PLAN = ["this deletes a lot:", "  everything"]
@@ -25,10 +25,10 @@ def asked(monkeypatch):
 
     def ask(typed, plan=PLAN, **flags):
         os.write(near, typed)
-        session = Session(
+        context = CommandContext(
             Channels(channel, channel), Interrupts(lambda: None), flags=Flags(**flags)
         )
-        confirm(session, "wipe", lambda _: plan)
+        confirm(context, "wipe", lambda _: plan)
         os.write(far, b"\nend")
         return _screen(near)
 

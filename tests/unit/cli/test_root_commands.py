@@ -1,8 +1,7 @@
 import click
 import pytest
 
-from kebab.cli.lazy import COMMANDS
-from kebab.cli.root import root
+from kebab.cli.root import COMMANDS, root
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from contextlib import suppress
 import pytest
 
 from kebab.cli.channels import Channel, Channels
-from kebab.cli.conversation import Conversation
+from kebab.cli.chat import Chat
+from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
-from kebab.cli.session import Session
 from kebab.config.model import Ask, Settings
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
@@ -19,7 +19,7 @@ class Talk:
 
     def __init__(self, folder, settings, kebab, name=None):
         self.folder = folder
-        self.session = Session(self.channels(), Interrupts(lambda: None))
+        self.context = CommandContext(self.channels(), Interrupts(lambda: None))
         self.kebab = kebab
         self.settings = settings
         self.name = name
@@ -30,7 +30,7 @@ class Talk:
         return Channels(*(Channel(one.fileno(), one.name) for one in opened))
 
     def start(self):
-        return Conversation(self.session, self.kebab, self.settings, {"session": self.name})
+        return Chat(self.context, self.kebab, self.settings, {"session": self.name})
 
     @property
     def out(self):
@@ -75,7 +75,7 @@ def typing(*lines):
 
 def test_a_session_of_its_own_is_named_and_said(talking):
     talk = talking()
-    talk.start().through(["one", "two"])
+    talk.start().run_lines(["one", "two"])
 
     (name,) = NAME.findall(talk.err)
     assert talk.asked == [("one", name), ("two", name)]
@@ -94,14 +94,14 @@ def test_a_name_that_is_taken_gets_a_number(talking):
 
 def test_a_named_session_is_continued(talking):
     talk = talking(name="move")
-    talk.start().through(["one"])
+    talk.start().run_lines(["one"])
 
     assert talk.asked == [("one", "move")]
 
 
 def test_without_history_each_question_stands_alone(talking):
     talk = talking(history=False)
-    talk.start().through(["one"])
+    talk.start().run_lines(["one"])
 
     assert talk.asked == [("one", None)]
     assert talk.err == "session: none, each question stands alone\n"
@@ -109,15 +109,15 @@ def test_without_history_each_question_stands_alone(talking):
 
 def test_a_base_that_may_not_be_written_remembers_nothing(talking):
     talk = talking()
-    talk.session.flags.read_only = True
-    talk.start().through(["one"])
+    talk.context.flags.read_only = True
+    talk.start().run_lines(["one"])
 
     assert talk.asked == [("one", None)]
 
 
 def test_questions_without_a_person_are_said_again_before_their_answer(talking):
     talk = talking()
-    talk.start().through(["x\x1b"])
+    talk.start().run_lines(["x\x1b"])
 
     assert talk.out.startswith("> x\ufffd\n\nStop, then **restore** [1].\n\n [1] ")
 
@@ -134,12 +134,12 @@ def test_questions_without_a_person_are_said_again_before_their_answer(talking):
     ],
 )
 def test_the_status_is_that_of_the_worst(talking, lines, worst):
-    assert talking().start().through(lines) == worst
+    assert talking().start().run_lines(lines) == worst
 
 
 def test_each_fault_is_shown_and_it_goes_on(talking):
     talk = talking()
-    talk.start().through(["cut", "cut", "one"])
+    talk.start().run_lines(["cut", "cut", "one"])
 
     assert talk.err.count("code: model_unreachable") == 2
     assert len(talk.asked) == 3
@@ -147,19 +147,19 @@ def test_each_fault_is_shown_and_it_goes_on(talking):
 
 def test_sources_help_and_new_are_commands(talking):
     talk = talking()
-    talk.start().through(["/sources", "one", "/sources", "/new", "/sources", "/help", "/nope"])
+    talk.start().run_lines(["/sources", "one", "/sources", "/new", "/sources", "/help", "/nope"])
 
     assert [question for question, _ in talk.asked] == ["one"]
     assert talk.out.count(" [1] ops/backup.md:12-13") == 2
     assert talk.err.count("no citations yet") == 2
     assert len(NAME.findall(talk.err)) == 2
-    assert "take a line back" in talk.err
+    assert "clear the line" in talk.err
     assert "no such command" in talk.err
 
 
 def test_a_path_may_open_a_question(talking):
     talk = talking()
-    talk.start().through(["/etc/hosts is what"])
+    talk.start().run_lines(["/etc/hosts is what"])
 
     assert len(talk.asked) == 1
 
@@ -168,7 +168,7 @@ def test_a_path_may_open_a_question(talking):
 def test_a_person_leaves_with_0_whatever_went_wrong(talking, last):
     talk = talking()
 
-    assert talk.start().with_person(typing("cut", "", "weak", last, "never")) == 0
+    assert talk.start().run_interactive(typing("cut", "", "weak", last, "never")) == 0
     assert [question for question, _ in talk.asked] == ["cut", "weak"]
 
 
@@ -176,7 +176,7 @@ def test_ctrl_c_at_the_prompt_leaves_when_it_comes_twice(talking):
     talk = talking()
     again = KeyboardInterrupt()
 
-    status = talk.start().with_person(typing(again, "one", again, again, "never"))
+    status = talk.start().run_interactive(typing(again, "one", again, again, "never"))
 
     assert (status, len(talk.asked)) == (0, 1)
     assert talk.err.count("Ctrl-C again or Ctrl-D leaves") == 2
@@ -199,35 +199,35 @@ class Interrupted(FakeKebab):
 
 def test_an_interruption_stops_one_answer_only(talking):
     talk = talking(Interrupted)
-    talk.kebab.interrupts = talk.session.interrupts
+    talk.kebab.interrupts = talk.context.interrupts
 
-    assert talk.start().with_person(typing("one", "two")) == 0
+    assert talk.start().run_interactive(typing("one", "two")) == 0
     assert len(talk.asked) == 2
     assert talk.err.count("note: interrupted") == 2
 
 
 def test_without_a_person_an_interruption_ends_it(talking):
     talk = talking(Interrupted)
-    talk.kebab.interrupts = talk.session.interrupts
+    talk.kebab.interrupts = talk.context.interrupts
 
-    assert talk.start().through(["one", "two"]) == 130
+    assert talk.start().run_lines(["one", "two"]) == 130
     assert len(talk.asked) == 1
 
 
 def test_who_insists_leaves(talking):
     talk = talking(Interrupted)
-    talk.kebab.interrupts, talk.kebab.times = talk.session.interrupts, 2
+    talk.kebab.interrupts, talk.kebab.times = talk.context.interrupts, 2
 
-    assert talk.start().with_person(typing("one", "two")) == 130
+    assert talk.start().run_interactive(typing("one", "two")) == 130
     assert len(talk.asked) == 1
 
 
 def test_a_program_that_ends_it_ends_all_of_it(talking):
     talk = talking(Interrupted)
-    talk.kebab.interrupts = talk.session.interrupts
-    talk.session.interrupts.terminated = True
+    talk.kebab.interrupts = talk.context.interrupts
+    talk.context.interrupts.terminated = True
 
-    assert talk.start().with_person(typing("one")) == 130
+    assert talk.start().run_interactive(typing("one")) == 130
 
 
 def test_a_reader_that_goes_away_ends_it(talking):
@@ -237,8 +237,8 @@ def test_a_reader_that_goes_away_ends_it(talking):
             raise BrokenPipeError
 
     for start in (
-        lambda talk: talk.through(["a", "b"]),
-        lambda talk: talk.with_person(typing("a", "b")),
+        lambda talk: talk.run_lines(["a", "b"]),
+        lambda talk: talk.run_interactive(typing("a", "b")),
     ):
         talk = talking(Gone)
         assert start(talk.start()) == 141
@@ -247,7 +247,7 @@ def test_a_reader_that_goes_away_ends_it(talking):
 
 def test_a_missing_channel_is_named_once(talking):
     talk = talking()
-    talk.start().through(["odd", "odd"])
+    talk.start().run_lines(["odd", "odd"])
 
     assert talk.out.count("> odd") == 2
     assert talk.err.count("no vector search") == 1

@@ -5,9 +5,10 @@ import time
 import pytest
 
 from kebab.cli.channels import Channel, Channels
+from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
-from kebab.cli.session import Session
-from kebab.cli.telling import Events, Pulse, telling, unread
+from kebab.cli.progress import AnswerReporter, is_reader_gone, report_answer
+from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies
@@ -36,10 +37,10 @@ class Shown:
         self.events.append(event)
         return self.seen
 
-    def beat(self, elapsed_ms):
+    def show_heartbeat(self, elapsed_ms):
         self.beats.append(elapsed_ms)
 
-    def leave(self):
+    def abort(self):
         self.left += 10
 
 
@@ -54,8 +55,8 @@ def pipe():
             continue
 
 
-def session_on(channel):
-    return Session(Channels(channel, channel), Interrupts(lambda: None))
+def context_on(channel):
+    return CommandContext(Channels(channel, channel), Interrupts(lambda: None))
 
 
 @pytest.mark.parametrize(
@@ -64,11 +65,11 @@ def session_on(channel):
 def test_a_silence_is_what_the_reader_sees_nothing_in(pipe, seen, beats):
     now = [0.0]
     shown = Shown(seen=seen)
-    pulse = Pulse(shown, pipe[1], clock=lambda: now[0])
+    reporter = AnswerReporter(shown, pipe[1], clock=lambda: now[0])
     for now[0] in (0.5, 1.5):
-        pulse(TOKEN)
+        reporter(TOKEN)
     for now[0] in (2.9, 3.0, 4.5, 5.0, 6.0):
-        pulse.beat()
+        reporter.beat()
 
     assert shown.events == [TOKEN, TOKEN]
     assert shown.beats == beats
@@ -76,11 +77,11 @@ def test_a_silence_is_what_the_reader_sees_nothing_in(pipe, seen, beats):
 
 def test_work_that_ends_is_left_quietly(pipe):
     shown = Shown()
-    session = session_on(pipe[1])
+    context = context_on(pipe[1])
 
-    with telling(session, shown) as pulse:
-        pulse(TOKEN)
-        session.on_leave()
+    with report_answer(context, shown) as reporter:
+        reporter(TOKEN)
+        context.on_abort()
 
     assert (shown.events, shown.left) == ([TOKEN], 11)
 
@@ -98,7 +99,7 @@ def test_when_the_reader_goes_away_the_work_is_interrupted(pipe, stubborn):
                 raise
 
     began = time.monotonic()
-    with pytest.raises(BrokenPipeError), telling(session_on(channel), Shown()):
+    with pytest.raises(BrokenPipeError), report_answer(context_on(channel), Shown()):
         work()
     assert time.monotonic() - began < 20
 
@@ -107,40 +108,40 @@ def test_a_heartbeat_that_nobody_reads_interrupts_too(pipe, tmp_path):
     class Torn(Shown):
         silence_s = 0.0
 
-        def beat(self, elapsed_ms):
+        def show_heartbeat(self, elapsed_ms):
             raise BrokenPipeError
 
     with (
         (tmp_path / "out").open("wb") as file,
         pytest.raises(BrokenPipeError),
-        telling(session_on(Channel(file.fileno(), "<stdout>")), Torn()),
+        report_answer(context_on(Channel(file.fileno(), "<stdout>")), Torn()),
     ):
         time.sleep(30)
 
 
 def test_an_interruption_by_the_user_stays_one(pipe):
-    with pytest.raises(KeyboardInterrupt), telling(session_on(pipe[1]), Shown()):
+    with pytest.raises(KeyboardInterrupt), report_answer(context_on(pipe[1]), Shown()):
         raise KeyboardInterrupt
 
 
 def test_a_pipe_is_unread_once_its_reader_is_gone(pipe, tmp_path):
     reader, channel = pipe
-    assert not unread(channel)
+    assert not is_reader_gone(channel)
     os.close(reader)
-    assert unread(channel)
+    assert is_reader_gone(channel)
     with (tmp_path / "file").open("wb") as file:
-        assert not unread(Channel(file.fileno(), "<stdout>"))
+        assert not is_reader_gone(Channel(file.fileno(), "<stdout>"))
 
 
 def test_a_stream_has_one_end_and_nothing_after_it(tmp_path):
     path = tmp_path / "out"
     with path.open("wb") as file:
-        session = session_on(Channel(file.fileno(), "<stdout>"))
-        events = Events(session, stream=True)
+        context = context_on(Channel(file.fileno(), "<stdout>"))
+        events = AnswerEvents(context, stream=True)
         assert events(TOKEN)
         events.finish(replies.answer(), Exit.DONE)
         events.finish(replies.answer(), Exit.DONE)
-        events.beat(1.0)
+        events.show_heartbeat(1.0)
 
     sent = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(one["type"], one["exit_code"]) for one in sent] == [("token", None), ("final", 0)]
