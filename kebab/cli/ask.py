@@ -46,7 +46,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Which search channels to use.",
     ),
     click.option(
-        "-n", "--limit", type=click.IntRange(1, MAX_PASSAGES), help="The most passages to use."
+        "-n", "--limit", type=click.IntRange(1, MAX_PASSAGES), help="Use at most N passages."
     ),
 )
 

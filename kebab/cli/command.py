@@ -13,15 +13,15 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 EXIT_MEANINGS = {
     Exit.DONE: "done",
-    Exit.NO: "an honest no: no hit, or nothing of that name; the answer is on stdout",
-    Exit.ERROR: "an error; stdout is empty and stderr says what and why",
-    Exit.UNUSABLE: "not usable: no index here, or something is unhealthy",
-    Exit.INTERRUPTED: "interrupted; what was done is kept and reported",
-    Exit.READER_GONE: "the reader went away",
+    Exit.NO: "no result: no hit, or nothing with this name; stdout says so",
+    Exit.ERROR: "an error; stdout is empty and stderr has the message",
+    Exit.UNUSABLE: "not usable: there is no index, or a check failed",
+    Exit.INTERRUPTED: "interrupted; completed work is kept and reported",
+    Exit.READER_GONE: "the reader closed the pipe",
 }
 
 _ALWAYS_POSSIBLE = (Exit.DONE, Exit.ERROR, Exit.INTERRUPTED, Exit.READER_GONE)
-"""What any command may end with."""
+"""The statuses of every command."""
 
 
 def list_exit_statuses(*more: Exit) -> list[tuple[int, str]]:

@@ -56,7 +56,7 @@ class GlobalOption(click.Option):
 
     Args:
         names: How the flag is spelled.
-        attribute: The attribute of `Flags` that it sets.
+        attribute: The attribute of `Flags` that it sets, by default the name of the flag.
         convert: Returns the value of the attribute.
         attrs: What click takes.
     """
@@ -64,7 +64,7 @@ class GlobalOption(click.Option):
     def __init__(
         self,
         *names: str,
-        attribute: str,
+        attribute: str | None = None,
         convert: Callable[[Any], Any] | None = None,
         **attrs: Any,
     ) -> None:
@@ -79,7 +79,7 @@ class GlobalOption(click.Option):
         given = ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
         if given and ctx.obj is not None:
             stored = self._convert(value) if self._convert else value
-            setattr(ctx.obj.flags, self._attribute, stored)
+            setattr(ctx.obj.flags, self._attribute or str(param.name), stored)
         return value
 
 
@@ -106,33 +106,25 @@ def global_options() -> list[click.Parameter]:
             type=click.Choice(["text", "json"]),
             help="Print text or one JSON object.",
         ),
-        GlobalOption(
-            "--config", attribute="config", metavar="PATH", help="Read settings from this file."
-        ),
+        GlobalOption("--config", metavar="PATH", help="Read settings from this file."),
         GlobalOption(
             "--data-dir",
-            attribute="data_dir",
             metavar="DIR",
             help="Use the knowledge base in this folder.",
         ),
-        GlobalOption(
-            "--read-only", attribute="read_only", is_flag=True, help="Refuse every write."
-        ),
+        GlobalOption("--read-only", is_flag=True, help="Refuse every write."),
         GlobalOption(
             "--color",
-            attribute="color",
             type=click.Choice(["auto", "always", "never"]),
             help="When to use colour; `auto` respects `NO_COLOR` and `FORCE_COLOR`.",
         ),
         GlobalOption(
             _LANG,
-            attribute="lang",
             type=click.Choice(LANGUAGES),
             help="Language of errors; goes before a command that has its own `--lang`.",
         ),
         GlobalOption(
             "--verbose",
-            attribute="verbose",
             is_flag=True,
             help="Show more detail, including the causes of errors.",
         ),

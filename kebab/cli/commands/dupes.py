@@ -32,7 +32,7 @@ _DEFAULTS = DupesOptions()
 @click.option(
     "--threshold",
     type=click.FloatRange(0.5, 1.0),
-    help=f"The least similarity of near copies, {_DEFAULTS.threshold} unless said.",
+    help=f"The lowest similarity of near copies, {_DEFAULTS.threshold} by default.",
 )
 @click.option("--exact", is_flag=True, help="Only what does not differ at all.")
 @click.option(
@@ -40,9 +40,9 @@ _DEFAULTS = DupesOptions()
     "--limit",
     type=click.IntRange(1, MAX_LIMIT),
     default=_DEFAULTS.limit,
-    help="The most groups on a page.",
+    help="Show at most N groups on a page.",
 )
-@click.option("--cursor", metavar="CURSOR", help="The page after the one that gave this cursor.")
+@click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
 @filter_options
 @click.pass_obj
 def command(context: CommandContext, /, threshold: float | None, **flags: Any) -> Exit:

@@ -13,10 +13,14 @@ from kebab.wire.library import FetchResult, NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _max_chars = click.option(
-    "--max-chars", type=click.IntRange(1), metavar="N", help="The most characters."
+    "--max-chars", type=click.IntRange(1), metavar="N", help="Print at most N characters."
 )
 _context = click.option(
-    "--context", type=click.IntRange(0), default=0, metavar="N", help="Lines around, on both sides."
+    "--context",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Print N more lines on both sides.",
 )
 
 

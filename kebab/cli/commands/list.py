@@ -27,8 +27,10 @@ from kebab.errors.signal import Exit
     ),
 )
 @filter_options
-@click.option("-n", "--limit", type=click.IntRange(1), default=100, help="The most documents.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="How many to pass over.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), default=100, help="Show at most N documents."
+)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip the first N.")
 @click.pass_obj
 def command(context: CommandContext, /, limit: int, offset: int, **flags: Any) -> Exit:
     """List the documents.

@@ -27,7 +27,11 @@ from kebab.wire.search import MAX_LIMIT
 )
 @click.argument("name", metavar="DOC")
 @click.option(
-    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), default=10, help="The most neighbours."
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    default=10,
+    help="Show at most N neighbours.",
 )
 @neighbour_options
 @click.pass_obj

@@ -12,7 +12,7 @@ from kebab.errors.signal import Exit
 
 
 @click.command("reset", cls=Command, examples=("kebab reset", "kebab reset --yes --json"))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--models", is_flag=True, help="Delete model weights too.")
 @click.pass_obj
 def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:

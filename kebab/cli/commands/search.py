@@ -33,21 +33,25 @@ if TYPE_CHECKING:
 )
 @click.argument("query", nargs=-1, metavar="QUERY…")
 @click.option(
-    "--mode", type=click.Choice(["hybrid", "lexical", "vector"]), help="Which channels answer."
+    "--mode",
+    type=click.Choice(["hybrid", "lexical", "vector"]),
+    help="Which search channels to use.",
 )
-@click.option("-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="The most hits on a page.")
-@click.option("--cursor", metavar="CURSOR", help="The page after the one that gave this cursor.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="Show at most N hits on a page."
+)
+@click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
 @filter_options
-@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
 @click.option(
-    "--snippet-chars", type=click.IntRange(20, 10_000), help="The most characters of a snippet."
+    "--snippet-chars",
+    type=click.IntRange(20, 10_000),
+    help="Show at most N characters of a snippet.",
 )
-@click.option(
-    "--max-tokens", type=click.IntRange(1), help="A bound on all hits together, never exceeded."
-)
+@click.option("--max-tokens", type=click.IntRange(1), help="Limit all hits together to N tokens.")
 @click.option("--trace", is_flag=True, help="Report what each stage did.")
 @ndjson_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
-@ndjson_option("--stream", help="Send the page as NDJSON frames.")
+@ndjson_option("--stream", help="Send the hits as NDJSON frames.")
 @click.pass_obj
 def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) -> Exit:
     """Find passages by words and by meaning.

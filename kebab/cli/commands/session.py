@@ -55,7 +55,7 @@ def show(context: CommandContext, /, name: str) -> Exit:
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @click.option("--all", "everything", is_flag=True, help="Forget every session.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def rm(context: CommandContext, /, names: tuple[str, ...], *, everything: bool, yes: bool) -> Exit:
     """Forget sessions; documents stay.

@@ -28,11 +28,15 @@ from kebab.wire.search import MAX_LIMIT, SearchRequest
 @click.argument("query", nargs=-1, required=True, metavar="QUERY…")
 @click.argument("name", metavar="DOC")
 @click.option(
-    "--mode", type=click.Choice(["hybrid", "lexical", "vector"]), help="Which channels answer."
+    "--mode",
+    type=click.Choice(["hybrid", "lexical", "vector"]),
+    help="Which search channels to use.",
 )
-@click.option("-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="The most hits on a page.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="Show at most N hits on a page."
+)
 @filter_options
-@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
 @click.pass_obj
 def command(context: CommandContext, /, query: tuple[str, ...], name: str, **flags: Any) -> Exit:
     """Say why a search finds a document, or where it loses it.
