@@ -10,7 +10,6 @@ from kebab.errors.signal import Exit
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-
 EXIT_MEANINGS = {
     Exit.DONE: "done",
     Exit.NO: "no result: no hit, or nothing with this name; stdout says so",
@@ -34,7 +33,7 @@ def list_exit_statuses(*more: Exit) -> list[tuple[int, str]]:
 
 
 class DocumentedCommand(click.Command):
-    """A command whose help ends with examples and exit statuses, both declared with it."""
+    """A command whose help ends with its examples and exit statuses."""
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class DocumentedCommand(click.Command):
         return super().invoke(ctx)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return the help flag, writing to our own channel."""
+        """Return the help flag, which writes to the channel of results."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.callback = _show_help

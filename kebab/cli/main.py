@@ -27,10 +27,10 @@ def run() -> NoReturn:
         sys.exit(0)
     if _COMPLETION in os.environ:
         sys.exit(_complete_shell(os.environ[_COMPLETION]))
-    from kebab.cli.channels import take_over
+    from kebab.cli.channels import open_channels
 
     gc.set_threshold(_COLLECT_EVERY)
-    status = main(arguments, take_over(), signals=True)
+    status = main(arguments, open_channels(), signals=True)
     # Everything is written and closed, and shutting the interpreter down takes time.
     os._exit(status)
 

@@ -29,31 +29,31 @@ class Canvas(NamedTuple):
 
     @property
     def terminal(self) -> bool:
-        """Whether a person is looking."""
+        """Whether it is a terminal."""
         return self.width is not None
 
     def strong(self, text: str) -> str:
-        """Return text that catches the eye first."""
+        """Return important text."""
         return self.paint(text, bold=True)
 
     def faint(self, text: str) -> str:
-        """Return text that is there when one looks for it."""
+        """Return text of little importance."""
         return self.paint(text, dim=True)
 
     def match(self, text: str) -> str:
-        """Return text that a query matched."""
+        """Return text that matches the query."""
         return self.paint(text, fg="yellow", bold=True)
 
     def good(self, text: str) -> str:
-        """Return text that says all is well."""
+        """Return text that reports success."""
         return self.paint(text, fg="green")
 
     def odd(self, text: str) -> str:
-        """Return text that asks for a look."""
+        """Return text that is a warning."""
         return self.paint(text, fg="yellow")
 
     def bad(self, text: str) -> str:
-        """Return text that says something is wrong."""
+        """Return text that reports a failure."""
         return self.paint(text, fg="red", bold=True)
 
     def place(self, text: str) -> str:
@@ -97,11 +97,11 @@ class Canvas(NamedTuple):
         return [f"{paint(label)} {first[len(indent) :]}", *rest]
 
     def note(self, text: str) -> list[str]:
-        """Return what a reader must know."""
+        """Return a note as lines that fit."""
         return self.wrap_labelled("note:", text, self.odd)
 
     def hint(self, text: str) -> list[str]:
-        """Return what a reader may do; a command that is all of it is not broken."""
+        """Return a hint as lines that fit; a hint that is only a command is not broken."""
         if "`" in text:
             return self.wrap_labelled("hint:", text, self.good)
         return [f"{self.good('hint:')} {text}"]

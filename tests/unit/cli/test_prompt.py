@@ -16,9 +16,9 @@ from tests.shape.tree import ROOT
 PROGRAM = """
 import sys
 from pathlib import Path
-from kebab.cli.channels import take_over
+from kebab.cli.channels import open_channels
 from kebab.cli.prompt import Prompt, find_terminal
-channels = take_over()
+channels = open_channels()
 ask = Prompt(find_terminal(channels), "never", Path(sys.argv[1]) if len(sys.argv) > 1 else None)
 while True:
     try:
