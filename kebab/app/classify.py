@@ -1,6 +1,5 @@
 """From any exception to what a caller sees: the only place that reads a signal."""
 
-import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +10,11 @@ from kebab.config.model import Settings
 from kebab.errors.catalog import Cancelled, Generic
 from kebab.errors.dependency import absent
 from kebab.errors.refusal import exhausted, refusal
-from kebab.errors.signal import Exit, Retry, Signal
+from kebab.errors.reply import build_error_fields
+from kebab.errors.signal import Exit, Signal
 from kebab.errors.translations.languages import ENGLISH, Language, wordings
 from kebab.wire.error import ErrorReply
 
-_TARGETS = ("path", "model", "endpoint", "field", "option", "data_dir", "operation", "what")
 _MOST_CAUSES = 20
 _INCLUDED = {"model use": "model pull"}
 """What a command has done by itself when it fails."""
@@ -69,21 +68,14 @@ def reply(signal: Signal, *, operation: str, view: View = PLAIN) -> ErrorReply:
     safe = _safe(signal, view)
     voice = safe if meaning.public else Generic()
     words = wordings(type(voice), view.language)
-    details = _shown(safe)
-    return ErrorReply(
-        code=meaning.code,
-        message=voice.text(words),
-        details=details,
-        hint=_helpful(voice.advice(words), operation),
-        kind=meaning.kind.value,
+    fields = build_error_fields(
+        signal,
         operation=operation,
-        target=_target(details),
-        retryable=meaning.retry is Retry.TRANSIENT,
-        retry=meaning.retry.value,
-        retry_after_ms=meaning.backoff.first_ms if meaning.backoff else None,
-        severity=meaning.severity.value,
-        correlation_id=uuid.uuid4().hex,
+        message=voice.text(words),
+        hint=_helpful(voice.advice(words), operation),
+        details=_shown(safe),
     )
+    return ErrorReply(**fields)
 
 
 def chain(fault: BaseException) -> list[str]:
@@ -134,8 +126,3 @@ def _helpful(hint: str | None, operation: str) -> str | None:
     done = (operation, _INCLUDED.get(operation))
     circular = any(one and f"{hint} ".startswith(f"kebab {one} ") for one in done)
     return None if circular and hint and " --" not in hint else hint
-
-
-def _target(details: dict[str, Any]) -> str | None:
-    found = (details[name] for name in _TARGETS if isinstance(details.get(name), str))
-    return next(found, None)

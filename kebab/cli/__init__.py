@@ -1,1 +1,1 @@
-"""The command line: parses, calls the facade, and draws the wire objects it gets."""
+"""The command line: parses arguments, calls the facade, and prints its replies."""

@@ -1,7 +1,7 @@
-"""Our own two channels, apart from what libraries write to descriptors 1 and 2.
+"""The two output channels of kebab, separate from what libraries write to descriptors 1 and 2.
 
-Rust logs, progress bars of the model hub and Python warnings all end up at those descriptors.
-`take_over` keeps the real ones for us and gives everyone else the null device.
+Rust logs, progress bars of the model hub and Python warnings go to those descriptors.
+`open_channels` duplicates them for kebab and redirects the originals to the null device.
 """
 
 import errno
@@ -15,9 +15,9 @@ _STANDARD = (0, 1, 2)
 
 
 class Channel:
-    """One output. A line is written by itself, unbuffered, so no line is ever torn by an exit.
+    """One output without a buffer, so an exit never cuts a line.
 
-    What cannot be written to an output that is `expendable` is lost, and the work goes on.
+    When writing to an `expendable` output fails, the text is dropped and the work goes on.
     """
 
     def __init__(self, descriptor: int, name: str, *, expendable: bool = False) -> None:
@@ -28,29 +28,29 @@ class Channel:
 
     @property
     def terminal(self) -> bool:
-        """Whether a person is looking."""
+        """Whether it is a terminal."""
         return os.isatty(self.descriptor)
 
     @property
     def columns(self) -> int:
-        """How wide the terminal is; `COLUMNS` outranks it."""
-        said = os.environ.get("COLUMNS", "")
-        if said.isdecimal() and int(said) > 0:
-            return int(said)
+        """The width of the terminal; `COLUMNS` overrides it."""
+        override = os.environ.get("COLUMNS", "")
+        if override.isdecimal() and int(override) > 0:
+            return int(override)
         try:
             return os.get_terminal_size(self.descriptor).columns or 80
         except OSError:
             return 80
 
     def write(self, text: str) -> None:
-        """Write text as UTF-8, whatever the locale says."""
+        """Write text as UTF-8 in every locale."""
         self.write_bytes(text.encode("utf-8", "backslashreplace"))
 
     def write_bytes(self, data: bytes) -> None:
         """Write all of it.
 
         Raises:
-            BrokenPipeError: The reader went away.
+            BrokenPipeError: The reader closed the pipe.
             IoError: The bytes cannot be written, for instance because the disk is full.
         """
         rest = memoryview(data)
@@ -75,14 +75,14 @@ class Channel:
 
 
 class Channels(NamedTuple):
-    """Where results go, and where everything else goes."""
+    """The channel of results, and that of everything else."""
 
     out: Channel
     err: Channel
 
 
-def take_over() -> Channels:
-    """Keep the real descriptors 1 and 2 for us and point the standard ones at the null device."""
+def open_channels() -> Channels:
+    """Duplicate descriptors 1 and 2 for kebab and redirect them to the null device."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in _STANDARD:
         _ensure_open(descriptor, null)
@@ -98,7 +98,7 @@ def take_over() -> Channels:
 
 
 def _ensure_open(descriptor: int, null: int) -> None:
-    """Give a descriptor that the caller closed to the null device, lest a database gets it."""
+    """Open a descriptor that the caller closed, so that no database file gets its number."""
     try:
         os.fstat(descriptor)
     except OSError as fault:

@@ -1,4 +1,4 @@
-"""What a command of ours is to click: shared flags, examples, statuses, help on our channel."""
+"""The click command classes of kebab: shared flags, examples, exit statuses, help text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,14 +6,34 @@ from typing import Any
 import click
 
 from kebab.cli.options import GlobalOption, shared_options
-from kebab.cli.statuses import statuses
 from kebab.errors.signal import Exit
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
+EXIT_MEANINGS = {
+    Exit.DONE: "done",
+    Exit.NO: "no result: no hit, or nothing with this name; stdout says so",
+    Exit.ERROR: "an error; stdout is empty and stderr has the message",
+    Exit.UNUSABLE: "not usable: there is no index, or a check failed",
+    Exit.INTERRUPTED: "interrupted; completed work is kept and reported",
+    Exit.READER_GONE: "the reader closed the pipe",
+}
 
-class Described(click.Command):
-    """A command whose help ends with examples and exit statuses, both declared with it."""
+_ALWAYS_POSSIBLE = (Exit.DONE, Exit.ERROR, Exit.INTERRUPTED, Exit.READER_GONE)
+"""The statuses of every command."""
+
+
+def list_exit_statuses(*more: Exit) -> list[tuple[int, str]]:
+    """Return the exit statuses of a command with their meanings, in order.
+
+    Args:
+        more: The statuses of this command besides those of every command.
+    """
+    return [(status.value, EXIT_MEANINGS[status]) for status in sorted({*_ALWAYS_POSSIBLE, *more})]
+
+
+class DocumentedCommand(click.Command):
+    """A command whose help ends with its examples and exit statuses."""
 
     def __init__(
         self,
@@ -28,17 +48,17 @@ class Described(click.Command):
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
         self.examples = tuple(examples)
-        self.exits = statuses(*exits)
+        self.exits = list_exit_statuses(*exits)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; from here on the session knows its name and its flags."""
-        ctx.obj.understood = not isinstance(self, click.Group)
+        """Store the name and the parameters of the command in the context, and run it."""
+        ctx.obj.flags_parsed = not isinstance(self, click.Group)
         ctx.obj.params = self.params
         ctx.obj.command = ctx.command_path.partition(" ")[2] or ctx.command_path
         return super().invoke(ctx)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return the help flag, writing to our own channel."""
+        """Return the help flag, which writes to the channel of results."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.callback = _show_help
@@ -68,11 +88,11 @@ class Described(click.Command):
             formatter.write_dl([(str(status), meaning) for status, meaning in self.exits])
 
 
-class Command(Described):
-    """A command that does something."""
+class Command(DocumentedCommand):
+    """A command without subcommands."""
 
 
-class Group(Described, click.Group):
+class Group(DocumentedCommand, click.Group):
     """A command with subcommands."""
 
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
@@ -93,11 +113,11 @@ class Group(Described, click.Group):
         """
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            raise click.UsageError(_unknown(name, self.list_commands(ctx)), ctx)
+            raise click.UsageError(_describe_unknown_command(name, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def _describe_unknown_command(name: str, known: list[str]) -> str:
     import difflib
 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM: once asks the work to stop, twice leaves at once.
+"""Handles Ctrl-C and SIGTERM: the first asks the work to stop, the second leaves at once.
 
-Leaving unwinds, so that child processes are ended and the terminal is tidied; what takes longer
-than a moment is abandoned.
+Leaving unwinds the stack, so child processes end and the terminal is restored. When that takes too
+long the process ends without it.
 """
 
 import signal
@@ -11,33 +11,33 @@ from types import FrameType
 
 from kebab.core.cancel import Cancel
 
-_PATIENCE = 2
+_LEAVES_AT = 2
 
 
 class Interrupts:
-    """Counts interruptions. Work that can stop cleanly says so; other work is cut off."""
+    """Counts interruptions. Cancellable work is asked to stop; other work is interrupted."""
 
     def __init__(self, leave: Callable[[], None]) -> None:
         self._leave = leave
         self._count = 0
         self.terminated = False
-        """Whether one of them came from a program, which wants all to end and not one work."""
+        """Whether one was SIGTERM, which ends the process and not only the current work."""
         self._cancel: Cancel | None = None
-        self._notice: Callable[[], None] = _say_nothing
+        self._notice: Callable[[], None] = _do_nothing
 
     def install(self) -> None:
-        """Take over SIGINT and SIGTERM for the rest of the process."""
+        """Handle SIGINT and SIGTERM for the rest of the process."""
         signal.signal(signal.SIGINT, self._handle)
         signal.signal(signal.SIGTERM, self._handle)
 
-    def renew(self) -> None:
-        """Count anew: other work begins."""
+    def reset(self) -> None:
+        """Count from zero, because other work begins."""
         self._count = 0
 
     @property
-    def insisted(self) -> bool:
-        """Whether there was more than one."""
-        return self._count >= _PATIENCE
+    def repeated(self) -> bool:
+        """Whether there was more than one interruption."""
+        return self._count >= _LEAVES_AT
 
     @contextmanager
     def cancelling(self, notice: Callable[[], None]) -> Iterator[Cancel]:
@@ -46,20 +46,20 @@ class Interrupts:
         try:
             yield self._cancel
         finally:
-            self._cancel, self._notice = None, _say_nothing
+            self._cancel, self._notice = None, _do_nothing
 
     def interrupt(self) -> None:
-        """Count one interruption; the first may only ask, and all after the second add nothing.
+        """Count one interruption; the first may only set a flag, and a third does nothing.
 
         Raises:
-            KeyboardInterrupt: It is the second, or the work under way cannot stop by itself.
+            KeyboardInterrupt: It is the second, or the current work is not cancellable.
         """
         self._count += 1
         if self._count == 1 and self._cancel is not None:
             self._cancel.request()
             self._notice()
-        elif self._count <= _PATIENCE:
-            if self._count == _PATIENCE:
+        elif self._count <= _LEAVES_AT:
+            if self._count == _LEAVES_AT:
                 self._leave()
             raise KeyboardInterrupt
 
@@ -69,5 +69,5 @@ class Interrupts:
         self.interrupt()
 
 
-def _say_nothing() -> None:
-    """Take no notice."""
+def _do_nothing() -> None:
+    """Do nothing."""

@@ -10,33 +10,33 @@ from kebab import __version__
 
 if TYPE_CHECKING:
     from kebab.cli.channels import Channels
-    from kebab.cli.session import Opener, Session
+    from kebab.cli.context import CommandContext, KebabFactory
 
 _COMPLETION = "_KEBAB_COMPLETE"
 _GRACE_S = 1.0
-"""How long leaving may take."""
+"""How long leaving may take before the process is ended."""
 
 _COLLECT_EVERY = 50_000
-"""New objects between two searches for cycles; the usual 700 costs a short command much."""
+"""New objects between two garbage collections; the default of 700 slows short commands."""
 
 
 def run() -> NoReturn:
     """Run kebab with the arguments of this process, and exit."""
     arguments = sys.argv[1:]
-    if arguments == ["--version"] and _said_version():
+    if arguments == ["--version"] and _print_version():
         sys.exit(0)
     if _COMPLETION in os.environ:
-        sys.exit(_complete(os.environ[_COMPLETION]))
-    from kebab.cli.channels import take_over
+        sys.exit(_complete_shell(os.environ[_COMPLETION]))
+    from kebab.cli.channels import open_channels
 
     gc.set_threshold(_COLLECT_EVERY)
-    status = main(arguments, take_over(), signals=True)
-    # Everything was written and closed; tearing the interpreter down would only take time.
+    status = main(arguments, open_channels(), signals=True)
+    # Everything is written and closed, and shutting the interpreter down takes time.
     os._exit(status)
 
 
-def _said_version() -> bool:
-    """Print the version without loading anything; on trouble the long way finds the words."""
+def _print_version() -> bool:
+    """Print the version without importing anything; return whether that worked."""
     try:
         os.write(1, f"kebab {__version__}\n".encode())
     except OSError:
@@ -49,60 +49,59 @@ def main(
     channels: "Channels",
     *,
     signals: bool = False,
-    opener: "Opener | None" = None,
+    kebab_factory: "KebabFactory | None" = None,
 ) -> int:
     """Run one command line on these channels; return the exit status.
 
-    `signals` takes over Ctrl-C and SIGTERM; `opener` stands in for the real knowledge base.
+    With `signals` it handles Ctrl-C and SIGTERM; `kebab_factory` replaces the facade.
     """
     import threading
 
-    try:
-        from kebab.cli.boundary import guarded
-        from kebab.cli.interrupt import Interrupts
-        from kebab.cli.session import Session
-    except ImportError as fault:
-        from kebab.cli.bare import bereft
+    from kebab.cli.errors import report_missing_library, run_reporting_errors
 
-        return bereft(fault, channels.err.write, arguments)
+    try:
+        from kebab.cli.context import CommandContext
+        from kebab.cli.interrupt import Interrupts
+    except ImportError as error:
+        return report_missing_library(error, channels.err.write, arguments)
 
     def leave() -> None:
-        timer = threading.Timer(_GRACE_S, _abandon, [session])
+        timer = threading.Timer(_GRACE_S, _end_process, [context])
         timer.daemon = True
         timer.start()
 
     interrupts = Interrupts(leave)
-    session = Session(channels, interrupts, tuple(arguments), opener)
+    context = CommandContext(channels, interrupts, tuple(arguments), kebab_factory)
     if signals:
         interrupts.install()
-    return guarded(session, lambda: _dispatch(session))
+    return run_reporting_errors(context, lambda: _dispatch(context))
 
 
-def _dispatch(session: "Session") -> int:
+def _dispatch(context: "CommandContext") -> int:
     from kebab.cli.root import root
 
-    width = min(session.channels.out.columns, 100)
-    arguments = list(session.arguments) or ["--help"]
-    with root.make_context("kebab", arguments, obj=session, terminal_width=width) as context:
-        return int(root.invoke(context))
+    width = min(context.channels.out.columns, 100)
+    arguments = list(context.arguments) or ["--help"]
+    with root.make_context("kebab", arguments, obj=context, terminal_width=width) as call:
+        return int(root.invoke(call))
 
 
-def _abandon(session: "Session") -> None:
-    """End the process although its work does not end; say so unless that was said already."""
-    from kebab.cli.boundary import guarded
+def _end_process(context: "CommandContext") -> None:
+    """End the process although its work goes on; report that once."""
+    from kebab.cli.errors import run_reporting_errors
     from kebab.errors.signal import Exit
 
-    if not session.reported:
-        session.on_leave()
-        guarded(session, _interrupted)
+    if not context.error_reported:
+        context.on_abort()
+        run_reporting_errors(context, _raise_interrupt)
     os._exit(Exit.INTERRUPTED)
 
 
-def _interrupted() -> int:
+def _raise_interrupt() -> int:
     raise KeyboardInterrupt
 
 
-def _complete(instruction: str) -> int:
+def _complete_shell(instruction: str) -> int:
     from click.shell_completion import shell_complete
 
     from kebab.cli.root import root

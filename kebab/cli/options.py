@@ -1,23 +1,30 @@
-"""The flags that every command takes, before or after its name, and what help shows of them."""
+"""The flags that commands share, and the request that is built from flags and settings."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from kebab.errors.translations.languages import LANGUAGES, Language
 
+if TYPE_CHECKING:
+    from kebab.wire.record import Request
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound="Request")
+
 ColorChoice = Literal["auto", "always", "never"]
 
 _LANG = "--lang"
-_FRAMES = ("--json", "--stream", "--bulk")
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Flags:
-    """What the shared flags said; `machine` means that both channels speak JSON."""
+    """The values of the global flags; with `machine` both channels carry JSON."""
 
     machine: bool = False
     config: str | None = None
@@ -28,129 +35,171 @@ class Flags:
     lang: Language | None = None
 
 
-def expects_json(arguments: Sequence[str]) -> bool:
-    """Return whether a caller wants JSON, as far as it shows before the flags are understood.
+def detect_error_language(arguments: Sequence[str], command: click.Command) -> Language | None:
+    """Return the language of errors that arguments ask for which are not parsed.
 
-    It only decides how a command line that cannot be understood is answered.
-    """
-    wanted = False
-    for place, argument in enumerate(arguments):
-        if argument == "--":
-            break
-        name, _, value = argument.partition("=")
-        if name == "--output-format":
-            wanted = (value or "".join(arguments[place + 1 : place + 2])) == "json"
-        wanted = wanted or argument in _FRAMES
-    return wanted
-
-
-def expected_language(arguments: Sequence[str], command: click.Command) -> Language | None:
-    """Return the language that a caller wants errors in, as far as it shows before that.
-
-    Where `--lang` is the command's own it says nothing of errors.
+    A command's own `--lang` filters documents, so it does not count.
     """
     if not any(isinstance(one, GlobalOption) and _LANG in one.opts for one in command.params):
         return None
     before = [*arguments[: arguments.index("--")]] if "--" in arguments else [*arguments]
-    for place, argument in enumerate(before):
+    for position, argument in enumerate(before):
         name, _, value = argument.partition("=")
-        wanted = value or "".join(before[place + 1 : place + 2])
+        wanted = value or "".join(before[position + 1 : position + 2])
         if name == _LANG:
             return next((language for language in LANGUAGES if language == wanted), None)
     return None
 
 
 class GlobalOption(click.Option):
-    """A flag of every command; its value goes into the session's flags."""
+    """A flag of every command; its value is stored in the flags of the call.
 
-    def __init__(self, *names: str, keep: Callable[[Flags, Any], None], **attrs: Any) -> None:
-        self._keep = keep
+    Args:
+        names: How the flag is spelled.
+        attribute: The attribute of `Flags` that it sets, by default the name of the flag.
+        convert: Returns the value of the attribute.
+        attrs: What click takes.
+    """
+
+    def __init__(
+        self,
+        *names: str,
+        attribute: str | None = None,
+        convert: Callable[[Any], Any] | None = None,
+        **attrs: Any,
+    ) -> None:
+        self._attribute = attribute
+        self._convert = convert
         super().__init__(names, expose_value=False, is_eager=True, callback=self._store, **attrs)
 
     def _store(self, ctx: click.Context, param: click.Parameter, value: Any) -> Any:
         if value == "":
-            # An unset variable of a script must not come to mean the knowledge base at home.
+            # An unset variable in a script must not select the default knowledge base.
             raise click.BadParameter("it is empty", ctx, param)
         given = ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
         if given and ctx.obj is not None:
-            self._keep(ctx.obj.flags, value)
+            stored = self._convert(value) if self._convert else value
+            setattr(ctx.obj.flags, self._attribute or str(param.name), stored)
         return value
 
 
-def frame_option(*names: str, **attrs: Any) -> Callable[[Any], Any]:
-    """Return a flag after which stdout carries NDJSON, and stderr too."""
+def ndjson_option(*names: str, **attrs: Any) -> Callable[[Any], Any]:
+    """Return a flag that makes both channels carry NDJSON."""
 
-    def note(ctx: click.Context, param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click calls it
+    def set_machine(ctx: click.Context, param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click calls it
         del param
         if value and ctx.obj is not None:
             ctx.obj.flags.machine = True
         return value
 
-    return click.option(*names, is_flag=True, callback=note, **attrs)
+    return click.option(*names, is_flag=True, callback=set_machine, **attrs)
 
 
 def global_options() -> list[click.Parameter]:
-    """Return the shared flags; each command gets its own."""
+    """Return new objects for the global flags."""
     return [
-        GlobalOption("--json", keep=_json, is_flag=True, help="Print one JSON object."),
+        GlobalOption("--json", attribute="machine", is_flag=True, help="Print one JSON object."),
         GlobalOption(
             "--output-format",
-            keep=_output_format,
+            attribute="machine",
+            convert=lambda value: value == "json",
             type=click.Choice(["text", "json"]),
-            help="The same, by name.",
+            help="Print text or one JSON object.",
         ),
-        GlobalOption("--config", keep=_config, metavar="PATH", help="Read this settings file."),
-        GlobalOption("--data-dir", keep=_data_dir, metavar="DIR", help="Use this knowledge base."),
-        GlobalOption("--read-only", keep=_read_only, is_flag=True, help="Refuse every write."),
+        GlobalOption("--config", metavar="PATH", help="Read settings from this file."),
+        GlobalOption(
+            "--data-dir",
+            metavar="DIR",
+            help="Use the knowledge base in this folder.",
+        ),
+        GlobalOption("--read-only", is_flag=True, help="Refuse every write."),
         GlobalOption(
             "--color",
-            keep=_color,
             type=click.Choice(["auto", "always", "never"]),
-            help="When to use colour; `auto` heeds `NO_COLOR` and `FORCE_COLOR`.",
+            help="When to use colour; `auto` respects `NO_COLOR` and `FORCE_COLOR`.",
         ),
         GlobalOption(
             _LANG,
-            keep=_lang,
             type=click.Choice(LANGUAGES),
-            help="Language of errors; before the name of a command whose `--lang` is a filter.",
+            help="Language of errors; goes before a command that has its own `--lang`.",
         ),
-        GlobalOption("--verbose", keep=_verbose, is_flag=True, help="Say more, also of errors."),
+        GlobalOption(
+            "--verbose",
+            is_flag=True,
+            help="Show more detail, including the causes of errors.",
+        ),
     ]
 
 
 def shared_options(own: Sequence[click.Parameter]) -> list[click.Parameter]:
-    """Return the shared flags of a command; a name that it has itself means its own there."""
+    """Return the global flags except those whose names the command uses itself."""
     taken = {name for one in own for name in one.opts}
     return [one for one in global_options() if taken.isdisjoint(one.opts)]
 
 
-def _json(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
-    flags.machine = value
+def filter_options(command: F) -> F:
+    """Add the filters of documents to a command.
+
+    All filters must match; the repeated values of one filter are alternatives.
+    """
+    return _add_options(_FILTERS, command)
 
 
-def _output_format(flags: Flags, value: str) -> None:
-    flags.machine = value == "json"
+def neighbour_options(command: F) -> F:
+    """Add the filters that can match more than one document."""
+    return _add_options([one for one in _FILTERS if one is not _DOC_ID], command)
 
 
-def _config(flags: Flags, value: str) -> None:
-    flags.config = value
+def _add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
-def _data_dir(flags: Flags, value: str) -> None:
-    flags.data_dir = value
+_DOC_ID = click.option("--doc-id", metavar="ID", help="Only this document.")
+_FILTERS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--tag", multiple=True, metavar="TAG", help="Only this tag (repeatable)."),
+    click.option(
+        "--lang",
+        multiple=True,
+        metavar="CODE",
+        help="Only this language (repeatable).",
+    ),
+    click.option("--media", multiple=True, metavar="TYPE", help="Only this type (repeatable)."),
+    click.option("--source", multiple=True, metavar="NAME", help="Only this source (repeatable)."),
+    click.option(
+        "--path",
+        "path_glob",
+        metavar="GLOB",
+        help="Only matching paths; `**` matches folders too.",
+    ),
+    _DOC_ID,
+    click.option("--since", metavar="WHEN", help="Only files changed since a date, or in `7d`."),
+    click.option("--until", metavar="WHEN", help="Only files changed before a date."),
+)
 
 
-def _read_only(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
-    flags.read_only = value
+def merge_flags(defaults: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a request: the given flags, then the defaults."""
+    given = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in flags.items()
+        if value not in (None, (), False)
+    }
+    return {**defaults, **given}
 
 
-def _color(flags: Flags, value: ColorChoice) -> None:
-    flags.color = value
+def build_request(fields: dict[str, Any], kind: type[R]) -> R:
+    """Return a request of this kind.
 
+    Raises:
+        InvalidInput: The fields break its schema.
+    """
+    import msgspec
 
-def _verbose(flags: Flags, value: bool) -> None:  # noqa: FBT001 - every keeper has one form
-    flags.verbose = value
+    from kebab.wire.record import refused
 
-
-def _lang(flags: Flags, value: Language) -> None:
-    flags.lang = value
+    try:
+        return msgspec.convert(fields, kind)
+    except msgspec.ValidationError as fault:
+        raise refused(fault) from fault

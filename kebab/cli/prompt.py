@@ -1,7 +1,7 @@
-"""A line from the person at the terminal, with editing and history where readline is there.
+"""Reads lines and confirmations from the person at the terminal.
 
-Descriptors 1 and 2 are the null device for everyone but us, and readline wants a terminal at both:
-it gets the real one for as long as a line is typed.
+Lines have editing and history where Python has readline. Readline writes to descriptors 1 and 2,
+which are the null device in kebab, so they are redirected to the terminal while a line is typed.
 """
 
 from __future__ import annotations
@@ -13,27 +13,56 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kebab.cli.render.page import page
+from kebab.cli.render.canvas import Canvas, create_canvas
+from kebab.errors.catalog import Cancelled, ConfirmationRequired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from types import FrameType, ModuleType
 
     from kebab.cli.channels import Channel, Channels
+    from kebab.cli.context import CommandContext
     from kebab.cli.options import ColorChoice
 
 _OUTPUTS = (1, 2)
-_KEPT_LINES = 1000
-_SIGN = "> "
-_SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
+_MAX_HISTORY_LINES = 1000
+_PROMPT = "> "
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
 
 
-def terminal(channels: Channels) -> Channel | None:
-    """Return where a person sees what they type, None when there is no person."""
+def find_terminal(channels: Channels) -> Channel | None:
+    """Return the channel that shows what a person types, None when stdin is no terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         return None
     return next((one for one in (channels.err, channels.out) if one.terminal), None)
+
+
+def confirm(
+    context: CommandContext, operation: str, plan: Callable[[Canvas], Iterable[str]]
+) -> None:
+    """Show what would be deleted and ask for confirmation, unless nothing would be deleted.
+
+    Args:
+        context: The call.
+        operation: The command without `kebab`, to be repeated with `--yes`.
+        plan: Returns the lines that say what would be deleted.
+
+    Raises:
+        ConfirmationRequired: No person is at the terminal.
+        Cancelled: The answer was no.
+    """
+    channel = context.channels.err
+    person = sys.stdin is not None and sys.stdin.isatty() and channel.terminal
+    if context.flags.machine or not person:
+        raise ConfirmationRequired(operation=operation)
+    lines = list(plan(create_canvas(channel, context.flags.color)))
+    if not lines:
+        return
+    channel.write("\n".join(lines) + "\n")
+    channel.write("go on? [y/N] ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Cancelled(operation=operation)
 
 
 class Prompt:
@@ -41,33 +70,33 @@ class Prompt:
 
     Args:
         channel: The terminal.
-        color: Whether the sign may be painted.
-        history: The file that remembers lines; None remembers none beyond this process.
+        color: Whether the prompt may have colour.
+        history: The file with the lines of earlier processes; None stores no lines.
     """
 
     def __init__(self, channel: Channel, color: ColorChoice, history: Path | None) -> None:
         self._channel = channel
         self._history = history
-        self._readline = _readline()
+        self._readline = _import_readline()
         self._typed = False
-        sheet = page(channel, color)
-        self._sign = sheet.strong(_SIGN)
+        canvas = create_canvas(channel, color)
+        self._prompt = canvas.strong(_PROMPT)
         if self._readline:
-            # Marks around what takes no room, so that the line is measured truly.
-            self._sign = _SEQUENCE.sub("\x01\\g<0>\x02", self._sign)
-        self._remember()
+            # Readline ignores the width of what is between these marks.
+            self._prompt = _ESCAPE_SEQUENCE.sub("\x01\\g<0>\x02", self._prompt)
+        self._read_history()
 
     def __call__(self) -> str:
-        """Return the next line, empty when Ctrl-C took back what was typed.
+        """Return the next line, empty when Ctrl-C cleared it.
 
         Raises:
-            EOFError: The person has nothing more to say.
-            KeyboardInterrupt: Ctrl-C, and there was nothing to take back.
+            EOFError: Ctrl-D.
+            KeyboardInterrupt: Ctrl-C on an empty line.
         """
         self._typed = False
         try:
-            with _lent(self._channel), self._watched():
-                line = input(self._sign)
+            with _redirect_outputs(self._channel), self._note_interruptions():
+                line = input(self._prompt)
         except EOFError:
             self._channel.write("\n")
             raise
@@ -76,12 +105,12 @@ class Prompt:
             if not self._typed:
                 raise
             return ""
-        self._keep()
+        self._write_history()
         return line.strip()
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Note at an interruption whether anything was typed: afterwards readline has forgotten."""
+    def _note_interruptions(self) -> Iterator[None]:
+        """Note when Ctrl-C comes whether anything was typed, because readline then forgets it."""
         before = signal.getsignal(signal.SIGINT)
 
         def note(number: int, frame: FrameType | None) -> None:
@@ -95,14 +124,14 @@ class Prompt:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _remember(self) -> None:
+    def _read_history(self) -> None:
         if self._readline and self._history:
-            self._readline.set_history_length(_KEPT_LINES)
+            self._readline.set_history_length(_MAX_HISTORY_LINES)
             with suppress(OSError):
                 self._readline.read_history_file(self._history)
 
-    def _keep(self) -> None:
-        """Write the lines so far, for the owner's eyes only; without a disk they are not kept."""
+    def _write_history(self) -> None:
+        """Write the lines so far to a private file, if that is possible."""
         if self._readline and self._history:
             with suppress(OSError):
                 self._history.parent.mkdir(parents=True, exist_ok=True)
@@ -111,8 +140,8 @@ class Prompt:
 
 
 @contextmanager
-def _lent(channel: Channel) -> Iterator[None]:
-    """Let the standard outputs be the terminal."""
+def _redirect_outputs(channel: Channel) -> Iterator[None]:
+    """Redirect the standard outputs to the terminal."""
     saved = [os.dup(descriptor) for descriptor in _OUTPUTS]
     try:
         for descriptor in _OUTPUTS:
@@ -124,8 +153,8 @@ def _lent(channel: Channel) -> Iterator[None]:
             os.close(before)
 
 
-def _readline() -> ModuleType | None:
-    """Return the line editor; a Python may be built without one."""
+def _import_readline() -> ModuleType | None:
+    """Return readline, None when Python is built without it."""
     try:
         import readline
     except ImportError:

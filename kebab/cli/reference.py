@@ -1,15 +1,13 @@
-"""The reference of the command line, made from the commands themselves."""
+"""Builds the reference of the command line from the commands."""
 
 import inspect
 from collections.abc import Iterator
 
 import click
 
-from kebab.cli.command import Described
-from kebab.cli.lazy import COMMANDS
+from kebab.cli.command import EXIT_MEANINGS, DocumentedCommand
 from kebab.cli.options import GlobalOption, global_options
-from kebab.cli.root import root
-from kebab.cli.statuses import MEANINGS
+from kebab.cli.root import COMMANDS, root
 
 
 def commands_table() -> str:
@@ -34,22 +32,22 @@ def reference_page() -> str:
     )
 
 
-def commands() -> Iterator[tuple[str, Described]]:
-    """Yield every command that does something, with the words that call it."""
+def commands() -> Iterator[tuple[str, DocumentedCommand]]:
+    """Yield every command without subcommands, with the words that call it."""
     context = click.Context(root, info_name="kebab")
     for name in root.list_commands(context):
         command = root.get_command(context, name)
-        assert isinstance(command, Described)
+        assert isinstance(command, DocumentedCommand)
         if isinstance(command, click.Group):
             for below, inner in command.commands.items():
-                assert isinstance(inner, Described)
+                assert isinstance(inner, DocumentedCommand)
                 yield f"{name} {below}", inner
         else:
             yield name, command
 
 
 def _statuses() -> list[str]:
-    rows = [f"| {status.value} | {meaning} |" for status, meaning in MEANINGS.items()]
+    rows = [f"| {status.value} | {meaning} |" for status, meaning in EXIT_MEANINGS.items()]
     return [
         "## Exit status",
         "",
@@ -66,7 +64,7 @@ def _shared() -> list[str]:
     return ["## Global flags", "", *_flags(global_options()), ""]
 
 
-def _section(path: str, command: Described) -> list[str]:
+def _section(path: str, command: DocumentedCommand) -> list[str]:
     context = click.Context(command, info_name=f"kebab {path}", **command.context_settings)
     usage = " ".join(command.collect_usage_pieces(context))
     own = [one for one in command.params if not isinstance(one, GlobalOption)]

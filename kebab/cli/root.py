@@ -1,9 +1,81 @@
-"""The root command: the flags of the whole program, and everything below it."""
+"""The root command, and the table of commands that it imports when they are called.
+
+`kebab --help` needs only names and summaries, so they are in the table and no command is imported.
+"""
+
+import importlib
+from typing import Any, NamedTuple
 
 import click
 
 from kebab import __version__
-from kebab.cli.lazy import LazyGroup
+from kebab.cli.command import Group
+
+
+class CommandEntry(NamedTuple):
+    """One line of help."""
+
+    section: str
+    summary: str
+
+
+COMMANDS = {
+    "init": CommandEntry("Start", "Write a commented settings file"),
+    "ingest": CommandEntry("Start", "Read files into the knowledge base"),
+    "search": CommandEntry("Start", "Find passages by words and by meaning"),
+    "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),
+    "chat": CommandEntry("Start", "Ask one question after another"),
+    "list": CommandEntry("Library", "List the documents"),
+    "inspect": CommandEntry("Library", "Show all that is known of a document or a passage"),
+    "fetch": CommandEntry("Library", "Print original lines of a file"),
+    "related": CommandEntry("Library", "Find the documents that are nearest to one"),
+    "dupes": CommandEntry("Library", "Find copies and near copies"),
+    "why": CommandEntry("Library", "Say why a search finds a document, or where it loses it"),
+    "rm": CommandEntry("Library", "Take documents out of the index; files stay"),
+    "session": CommandEntry("Library", "List, show or forget sessions of questions"),
+    "reset": CommandEntry("Library", "Delete the index; files stay"),
+    "doctor": CommandEntry("Health", "Check everything and say how to mend it"),
+    "schema": CommandEntry("Health", "Show what this build is, can do and holds"),
+    "errors": CommandEntry("Health", "Count what went wrong lately"),
+    "explain": CommandEntry("Health", "Explain an error code"),
+    "model": CommandEntry("Health", "List, fetch or change the embedding model"),
+    "eval": CommandEntry("Health", "Measure how well search finds what it should"),
+    "bench": CommandEntry("Health", "Measure speed and size against budgets"),
+}
+
+
+class LazyGroup(Group):
+    """A group that imports the module of a command when the command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command after importing its module."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module: Any = importlib.import_module(f"kebab.cli.commands.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names with their summaries, section by section."""
+        del ctx
+        for section in dict.fromkeys(entry.section for entry in COMMANDS.values()):
+            with formatter.section(section):
+                rows = [
+                    (name, entry.summary)
+                    for name, entry in COMMANDS.items()
+                    if entry.section == section
+                ]
+                formatter.write_dl(rows, col_spacing=max(2, 12 - _find_longest_name(rows)))
+
+
+def _find_longest_name(rows: list[tuple[str, str]]) -> int:
+    return max(len(name) for name, _ in rows)
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it

@@ -50,7 +50,7 @@ def run(*arguments: str, opener: Callable[..., Any] | None = None, stdin: bytes 
     """Run one command line; `opener` stands in for the real knowledge base."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, standard_input(stdin):
         channels = Channels(Channel(out.fileno(), "<stdout>"), Channel(err.fileno(), "<stderr>"))
-        status = main(arguments, channels, opener=opener)
+        status = main(arguments, channels, kebab_factory=opener)
         return Ran(int(status), _text(out), _text(err))
 
 

@@ -307,11 +307,11 @@ def _absent(name: str) -> bool:
 
 
 def _main() -> int:
-    from kebab.cli.channels import take_over
+    from kebab.cli.channels import open_channels
     from kebab.cli.main import main
 
     opener: Any = NoisyKebab
-    return main(sys.argv[1:], take_over(), signals=True, opener=opener)
+    return main(sys.argv[1:], open_channels(), signals=True, kebab_factory=opener)
 
 
 if __name__ == "__main__":

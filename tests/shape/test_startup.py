@@ -148,6 +148,6 @@ def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
 def test_a_program_waits_neither_for_what_draws_nor_for_what_ingests(indexed, tmp_path, arguments):
     _, names = loaded(indexed, tmp_path, *arguments)
 
-    assert "kebab.cli.session" in names
+    assert "kebab.cli.context" in names
     assert not [name for name in names if name.startswith("kebab.cli.render.")]
     assert not names & {"kebab.core.rows", "kebab.ingest", "kebab.app.redaction"}

@@ -18,7 +18,7 @@ TABLES = {
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "click": (
-        "cli/test_boundary.py",
+        "cli/test_errors.py",
         "test_every_exception_of_click_is_one_of_usage_or_an_ending",
     ),
     "frontmatter": (

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from kebab.bench.results import TIMES
 from kebab.cli.render.bench import draw, format_size
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.number import short
-from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchGrowth, BenchImports, BenchReport
 
 _STEPS = "▁▂▃▄▅▆▇█"
@@ -16,20 +16,20 @@ _SHOWN_MODULES = 4
 _MARKS = {True: "✓", False: "✗", None: ""}
 
 
-def draw_report(report: BenchReport, page: Page) -> Iterator[str]:
+def draw_report(report: BenchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the lines of a whole report."""
-    yield from draw(report, page)
-    yield from draw_growth(report.growth, page)
-    yield from draw_imports(report.imports, page)
+    yield from draw(report, canvas)
+    yield from draw_growth(report.growth, canvas)
+    yield from draw_imports(report.imports, canvas)
 
 
-def draw_growth(growth: list[BenchGrowth], page: Page) -> Iterator[str]:
+def draw_growth(growth: list[BenchGrowth], canvas: Canvas) -> Iterator[str]:
     """Yield a heading and one line for each figure, or nothing without growth."""
     if not growth:
         return
     sizes = growth[0].chunks
     yield ""
-    yield page.strong(f"growth from {format_size(sizes[0])} to {format_size(sizes[-1])} passages")
+    yield canvas.strong(f"growth from {format_size(sizes[0])} to {format_size(sizes[-1])} passages")
     rows = [_format_head(sizes), *(_format_row(one) for one in growth)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=False)]
     for number, row in enumerate(rows):
@@ -38,22 +38,24 @@ def draw_growth(growth: list[BenchGrowth], page: Page) -> Iterator[str]:
             for place, (text, width) in enumerate(zip(row, widths, strict=False))
         ]
         line = "  ".join(cells).rstrip()
-        painted = page.faint(line) if number == 0 else _paint_mark(line, growth[number - 1], page)
+        painted = (
+            canvas.faint(line) if number == 0 else _paint_mark(line, growth[number - 1], canvas)
+        )
         yield f"  {painted}"
 
 
-def draw_imports(imports: list[BenchImports], page: Page) -> Iterator[str]:
+def draw_imports(imports: list[BenchImports], canvas: Canvas) -> Iterator[str]:
     """Yield a heading and one line for each command, or nothing without a profile."""
     if not imports:
         return
     yield ""
-    yield page.strong("imports of each command, by themselves")
+    yield canvas.strong("imports of each command, by themselves")
     width = max(len(one.command) for one in imports)
     for one in imports:
         shown = one.heaviest[:_SHOWN_MODULES]
         heavy = ", ".join(f"{module.name} {short(module.milliseconds)}" for module in shown)
         total = f"{one.modules:>5} modules  {short(one.milliseconds):>5} ms"
-        yield f"  {one.command:<{width}}  {total}  {page.faint(heavy)}"
+        yield f"  {one.command:<{width}}  {total}  {canvas.faint(heavy)}"
 
 
 def _format_head(sizes: list[int]) -> tuple[str, ...]:
@@ -75,7 +77,7 @@ def _format_steps(medians: list[float]) -> str:
     return "".join(_STEPS[min(round(height), highest)] for height in heights)
 
 
-def _paint_mark(line: str, one: BenchGrowth, page: Page) -> str:
+def _paint_mark(line: str, one: BenchGrowth, canvas: Canvas) -> str:
     if one.within is None:
         return line
-    return line[:-1] + (page.good if one.within else page.bad)(line[-1])
+    return line[:-1] + (canvas.good if one.within else canvas.bad)(line[-1])

@@ -10,7 +10,7 @@ from pathlib import Path
 from kebab.app.moment import stamp
 from kebab.bench.context import BenchOptions
 from kebab.bench.run import MEASUREMENTS, Measurement, run_benchmark
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.config.load import load
 from kebab.config.paths import places
 from kebab.wire.bench import BenchProgress
@@ -58,7 +58,7 @@ def main(arguments: list[str], models: Path | None = None) -> int:
         reply = envelop(report, command="bench", timestamp=now, exit_code=status)
         sys.stdout.write(encode(reply).decode() + "\n")
     else:
-        sys.stdout.writelines(f"{line}\n" for line in draw_report(report, Page()))
+        sys.stdout.writelines(f"{line}\n" for line in draw_report(report, Canvas()))
     return status
 
 

@@ -7,9 +7,9 @@ import click
 from kebab.bench.context import BenchOptions
 from kebab.bench.run import MEASUREMENTS, run_benchmark
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
+from kebab.cli.progress import report_measurements
 from kebab.cli.render.bench import draw
-from kebab.cli.render.pace import Lines
-from kebab.cli.session import Session
 from kebab.config.paths import places
 from kebab.errors.signal import Exit
 
@@ -54,7 +54,7 @@ _DEFAULTS = BenchOptions()
     help="Only these measurements (repeatable).",
 )
 @click.pass_obj
-def command(session: Session, /, **flags: Any) -> Exit:
+def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Measure speed and size against budgets.
 
     The command generates notes in a temporary folder. It does not open your knowledge base and
@@ -62,14 +62,8 @@ def command(session: Session, /, **flags: Any) -> Exit:
     turns with it. A missed budget does not change the exit status; the status is 1 when a
     measurement could not run.
     """
-    models = places(session.settings()).models
-    lines = Lines(session.channels.err)
-    try:
-        reply = run_benchmark(
-            BenchOptions(**flags), models, session.aside if session.flags.machine else lines
-        )
-    finally:
-        if not session.flags.machine:
-            lines.end()
+    models = places(context.load_settings()).models
+    with report_measurements(context) as report:
+        reply = run_benchmark(BenchOptions(**flags), models, report)
     failed = any(gap.failed for gap in reply.gaps)
-    return session.answer(reply, draw, Exit.NO if failed else Exit.DONE)
+    return context.print_reply(reply, draw, Exit.NO if failed else Exit.DONE)

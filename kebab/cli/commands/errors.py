@@ -8,8 +8,8 @@ import click
 from kebab.app.errors import StatsOptions, entry, stats
 from kebab.app.moment import parsed
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
 from kebab.cli.render.errors import draw_entry, draw_stats
-from kebab.cli.session import Session
 from kebab.config.model import Settings
 from kebab.config.paths import places
 from kebab.errors.signal import Exit
@@ -36,7 +36,12 @@ from kebab.wire.library import NotFound
 @click.option("--id", "name", metavar="ID", help="Show one error in full, by its correlation id.")
 @click.pass_obj
 def command(
-    session: Session, /, since: str | None, by: Dimension | None, limit: int, name: str | None
+    context: CommandContext,
+    /,
+    since: str | None,
+    by: Dimension | None,
+    limit: int,
+    name: str | None,
 ) -> Exit:
     """Count what went wrong lately.
 
@@ -50,9 +55,11 @@ def command(
             raise click.UsageError("`--id` shows one error, whatever its time and kind")
         found = entry(log, name)
         return (
-            session.missing(found)
+            context.print_not_found(found)
             if isinstance(found, NotFound)
-            else session.answer(found, draw_entry)
+            else context.print_reply(found, draw_entry)
         )
     moment = None if since is None else parsed(since, "$.since", time.time())
-    return session.answer(stats(log, StatsOptions(since=moment, by=by, limit=limit)), draw_stats)
+    return context.print_reply(
+        stats(log, StatsOptions(since=moment, by=by, limit=limit)), draw_stats
+    )

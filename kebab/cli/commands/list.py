@@ -9,9 +9,9 @@ import click
 from kebab.app.moment import parsed
 from kebab.app.requests import ListOptions
 from kebab.cli.command import Command
-from kebab.cli.filters import filter_options
+from kebab.cli.context import CommandContext
+from kebab.cli.options import filter_options
 from kebab.cli.render.documents import draw
-from kebab.cli.session import Session
 from kebab.core.query import Filters
 from kebab.errors.signal import Exit
 
@@ -27,20 +27,22 @@ from kebab.errors.signal import Exit
     ),
 )
 @filter_options
-@click.option("-n", "--limit", type=click.IntRange(1), default=100, help="The most documents.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="How many to pass over.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), default=100, help="Show at most N documents."
+)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip the first N.")
 @click.pass_obj
-def command(session: Session, /, limit: int, offset: int, **flags: Any) -> Exit:
+def command(context: CommandContext, /, limit: int, offset: int, **flags: Any) -> Exit:
     """List the documents.
 
     They come by source and path. In a pipe, fields are separated by tabs: id, source, path, title,
     passages, time of change, freshness.
     """
     options = ListOptions(filters=filters(flags), limit=limit, offset=offset)
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.list_documents(options)
-    again = session.again("--offset", str(offset + limit))
-    return session.answer(reply, partial(draw, again=again))
+    again = context.repeat_command_with("--offset", str(offset + limit))
+    return context.print_reply(reply, partial(draw, again=again))
 
 
 def filters(flags: dict[str, Any]) -> Filters:

@@ -7,9 +7,9 @@ import click
 from kebab.app.requests import RelatedOptions
 from kebab.cli.command import Command
 from kebab.cli.commands.list import filters
-from kebab.cli.filters import neighbour_options
+from kebab.cli.context import CommandContext
+from kebab.cli.options import neighbour_options
 from kebab.cli.render.related import draw
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.search import MAX_LIMIT
@@ -27,11 +27,15 @@ from kebab.wire.search import MAX_LIMIT
 )
 @click.argument("name", metavar="DOC")
 @click.option(
-    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), default=10, help="The most neighbours."
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    default=10,
+    help="Show at most N neighbours.",
 )
 @neighbour_options
 @click.pass_obj
-def command(session: Session, /, name: str, limit: int, **flags: Any) -> Exit:
+def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> Exit:
     """Find the documents that are nearest to one.
 
     DOC is an id, a unique beginning of one, or a path. Each neighbour comes with the passage that
@@ -39,10 +43,10 @@ def command(session: Session, /, name: str, limit: int, **flags: Any) -> Exit:
     compared, no model is loaded; a document that has none is compared by its words. All filters
     must hold for a neighbour.
     """
-    settings = session.settings()
+    settings = context.load_settings()
     options = RelatedOptions(name=name, limit=limit, filters=filters(flags))
-    with session.kebab(settings) as kebab:
+    with context.open_kebab(settings) as kebab:
         reply = kebab.related(options)
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw, Exit.DONE if reply.related else Exit.NO)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw, Exit.DONE if reply.related else Exit.NO)

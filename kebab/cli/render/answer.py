@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean, clean_lines
 from kebab.cli.render.hits import STALE, degraded, headings
 from kebab.cli.render.markdown import markdown
 from kebab.cli.render.measure import cells, fitted
-from kebab.cli.render.page import Page
 from kebab.cli.render.place import file_uri, spot, stretch
 from kebab.cli.render.sheet import plural
 from kebab.wire.ask import Answer, AnswerCitation
@@ -23,76 +23,78 @@ _SOON_MS = 100
 _INTERRUPTED = "llm_stream_aborted"
 
 
-def draw(reply: Answer, page: Page) -> Iterator[str]:
+def draw(reply: Answer, canvas: Canvas) -> Iterator[str]:
     """Yield the answer and its citations; for a person also the notes and what it cost."""
-    yield from _said(reply, page)
+    yield from _said(reply, canvas)
     if reply.citations:
         yield ""
         # An answer in the words of the notes holds all quotes already.
-        yield from sources(reply, page, quoted=reply.mode != "extractive")
+        yield from sources(reply, canvas, quoted=reply.mode != "extractive")
     if reply.suggestions and reply.refusal_reason != _INTERRUPTED:
         yield ""
-        yield from _nearest(reply.suggestions, page)
-    if page.terminal:
-        after = [*notes(reply, page), *_footer(reply, page)]
+        yield from _nearest(reply.suggestions, canvas)
+    if canvas.terminal:
+        after = [*notes(reply, canvas), *_footer(reply, canvas)]
         yield from ["", *after] if after else []
 
 
-def notes(reply: Answer, page: Page) -> Iterator[str]:
+def notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
     """Yield what a reader must know of an answer."""
     if reply.refusal_reason == _INTERRUPTED:
-        yield from page.note("interrupted")
+        yield from canvas.note("interrupted")
     for message in dict.fromkeys(one.message for one in reply.warnings):
-        yield from page.note(clean(message))
+        yield from canvas.note(clean(message))
     for channel in reply.retrieval.degraded:
-        yield from degraded(channel, page)
+        yield from degraded(channel, canvas)
     for hint in _hints(reply):
-        yield from page.hint(hint)
+        yield from canvas.hint(hint)
 
 
-def sources(reply: Answer, page: Page, *, quoted: bool = True) -> Iterator[str]:
+def sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Iterator[str]:
     """Yield where each citation stands, and what stands there; a marker is said once."""
     for marker, group in groupby(reply.citations, key=lambda one: one.marker):
         sign = f"{f'[{marker}]':>{len(_INDENT) - 1}} "
         for number, one in enumerate(group):
-            yield (_INDENT if number else page.place(sign)) + _cited(one, page)
+            yield (_INDENT if number else canvas.place(sign)) + _cited(one, canvas)
             if quoted:
-                yield from _quoted(one.quote, page)
+                yield from _quoted(one.quote, canvas)
 
 
-def _said(reply: Answer, page: Page) -> Iterable[str]:
-    if page.width is None:
+def _said(reply: Answer, canvas: Canvas) -> Iterable[str]:
+    if canvas.width is None:
         return [clean_lines(reply.answer)]
-    return markdown(reply.answer, page)
+    return markdown(reply.answer, canvas)
 
 
-def _cited(one: AnswerCitation, page: Page) -> str:
+def _cited(one: AnswerCitation, canvas: Canvas) -> str:
     context = headings(one.title, one.heading_path)
-    return _placed(stretch(one.citation), one.file, one.freshness, context, page)
+    return _placed(stretch(one.citation), one.file, one.freshness, context, canvas)
 
 
-def _quoted(text: str, page: Page) -> Iterator[str]:
+def _quoted(text: str, canvas: Canvas) -> Iterator[str]:
     quote = " ".join(clean(text).split())
-    if page.width is not None:
-        quote = fitted(quote, _QUOTED_LINES * (page.width - len(_INDENT) - 2))
-    yield from (page.faint(line) for line in page.paragraph(f'"{quote}"', _INDENT))
+    if canvas.width is not None:
+        quote = fitted(quote, _QUOTED_LINES * (canvas.width - len(_INDENT) - 2))
+    yield from (canvas.faint(line) for line in canvas.paragraph(f'"{quote}"', _INDENT))
 
 
-def _placed(where: str, file: str | None, freshness: Freshness, context: str, page: Page) -> str:
+def _placed(
+    where: str, file: str | None, freshness: Freshness, context: str, canvas: Canvas
+) -> str:
     """Return a place with its headings, as far as these fit on the line."""
     stale = STALE[freshness]
-    shown = page.link(page.place(where), file_uri(file)) + page.odd(stale)
-    if page.width is not None:
-        room = page.width - len(_INDENT) - cells(where + stale) - 2
+    shown = canvas.link(canvas.place(where), file_uri(file)) + canvas.odd(stale)
+    if canvas.width is not None:
+        room = canvas.width - len(_INDENT) - cells(where + stale) - 2
         context = fitted(context, room) if room >= len(_INDENT) else ""
-    return f"{shown}  {page.faint(context)}" if context else shown
+    return f"{shown}  {canvas.faint(context)}" if context else shown
 
 
-def _nearest(hits: list[SearchHit], page: Page) -> Iterator[str]:
-    yield page.faint("nearest:")
+def _nearest(hits: list[SearchHit], canvas: Canvas) -> Iterator[str]:
+    yield canvas.faint("nearest:")
     for hit in hits[:_NEAREST]:
         context = headings(hit.title, hit.heading_path)
-        yield "  " + _placed(spot(hit.citation), hit.file, hit.freshness, context, page)
+        yield "  " + _placed(spot(hit.citation), hit.file, hit.freshness, context, canvas)
 
 
 def _hints(reply: Answer) -> Iterator[str]:
@@ -105,11 +107,11 @@ def _hints(reply: Answer) -> Iterator[str]:
         yield f"kebab search {seam}{words}" if len(words) <= _LONGEST_HINT else "kebab search WORDS"
 
 
-def _footer(reply: Answer, page: Page) -> Iterator[str]:
+def _footer(reply: Answer, canvas: Canvas) -> Iterator[str]:
     used = reply.retrieval.chunks_used
     if not used:
         return
     who = reply.model or reply.mode
     took = reply.usage.latency_ms
     time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
-    yield page.faint(f"{clean(who)} · {plural(used, 'passage')} · {time}")
+    yield canvas.faint(f"{clean(who)} · {plural(used, 'passage')} · {time}")

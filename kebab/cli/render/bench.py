@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from kebab.bench.results import TIMES
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
 from kebab.cli.render.number import short
-from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchFigure, BenchReport
 
 _HEAD = ("", "median", "min … max", "ratio", "budget", "")
@@ -14,32 +14,32 @@ _BAR = 30
 _FULL = 2.0
 
 
-def draw(reply: BenchReport, page: Page) -> Iterator[str]:
+def draw(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the machine, every figure, the budgets as bars, and what was not measured."""
-    yield from _format_title(reply, page)
+    yield from _format_title(reply, canvas)
     yield ""
-    yield from _draw_table(reply.figures, page)
+    yield from _draw_table(reply.figures, canvas)
     judged = [one for one in reply.figures if one.share is not None]
     if judged:
         yield ""
-        yield page.strong("how much of each budget is used")
+        yield canvas.strong("how much of each budget is used")
         width = max(len(_format_name(one)) for one in judged)
-        yield from (_draw_bar(one, width, page) for one in judged)
+        yield from (_draw_bar(one, width, canvas) for one in judged)
     for gap in reply.gaps:
-        paint, word = (page.bad, "failed:") if gap.failed else (page.odd, "skipped:")
+        paint, word = (canvas.bad, "failed:") if gap.failed else (canvas.odd, "skipped:")
         yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
 
 
-def _format_title(reply: BenchReport, page: Page) -> Iterator[str]:
+def _format_title(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
     size = f"{reply.chunks} passages, seed {reply.seed}"
     if reply.machine is not None:
         at = reply.machine
-        yield page.strong(f"kebab v{at.kebab_version}")
+        yield canvas.strong(f"kebab v{at.kebab_version}")
         size += f"; {at.system}, {at.cores} cores, Python {at.python}"
     yield f"{size}; {reply.duration_ms / 1000:.0f} s"
 
 
-def _draw_table(figures: list[BenchFigure], page: Page) -> Iterator[str]:
+def _draw_table(figures: list[BenchFigure], canvas: Canvas) -> Iterator[str]:
     rows = [_HEAD, *(_format_row(one) for one in figures)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
     for number, row in enumerate(rows):
@@ -48,7 +48,7 @@ def _draw_table(figures: list[BenchFigure], page: Page) -> Iterator[str]:
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         line = "  ".join(cells).rstrip()
-        yield page.faint(line) if number == 0 else _paint_mark(line, figures[number - 1], page)
+        yield canvas.faint(line) if number == 0 else _paint_mark(line, figures[number - 1], canvas)
 
 
 def _format_row(one: BenchFigure) -> tuple[str, ...]:
@@ -78,18 +78,18 @@ def _format_name(one: BenchFigure) -> str:
     return one.name if one.chunks is None else f"{one.name} @{format_size(one.chunks)}"
 
 
-def _paint_mark(line: str, one: BenchFigure, page: Page) -> str:
+def _paint_mark(line: str, one: BenchFigure, canvas: Canvas) -> str:
     if one.within is None:
         return line
-    return line[:-1] + (page.good if one.within else page.bad)(line[-1])
+    return line[:-1] + (canvas.good if one.within else canvas.bad)(line[-1])
 
 
-def _draw_bar(one: BenchFigure, width: int, page: Page) -> str:
+def _draw_bar(one: BenchFigure, width: int, canvas: Canvas) -> str:
     """Return a bar with a mark where the budget ends; twice the budget fills it."""
     assert one.share is not None
     used = round(min(one.share, _FULL) / _FULL * _BAR)
     edge = _BAR // 2
     cells = ["█" if place < used else "·" for place in range(_BAR)]
-    paint = page.good if one.within else page.bad
+    paint = canvas.good if one.within else canvas.bad
     bar = f"{paint(''.join(cells[:edge]))}│{paint(''.join(cells[edge:]))}"
     return f"  {_format_name(one):<{width}}  {bar} {one.share:>5.0%}"

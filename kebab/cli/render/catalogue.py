@@ -2,35 +2,35 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.sheet import labelled
 from kebab.wire.catalog import describe_backoff
 from kebab.wire.error import ErrorCatalog, ErrorRow
 
 
-def draw_table(reply: ErrorCatalog, page: Page) -> Iterator[str]:
+def draw_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
     """Yield one line per code."""
     width = max(len(one.code) for one in reply.errors)
     for one in reply.errors:
-        yield f"{page.strong(f'{one.code:<{width}}')}  {one.exit_code}  {one.message}"
-    if page.terminal:
+        yield f"{canvas.strong(f'{one.code:<{width}}')}  {one.exit_code}  {one.message}"
+    if canvas.terminal:
         yield ""
-        yield page.faint("more of one: kebab explain CODE")
+        yield canvas.faint("more of one: kebab explain CODE")
 
 
-def draw_explanation(reply: ErrorCatalog, page: Page) -> Iterator[str]:
+def draw_explanation(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
     """Yield all that is to be said of each code."""
     for number, one in enumerate(reply.errors):
         if number:
             yield ""
-        yield from _explained(one, page)
+        yield from _explained(one, canvas)
 
 
-def _explained(one: ErrorRow, page: Page) -> Iterator[str]:
-    yield page.strong(one.code)
+def _explained(one: ErrorRow, canvas: Canvas) -> Iterator[str]:
+    yield canvas.strong(one.code)
     yield ""
     for paragraph in one.explanation.split("\n\n"):
-        yield from page.paragraph(" ".join(paragraph.split()))
+        yield from canvas.paragraph(" ".join(paragraph.split()))
         yield ""
     details = ", ".join(f"{field.name} ({field.type})" for field in one.details)
     yield from labelled(
@@ -46,5 +46,5 @@ def _explained(one: ErrorRow, page: Page) -> Iterator[str]:
             ("http", str(one.http_status)),
             ("grpc", one.grpc_status),
         ],
-        page,
+        canvas,
     )

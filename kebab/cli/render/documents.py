@@ -2,29 +2,29 @@
 
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
 from kebab.cli.render.measure import cells, fitted, fitted_left, padded
-from kebab.cli.render.page import Page
 from kebab.wire.library import DocList, DocSummary
 
 _DATE = len("2025-01-31")
 
 
-def draw(reply: DocList, page: Page, again: str = "") -> Iterator[str]:
+def draw(reply: DocList, canvas: Canvas, again: str = "") -> Iterator[str]:
     """Yield one line per document; `again` asks for the next page."""
-    if page.width is None:
+    if canvas.width is None:
         yield from map(_fields, reply.documents)
         return
     if not reply.documents:
         yield "no documents"
-        yield page.faint("read some files: kebab ingest FOLDER")
+        yield canvas.faint("read some files: kebab ingest FOLDER")
         return
-    yield from _table(reply.documents, page, page.width)
+    yield from _table(reply.documents, canvas, canvas.width)
     shown = len(reply.documents)
     yield ""
-    yield page.faint(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
+    yield canvas.faint(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
     if reply.has_more and again:
-        yield page.faint(f"more: {again}")
+        yield canvas.faint(f"more: {again}")
 
 
 def _fields(one: DocSummary) -> str:
@@ -32,7 +32,7 @@ def _fields(one: DocSummary) -> str:
     return "\t".join(map(clean, (*fields, one.modified_at, one.freshness)))
 
 
-def _table(documents: list[DocSummary], page: Page, width: int) -> Iterator[str]:
+def _table(documents: list[DocSummary], canvas: Canvas, width: int) -> Iterator[str]:
     flag = max(len(_flag(one)) for one in documents)
     count = max(len(str(one.chunk_count)) for one in documents)
     room = width - _DATE - count - flag - 8
@@ -42,11 +42,11 @@ def _table(documents: list[DocSummary], page: Page, width: int) -> Iterator[str]
     for one in documents:
         yield "  ".join(
             (
-                page.place(padded(fitted_left(clean(one.doc_path), path), path)),
+                canvas.place(padded(fitted_left(clean(one.doc_path), path), path)),
                 padded(fitted(clean(one.title), title), title),
-                page.faint(f"{one.chunk_count:>{count}}"),
-                page.faint(one.modified_at[:_DATE]),
-                page.odd(_flag(one)),
+                canvas.faint(f"{one.chunk_count:>{count}}"),
+                canvas.faint(one.modified_at[:_DATE]),
+                canvas.odd(_flag(one)),
             )
         ).rstrip()
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
-from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import labelled, plural
 from kebab.wire.golden import EvalDraft
 
@@ -15,22 +15,22 @@ _KINDS = {
 }
 
 
-def draw_draft(reply: EvalDraft, page: Page) -> Iterator[str]:
+def draw_draft(reply: EvalDraft, canvas: Canvas) -> Iterator[str]:
     """Yield where it lies, how its questions were made, and what they are good for."""
     if not reply.written:
         yield "the notes gave no question: too little running text"
         return
-    yield page.place(clean(reply.path))
+    yield canvas.place(clean(reply.path))
     source = plural(reply.documents, "document")
     yield f"{plural(reply.answerable, 'question')} from {source}, seed {reply.seed}"
     made = ((str(count), _KINDS.get(kind, kind)) for kind, count in reply.by_kind.items())
-    yield from labelled(made, page, "  ")
+    yield from labelled(made, canvas, "  ")
     languages = ", ".join(f"{name} {count}" for name, count in reply.by_language.items())
     yield f"languages: {languages}"
     if reply.answerable < reply.wanted:
-        yield from page.note(f"{reply.wanted} were asked for; the notes gave no more")
-    yield from page.note(
+        yield from canvas.note(f"{reply.wanted} were asked for; the notes gave no more")
+    yield from canvas.note(
         "the questions use words of the notes, which flatters search by words; "
         "questions of your own tell more"
     )
-    yield from page.hint(f"kebab eval run {clean(reply.path)}")
+    yield from canvas.hint(f"kebab eval run {clean(reply.path)}")

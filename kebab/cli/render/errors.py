@@ -1,12 +1,13 @@
-"""What went wrong: counts in a table, or one error in full."""
+"""Draws errors: one that is reported, counts in a table, and one of the log in full."""
 
 import shlex
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
-from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import labelled, plural
 from kebab.wire.audit import ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
+from kebab.wire.error import ErrorReply
 
 _MINUTE = len("2025-01-31T12:00")
 _ID = 12
@@ -15,32 +16,45 @@ _FIGURES = 2 + len("count") + 2 + len("share") + 2 + _MINUTE + 2 + _ID
 """How many cells the columns after the first take."""
 
 
-def draw_stats(reply: ErrorStats, page: Page) -> Iterator[str]:
+def draw_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
+    """Yield the message of a reported error, its hint, its code, its causes and the log."""
+    yield from canvas.wrap_labelled("error:", clean(reply.message), canvas.bad)
+    if reply.hint:
+        yield from canvas.hint(clean(reply.hint))
+    yield canvas.faint(f"code: {reply.code}")
+    chain: object = reply.details.get("chain")
+    if isinstance(chain, list):
+        yield from (canvas.faint(f"  caused by: {clean(str(one))}") for one in chain)
+    if log:
+        yield canvas.faint(f"log: {clean(log)}: {reply.correlation_id}")
+
+
+def draw_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
     """Yield the counts: a table for a person, tab-separated fields for a pipe."""
-    if page.width is None:
+    if canvas.width is None:
         yield from (_fields(group, one) for group in reply.groups for one in group.counts)
         return
     since = f" since {_minute(reply.since)} UTC" if reply.since else ""
     yield f"{plural(reply.total, 'error') if reply.total else 'no errors'}{since}"
     if reply.total:
         yield ""
-        yield from _table(reply.groups[0], page)
+        yield from _table(reply.groups[0], canvas)
         if rest := [(group.by, _inline(group)) for group in reply.groups[1:]]:
             yield ""
-            yield from labelled(rest, page)
+            yield from labelled(rest, canvas)
         yield ""
-        yield page.faint("show one: kebab errors --id ID")
+        yield canvas.faint("show one: kebab errors --id ID")
     if reply.unreadable:
         lines = plural(reply.unreadable, "line")
-        yield f"{page.odd('note:')} {lines} not counted, broken or foreign: {clean(reply.log)}"
+        yield f"{canvas.odd('note:')} {lines} not counted, broken or foreign: {clean(reply.log)}"
 
 
-def draw_entry(reply: ErrorAudit, page: Page) -> Iterator[str]:
+def draw_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
     """Yield all that the log holds of one error."""
     meta = reply.meta
-    yield f"{page.strong(clean(reply.code))}  {page.faint(f'{_minute(reply.occurred_at)} UTC')}"
+    yield f"{canvas.strong(clean(reply.code))}  {canvas.faint(f'{_minute(reply.occurred_at)} UTC')}"
     yield ""
-    yield from page.paragraph(clean(reply.message))
+    yield from canvas.paragraph(clean(reply.message))
     yield ""
     yield from labelled(
         [
@@ -54,30 +68,30 @@ def draw_entry(reply: ErrorAudit, page: Page) -> Iterator[str]:
             ("build", clean(f"kebab {meta.kebab_version}, Python {meta.python}")),
             ("system", clean(f"{meta.platform}, pid {meta.pid}")),
         ],
-        page,
+        canvas,
     )
     chain = reply.chain[1:] and reply.chain  # alone it is the message again
     for title, lines in (("chain", chain), ("traceback", reply.traceback)):
         if lines:
             yield ""
-            yield page.faint(title)
+            yield canvas.faint(title)
             yield from (f"  {clean(line)}".rstrip() for line in lines)
 
 
-def _table(group: ErrorGroup, page: Page) -> Iterator[str]:
+def _table(group: ErrorGroup, canvas: Canvas) -> Iterator[str]:
     """Yield one line per value; where the terminal is narrow, without the id."""
     widest = max(len(group.by), *(len(clean(one.value)) for one in group.counts))
-    full = page.width is None or page.width >= widest + _FIGURES
+    full = canvas.width is None or canvas.width >= widest + _FIGURES
     count, share, last, name = _HEADS
     heads = f"{group.by:<{widest}}  {count}  {share}  {last:<{_MINUTE}}"
-    yield page.faint(f"{heads}  {name}" if full else heads.rstrip())
+    yield canvas.faint(f"{heads}  {name}" if full else heads.rstrip())
     for one in group.counts:
-        value = page.strong(f"{clean(one.value):<{widest}}")
+        value = canvas.strong(f"{clean(one.value):<{widest}}")
         figures = f"{one.count:>{len(count)}}  {one.share:>{len(share)}.0%}"
-        line = f"{value}  {figures}  {page.faint(_minute(one.last_at))}"
+        line = f"{value}  {figures}  {canvas.faint(_minute(one.last_at))}"
         yield f"{line}  {clean(one.correlation_ids[0][:_ID])}" if full else line
     if group.left_out:
-        yield page.faint(f"and {group.left_out} more; --limit shows more of them")
+        yield canvas.faint(f"and {group.left_out} more; --limit shows more of them")
 
 
 def _inline(group: ErrorGroup) -> str:

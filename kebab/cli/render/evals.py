@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
-from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import plural
 from kebab.wire.evals import EvalBin, EvalFigure, EvalMode, EvalReport, MetricName
 
@@ -30,58 +30,58 @@ _POINTS = 16
 _NONE = "-"
 
 
-def draw_report(reply: EvalReport, page: Page) -> Iterator[str]:
+def draw_report(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     """Yield what was asked, every metric by mode, two plots, and what a reader must know."""
-    yield from _title(reply, page)
+    yield from _title(reply, canvas)
     if reply.modes:
         yield ""
-        yield from _table(reply.modes, page)
+        yield from _table(reply.modes, canvas)
         yield ""
-        yield from _curves(reply.modes, page)
+        yield from _curves(reply.modes, canvas)
         yield ""
-        yield from _reliability(reply.modes, page)
-    yield from _notes(reply, page)
+        yield from _reliability(reply.modes, canvas)
+    yield from _notes(reply, canvas)
 
 
-def _title(reply: EvalReport, page: Page) -> Iterator[str]:
+def _title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     golden, made = reply.golden, reply.versions
-    yield page.strong(f"kebab v{made.kebab}") + f", {made.embedding or 'no embedding model'}"
+    yield canvas.strong(f"kebab v{made.kebab}") + f", {made.embedding or 'no embedding model'}"
     asked = f"{plural(golden.answerable, 'question')} of {clean(golden.path)}"
     nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
     yield f"{asked}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
-    yield page.faint(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
+    yield canvas.faint(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
 
 
-def _table(modes: Sequence[EvalMode], page: Page) -> Iterator[str]:
-    yield _head("", modes, page)
+def _table(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
+    yield _head("", modes, canvas)
     known = [{one.metric: one for one in mode.figures} for mode in modes]
     for group, names in _GROUPS.items():
         rows = {label: [of.get(metric) for of in known] for metric, label in names.items()}
         told = {label: row for label, row in rows.items() if any(map(_known, row))}
         if told:
-            yield page.faint(group)
+            yield canvas.faint(group)
         for label, row in told.items():
-            yield _row(f"  {label}", row, page, leads=group == "found")
+            yield _row(f"  {label}", row, canvas, leads=group == "found")
 
 
 def _known(one: EvalFigure | None) -> bool:
     return one is not None and one.value is not None
 
 
-def _head(label: str, modes: Sequence[EvalMode], page: Page) -> str:
-    names = [page.strong(f"{mode.mode:<{_width(page, len(modes))}}") for mode in modes]
+def _head(label: str, modes: Sequence[EvalMode], canvas: Canvas) -> str:
+    names = [canvas.strong(f"{mode.mode:<{_width(canvas, len(modes))}}") for mode in modes]
     return f"{label:<{_LABEL}}{''.join(names)}".rstrip()
 
 
-def _width(page: Page, columns: int) -> int:
-    """Return how wide a column is; on a narrow sheet intervals are left out."""
-    wide = page.width is None or page.width >= _LABEL + columns * _COLUMN
+def _width(canvas: Canvas, columns: int) -> int:
+    """Return how wide a column is; on a narrow canvas intervals are left out."""
+    wide = canvas.width is None or canvas.width >= _LABEL + columns * _COLUMN
     return _COLUMN if wide else _SLIM
 
 
-def _row(label: str, row: Sequence[EvalFigure | None], page: Page, *, leads: bool) -> str:
+def _row(label: str, row: Sequence[EvalFigure | None], canvas: Canvas, *, leads: bool) -> str:
     """Return a line of the table; the best of several is set off."""
-    width = _width(page, len(row))
+    width = _width(canvas, len(row))
     values = [one.value for one in row if one and one.value is not None]
     top = max(values, default=None) if leads and len(set(values)) > 1 else None
     cells = []
@@ -90,7 +90,7 @@ def _row(label: str, row: Sequence[EvalFigure | None], page: Page, *, leads: boo
         best = one is not None and one.value == top and one.metric != "empty_rate"
         rest = spread if width == _COLUMN else ""
         blank = " " * (width - len(number) - len(rest))
-        cells.append((page.strong(number) if best else number) + page.faint(rest) + blank)
+        cells.append((canvas.strong(number) if best else number) + canvas.faint(rest) + blank)
     return f"{label:<{_LABEL}}{''.join(cells)}".rstrip()
 
 
@@ -103,13 +103,13 @@ def _told(one: EvalFigure | None) -> tuple[str, str]:
     return f"{one.value:.3f}", f" ±{half:.3f}"
 
 
-def _curves(modes: Sequence[EvalMode], page: Page) -> Iterator[str]:
+def _curves(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
     """Yield hit@k for growing k, as small columns from 0 to 1."""
     depth = len(modes[0].hit_curve)
     if not depth:
         return
-    yield _head(f"hit@1 … hit@{depth}", modes, page)
-    width = _width(page, len(modes))
+    yield _head(f"hit@1 … hit@{depth}", modes, canvas)
+    width = _width(canvas, len(modes))
     curves = [_sampled(mode.hit_curve, min(_POINTS, width - 1)) for mode in modes]
     drawn = ["".join(_shade(share) for share in curve).ljust(width) for curve in curves]
     yield f"{'':<{_LABEL}}{''.join(drawn)}".rstrip()
@@ -127,41 +127,41 @@ def _shade(share: float) -> str:
     return _SHADES[min(len(_SHADES) - 1, int(share * len(_SHADES)))]
 
 
-def _reliability(modes: Sequence[EvalMode], page: Page) -> Iterator[str]:
+def _reliability(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
     """Yield a bar for each bin of scores: how often the first hit is right."""
-    yield _head("score of first hit", modes, page)
-    width = _width(page, len(modes))
+    yield _head("score of first hit", modes, canvas)
+    width = _width(canvas, len(modes))
     for row in reversed([*zip(*(mode.reliability for mode in modes), strict=True)]):
         if any(one.count for one in row):
             label = f"  {row[0].start:.1f} … {row[0].end:.1f}"
-            bars = "".join(_bar(one, width, page) for one in row)
+            bars = "".join(_bar(one, width, canvas) for one in row)
             yield f"{label:<{_LABEL}}{bars}".rstrip()
-    yield page.faint("█ right   ░ the score promises as much more   ▓ it promises less")
+    yield canvas.faint("█ right   ░ the score promises as much more   ▓ it promises less")
 
 
-def _bar(one: EvalBin, width: int, page: Page) -> str:
+def _bar(one: EvalBin, width: int, canvas: Canvas) -> str:
     if one.right is None or one.mean_score is None:
         return " " * width
     size = min(_BAR, width - 1)
     right, said = round(one.right * size), round(one.mean_score * size)
-    sound = page.good("█" * min(right, said))
-    gap = page.odd("▓" * (right - said)) if right > said else page.bad("░" * (said - right))
+    sound = canvas.good("█" * min(right, said))
+    gap = canvas.odd("▓" * (right - said)) if right > said else canvas.bad("░" * (said - right))
     count = f" {one.count}" if width == _COLUMN else ""
     return sound + gap + " " * (size - max(right, said)) + count.ljust(width - size)
 
 
-def _notes(reply: EvalReport, page: Page) -> Iterator[str]:
+def _notes(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     golden = reply.golden
     if golden.missing:
         more = golden.missing_count - len(golden.missing)
         named = ", ".join(map(clean, golden.missing)) + (f" and {more} more" if more else "")
-        yield from page.note(f"not indexed, and so never found: {named}")
+        yield from canvas.note(f"not indexed, and so never found: {named}")
     if reply.moved:
-        yield from page.note("the index changed meanwhile; not all questions met the same one")
+        yield from canvas.note("the index changed meanwhile; not all questions met the same one")
     for one in reply.skipped:
-        yield from page.note(f"{one.mode} was not measured: {clean(one.reason)}")
+        yield from canvas.note(f"{one.mode} was not measured: {clean(one.reason)}")
     for mode in reply.modes:
         for channel in mode.degraded:
             count = plural(channel.questions, "question")
             told = f"{mode.mode}: {channel.channel} did not answer {count}"
-            yield from page.note(f"{told}: {clean(channel.reason)}")
+            yield from canvas.note(f"{told}: {clean(channel.reason)}")

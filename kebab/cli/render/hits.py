@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
 from kebab.cli.render.measure import cells, fitted
-from kebab.cli.render.page import Page
 from kebab.cli.render.place import file_uri, spot
 from kebab.cli.render.snippets import INDENT, marked_lines
 from kebab.wire.search import DegradedChannel, Retrieval, SearchHit, SearchResponse, TraceStage
@@ -18,15 +18,15 @@ STALE = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"
 """What is said of a file that is not as it was indexed."""
 
 
-def draw(reply: SearchResponse, page: Page, again: str = "") -> Iterator[str]:
+def draw(reply: SearchResponse, canvas: Canvas, again: str = "") -> Iterator[str]:
     """Yield the hits, then what a reader must know of them; `again` asks for the next page."""
     if not reply.hits:
-        yield from _nothing(reply, page)
+        yield from _nothing(reply, canvas)
     elif _unconvincing(reply):
-        yield from _nearest(reply, page)
+        yield from _nearest(reply, canvas)
     else:
-        yield from _all(reply.hits, page)
-    yield from _footer(reply, page, again)
+        yield from _all(reply.hits, canvas)
+    yield from _footer(reply, canvas, again)
 
 
 def _unconvincing(reply: SearchResponse) -> bool:
@@ -35,33 +35,33 @@ def _unconvincing(reply: SearchResponse) -> bool:
     return first and all(hit.confidence == "weak" for hit in reply.hits)
 
 
-def _nearest(reply: SearchResponse, page: Page) -> Iterator[str]:
-    yield from page.note(f"nothing convincing for: {clean(reply.query)}")
-    yield page.faint("the nearest passages, likely on other matters (all of them: --json)")
+def _nearest(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
+    yield canvas.faint("the nearest passages, likely on other matters (all of them: --json)")
     yield ""
-    yield from _all(reply.hits[:_NEAREST], page)
+    yield from _all(reply.hits[:_NEAREST], canvas)
 
 
-def _all(hits: Sequence[SearchHit], page: Page) -> Iterator[str]:
+def _all(hits: Sequence[SearchHit], canvas: Canvas) -> Iterator[str]:
     for hit in hits:
-        yield from _hit(hit, page)
+        yield from _hit(hit, canvas)
         yield ""
 
 
-def _hit(hit: SearchHit, page: Page) -> Iterator[str]:
+def _hit(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     uri = file_uri(hit.file)
-    where = page.link(page.place(spot(hit.citation)), uri)
-    note = page.odd(STALE[hit.freshness])
-    yield f"{page.strong(f'{hit.rank:>2}')}  {_score(hit, page)}  {where}{note}"
+    where = canvas.link(canvas.place(spot(hit.citation)), uri)
+    note = canvas.odd(STALE[hit.freshness])
+    yield f"{canvas.strong(f'{hit.rank:>2}')}  {_score(hit, canvas)}  {where}{note}"
     if context := headings(hit.title, hit.heading_path):
-        yield INDENT + page.faint(fitted(context, page.width - 4) if page.width else context)
-    yield from marked_lines(hit.snippet, hit.highlights, page)
+        yield INDENT + canvas.faint(fitted(context, canvas.width - 4) if canvas.width else context)
+    yield from marked_lines(hit.snippet, hit.highlights, canvas)
     if hit.retrieval.lifts is not UNSET:
-        yield from page.told(f"{INDENT}evidence", _evidence(hit.retrieval), page.faint)
+        yield from canvas.wrap_labelled(f"{INDENT}evidence", _evidence(hit.retrieval), canvas.faint)
 
 
-def _score(hit: SearchHit, page: Page) -> str:
-    paint = {"strong": page.good, "fair": page.odd, "weak": page.faint}[hit.confidence]
+def _score(hit: SearchHit, canvas: Canvas) -> str:
+    paint = {"strong": canvas.good, "fair": canvas.odd, "weak": canvas.faint}[hit.confidence]
     return paint(f"{hit.score:.2f} {hit.confidence:<6}")
 
 
@@ -86,34 +86,34 @@ def headings(title: str, path: list[str]) -> str:
     return " > ".join(clean(one) for one in (title, *below) if one)
 
 
-def _nothing(reply: SearchResponse, page: Page) -> Iterator[str]:
+def _nothing(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield f"no results for: {clean(reply.query)}"
-    yield page.faint("try fewer or other words, or drop a filter")
+    yield canvas.faint("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":
-        yield page.faint("try both channels: --mode hybrid")
-    yield page.faint("see what is indexed: kebab list")
-    yield page.faint("read more files: kebab ingest FOLDER")
+        yield canvas.faint("try both channels: --mode hybrid")
+    yield canvas.faint("see what is indexed: kebab list")
+    yield canvas.faint("read more files: kebab ingest FOLDER")
 
 
-def _footer(reply: SearchResponse, page: Page, again: str) -> Iterator[str]:
+def _footer(reply: SearchResponse, canvas: Canvas, again: str) -> Iterator[str]:
     for one in reply.degraded:
-        yield from degraded(one, page)
+        yield from degraded(one, canvas)
     if reply.truncated:
-        yield page.faint("shortened to fit --max-tokens")
+        yield canvas.faint("shortened to fit --max-tokens")
     if reply.has_more and reply.next_cursor and not _unconvincing(reply):
-        yield page.faint("more: ") + page.faint(again or f"--cursor {reply.next_cursor}")
-    yield from _trace(reply.trace or [], page)
+        yield canvas.faint("more: ") + canvas.faint(again or f"--cursor {reply.next_cursor}")
+    yield from _trace(reply.trace or [], canvas)
 
 
-def degraded(one: DegradedChannel, page: Page) -> Iterator[str]:
+def degraded(one: DegradedChannel, canvas: Canvas) -> Iterator[str]:
     """Yield which channel could not look, and what may mend it."""
-    yield from page.note(f"no {clean(one.channel)} search: {clean(one.reason)}")
+    yield from canvas.note(f"no {clean(one.channel)} search: {clean(one.reason)}")
     if one.hint:
-        yield from page.hint(clean(one.hint))
+        yield from canvas.hint(clean(one.hint))
 
 
-def _trace(stages: list[TraceStage], page: Page) -> Iterator[str]:
+def _trace(stages: list[TraceStage], canvas: Canvas) -> Iterator[str]:
     width = max((cells(one.stage) for one in stages), default=0)
     for one in stages:
         line = f"{one.stage:<{width}}  {one.duration_ms:8.2f} ms  {one.candidates:6}  {one.note}"
-        yield page.faint(clean(line).rstrip())
+        yield canvas.faint(clean(line).rstrip())

@@ -2,34 +2,34 @@
 
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean, clean_lines
-from kebab.cli.render.page import Page
 from kebab.cli.render.place import file_uri, spot
 from kebab.cli.render.sheet import labelled, plural, sized
 from kebab.wire.library import ChunkBrief, ChunkInspection, DocInspection, DocSummary
 
 
-def draw_document(reply: DocInspection, page: Page) -> Iterator[str]:
+def draw_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a document with its passages."""
-    yield page.strong(clean(reply.document.title))
-    file = page.link(clean(reply.file), file_uri(reply.file)) if reply.file else ""
+    yield canvas.strong(clean(reply.document.title))
+    file = canvas.link(clean(reply.file), file_uri(reply.file)) if reply.file else ""
     versions = [("parser", reply.parser_version), ("chunker", reply.chunker_version)]
     rows = [*_summary(reply.document), ("file", file), ("hash", reply.content_hash), *versions]
-    yield from labelled(rows, page)
-    yield from (f"{page.odd('note:')} {clean(one)}" for one in reply.warnings)
+    yield from labelled(rows, canvas)
+    yield from (f"{canvas.odd('note:')} {clean(one)}" for one in reply.warnings)
     yield ""
-    yield page.strong(plural(len(reply.chunks), "passage"))
+    yield canvas.strong(plural(len(reply.chunks), "passage"))
     for chunk in reply.chunks:
-        yield _brief(chunk, page)
+        yield _brief(chunk, canvas)
 
 
-def draw_chunk(reply: ChunkInspection, page: Page) -> Iterator[str]:
+def draw_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a passage with its text and its neighbours."""
-    yield page.strong(_headings(reply.chunk) or clean(reply.document.title))
+    yield canvas.strong(_headings(reply.chunk) or clean(reply.document.title))
     yield from labelled(
         [
             ("chunk_id", reply.chunk.chunk_id),
-            ("place", page.place(spot(reply.chunk.citation))),
+            ("place", canvas.place(spot(reply.chunk.citation))),
             ("ordinal", str(reply.chunk.ordinal)),
             ("vector", _vector(reply)),
             ("hash", reply.text_hash),
@@ -37,7 +37,7 @@ def draw_chunk(reply: ChunkInspection, page: Page) -> Iterator[str]:
             ("next", reply.next_chunk_id or ""),
             *_summary(reply.document),
         ],
-        page,
+        canvas,
     )
     yield ""
     yield clean_lines(reply.text)
@@ -57,11 +57,11 @@ def _summary(document: DocSummary) -> list[tuple[str, str]]:
     ]
 
 
-def _brief(chunk: ChunkBrief, page: Page) -> str:
-    place = page.place(spot(chunk.citation))
-    vector = "" if chunk.vector == "committed" else page.odd(f"  ({chunk.vector})")
+def _brief(chunk: ChunkBrief, canvas: Canvas) -> str:
+    place = canvas.place(spot(chunk.citation))
+    vector = "" if chunk.vector == "committed" else canvas.odd(f"  ({chunk.vector})")
     size = plural(chunk.chars, "character")
-    tail = page.faint(f"{_headings(chunk)}  {size}")
+    tail = canvas.faint(f"{_headings(chunk)}  {size}")
     return f"  {chunk.chunk_id}  {place}  {tail}{vector}"
 
 

@@ -2,33 +2,33 @@
 
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean, clean_lines
-from kebab.cli.render.page import Page
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.library import FetchResult
 
 
-def draw(reply: FetchResult, page: Page) -> Iterator[str]:
+def draw(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
     """Yield the lines."""
     text = reply.text.removesuffix("\n")
-    if not page.terminal:
+    if not canvas.terminal:
         yield text
         return
-    yield _header(reply, page)
+    yield _header(reply, canvas)
     width = len(str(reply.end_line))
     asked = _asked(reply)
     for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
         margin = f"{number:>{width}} "
-        yield page.faint(margin) + (line if number in asked else page.faint(line))
+        yield canvas.faint(margin) + (line if number in asked else canvas.faint(line))
     if reply.truncated:
-        yield page.faint("cut off by --max-chars")
+        yield canvas.faint("cut off by --max-chars")
 
 
-def _header(reply: FetchResult, page: Page) -> str:
+def _header(reply: FetchResult, canvas: Canvas) -> str:
     lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
     fresh = {"fresh": "", "changed": "  changed since", "gone": "  file is gone, indexed text"}
-    note = page.odd(fresh[reply.freshness])
-    return f"{page.place(clean(reply.doc_path))}  {page.faint(lines)}{note}"
+    note = canvas.odd(fresh[reply.freshness])
+    return f"{canvas.place(clean(reply.doc_path))}  {canvas.faint(lines)}{note}"
 
 
 def _asked(reply: FetchResult) -> range:

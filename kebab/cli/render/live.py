@@ -1,4 +1,4 @@
-"""An answer while it comes: a status line, and the text as far as the screen holds it."""
+"""Draws an answer while it is generated: a status line, and the end of the text."""
 
 import os
 import time
@@ -8,25 +8,25 @@ from typing import Any, Self
 from msgspec import UNSET
 
 from kebab.cli.channels import Channel
+from kebab.cli.render.canvas import Canvas, limit_text_width
 from kebab.cli.render.clean import clean
 from kebab.cli.render.markdown import markdown
 from kebab.cli.render.measure import fitted
-from kebab.cli.render.page import Page, sheet_width
-from kebab.cli.render.progress import SHOW_CURSOR, console_on, live_on
+from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
 from kebab.cli.render.sheet import plural
 from kebab.wire.ask import AnswerEvent
 
 _SOON_S = 2.0
-"""From here on a wait is the model's, and worth a line in a log."""
+"""After this time the status says that the model is waited for, and a log gets a line."""
 _ROWS = 24
 _FEWEST_ROWS = 4
 
 
-class Wait:
-    """How far an answer is, in words.
+class AnswerStatus:
+    """The state of an answer in words.
 
     Args:
-        model: Who words the answer; None when no model does.
+        model: The model that writes the answer, if any.
         clock: Returns seconds that never run backwards.
     """
 
@@ -35,10 +35,10 @@ class Wait:
         self.text = ""
         self._clock = clock
         self._started = self._since = clock()
-        self._what = "looking for passages"
+        self._activity = "looking for passages"
 
     def take(self, event: AnswerEvent) -> None:
-        """Take an event."""
+        """Take an event into account."""
         if event.type == "token" and event.delta is not UNSET:
             self.text += event.delta
         elif event.type == "retrieval_done" and event.hits is not UNSET:
@@ -48,11 +48,11 @@ class Wait:
             self._begin(f"asking again with less: {clean(event.reason)}")
 
     def _begin(self, what: str) -> None:
-        self._what, self._since = what, self._clock()
+        self._activity, self._since = what, self._clock()
 
     def __str__(self) -> str:
         now = self._clock()
-        what = self._what
+        what = self._activity
         if self.text:
             what = f"{self.model} is writing" if self.model else "writing"
         elif self.model and what.startswith("reading") and now - self._since >= _SOON_S:
@@ -61,92 +61,94 @@ class Wait:
         return f"{what}  {seconds} s" if seconds else what
 
 
-class Line:
-    """One line in a log, when an answer takes long."""
+class AnswerLog:
+    """One line in a log when an answer takes long."""
 
     silence_s = _SOON_S
 
-    def __init__(self, channel: Channel, wait: Wait) -> None:
+    def __init__(self, channel: Channel, status: AnswerStatus) -> None:
         self._channel = channel
-        self._wait = wait
-        self._said = False
+        self._status = status
+        self._written = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave; there is nothing to tidy."""
+        """Do nothing."""
 
     def __call__(self, event: AnswerEvent) -> bool:
-        """Take an event."""
-        self._wait.take(event)
+        """Take an event into account."""
+        self._status.take(event)
         return False
 
-    def beat(self, elapsed_ms: float) -> None:
-        """Say once what it waits for."""
+    def show_heartbeat(self, elapsed_ms: float) -> None:
+        """Write the status, once."""
         del elapsed_ms
-        if not self._said:
-            self._said = True
-            self._channel.write(f"{self._wait}\n")
+        if not self._written:
+            self._written = True
+            self._channel.write(f"{self._status}\n")
 
-    def leave(self) -> None:
-        """Leave the channel as it is."""
+    def abort(self) -> None:
+        """Do nothing."""
 
 
-class Region:
-    """A status line that lives below the end of the text, both gone once the answer is whole."""
+class LiveAnswer:
+    """The end of the text with a status line below; both disappear when the answer is complete."""
 
     silence_s = float("inf")
 
-    def __init__(self, channel: Channel, page: Page, wait: Wait, *, shows_text: bool) -> None:
+    def __init__(
+        self, channel: Channel, canvas: Canvas, status: AnswerStatus, *, shows_text: bool
+    ) -> None:
         self._channel = channel
-        self._page = page
-        self._wait = wait
+        self._canvas = canvas
+        self._status = status
         self._shows_text = shows_text
-        self._known: tuple[int, int] | None = None
+        self._rendered_for: tuple[int, int] | None = None
         self._body: list[str] = []
-        self._console = console_on(channel, page)
-        self._live = live_on(self._console, self._drawn)
+        self._console = create_console(channel, canvas)
+        self._live = create_live(self._console, self._draw)
 
     def __enter__(self) -> Self:
         self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take it away."""
+        """Remove it."""
         self._live.stop()
 
     def __call__(self, event: AnswerEvent) -> bool:
-        """Take an event; the next refresh shows it."""
-        self._wait.take(event)
+        """Show an event with the next refresh."""
+        self._status.take(event)
         return True
 
-    def beat(self, elapsed_ms: float) -> None:
-        """Take no notice: the status line counts by itself."""
+    def show_heartbeat(self, elapsed_ms: float) -> None:
+        """Do nothing: the status line shows the time."""
 
-    def leave(self) -> None:
-        """Leave the terminal as it was."""
+    def abort(self) -> None:
+        """Restore the terminal."""
         self._channel.write(SHOW_CURSOR)
 
     def lines(self, width: int, rows: int) -> list[str]:
-        """Return what is shown now; of a text that is too long, its end."""
-        status = self._page.faint(fitted(str(self._wait), width))
-        body = self._rendered(width) if self._shows_text else []
+        """Return what is shown now: the end of the text and the status line."""
+        status = self._canvas.faint(fitted(str(self._status), width))
+        body = self._render_text(width) if self._shows_text else []
         if not body:
             return [status]
         room = max(_FEWEST_ROWS, rows) - 3
         if len(body) > room:
-            body = [self._page.faint("…"), *body[1 - room :]]
+            body = [self._canvas.faint("…"), *body[1 - room :]]
         return [*body, "", status]
 
-    def _rendered(self, width: int) -> list[str]:
-        text = self._wait.text
-        if self._known != (len(text), width):
-            self._known = len(text), width
-            self._body = markdown(text, self._page, width) if text.strip() else []
+    def _render_text(self, width: int) -> list[str]:
+        text = self._status.text
+        if self._rendered_for != (len(text), width):
+            self._rendered_for = len(text), width
+            self._body = markdown(text, self._canvas, width) if text.strip() else []
         return self._body
 
-    def _drawn(self) -> Any:
+    def _draw(self) -> Any:
         from rich.console import Group
         from rich.text import Text
 
@@ -155,7 +157,7 @@ class Region:
         return Group(
             *(
                 Text.from_ansi(line, no_wrap=True, overflow="crop")
-                for line in self.lines(sheet_width(columns), rows)
+                for line in self.lines(limit_text_width(columns), rows)
             )
         )
 

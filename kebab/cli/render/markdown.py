@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-    from kebab.cli.render.page import Page
+    from kebab.cli.render.canvas import Canvas
 
 _NARROWEST = 16
 _INDENT = "    "
@@ -38,13 +38,13 @@ _INLINE = {
 }
 
 
-def markdown(text: str, page: Page, width: int | None = None) -> list[str]:
-    """Return Markdown as lines for a sheet; `width` is that of the sheet unless it is given."""
+def markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
+    """Return Markdown as lines for a canvas; `width` is that of the canvas unless it is given."""
     with needed("drawing Markdown", "markdown-it-py"):
         from markdown_it.tree import SyntaxTreeNode
 
     tree = SyntaxTreeNode(_parser().parse(clean_lines(text)))
-    return _blocks(tree.children, max(_NARROWEST, width or page.width or 80), page)
+    return _blocks(tree.children, max(_NARROWEST, width or canvas.width or 80), canvas)
 
 
 @cache
@@ -55,13 +55,13 @@ def _parser() -> MarkdownIt:
     return plain.enable(["table", "strikethrough"]).disable("reference")
 
 
-def _blocks(nodes: list[SyntaxTreeNode], width: int, page: Page) -> list[str]:
+def _blocks(nodes: list[SyntaxTreeNode], width: int, canvas: Canvas) -> list[str]:
     """Return blocks below each other, a blank line between those that are not tight."""
     lines: list[str] = []
     for node in nodes:
         if lines and not _tight(node):
             lines.append("")
-        lines += _BLOCKS[node.type](node, max(_NARROWEST, width), page)
+        lines += _BLOCKS[node.type](node, max(_NARROWEST, width), canvas)
     return lines
 
 
@@ -72,16 +72,16 @@ def _tight(node: SyntaxTreeNode) -> bool:
     return first.type == "paragraph" and first.hidden
 
 
-def _paragraph(node: SyntaxTreeNode, width: int, page: Page) -> list[str]:
-    return list(_prose(node).lines(width, page))
+def _paragraph(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
+    return list(_prose(node).lines(width, canvas))
 
 
-def _heading(node: SyntaxTreeNode, width: int, page: Page) -> list[str]:
-    return list(_prose(node, Style(bold=True)).lines(width, page))
+def _heading(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
+    return list(_prose(node, Style(bold=True)).lines(width, canvas))
 
 
-def _code(node: SyntaxTreeNode, width: int, page: Page) -> list[str]:
-    del page
+def _code(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
+    del canvas
     lines = node.content.removesuffix("\n").expandtabs(_TAB).split("\n")
     return [_INDENT + part for line in lines for part in _folded(clean(line), width - _TAB)]
 
@@ -97,19 +97,19 @@ def _folded(line: str, width: int) -> Iterator[str]:
     yield line[start:]
 
 
-def _quote(node: SyntaxTreeNode, width: int, page: Page) -> list[str]:
-    bar = page.faint(_BAR)
-    return [bar + line for line in _blocks(node.children, width - len(_BAR), page)]
+def _quote(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
+    bar = canvas.faint(_BAR)
+    return [bar + line for line in _blocks(node.children, width - len(_BAR), canvas)]
 
 
-def _list(node: SyntaxTreeNode, width: int, page: Page) -> list[str]:
+def _list(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     signs = _signs(node)
     margin = max(map(len, signs)) + 1
     lines: list[str] = []
     for sign, item in zip(signs, node.children, strict=True):
         if lines and not _tight_item(item):
             lines.append("")
-        inner = _blocks(item.children, width - margin, page) or [""]
+        inner = _blocks(item.children, width - margin, canvas) or [""]
         lines.append(f"{sign:>{margin - 1}} {inner[0]}".rstrip())
         lines += [" " * margin + line if line else "" for line in inner[1:]]
     return lines
@@ -126,9 +126,9 @@ def _signs(node: SyntaxTreeNode) -> list[str]:
     return [f"{number}." for number in range(start, start + len(node.children))]
 
 
-def _table(node: SyntaxTreeNode, width: int, page: Page) -> list[str]:
+def _table(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     rows = [row.children for part in node.children for row in part.children]
-    return laid_out([[_cell(one) for one in row] for row in rows], width, page)
+    return laid_out([[_cell(one) for one in row] for row in rows], width, canvas)
 
 
 def _cell(node: SyntaxTreeNode) -> Cell:
@@ -136,12 +136,12 @@ def _cell(node: SyntaxTreeNode) -> Cell:
     return Cell(prose, right="right" in str(node.attrs.get("style", "")))
 
 
-def _rule(node: SyntaxTreeNode, width: int, page: Page) -> list[str]:
+def _rule(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     del node
-    return [page.faint("─" * width)]
+    return [canvas.faint("─" * width)]
 
 
-_BLOCKS: dict[str, Callable[[Any, int, Page], list[str]]] = {
+_BLOCKS: dict[str, Callable[[Any, int, Canvas], list[str]]] = {
     "paragraph": _paragraph,
     "heading": _heading,
     "fence": _code,

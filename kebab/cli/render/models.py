@@ -2,33 +2,33 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.sheet import labelled, plural, sized
 from kebab.wire.model import ModelList, ModelReport, ModelRow
 
 
-def draw_list(reply: ModelList, page: Page) -> Iterator[str]:
+def draw_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
     """Yield every model, the active one marked."""
     for one in reply.models:
-        mark = page.good("●") if one.active else "○"
-        yield f"{mark} {page.strong(one.name)}"
-        yield from labelled(_rows(one), page, "    ")
+        mark = canvas.good("●") if one.active else "○"
+        yield f"{mark} {canvas.strong(one.name)}"
+        yield from labelled(_rows(one), canvas, "    ")
     yield ""
     yield f"configured: {reply.configured}"
     if not any(one.installed for one in reply.models):
-        yield page.faint("fetch one: kebab model pull NAME")
+        yield canvas.faint("fetch one: kebab model pull NAME")
 
 
-def draw_report(reply: ModelReport, page: Page) -> Iterator[str]:
+def draw_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
     """Yield what happened to the model and to the vectors."""
     state = "fetched" if reply.fetched else "already here"
-    yield f"{page.strong(reply.model.name)}  {page.good(state)}"
-    yield from labelled(_rows(reply.model), page, "    ")
+    yield f"{canvas.strong(reply.model.name)}  {canvas.good(state)}"
+    yield from labelled(_rows(reply.model), canvas, "    ")
     if reply.embedded:
         yield f"{plural(reply.embedded, 'passage')} embedded again"
     if reply.pending:
-        yield f"{page.odd('note:')} {plural(reply.pending, 'passage')} still without a vector"
-        yield f"{page.good('hint:')} kebab ingest"
+        yield f"{canvas.odd('note:')} {plural(reply.pending, 'passage')} still without a vector"
+        yield f"{canvas.good('hint:')} kebab ingest"
 
 
 def _rows(one: ModelRow) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
-"""Progress on stderr: a live bar for a person, a line now and then for a log.
+"""Draws progress on stderr: a live bar on a terminal, plain lines elsewhere.
 
-Rich is imported when something live is about to be shown.
+Rich is imported only for a live display.
 """
 
 import io
@@ -9,15 +9,18 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from kebab.cli.channels import Channel
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
-from kebab.cli.render.measure import fitted_left
-from kebab.cli.render.page import Page
+from kebab.cli.render.measure import fitted, fitted_left
 from kebab.cli.render.sheet import sized
 from kebab.core.progress import Progress, ProgressKind
+from kebab.wire.bench import BenchProgress
+from kebab.wire.evals import EvalProgress
 
 SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
-"""Leaves a terminal as it was, when live lines end in the middle."""
+"""Restores a terminal when a live display ends early."""
 
+_CLEAR_LINE = "\r\x1b[K"
 _EVERY_S = 2.0
 _STOPPING = "stopping after the current document; Ctrl-C again leaves at once"
 _CONVERT = "convert"
@@ -40,8 +43,8 @@ _PHASES = {
 }
 
 
-class Lines:
-    """Progress as plain lines, at most one every two seconds unless something new begins."""
+class ProgressLines:
+    """Progress as plain lines: one when a phase begins, then at most one every two seconds."""
 
     def __init__(self, channel: Channel, clock: Callable[[], float] = time.monotonic) -> None:
         self._channel = channel
@@ -54,79 +57,79 @@ class Lines:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave; there is nothing to tidy."""
+        """Do nothing."""
 
     def __call__(self, event: Progress) -> None:
-        """Take an event."""
-        label = labelled(event)
+        """Show an event."""
+        label = label_event(event)
         if label is None:
             return
         news = label != self._label or (event.message and event.message != self._message)
         if news or self._clock() - self._last >= _EVERY_S:
             self._label, self._message, self._last = label, event.message or "", self._clock()
-            self._channel.write(line(event) + "\n")
+            self._channel.write(format_event(event) + "\n")
 
-    def stopping(self) -> None:
-        """Say that the work ends soon."""
+    def announce_stop(self) -> None:
+        """Show that the work stops soon."""
         self._channel.write(_STOPPING + "\n")
 
-    def leave(self) -> None:
-        """Leave the terminal as it was."""
+    def abort(self) -> None:
+        """Restore the terminal."""
 
     def finish(self, *_: object, **__: object) -> None:
-        """Take the end; the summary says the rest."""
+        """Do nothing: the report follows."""
 
 
-class Bar:
+class ProgressBar:
     """Progress as a live bar with the current file below it."""
 
-    def __init__(self, channel: Channel, page: Page) -> None:
+    def __init__(self, channel: Channel, canvas: Canvas) -> None:
         self._channel = channel
-        self._width = page.width or 80
+        self._width = canvas.width or 80
         self._path = "starting"
         self._stopping = False
         self._tasks: dict[str, Any] = {}
-        console = console_on(channel, page)
-        self._progress = _columns(console)
-        self._live = live_on(console, self._drawn)
+        console = create_console(channel, canvas)
+        self._progress = _create_columns(console)
+        self._live = create_live(console, self._draw)
 
     def __enter__(self) -> Self:
         self._live.start(refresh=True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._live.stop()
 
     def __call__(self, event: Progress) -> None:
-        """Take an event."""
-        label = labelled(event)
+        """Show an event."""
+        label = label_event(event)
         if label is None:
             return
         if event.kind is ProgressKind.HEARTBEAT:
-            self._beat(event)
+            self._show_heartbeat(event)
             return
         self._path = clean(event.path or event.message or "")
         if event.kind is not ProgressKind.SCAN_COMPLETED:
             self._advance(label, event)
 
-    def stopping(self) -> None:
-        """Say that the work ends soon."""
+    def announce_stop(self) -> None:
+        """Show that the work stops soon."""
         self._stopping = True
 
-    def leave(self) -> None:
-        """Leave the terminal as it was."""
+    def abort(self) -> None:
+        """Restore the terminal."""
         self._channel.write(SHOW_CURSOR)
 
     def finish(self, *_: object, **__: object) -> None:
-        """Take the end; the summary says the rest."""
+        """Do nothing: the report follows."""
 
-    def _beat(self, event: Progress) -> None:
-        """Keep a message above the bar; otherwise say below it what takes so long."""
+    def _show_heartbeat(self, event: Progress) -> None:
+        """Print a message above the bar, or the current phase below it."""
         if event.message:
-            self._live.console.print(line(event), markup=False, highlight=False)
+            self._live.console.print(format_event(event), markup=False, highlight=False)
         else:
-            self._path = line(event)
+            self._path = format_event(event)
 
     def _advance(self, label: str, event: Progress) -> None:
         for task in set(self._tasks) - {label}:
@@ -135,10 +138,13 @@ class Bar:
         if label not in self._tasks:
             self._tasks[label] = self._progress.add_task(label, total=None, count="")
         self._progress.update(
-            self._tasks[label], completed=event.done or 0, total=event.total, count=counted(event)
+            self._tasks[label],
+            completed=event.done or 0,
+            total=event.total,
+            count=format_count(event),
         )
 
-    def _drawn(self) -> Any:
+    def _draw(self) -> Any:
         from rich.console import Group
         from rich.text import Text
 
@@ -146,23 +152,45 @@ class Bar:
         return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
 
 
-def console_on(channel: Channel, page: Page) -> Any:
+class MeasurementLine:
+    """The progress of measurements: one line that changes on a terminal, else a line per step."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._name = ""
+
+    def __call__(self, event: BenchProgress | EvalProgress) -> None:
+        """Show an event."""
+        text = f"{event.name}, {event.done} of {event.total}, {event.elapsed_ms / 1000:.0f} s"
+        if self._channel.terminal:
+            self._channel.write(_CLEAR_LINE + fitted(text, self._channel.columns - 1))
+        elif event.name != self._name:
+            self._channel.write(f"{event.name}, {event.elapsed_ms / 1000:.0f} s\n")
+        self._name = event.name
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._channel.terminal:
+            self._channel.write(_CLEAR_LINE)
+
+
+def create_console(channel: Channel, canvas: Canvas) -> Any:
     """Return rich's console for a channel."""
     from rich.console import Console
 
     file = io.FileIO(channel.descriptor, "w", closefd=False)
     stream = io.TextIOWrapper(file, "utf-8", errors="replace")
-    width = page.width or 80
-    return Console(file=stream, force_terminal=True, width=width, no_color=not page.color)
+    width = canvas.width or 80
+    return Console(file=stream, force_terminal=True, width=width, no_color=not canvas.color)
 
 
-def live_on(console: Any, drawn: Callable[[], Any]) -> Any:
-    """Return lines on a console that change as `drawn` says, and go when they are stopped."""
+def create_live(console: Any, draw: Callable[[], Any]) -> Any:
+    """Return a live region that shows what `draw` returns and disappears when it stops."""
     from rich.live import Live
 
     return Live(
         console=console,
-        get_renderable=drawn,
+        get_renderable=draw,
         transient=True,
         refresh_per_second=8,
         redirect_stdout=False,
@@ -170,29 +198,31 @@ def live_on(console: Any, drawn: Callable[[], Any]) -> Any:
     )
 
 
-def labelled(event: Progress) -> str | None:
-    """Return what is going on, None for the end of it."""
+def label_event(event: Progress) -> str | None:
+    """Return the name of the phase, None for a terminal event."""
     if event.kind is ProgressKind.HEARTBEAT or event.phase == _CONVERT:
         return _PHASES.get(event.phase or "", _LABELS[event.kind])
     return _LABELS.get(event.kind)
 
 
-def line(event: Progress) -> str:
+def format_event(event: Progress) -> str:
     """Return an event as one plain line."""
     path, message = clean(event.path or ""), clean(event.message or "")
     if event.kind is not ProgressKind.HEARTBEAT:
-        parts = (labelled(event), counted(event), path, message)
+        parts = (label_event(event), format_count(event), path, message)
         return " ".join(part for part in parts if part)
     if message:
         return message
     seconds = event.elapsed_ms // 1000
-    return f"{labelled(event)}{f' on {path}' if path else ''}{f', {seconds} s' if seconds else ''}"
+    return (
+        f"{label_event(event)}{f' on {path}' if path else ''}{f', {seconds} s' if seconds else ''}"
+    )
 
 
-def counted(event: Progress) -> str:
-    """Return how far an event says the work is, empty when it does not.
+def format_count(event: Progress) -> str:
+    """Return how much is done, empty when the event does not say it.
 
-    The bytes that a conversion has written say nothing of how many are to come.
+    The bytes that a conversion has written do not say how much is left.
     """
     if event.done is None or event.phase == _CONVERT:
         return ""
@@ -203,7 +233,7 @@ def counted(event: Progress) -> str:
     return f"{event.done}{whole} {unit}".rstrip()
 
 
-def _columns(console: Any) -> Any:
+def _create_columns(console: Any) -> Any:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
     return Progress(
@@ -211,21 +241,21 @@ def _columns(console: Any) -> Any:
         TextColumn("{task.description:<14}"),
         BarColumn(bar_width=24),
         TextColumn("{task.fields[count]}"),
-        _rate_column(),
+        _create_rate_column(),
         TimeRemainingColumn(compact=True),
         console=console,
     )
 
 
-def _rate_column() -> Any:
+def _create_rate_column() -> Any:
     from rich.progress import ProgressColumn, Task
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """How fast a task goes."""
+        """The speed of a task."""
 
         def render(self, task: Task) -> Text:
-            """Return the speed, empty while it is not known."""
+            """Return the speed, empty while it is unknown."""
             speed = task.speed or task.finished_speed
             if not speed:
                 return Text("")

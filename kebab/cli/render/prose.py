@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
 from kebab.cli.render.measure import wrapped
-from kebab.cli.render.page import Page
 
 _LINE = "\n"
 _GLUE = "\u00a0"
@@ -52,7 +52,7 @@ class Prose:
         self.text += _LINE
         self.styles.append(PLAIN)
 
-    def lines(self, width: int, page: Page) -> Iterator[str]:
+    def lines(self, width: int, canvas: Canvas) -> Iterator[str]:
         """Yield the text as painted lines of at most `width` cells, with markers standing out."""
         styles = self._with_markers()
         # A marker stays with the word that it follows.
@@ -60,7 +60,7 @@ class Prose:
         start = 0
         for line in glued.split(_LINE):
             for first, last in wrapped(line, width):
-                yield self._painted(start + first, start + last, styles, page)
+                yield self._painted(start + first, start + last, styles, canvas)
             start += len(line) + 1
 
     def _with_markers(self) -> list[Style]:
@@ -72,12 +72,12 @@ class Prose:
                 styles[start:end] = [_CITED if cited else _UNSUPPORTED] * (end - start)
         return styles
 
-    def _painted(self, start: int, end: int, styles: list[Style], page: Page) -> str:
+    def _painted(self, start: int, end: int, styles: list[Style], canvas: Canvas) -> str:
         parts = []
         for first, last in runs(styles, start, end):
             look = styles[first]
             parts.append(
-                page.paint(
+                canvas.paint(
                     self.text[first:last],
                     fg=look.fg,
                     bold=look.bold,

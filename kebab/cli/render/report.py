@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
-from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import labelled, plural
 from kebab.wire.ingest import IngestItem, IngestReport
 
 _FEW = 10
 
 
-def draw(reply: IngestReport, page: Page, *, verbose: bool = False) -> Iterator[str]:
+def draw(reply: IngestReport, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
     """Yield the counts, what was left out, what failed, and how the vectors stand."""
-    yield page.strong(_headline(reply))
-    yield from labelled(_counts(reply, page), page, "  ")
-    yield from _skipped(reply, page)
-    yield from _errors(reply, page, verbose=verbose)
-    yield from _vectors(reply, page)
+    yield canvas.strong(_headline(reply))
+    yield from labelled(_counts(reply, canvas), canvas, "  ")
+    yield from _skipped(reply, canvas)
+    yield from _errors(reply, canvas, verbose=verbose)
+    yield from _vectors(reply, canvas)
     if verbose:
-        yield from _slowest(reply, page)
+        yield from _slowest(reply, canvas)
 
 
 def _headline(reply: IngestReport) -> str:
@@ -31,11 +31,11 @@ def _headline(reply: IngestReport) -> str:
     return f"{files} in {seconds}"
 
 
-def _counts(reply: IngestReport, page: Page) -> list[tuple[str, str]]:
+def _counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
     names = ("new", "updated", "moved", "removed", "unchanged", "skipped", "errors")
     counts = {name: int(getattr(reply, name)) for name in names}
     widest = max(len(str(count)) for count in counts.values())
-    paint = {"errors": page.bad, "new": page.good, "updated": page.good}
+    paint = {"errors": canvas.bad, "new": canvas.good, "updated": canvas.good}
     return [
         (name, paint.get(name, str)(f"{count:>{widest}}"))
         for name, count in counts.items()
@@ -43,65 +43,65 @@ def _counts(reply: IngestReport, page: Page) -> list[tuple[str, str]]:
     ]
 
 
-def _skipped(reply: IngestReport, page: Page) -> Iterator[str]:
+def _skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if not reply.skipped_by_reason:
         return
-    yield page.strong("left out")
+    yield canvas.strong("left out")
     for reason, count in sorted(reply.skipped_by_reason.items(), key=lambda one: (-one[1], one[0])):
         examples = reply.skip_examples.get(reason, [])
         more = ", …" if count > len(examples) else ""
         listed = clean(", ".join(examples)) + more if examples else ""
-        yield f"  {count:>4}  {reason}  {page.faint(listed)}".rstrip()
+        yield f"  {count:>4}  {reason}  {canvas.faint(listed)}".rstrip()
 
 
-def _errors(reply: IngestReport, page: Page, *, verbose: bool) -> Iterator[str]:
+def _errors(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
     failed = [item for item in reply.items if item.error is not None]
     odd = [item for item in reply.items if item.warnings]
     if failed:
-        yield page.bad("could not be indexed")
+        yield canvas.bad("could not be indexed")
     shown = failed if verbose else failed[:_FEW]
     for item in shown:
-        yield from _failure(item, page)
+        yield from _failure(item, canvas)
     if len(failed) > len(shown):
-        yield page.faint(f"  and {len(failed) - len(shown)} more; --verbose lists them all")
+        yield canvas.faint(f"  and {len(failed) - len(shown)} more; --verbose lists them all")
     if verbose:
         yield from (
             f"  {clean(one.doc_path)}: {clean(text)}" for one in odd for text in one.warnings
         )
     elif odd:
-        yield page.faint(f"{plural(len(odd), 'file')} with something odd; --verbose says what")
+        yield canvas.faint(f"{plural(len(odd), 'file')} with something odd; --verbose says what")
 
 
-def _failure(item: IngestItem, page: Page) -> Iterator[str]:
+def _failure(item: IngestItem, canvas: Canvas) -> Iterator[str]:
     assert item.error is not None
-    yield f"  {page.place(clean(item.doc_path))}: {clean(item.error.message)}"
+    yield f"  {canvas.place(clean(item.doc_path))}: {clean(item.error.message)}"
     if item.error.hint:
-        yield f"    {page.good('hint:')} {clean(item.error.hint)}"
+        yield f"    {canvas.good('hint:')} {clean(item.error.hint)}"
 
 
-def _vectors(reply: IngestReport, page: Page) -> Iterator[str]:
+def _vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if reply.dry_run:
         return
     vectors = reply.embedding
     done = f"{vectors.embedded} computed, {vectors.reused} reused"
     model = f" with {vectors.version}" if vectors.version else ""
-    yield f"{page.strong('vectors')}  {done}{model}"
+    yield f"{canvas.strong('vectors')}  {done}{model}"
     if vectors.unsupported:
-        foreign = plural(vectors.unsupported, "passage")
-        yield f"{page.odd('note:')} {foreign} in a script the model does not know; words find them"
+        foreign = f"{plural(vectors.unsupported, 'passage')} in a script the model does not know"
+        yield f"{canvas.odd('note:')} {foreign}; words find them"
     if not vectors.pending:
         return
     waiting = plural(vectors.pending, "passage")
     if vectors.version is None:
-        yield f"{page.odd('note:')} {waiting} without a vector, since no model could be had"
-        yield f"{page.good('hint:')} words are searched; `kebab model list` shows the models"
+        yield f"{canvas.odd('note:')} {waiting} without a vector, since no model could be had"
+        yield f"{canvas.good('hint:')} words are searched; `kebab model list` shows the models"
     else:
-        yield f"{page.odd('note:')} {waiting} still without a vector"
-        yield f"{page.good('hint:')} kebab ingest"
+        yield f"{canvas.odd('note:')} {waiting} still without a vector"
+        yield f"{canvas.good('hint:')} kebab ingest"
 
 
-def _slowest(reply: IngestReport, page: Page) -> Iterator[str]:
+def _slowest(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if reply.slowest:
-        yield page.strong("slowest files")
+        yield canvas.strong("slowest files")
     for one in reply.slowest:
         yield f"  {one.duration_ms / 1000:>6.2f} s  {clean(one.doc_path)}"

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean, clean_lines
 from kebab.cli.render.markdown import markdown
 from kebab.cli.render.measure import cells, fitted, padded
-from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import plural
 from kebab.wire.session import (
     SessionList,
@@ -20,49 +20,49 @@ _MINUTE = len("2025-01-31T12:00")
 _FEW = 10
 
 
-def draw_list(reply: SessionList, page: Page) -> Iterator[str]:
+def draw_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
     """Yield one line per session: columns for a person, tab-separated fields for a pipe."""
-    if page.width is None:
+    if canvas.width is None:
         yield from map(_fields, reply.sessions)
         return
     if reply.sessions:
-        yield from _table(reply.sessions, page, page.width)
+        yield from _table(reply.sessions, canvas, canvas.width)
         yield ""
-        yield page.faint(_counted(reply.sessions))
-        yield page.faint("show one: kebab session show NAME")
+        yield canvas.faint(_counted(reply.sessions))
+        yield canvas.faint("show one: kebab session show NAME")
     else:
         yield "no sessions"
     if not reply.history:
-        yield f"{page.odd('note:')} new turns are not remembered: `ask.history` is false"
+        yield f"{canvas.odd('note:')} new turns are not remembered: `ask.history` is false"
     elif not reply.sessions:
-        yield page.faint("begin one: kebab ask --session NAME QUESTION")
+        yield canvas.faint("begin one: kebab ask --session NAME QUESTION")
 
 
-def draw_transcript(reply: SessionTranscript, page: Page) -> Iterator[str]:
+def draw_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]:
     """Yield a session with its questions and answers in order."""
     session = reply.session
-    yield f"{page.strong(clean(session.name))}  {page.faint(plural(session.turns, 'turn'))}"
+    yield f"{canvas.strong(clean(session.name))}  {canvas.faint(plural(session.turns, 'turn'))}"
     for turn in reply.turns:
         yield ""
-        yield from _turn(turn, page)
+        yield from _turn(turn, canvas)
 
 
-def draw_plan(reply: SessionList, page: Page) -> Iterator[str]:
+def draw_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
     """Yield what forgetting every session would take away; nothing when there is none."""
     if not reply.sessions:
         return
     yield f"this forgets {_counted(reply.sessions)}:"
-    yield from (f"  {page.strong(clean(one.name))}" for one in reply.sessions[:_FEW])
+    yield from (f"  {canvas.strong(clean(one.name))}" for one in reply.sessions[:_FEW])
     if len(reply.sessions) > _FEW:
-        yield page.faint(f"  and {len(reply.sessions) - _FEW} more")
+        yield canvas.faint(f"  and {len(reply.sessions) - _FEW} more")
 
 
-def draw_removed(reply: SessionRemoved, page: Page) -> Iterator[str]:
+def draw_removed(reply: SessionRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield which sessions are forgotten."""
     if not reply.names:
         yield "no sessions"
         return
-    yield from (f"{page.faint('forgotten')}  {clean(name)}" for name in reply.names)
+    yield from (f"{canvas.faint('forgotten')}  {clean(name)}" for name in reply.names)
     yield f"{plural(len(reply.names), 'session')} with {plural(reply.turns, 'turn')} forgotten"
 
 
@@ -76,7 +76,7 @@ def _fields(one: SessionSummary) -> str:
     return "\t".join(map(clean, fields))
 
 
-def _table(sessions: list[SessionSummary], page: Page, width: int) -> Iterator[str]:
+def _table(sessions: list[SessionSummary], canvas: Canvas, width: int) -> Iterator[str]:
     longest = max(cells(clean(one.name)) for one in sessions)
     count = max(len(plural(one.turns, "turn")) for one in sessions)
     name = max(8, min(longest, width // 3))
@@ -84,50 +84,52 @@ def _table(sessions: list[SessionSummary], page: Page, width: int) -> Iterator[s
     for one in sessions:
         yield "  ".join(
             (
-                page.strong(padded(fitted(clean(one.name), name), name)),
-                page.faint(f"{plural(one.turns, 'turn'):>{count}}"),
-                page.faint(one.updated_at[:_DATE]),
+                canvas.strong(padded(fitted(clean(one.name), name), name)),
+                canvas.faint(f"{plural(one.turns, 'turn'):>{count}}"),
+                canvas.faint(one.updated_at[:_DATE]),
                 fitted(_line(one.first_question), question),
             )
         )
 
 
-def _turn(turn: SessionTurn, page: Page) -> Iterator[str]:
+def _turn(turn: SessionTurn, canvas: Canvas) -> Iterator[str]:
     """Yield a question with its number, how it was answered, and the answer."""
     margin = f"{turn.turn_index + 1:>2}  "
     indent = " " * len(margin)
-    first, *rest = _block(turn.question, page, indent) or [indent]
-    yield page.strong(margin + first[len(indent) :])
-    yield from map(page.strong, rest)
-    yield indent + _circumstances(turn, page)
+    first, *rest = _block(turn.question, canvas, indent) or [indent]
+    yield canvas.strong(margin + first[len(indent) :])
+    yield from map(canvas.strong, rest)
+    yield indent + _circumstances(turn, canvas)
     if _line(turn.query) != _line(turn.question):
-        searched = page.paragraph(f"searched for: {_line(turn.query)}", indent)
-        yield from map(page.faint, searched)
-    if answer := _answer(turn.answer, page, indent):
+        searched = canvas.paragraph(f"searched for: {_line(turn.query)}", indent)
+        yield from map(canvas.faint, searched)
+    if answer := _answer(turn.answer, canvas, indent):
         yield ""
         yield from answer
 
 
-def _circumstances(turn: SessionTurn, page: Page) -> str:
+def _circumstances(turn: SessionTurn, canvas: Canvas) -> str:
     when = turn.created_at[:_MINUTE].replace("T", " ")
-    told = page.faint(f"{when} UTC · {clean(turn.model or turn.mode)}")
+    told = canvas.faint(f"{when} UTC · {clean(turn.model or turn.mode)}")
     return (
-        f"{told} · {page.odd(f'no answer: {turn.refusal_reason}')}" if turn.refusal_reason else told
+        f"{told} · {canvas.odd(f'no answer: {turn.refusal_reason}')}"
+        if turn.refusal_reason
+        else told
     )
 
 
-def _answer(text: str, page: Page, indent: str) -> list[str]:
+def _answer(text: str, canvas: Canvas, indent: str) -> list[str]:
     """Return an answer as lines: a pipe gets the Markdown as it was said."""
-    if page.width is None:
-        return _block(text, page, indent)
-    drawn = markdown(text, page, page.width - len(indent))
+    if canvas.width is None:
+        return _block(text, canvas, indent)
+    drawn = markdown(text, canvas, canvas.width - len(indent))
     return [(indent + line).rstrip() for line in drawn]
 
 
-def _block(text: str, page: Page, indent: str) -> list[str]:
+def _block(text: str, canvas: Canvas, indent: str) -> list[str]:
     """Return text as lines that fit, its own lines kept and blank ones at its ends left out."""
     lines = clean_lines(text).expandtabs(4).strip("\n").split("\n")
-    drawn = [part.rstrip() for line in lines for part in page.paragraph(line, indent) or [""]]
+    drawn = [part.rstrip() for line in lines for part in canvas.paragraph(line, indent) or [""]]
     return drawn if any(drawn) else []
 
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 
 
-def labelled(pairs: Iterable[tuple[str, str]], page: Page, indent: str = "") -> Iterator[str]:
+def labelled(pairs: Iterable[tuple[str, str]], canvas: Canvas, indent: str = "") -> Iterator[str]:
     """Yield one line per pair with the values in one column; empty values are left out."""
     kept = [(label, value) for label, value in pairs if value]
     width = max((len(label) for label, _ in kept), default=0)
     for label, value in kept:
-        yield f"{indent}{page.faint(f'{label:<{width}}')}  {value}"
+        yield f"{indent}{canvas.faint(f'{label:<{width}}')}  {value}"
 
 
 def sized(count: int) -> str:

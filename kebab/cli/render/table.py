@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.measure import cells
-from kebab.cli.render.page import Page
 from kebab.cli.render.prose import Prose
 
 _GAP = 2
@@ -25,12 +25,12 @@ class Cell:
         return max(map(cells, self.prose.text.split("\n")))
 
 
-def laid_out(rows: list[list[Cell]], width: int, page: Page) -> list[str]:
+def laid_out(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
     """Return rows as lines; the first one is the head, with a rule below it."""
     wanted = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
     columns = shares(wanted, width)
-    head, *body = [list(_row(row, columns, page)) for row in rows]
-    rule = page.faint((" " * _GAP).join("─" * column for column in columns))
+    head, *body = [list(_row(row, columns, canvas)) for row in rows]
+    rule = canvas.faint((" " * _GAP).join("─" * column for column in columns))
     spread = any(len(lines) > 1 for lines in body)
     lines = [*head, rule]
     for number, row in enumerate(body):
@@ -47,11 +47,11 @@ def shares(wanted: list[int], width: int) -> list[int]:
     return [max(1, one) for one in given]
 
 
-def _row(row: list[Cell], columns: list[int], page: Page) -> Iterator[str]:
+def _row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator[str]:
     """Yield the lines of one row."""
-    bare = Page()
+    bare = Canvas()
     fields = [
-        list(zip(cell.prose.lines(column, page), cell.prose.lines(column, bare), strict=True))
+        list(zip(cell.prose.lines(column, canvas), cell.prose.lines(column, bare), strict=True))
         for cell, column in zip(row, columns, strict=True)
     ]
     for parts in zip_longest(*fields, fillvalue=("", "")):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.clean import clean
 from kebab.cli.render.hits import STALE, degraded, headings
 from kebab.cli.render.measure import fitted
-from kebab.cli.render.page import Page
 from kebab.cli.render.place import stretch
 from kebab.cli.render.snippets import INDENT
 from kebab.wire.why import (
@@ -42,24 +42,24 @@ _AIMS = {
 _BEYOND = "too far down to be looked at"
 
 
-def draw(reply: Explanation, page: Page) -> Iterator[str]:
+def draw(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     """Yield the verdict, how the query was read, and what became of the best passages."""
-    first, *rest = page.paragraph(clean(reply.message)) or [""]
-    paint = page.good if reply.found else page.odd
+    first, *rest = canvas.paragraph(clean(reply.message)) or [""]
+    paint = canvas.good if reply.found else canvas.odd
     yield from map(paint, (first, *rest))
     if reply.hint:
-        yield from page.hint(clean(reply.hint))
+        yield from canvas.hint(clean(reply.hint))
     yield ""
-    yield from _asked(reply, page)
+    yield from _asked(reply, canvas)
     for number, one in enumerate(reply.passages, start=1):
         yield ""
-        yield from _passage(number, one, reply, page)
+        yield from _passage(number, one, reply, canvas)
     for lost in reply.degraded:
         yield ""
-        yield from degraded(lost, page)
+        yield from degraded(lost, canvas)
 
 
-def _asked(reply: Explanation, page: Page) -> Iterator[str]:
+def _asked(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     read = reply.reading
     state = STALE[reply.document.freshness]
     rows = {
@@ -77,7 +77,7 @@ def _asked(reply: Explanation, page: Page) -> Iterator[str]:
     }
     for label, value in rows.items():
         if value:
-            yield from page.told(f"{label:<{_LABEL}}", clean(value), page.faint)
+            yield from canvas.wrap_labelled(f"{label:<{_LABEL}}", clean(value), canvas.faint)
 
 
 def _phrases(phrases: list[PhraseReading]) -> str:
@@ -102,18 +102,18 @@ def _aim(read: QueryReading) -> str:
     )
 
 
-def _passage(number: int, one: PassageAccount, reply: Explanation, page: Page) -> Iterator[str]:
-    yield f"{page.strong(f'{number:>2}')}  {page.place(stretch(one.citation))}"
+def _passage(number: int, one: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
+    yield f"{canvas.strong(f'{number:>2}')}  {canvas.place(stretch(one.citation))}"
     if context := headings(reply.document.title, one.heading_path):
-        yield INDENT + page.faint(fitted(context, page.width - 4) if page.width else context)
+        yield INDENT + canvas.faint(fitted(context, canvas.width - 4) if canvas.width else context)
     for barrier in one.barriers:
-        yield INDENT + page.odd(clean(f"kept out: {_barrier(barrier)}"))
+        yield INDENT + canvas.odd(clean(f"kept out: {_barrier(barrier)}"))
     if number == 1:
-        yield _row("", "rank", "score", "", page)
-    yield from _stages(one, reply, page)
+        yield _row("", "rank", "score", "", canvas)
+    yield from _stages(one, reply, canvas)
     for label, terms in _held(one, reply.reading).items():
         if terms:
-            yield from _indented(label, ", ".join(terms), page)
+            yield from _indented(label, ", ".join(terms), canvas)
 
 
 def _barrier(one: Barrier) -> str:
@@ -123,35 +123,35 @@ def _barrier(one: Barrier) -> str:
     return f"{lacks} {_phrase(one.phrase)}"
 
 
-def _stages(one: PassageAccount, reply: Explanation, page: Page) -> Iterator[str]:
+def _stages(one: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
     unheld = "not asked" if reply.mode == "vector" else "none of the terms"
-    yield _stage("words", one.lexical, unheld, page)
+    yield _stage("words", one.lexical, unheld, canvas)
     unasked = "not asked" if reply.mode == "lexical" else _VECTOR[one.vector]
-    yield _stage("meaning", one.semantic, unasked, page)
+    yield _stage("meaning", one.semantic, unasked, canvas)
     if one.final.rank is None:
         return
-    yield _stage("together", one.fused, "", page)
+    yield _stage("together", one.fused, "", canvas)
     for lift in one.lifts:
-        yield _row(f"  {lift.reason}", "", f"{lift.value:+.3f}", "", page)
-    yield _stage("final", one.final, "", page)
+        yield _row(f"  {lift.reason}", "", f"{lift.value:+.3f}", "", canvas)
+    yield _stage("final", one.final, "", canvas)
     if one.hit_rank is not None:
         note = "" if one.hit_rank <= reply.limit else f"the page holds {reply.limit:,}"
         score = "" if one.score is None else f"{one.score:.2f}"
-        yield _row("hit", f"{one.hit_rank:,}", score, note, page)
+        yield _row("hit", f"{one.hit_rank:,}", score, note, canvas)
     elif one.withheld:
-        yield _row("hit", "\u2013", "", _WITHHELD[one.withheld], page)
+        yield _row("hit", "\u2013", "", _WITHHELD[one.withheld], canvas)
 
 
-def _stage(name: str, at: Standing, why_not: str, page: Page) -> str:
+def _stage(name: str, at: Standing, why_not: str, canvas: Canvas) -> str:
     if at.rank is None:
-        return _row(name, "\u2013", "", why_not, page)
+        return _row(name, "\u2013", "", why_not, canvas)
     score = "" if at.score is None else f"{at.score:.3f}"
-    return _row(name, f"{at.rank:,}", score, "" if at.candidate else _BEYOND, page)
+    return _row(name, f"{at.rank:,}", score, "" if at.candidate else _BEYOND, canvas)
 
 
-def _row(name: str, rank: str, score: str, note: str, page: Page) -> str:
-    label = page.faint(f"{name:<11}")
-    return f"{INDENT}{label} {rank:>7} {score:>9}  {page.faint(note)}".rstrip()
+def _row(name: str, rank: str, score: str, note: str, canvas: Canvas) -> str:
+    label = canvas.faint(f"{name:<11}")
+    return f"{INDENT}{label} {rank:>7} {score:>9}  {canvas.faint(note)}".rstrip()
 
 
 def _held(one: PassageAccount, read: QueryReading) -> dict[str, list[str]]:
@@ -167,5 +167,5 @@ def _held(one: PassageAccount, read: QueryReading) -> dict[str, list[str]]:
     return {"holds": held, "lacks": lacks}
 
 
-def _indented(label: str, text: str, page: Page) -> Iterator[str]:
-    yield from page.told(f"{INDENT}{label:<11}", clean(text), page.faint)
+def _indented(label: str, text: str, canvas: Canvas) -> Iterator[str]:
+    yield from canvas.wrap_labelled(f"{INDENT}{label:<11}", clean(text), canvas.faint)

@@ -20,7 +20,7 @@ _PACKAGE = f"{Path(kebab.__file__).parent}{os.sep}"
 COSTLY = ("memory", "interrupt")
 """The points that every call of a function passes."""
 
-_EDGE = ("guarded", "_last_word")
+_EDGE = ("run_reporting_errors", "_report_safely")
 _HUNGRY = ("parse", "chunk", "embed")
 _DAY = 86_400.0
 _JUMPS = {

@@ -97,9 +97,9 @@ def test_columns_outrank_the_terminal(pipe, monkeypatch):
 def test_libraries_write_to_the_null_device_and_we_to_the_caller():
     done = python(
         "import os, sys\n"
-        "from kebab.cli.channels import take_over\n"
+        "from kebab.cli.channels import open_channels\n"
         "print('ours, before')\n"
-        "channels = take_over()\n"
+        "channels = open_channels()\n"
         "os.write(1, b'noise'); os.write(2, b'noise'); print('noise')\n"
         "os.system('echo noise; echo noise >&2')\n"
         "channels.out.write('result'); channels.err.write('aside')\n"
@@ -112,8 +112,8 @@ def test_descriptors_that_the_caller_closed_are_never_given_to_a_file():
     done = python(
         "import os\n"
         "for one in (0, 1, 2): os.close(one)\n"
-        "from kebab.cli.channels import take_over\n"
-        "take_over()\n"
+        "from kebab.cli.channels import open_channels\n"
+        "open_channels()\n"
         "file = os.open('/dev/zero', os.O_RDONLY)\n"
         "os._exit(0 if file > 2 else 1)\n"
     )

@@ -53,8 +53,8 @@ def test_other_work_counts_anew(interrupts, left):
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             interrupts.interrupt()
-        assert not interrupts.insisted
-        interrupts.renew()
+        assert not interrupts.repeated
+        interrupts.reset()
 
     assert left == []
 
@@ -64,7 +64,7 @@ def test_insisting_shows(interrupts):
         with pytest.raises(KeyboardInterrupt):
             interrupts.interrupt()
 
-    assert interrupts.insisted
+    assert interrupts.repeated
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

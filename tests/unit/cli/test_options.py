@@ -1,8 +1,8 @@
 import click
 import pytest
 
-from kebab.cli.filters import filter_options
-from kebab.cli.options import expected_language, expects_json, global_options, shared_options
+from kebab.cli.errors import detect_json_output
+from kebab.cli.options import detect_error_language, filter_options, global_options, shared_options
 
 EVERYWHERE = [
     ("--read-only", lambda one: one.read_only),
@@ -27,7 +27,7 @@ EVERYWHERE = [
     ],
 )
 def test_what_a_caller_expects_shows_before_flags_are_understood(arguments, wanted):
-    assert expects_json(arguments) is wanted
+    assert detect_json_output(arguments) is wanted
 
 
 @pytest.mark.parametrize(("flag", "heard"), EVERYWHERE)
@@ -135,8 +135,8 @@ def test_a_language_is_expected_as_far_as_it_shows():
     def filtering():
         pass
 
-    assert expected_language(["--nope", "--lang", "ko"], plain) == "ko"
-    assert expected_language(["--lang=zh", "--lang=ko"], plain) == "zh"
-    assert expected_language(["--lang"], plain) is None
-    assert expected_language(["--lang", "de"], plain) is None
-    assert expected_language(["--lang", "ko"], filtering) is None
+    assert detect_error_language(["--nope", "--lang", "ko"], plain) == "ko"
+    assert detect_error_language(["--lang=zh", "--lang=ko"], plain) == "zh"
+    assert detect_error_language(["--lang"], plain) is None
+    assert detect_error_language(["--lang", "de"], plain) is None
+    assert detect_error_language(["--lang", "ko"], filtering) is None

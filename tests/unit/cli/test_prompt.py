@@ -10,16 +10,16 @@ import pytest
 
 from kebab.cli import prompt
 from kebab.cli.channels import Channel, Channels
-from kebab.cli.prompt import Prompt, terminal
+from kebab.cli.prompt import Prompt, find_terminal
 from tests.shape.tree import ROOT
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from kebab.cli.channels import take_over
-from kebab.cli.prompt import Prompt, terminal
-channels = take_over()
-ask = Prompt(terminal(channels), "never", Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+from kebab.cli.channels import open_channels
+from kebab.cli.prompt import Prompt, find_terminal
+channels = open_channels()
+ask = Prompt(find_terminal(channels), "never", Path(sys.argv[1]) if len(sys.argv) > 1 else None)
 while True:
     try:
         channels.out.write("<" + ask() + ">\\n")
@@ -174,9 +174,9 @@ def test_there_is_no_person_without_a_terminal_at_both_ends(monkeypatch, tmp_pat
     with (tmp_path / "log").open("wb") as log, os.fdopen(far, "rb", closefd=True) as typed:
         screen, file = Channel(typed.fileno(), "<stderr>"), Channel(log.fileno(), "<stdout>")
         monkeypatch.setattr(sys, "stdin", typed)
-        assert terminal(Channels(file, screen)) is screen
-        assert terminal(Channels(screen, file)) is screen
-        assert terminal(Channels(file, file)) is None
+        assert find_terminal(Channels(file, screen)) is screen
+        assert find_terminal(Channels(screen, file)) is screen
+        assert find_terminal(Channels(file, file)) is None
         monkeypatch.setattr(sys, "stdin", None)
-        assert terminal(Channels(screen, screen)) is None
+        assert find_terminal(Channels(screen, screen)) is None
     os.close(near)

@@ -1,5 +1,5 @@
-from kebab.cli.lazy import COMMANDS
 from kebab.cli.reference import commands, commands_table, reference_page
+from kebab.cli.root import COMMANDS
 from kebab.errors.signal import Exit
 
 

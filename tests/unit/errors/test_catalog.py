@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from kebab.cli.lazy import COMMANDS
+from kebab.cli.root import COMMANDS
 from kebab.config.load import setting_keys
 from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.listing import catalog

@@ -2,16 +2,16 @@ import msgspec
 import pytest
 
 from kebab.cli.render.answer import draw, notes, sources
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
 
-TERMINAL = Page(width=60, color=True, links=True)
-PLAIN = Page(width=60)
+TERMINAL = Canvas(width=60, color=True, links=True)
+PLAIN = Canvas(width=60)
 
 
-def drawn(reply, page=None):
-    return list(draw(reply, page or Page()))
+def drawn(reply, canvas=None):
+    return list(draw(reply, canvas or Canvas()))
 
 
 def test_a_pipe_gets_the_markdown_and_its_citations_and_nothing_else():
@@ -84,7 +84,7 @@ def test_long_quotes_and_headings_are_cut_for_a_person_and_whole_in_a_pipe():
     assert shown[0].endswith("…")
     assert shown[-1].endswith('…"')
     assert all(len(line) <= 60 for line in shown)
-    assert "…" not in "".join(sources(reply, Page()))
+    assert "…" not in "".join(sources(reply, Canvas()))
 
 
 def test_nothing_of_files_or_models_can_steer_the_terminal():
@@ -92,8 +92,8 @@ def test_nothing_of_files_or_models_can_steer_the_terminal():
     warning = replies.answer_warning("\x1b]0;x\x07")
     reply = replies.answer("\x1b[2J [1]", citations=[quoted], warnings=[warning], model="\x9b")
 
-    for page in (Page(), PLAIN):
-        text = "\n".join([*draw(reply, page), *notes(reply, page)])
+    for canvas in (Canvas(), PLAIN):
+        text = "\n".join([*draw(reply, canvas), *notes(reply, canvas)])
         assert not {"\x1b", "\u202e", "\x07", "\x9b"} & set(text)
 
 
@@ -118,11 +118,11 @@ def test_a_refusal_shows_three_of_the_nearest_passages_and_what_to_try():
     ],
 )
 def test_a_refusal_has_a_hint(reason, question, hints):
-    assert list(notes(replies.refusal(reason, question=question), Page())) == hints
+    assert list(notes(replies.refusal(reason, question=question), Canvas())) == hints
 
 
 def test_an_interrupted_answer_says_so_and_has_no_hint():
-    assert list(notes(replies.refusal("llm_stream_aborted"), Page())) == ["note: interrupted"]
+    assert list(notes(replies.refusal("llm_stream_aborted"), Canvas())) == ["note: interrupted"]
 
 
 def test_an_interrupted_answer_is_followed_by_no_passages():
@@ -136,7 +136,7 @@ def test_a_note_is_said_once_and_missing_channels_are_named():
     looked = replies.answer_retrieval(degraded=[missing], chunks_used=0)
     same = [replies.answer_warning("odd"), replies.answer_warning("odd")]
 
-    assert list(notes(replies.answer(warnings=same, retrieval=looked), Page())) == [
+    assert list(notes(replies.answer(warnings=same, retrieval=looked), Canvas())) == [
         "note: odd",
         "note: no vector search: no model",
         "hint: kebab model pull auto",

@@ -1,8 +1,8 @@
 import pytest
 
 from kebab.app.explain import catalogue
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.catalogue import draw_explanation, draw_table
-from kebab.cli.render.page import Page
 from kebab.errors.listing import catalog
 from kebab.wire.error import ErrorCatalog
 
@@ -14,16 +14,16 @@ def rows(code=None) -> ErrorCatalog:
 
 
 def test_the_table_has_one_line_per_code():
-    assert {line.split()[0] for line in draw_table(rows(), Page())} == set(catalog())
+    assert {line.split()[0] for line in draw_table(rows(), Canvas())} == set(catalog())
 
 
 def test_a_person_learns_where_there_is_more():
-    assert list(draw_table(rows(), Page(width=80)))[-1] == "more of one: kebab explain CODE"
+    assert list(draw_table(rows(), Canvas(width=80)))[-1] == "more of one: kebab explain CODE"
 
 
 @pytest.mark.parametrize("code", catalog())
 def test_an_explanation_is_readable_prose_with_the_facts(code):
-    lines = list(draw_explanation(rows(code), Page(width=60)))
+    lines = list(draw_explanation(rows(code), Canvas(width=60)))
 
     assert lines[0] == code
     assert not any(line.startswith(" ") for line in lines)
@@ -31,7 +31,7 @@ def test_an_explanation_is_readable_prose_with_the_facts(code):
 
 
 def test_all_explanations_stand_apart():
-    lines = list(draw_explanation(rows(), Page(width=60)))
+    lines = list(draw_explanation(rows(), Canvas(width=60)))
 
     assert [line for line in lines if line in catalog()] == sorted(catalog())
     assert lines[lines.index("context_overflow") - 1] == ""
@@ -39,7 +39,7 @@ def test_all_explanations_stand_apart():
 
 def test_a_row_says_how_long_to_wait_and_that_it_is_reserved():
     busy, unauthorized = (
-        list(draw_explanation(rows(code), Page(width=60)))
+        list(draw_explanation(rows(code), Canvas(width=60)))
         for code in ("model_busy", "unauthorized")
     )
 

@@ -1,5 +1,5 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.comparison import draw_comparison
-from kebab.cli.render.page import Page
 from kebab.wire.evals import EvalChange, EvalComparison, EvalPair, EvalSide
 from tests.fakes.outcomes import report
 
@@ -43,8 +43,8 @@ def comparison(**changes):
     )
 
 
-def drawn(page=None, **changes):
-    return list(draw_comparison(comparison(**changes), page or Page()))
+def drawn(canvas=None, **changes):
+    return list(draw_comparison(comparison(**changes), canvas or Canvas()))
 
 
 def test_it_says_how_far_apart_and_how_sure_that_is():
@@ -72,14 +72,14 @@ def test_two_modes_are_both_named_and_no_change_is_not_listed():
 
 
 def test_only_a_difference_that_is_hardly_chance_has_a_colour():
-    page = Page(color=True)
+    canvas = Canvas(color=True)
 
-    assert "\x1b[32m+0.250" in drawn(page)[5]
-    assert "\x1b[31m\x1b[1m-0.250" in drawn(page, difference=-0.25)[5]
-    assert "\x1b[2m+0.250" in drawn(page, p_value=0.2)[5]
+    assert "\x1b[32m+0.250" in drawn(canvas)[5]
+    assert "\x1b[31m\x1b[1m-0.250" in drawn(canvas, difference=-0.25)[5]
+    assert "\x1b[2m+0.250" in drawn(canvas, p_value=0.2)[5]
 
 
 def test_a_long_question_is_cut_to_the_sheet():
     long = [EvalChange(id="1", query="why " * 50, difference=1.0, rank_a=None, rank_b=1)]
 
-    assert len(drawn(Page(width=60), better=long, worse=[])[-1]) <= 60
+    assert len(drawn(Canvas(width=60), better=long, worse=[])[-1]) <= 60

@@ -1,9 +1,9 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.documents import draw
 from kebab.cli.render.measure import cells
-from kebab.cli.render.page import Page
 from tests.fakes import replies
 
-TERMINAL = Page(width=60)
+TERMINAL = Canvas(width=60)
 
 
 def test_columns_fit_the_terminal():
@@ -32,10 +32,10 @@ def test_an_empty_library_says_what_to_do():
 
 
 def test_a_pipe_gets_nothing_when_there_is_nothing():
-    assert list(draw(replies.doc_list(), Page())) == []
+    assert list(draw(replies.doc_list(), Canvas())) == []
 
 
 def test_a_tab_in_a_name_does_not_make_a_field():
-    (line,) = draw(replies.doc_list(replies.summary(title="a\tb")), Page())
+    (line,) = draw(replies.doc_list(replies.summary(title="a\tb")), Canvas())
 
     assert line.split("\t")[3] == "a b"

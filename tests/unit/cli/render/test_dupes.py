@@ -1,12 +1,12 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.dupes import draw
-from kebab.cli.render.page import Page
 from tests.fakes import replies
 
-TERMINAL = Page(width=60)
+TERMINAL = Canvas(width=60)
 
 
-def drawn(reply, page=TERMINAL, again=""):
-    return list(draw(reply, page, again))
+def drawn(reply, canvas=TERMINAL, again=""):
+    return list(draw(reply, canvas, again))
 
 
 def test_a_terminal_gets_groups_with_their_places():
@@ -23,7 +23,7 @@ def test_a_terminal_gets_groups_with_their_places():
 
 
 def test_a_pipe_gets_fields_between_tabs():
-    first, second = drawn(replies.duplicates(replies.duplicate_group()), Page())
+    first, second = drawn(replies.duplicates(replies.duplicate_group()), Canvas())
 
     assert first.split("\t")[:4] == ["1", "passage", "exact", "1.00"]
     assert second.split("\t")[2:] == [
@@ -61,14 +61,16 @@ def test_no_copies_say_what_to_try():
     ]
     assert drawn(replies.duplicates(exact=True))[1] == "look for near copies too: kebab dupes"
     assert "drop a filter" in drawn(replies.duplicates(compared=0))[1]
-    assert drawn(replies.duplicates(), Page()) == []
+    assert drawn(replies.duplicates(), Canvas()) == []
 
 
 def test_text_of_a_file_cannot_steer_the_terminal():
     member = replies.duplicate_member(title="\x1b[2J\u202e")
     group = replies.duplicate_group(snippet="\x1b[2Jgone", members=[member, member])
 
-    text = "\n".join([*drawn(replies.duplicates(group)), *drawn(replies.duplicates(group), Page())])
+    text = "\n".join(
+        [*drawn(replies.duplicates(group)), *drawn(replies.duplicates(group), Canvas())]
+    )
 
     assert "\x1b" not in text
     assert "\u202e" not in text

@@ -1,9 +1,9 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.errors import draw_entry, draw_stats
 from kebab.cli.render.measure import cells
-from kebab.cli.render.page import Page
 from kebab.wire.audit import AuditMeta, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
 
-TERMINAL = Page(width=80)
+TERMINAL = Canvas(width=80)
 MOMENT = "2025-01-31T12:00:59.000Z"
 
 
@@ -75,7 +75,7 @@ def test_the_first_count_is_a_table_and_the_others_are_lines():
 
 
 def test_a_narrow_terminal_does_without_the_ids():
-    lines = list(draw_stats(reply(by("code", count("embedding_unavailable"))), Page(width=60)))
+    lines = list(draw_stats(reply(by("code", count("embedding_unavailable"))), Canvas(width=60)))
 
     assert max(map(cells, lines)) <= 60
     assert lines[3].endswith("12:00")
@@ -100,7 +100,7 @@ def test_nothing_went_wrong():
 def test_a_pipe_gets_every_count_as_fields():
     drawn = reply(by("code", count("locked")), by("kind", count("conflict")))
 
-    assert list(draw_stats(drawn, Page())) == [
+    assert list(draw_stats(drawn, Canvas())) == [
         f"code\tlocked\t1\t0.5000\t{MOMENT}\t{MOMENT}\t3f2a91b0c4d17e55",
         f"kind\tconflict\t1\t0.5000\t{MOMENT}\t{MOMENT}\t3f2a91b0c4d17e55",
     ]
@@ -125,7 +125,7 @@ def test_what_the_log_holds_cannot_steer_the_terminal():
     fields = {"message": hostile, "chain": [hostile] * 2, "traceback": [hostile], "code": hostile}
     drawn = reply(by("code", count(hostile)), unreadable=1, log=hostile)
 
-    for page in (TERMINAL, Page()):
-        told = "".join([*draw_entry(audit(**fields), page), *draw_stats(drawn, page)])
+    for canvas in (TERMINAL, Canvas()):
+        told = "".join([*draw_entry(audit(**fields), canvas), *draw_stats(drawn, canvas)])
         assert "\x1b" not in told
         assert "\u202e" not in told

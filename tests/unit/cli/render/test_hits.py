@@ -1,13 +1,13 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.hits import draw
-from kebab.cli.render.page import Page
 from kebab.wire.search import DegradedChannel, Lift, Retrieval, TraceStage
 from tests.fakes import replies
 
-TERMINAL = Page(width=40, color=True, links=True)
+TERMINAL = Canvas(width=40, color=True, links=True)
 
 
-def drawn(reply, page=None, again=""):
-    return list(draw(reply, page or Page(), again))
+def drawn(reply, canvas=None, again=""):
+    return list(draw(reply, canvas or Canvas(), again))
 
 
 def test_a_pipe_gets_a_plain_layout_with_the_snippet_on_one_line():

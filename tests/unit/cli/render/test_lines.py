@@ -1,12 +1,12 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.lines import draw
-from kebab.cli.render.page import Page
 from tests.fakes import replies
 
-TERMINAL = Page(width=60)
+TERMINAL = Canvas(width=60)
 
 
 def test_a_pipe_gets_the_text_as_it_is():
-    assert list(draw(replies.fetch_result(text="\x1b[1mraw\tx\n"), Page())) == ["\x1b[1mraw\tx"]
+    assert list(draw(replies.fetch_result(text="\x1b[1mraw\tx\n"), Canvas())) == ["\x1b[1mraw\tx"]
 
 
 def test_a_terminal_gets_numbers_and_nothing_that_steers_it():
@@ -22,7 +22,7 @@ def test_a_terminal_gets_numbers_and_nothing_that_steers_it():
 
 
 def test_context_is_fainter_than_what_was_asked_for():
-    lines = list(draw(replies.fetch_result(), Page(width=60, color=True)))
+    lines = list(draw(replies.fetch_result(), Canvas(width=60, color=True)))
 
     assert lines[1].endswith("\x1b[2mbefore\x1b[0m")
     assert lines[2].endswith("\x1b[0mStop the writer,")

@@ -5,14 +5,14 @@ import time
 import pytest
 
 from kebab.cli.channels import Channel
-from kebab.cli.render.live import Line, Region, Wait, screen_rows
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer, screen_rows
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies
 
 FOUND = AnswerEvent(type="retrieval_done", hits=[replies.hit(), replies.hit(2)])
 AGAIN = AnswerEvent(type="restart", reason="the window is full\x1b")
-PLAIN = Page(width=40)
+PLAIN = Canvas(width=40)
 
 
 def token(delta):
@@ -26,7 +26,7 @@ def now():
 
 @pytest.fixture
 def wait(now):
-    return Wait("gemma\x1b", clock=lambda: now[0])
+    return AnswerStatus("gemma\x1b", clock=lambda: now[0])
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_wait_says_what_it_is_for_and_how_long_it_took(wait, now):
 
 
 def test_without_a_model_nobody_is_waited_for(now):
-    wait = Wait(None, clock=lambda: now[0])
+    wait = AnswerStatus(None, clock=lambda: now[0])
     wait.take(FOUND)
     now[0] = 5.0
 
@@ -77,19 +77,19 @@ def test_without_a_model_nobody_is_waited_for(now):
 
 def test_a_log_gets_one_line_when_it_takes_long(wait, now, tmp_path):
     with (tmp_path / "err").open("wb") as file:
-        line = Line(Channel(file.fileno(), "<stderr>"), wait)
+        line = AnswerLog(Channel(file.fileno(), "<stderr>"), wait)
         with line:
             line(FOUND)
             now[0] = 2.5
-            line.beat(2500)
-            line.beat(5000)
-        line.leave()
+            line.show_heartbeat(2500)
+            line.show_heartbeat(5000)
+        line.abort()
 
     assert (tmp_path / "err").read_text() == "waiting for gemma\ufffd  2 s\n"
 
 
 def test_the_text_is_above_the_status_line(wait, terminal):
-    region = Region(terminal[1], PLAIN, wait, shows_text=True)
+    region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=True)
     assert region.lines(40, 10) == ["looking for passages"]
 
     region(token("so **it** is [1]\n\n"))
@@ -99,7 +99,7 @@ def test_the_text_is_above_the_status_line(wait, terminal):
 
 
 def test_of_a_long_text_the_end_is_shown(wait, terminal):
-    region = Region(terminal[1], PLAIN, wait, shows_text=True)
+    region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=True)
     region(token("\n\n".join(f"line {number}" for number in range(100))))
 
     lines = region.lines(40, 10)
@@ -110,7 +110,7 @@ def test_of_a_long_text_the_end_is_shown(wait, terminal):
 
 
 def test_a_restart_takes_the_text_away(wait, terminal):
-    region = Region(terminal[1], PLAIN, wait, shows_text=True)
+    region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=True)
     region(token("wrong"))
     region(AGAIN)
 
@@ -118,7 +118,7 @@ def test_a_restart_takes_the_text_away(wait, terminal):
 
 
 def test_where_the_answer_goes_elsewhere_only_the_status_is_shown(wait, terminal):
-    region = Region(terminal[1], PLAIN, wait, shows_text=False)
+    region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=False)
     region(token("so"))
 
     assert region.lines(40, 10) == ["gemma\ufffd is writing"]
@@ -126,7 +126,7 @@ def test_where_the_answer_goes_elsewhere_only_the_status_is_shown(wait, terminal
 
 def test_a_region_is_drawn_and_leaves_nothing_behind(wait, terminal):
     near, channel = terminal
-    with Region(channel, Page(width=40, live=True), wait, shows_text=True) as region:
+    with LiveAnswer(channel, Canvas(width=40, live=True), wait, shows_text=True) as region:
         region(token("so it is"))
         seen = ""
         for _ in range(100):
@@ -134,7 +134,7 @@ def test_a_region_is_drawn_and_leaves_nothing_behind(wait, terminal):
             if "so it is" in seen:
                 break
             time.sleep(0.05)
-        region.beat(0)
+        region.show_heartbeat(0)
     last = shown(near)
 
     assert "so it is" in seen
@@ -144,7 +144,7 @@ def test_a_region_is_drawn_and_leaves_nothing_behind(wait, terminal):
 def test_leaving_at_once_shows_the_cursor_again(wait, terminal):
     near, channel = terminal
 
-    Region(channel, PLAIN, wait, shows_text=True).leave()
+    LiveAnswer(channel, PLAIN, wait, shows_text=True).abort()
 
     assert shown(near).startswith("\x1b[?25h")
 

@@ -1,13 +1,13 @@
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.lookup import draw
-from kebab.cli.render.page import Page
 from tests.fakes import replies
 
 
 def test_a_name_that_nothing_has_is_said_in_one_line():
-    assert list(draw(replies.not_found("x"), Page())) == ["no document named x"]
+    assert list(draw(replies.not_found("x"), Canvas())) == ["no document named x"]
 
 
 def test_an_ambiguous_name_lists_what_it_could_mean():
-    lines = list(draw(replies.not_found("x", "xa", "xb"), Page()))
+    lines = list(draw(replies.not_found("x", "xa", "xb"), Canvas()))
 
     assert lines[1:] == ["which of these?", "  xa", "  xb"]

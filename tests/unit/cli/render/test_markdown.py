@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.markdown import markdown
 from kebab.cli.render.measure import cells
-from kebab.cli.render.page import Page
 
-PLAIN = Page(width=30)
+PLAIN = Canvas(width=30)
 SYNTAX = st.text(alphabet="ab 백日[]()1.`*_~#>|-\n\t\\<&;!:x\x1b\u202e", max_size=80)
 
 
@@ -42,7 +42,7 @@ def test_each_block_has_its_form(text, lines):
 def test_styles_are_painted_where_the_sheet_takes_colour():
     text = "**a *b*** ~~c~~ [1]"
 
-    (line,) = markdown(text, Page(width=30, color=True))
+    (line,) = markdown(text, Canvas(width=30, color=True))
 
     assert line == ("\x1b[1ma \x1b[0m\x1b[1m\x1b[3mb\x1b[0m \x1b[2mc\x1b[0m \x1b[36m[1]\x1b[0m")
 
@@ -60,7 +60,7 @@ def test_styles_are_painted_where_the_sheet_takes_colour():
     ],
 )
 def test_addresses_and_html_are_shown_as_they_are(text, shown):
-    assert markdown(text, Page(width=80, color=False, links=True)) == [shown]
+    assert markdown(text, Canvas(width=80, color=False, links=True)) == [shown]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_addresses_and_html_are_shown_as_they_are(text, shown):
     ],
 )
 def test_a_marker_stays_a_marker_whatever_the_text_makes_of_it(text, shown):
-    assert "|".join(markdown(text, Page(width=80))) == shown
+    assert "|".join(markdown(text, Canvas(width=80))) == shown
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pty
 import pytest
 
 from kebab.cli.channels import Channel
-from kebab.cli.render.page import Page
-from kebab.cli.render.progress import Bar, Lines, counted, line
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.progress import ProgressBar, ProgressLines, format_count, format_event
 from kebab.core.progress import Progress, ProgressKind
 
 READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a\x1b.md", done=1, total=3, unit="files")
@@ -45,25 +45,25 @@ def terminal():
     ],
 )
 def test_an_event_is_one_plain_line(event, text):
-    assert line(event) == text
+    assert format_event(event) == text
 
 
 def test_what_is_not_counted_has_no_count():
-    assert counted(Progress(kind=ProgressKind.HEARTBEAT)) == ""
-    assert counted(Progress(kind=ProgressKind.EMBED_BATCH, done=3)) == "3"
+    assert format_count(Progress(kind=ProgressKind.HEARTBEAT)) == ""
+    assert format_count(Progress(kind=ProgressKind.EMBED_BATCH, done=3)) == "3"
 
 
 def test_a_conversion_is_no_fetching_and_counts_no_bytes():
     kind = ProgressKind.MODEL_FETCH
     event = Progress(kind=kind, phase="convert", message="m", done=9_000_000, unit="bytes")
 
-    assert line(event) == "preparing model m"
+    assert format_event(event) == "preparing model m"
 
 
 def test_a_log_gets_a_line_when_something_begins_and_then_one_every_two_seconds(log):
     channel, path = log
     now = [0.0]
-    with Lines(channel, clock=lambda: now[0]) as lines:
+    with ProgressLines(channel, clock=lambda: now[0]) as lines:
         for now[0] in (0.0, 0.5, 1.9, 2.0, 2.1):
             lines(READING)
         lines(FETCHING)
@@ -88,12 +88,12 @@ def shown(near):
 
 def test_a_bar_is_there_at_once_and_leaves_nothing_behind(terminal):
     near, channel = terminal
-    with Bar(channel, Page(width=80)) as bar:
+    with ProgressBar(channel, Canvas(width=80)) as bar:
         first = shown(near)
         bar(Progress(kind=ProgressKind.SCAN_STARTED))
         bar(READING)
         bar(Progress(kind=ProgressKind.HEARTBEAT, message="words only"))
-        bar.stopping()
+        bar.announce_stop()
         bar.finish(0, cancelled=False)
     last = shown(near)
 
@@ -106,6 +106,6 @@ def test_a_bar_is_there_at_once_and_leaves_nothing_behind(terminal):
 def test_leaving_at_once_shows_the_cursor_again(terminal):
     near, channel = terminal
 
-    Bar(channel, Page(width=80)).leave()
+    ProgressBar(channel, Canvas(width=80)).abort()
 
     assert shown(near).startswith("\x1b[?25h")

@@ -1,7 +1,7 @@
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.prose import PLAIN, Prose, Style, runs
 
-COLOR = Page(width=40, color=True)
+COLOR = Canvas(width=40, color=True)
 CITED = "\x1b[36m{}\x1b[0m"
 
 
@@ -12,24 +12,24 @@ def prose(*pieces):
     return made
 
 
-def lines(made, width=40, page=None):
-    return list(made.lines(width, page or Page()))
+def lines(made, width=40, canvas=None):
+    return list(made.lines(width, canvas or Canvas()))
 
 
 def test_markers_stand_out_and_what_is_unsupported_too():
-    (line,) = lines(prose(("so [1][12] it is [unsupported]", PLAIN)), page=COLOR)
+    (line,) = lines(prose(("so [1][12] it is [unsupported]", PLAIN)), canvas=COLOR)
 
     assert line == f"so {CITED.format('[1][12]')} it is \x1b[33m[unsupported]\x1b[0m"
 
 
 def test_what_is_code_is_no_marker():
-    assert lines(prose(("a[1]", Style(literal=True))), page=COLOR) == ["a[1]"]
+    assert lines(prose(("a[1]", Style(literal=True))), canvas=COLOR) == ["a[1]"]
 
 
 def test_a_marker_is_found_across_styles():
     made = prose(("so [", Style(bold=True)), ("1]", PLAIN))
 
-    assert lines(made, page=COLOR) == ["\x1b[1mso \x1b[0m" + CITED.format("[1]")]
+    assert lines(made, canvas=COLOR) == ["\x1b[1mso \x1b[0m" + CITED.format("[1]")]
 
 
 def test_a_marker_stays_with_the_word_before_it():

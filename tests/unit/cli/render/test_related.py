@@ -1,15 +1,15 @@
 import pytest
 
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.related import draw
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
 
-TERMINAL = Page(width=40, color=True, links=True)
+TERMINAL = Canvas(width=40, color=True, links=True)
 
 
-def drawn(reply, page=None):
-    return list(draw(reply, page or Page()))
+def drawn(reply, canvas=None):
+    return list(draw(reply, canvas or Canvas()))
 
 
 def test_a_pipe_gets_a_plain_layout():
@@ -30,7 +30,7 @@ def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
 
     assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in first
     assert "\x1b[33m\x1b[1mrestore\x1b[0m" in "".join(snippet)
-    assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Page(width=40)))
+    assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Canvas(width=40)))
 
 
 def test_a_stale_neighbour_says_so():

@@ -1,5 +1,5 @@
 from kebab.app.classify import reply
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.report import draw
 from kebab.errors.catalog import ParseFailed
 from kebab.wire.ingest import EmbeddingSummary
@@ -7,7 +7,7 @@ from tests.fakes import replies
 
 
 def drawn(report, *, verbose=False):
-    return list(draw(report, Page(), verbose=verbose))
+    return list(draw(report, Canvas(), verbose=verbose))
 
 
 def failed(name):

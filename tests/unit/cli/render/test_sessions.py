@@ -1,16 +1,16 @@
 import pytest
 
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.measure import cells
-from kebab.cli.render.page import Page
 from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
 from tests.fakes import replies
 
-TERMINAL = Page(width=60)
+TERMINAL = Canvas(width=60)
 HOSTILE = "red \x1b[31m\u202e\x07"
 
 
-def drawn(*turns, page=TERMINAL):
-    return list(draw_transcript(replies.session_transcript("backups", *turns), page))
+def drawn(*turns, canvas=TERMINAL):
+    return list(draw_transcript(replies.session_transcript("backups", *turns), canvas))
 
 
 def test_columns_fit_the_terminal():
@@ -53,10 +53,10 @@ def test_when_history_is_off_it_says_so(sessions):
 def test_a_pipe_gets_fields_and_nothing_else():
     one = replies.session_summary(name="a\tb", first_question="x" * 500 + "\ny")
 
-    assert list(draw_list(replies.session_list(one, history=False), Page())) == [
+    assert list(draw_list(replies.session_list(one, history=False), Canvas())) == [
         f"a b\t2\t{replies.WHEN}\t{replies.WHEN}\t{'x' * 500} y"
     ]
-    assert list(draw_list(replies.session_list(), Page())) == []
+    assert list(draw_list(replies.session_list(), Canvas())) == []
 
 
 def test_a_conversation_is_told_question_by_question():
@@ -102,7 +102,7 @@ def test_everything_fits_the_terminal(text):
 def test_a_pipe_gets_lines_that_are_not_broken():
     turn = replies.session_turn(question="word " * 100, answer="word " * 100 + "\n\nend")
 
-    lines = drawn(turn, page=Page())
+    lines = drawn(turn, canvas=Canvas())
 
     assert lines[2] == " 1  " + "word " * 99 + "word"
     assert lines[-3:] == ["    " + "word " * 99 + "word", "", "    end"]
@@ -113,17 +113,17 @@ def test_an_empty_answer_takes_no_room(text):
     assert drawn(replies.session_turn(answer=text))[-1].endswith("gemma4:e4b")
 
 
-@pytest.mark.parametrize("page", [TERMINAL, Page()])
-def test_nothing_that_was_said_can_steer_the_terminal(page):
+@pytest.mark.parametrize("canvas", [TERMINAL, Canvas()])
+def test_nothing_that_was_said_can_steer_the_terminal(canvas):
     summary = replies.session_summary(name=HOSTILE, first_question=HOSTILE)
     turn = replies.session_turn(
         question=HOSTILE, query="?" + HOSTILE, answer=HOSTILE, model=HOSTILE
     )
     lines = [
-        *draw_list(replies.session_list(summary), page),
-        *draw_plan(replies.session_list(summary), page),
-        *draw_transcript(replies.session_transcript(HOSTILE, turn), page),
-        *draw_removed(replies.session_removed(HOSTILE), page),
+        *draw_list(replies.session_list(summary), canvas),
+        *draw_plan(replies.session_list(summary), canvas),
+        *draw_transcript(replies.session_transcript(HOSTILE, turn), canvas),
+        *draw_removed(replies.session_removed(HOSTILE), canvas),
     ]
 
     assert not {"\x1b", "\u202e", "\x07"} & set("".join(lines))
@@ -141,9 +141,9 @@ def test_a_plan_counts_and_names_some():
 
 
 def test_what_is_forgotten_is_named_and_counted():
-    assert list(draw_removed(replies.session_removed("a", "b"), Page())) == [
+    assert list(draw_removed(replies.session_removed("a", "b"), Canvas())) == [
         "forgotten  a",
         "forgotten  b",
         "2 sessions with 4 turns forgotten",
     ]
-    assert list(draw_removed(replies.session_removed(), Page())) == ["no sessions"]
+    assert list(draw_removed(replies.session_removed(), Canvas())) == ["no sessions"]

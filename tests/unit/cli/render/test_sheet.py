@@ -1,11 +1,11 @@
 import pytest
 
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.sheet import labelled, plural, sized
 
 
 def test_values_stand_in_one_column_and_empty_ones_are_left_out():
-    rows = labelled([("a", "1"), ("longer", "2"), ("none", "")], Page(), "  ")
+    rows = labelled([("a", "1"), ("longer", "2"), ("none", "")], Canvas(), "  ")
 
     assert list(rows) == ["  a       1", "  longer  2"]
 

@@ -1,15 +1,15 @@
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.snippets import marked_lines
 
-COLORED = Page(width=40, color=True)
+COLORED = Canvas(width=40, color=True)
 
 
 def test_a_sheet_without_a_width_takes_one_line():
-    assert list(marked_lines("one\ntwo", [(0, 3)], Page())) == ["    one two"]
+    assert list(marked_lines("one\ntwo", [(0, 3)], Canvas())) == ["    one two"]
 
 
 def test_lines_fit_the_sheet_with_their_indent():
-    lines = list(marked_lines("word " * 30, [], Page(width=30), indent="  "))
+    lines = list(marked_lines("word " * 30, [], Canvas(width=30), indent="  "))
 
     assert len(lines) > 1
     assert all(len(line) <= 30 and line.startswith("  word") for line in lines)

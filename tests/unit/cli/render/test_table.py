@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.prose import Prose
 from kebab.cli.render.table import Cell, laid_out, shares
 
@@ -14,13 +14,13 @@ def cell(text, *, right=False):
 def test_columns_are_as_wide_as_what_stands_in_them():
     rows = [[cell("who"), cell("n", right=True)], [cell("당직자"), cell("10", right=True)]]
 
-    assert laid_out(rows, 40, Page()) == ["who      n", "──────  ──", "당직자  10"]
+    assert laid_out(rows, 40, Canvas()) == ["who      n", "──────  ──", "당직자  10"]
 
 
 def test_long_cells_are_broken_and_their_rows_kept_apart():
     rows = [[cell("a"), cell("b")], [cell("one two three"), cell("x")], [cell(""), cell("y")]]
 
-    assert laid_out(rows, 10, Page()) == [
+    assert laid_out(rows, 10, Canvas()) == [
         "a        b",
         "───────  ─",
         "one two  x",

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.why import draw
 from kebab.wire.search import DegradedChannel
 from kebab.wire.why import Barrier, FilterReading, PhraseReading, TermReading
@@ -10,8 +10,8 @@ PHRASE = PhraseReading(text="oil embargo", column=None)
 HEADED = PhraseReading(text="oil", column="title")
 
 
-def drawn(page=None, **changes):
-    return list(draw(replies.explanation(**changes), page or Page()))
+def drawn(canvas=None, **changes):
+    return list(draw(replies.explanation(**changes), canvas or Canvas()))
 
 
 def test_a_pipe_gets_a_plain_layout():
@@ -177,6 +177,6 @@ def test_text_of_others_cannot_steer_the_terminal():
 
 def test_no_line_is_wider_than_the_terminal():
     read = replies.reading(plain="many words of a long question " * 5)
-    lines = drawn(Page(width=40), reading=read, message="lost: " + "because of this " * 8)
+    lines = drawn(Canvas(width=40), reading=read, message="lost: " + "because of this " * 8)
 
     assert all(len(line) <= 40 for line in lines)

@@ -1,5 +1,5 @@
 from kebab.bench.results import TIMES
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.wire.bench import BenchGrowth
 from tools.bench.render import draw_growth
 
@@ -18,7 +18,7 @@ def growth(name, *medians, within=None):
 
 
 def test_a_row_shows_each_size_and_how_it_grows():
-    lines = list(draw_growth([growth("growth.lexical", 0.1, 0.4, within=True)], Page()))
+    lines = list(draw_growth([growth("growth.lexical", 0.1, 0.4, within=True)], Canvas()))
 
     assert lines[1] == "growth from 1k to 100k passages"
     assert lines[3].split() == [
@@ -27,10 +27,10 @@ def test_a_row_shows_each_size_and_how_it_grows():
 
 
 def test_the_steps_are_decades():
-    (line,) = list(draw_growth([growth("a", 0.001, 10.0)], Page()))[3:]
+    (line,) = list(draw_growth([growth("a", 0.001, 10.0)], Canvas()))[3:]
 
     assert line.endswith("▁█")
 
 
 def test_without_growth_nothing_is_drawn():
-    assert list(draw_growth([], Page())) == []
+    assert list(draw_growth([], Canvas())) == []

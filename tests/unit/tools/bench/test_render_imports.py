@@ -1,4 +1,4 @@
-from kebab.cli.render.page import Page
+from kebab.cli.render.canvas import Canvas
 from kebab.wire.bench import BenchImports, BenchModule
 from tools.bench.render import draw_imports
 
@@ -7,7 +7,7 @@ def test_a_line_shows_how_many_modules_and_the_heaviest():
     heaviest = [BenchModule(name=f"m{at}", milliseconds=9.0 - at) for at in range(8)]
     one = BenchImports(command="kebab list", modules=212, milliseconds=83.8, heaviest=heaviest)
 
-    lines = list(draw_imports([one], Page()))
+    lines = list(draw_imports([one], Canvas()))
 
     assert lines[2].split() == [
         "kebab", "list", "212", "modules", "83.8", "ms",
@@ -16,4 +16,4 @@ def test_a_line_shows_how_many_modules_and_the_heaviest():
 
 
 def test_without_a_profile_nothing_is_drawn():
-    assert list(draw_imports([], Page())) == []
+    assert list(draw_imports([], Canvas())) == []

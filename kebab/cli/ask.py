@@ -1,0 +1,120 @@
+"""Asks one question and prints the answer, for `ask` and `chat`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kebab.cli.options import build_request, filter_options, merge_flags
+from kebab.cli.progress import AnswerDisplay, report_answer
+from kebab.cli.streams import AnswerEvents
+from kebab.errors.signal import Exit
+from kebab.wire.ask import MAX_PASSAGES, AskRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kebab.app.facade import Kebab
+    from kebab.cli.context import CommandContext
+    from kebab.config.model import Settings
+    from kebab.wire.ask import Answer
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+MAX_QUESTION_BYTES = 1_000_000
+"""The most bytes of a question on stdin."""
+
+
+def ask_options(command: F) -> F:
+    """Add the flags of questions to a command."""
+    command = filter_options(command)
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--session", metavar="NAME", help="Continue this session, or start it."),
+    click.option(
+        "--extractive", is_flag=True, help="Answer with quoted sentences, without a model."
+    ),
+    click.option("--model", metavar="NAME", help="The model that writes the answer."),
+    click.option(
+        "--mode",
+        type=click.Choice(["hybrid", "lexical", "vector"]),
+        help="Which search channels to use.",
+    ),
+    click.option(
+        "-n", "--limit", type=click.IntRange(1, MAX_PASSAGES), help="Use at most N passages."
+    ),
+)
+
+
+def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) -> AskRequest:
+    """Return the request for a question; flags override settings.
+
+    Raises:
+        InvalidInput: The fields break its schema.
+    """
+    defaults = {"mode": settings.search.mode, "limit": settings.ask.limit}
+    return build_request({"question": question, **merge_flags(defaults, flags)}, AskRequest)
+
+
+def check_question_size(raw: bytes) -> bytes:
+    """Return a question that was read from stdin.
+
+    Raises:
+        TooLarge: It has more bytes than a question may have.
+    """
+    if len(raw) > MAX_QUESTION_BYTES:
+        from kebab.errors.catalog import TooLarge
+
+        raise TooLarge(what="question", size=len(raw), limit=MAX_QUESTION_BYTES)
+    return raw
+
+
+def answer_question(
+    context: CommandContext, kebab: Kebab, request: AskRequest, display: AnswerDisplay
+) -> Answer:
+    """Return the answer to a question; the display shows the progress."""
+    with report_answer(context, display) as reporter:
+        return kebab.ask(request, reporter)
+
+
+def find_exit_status(reply: Answer) -> Exit:
+    """Return the exit status of an answer."""
+    if reply.grounded:
+        return Exit.DONE
+    return Exit.INTERRUPTED if reply.refusal_reason == "llm_stream_aborted" else Exit.NO
+
+
+def choose_answer_display(
+    context: CommandContext, settings: Settings, request: AskRequest
+) -> AnswerDisplay:
+    """Return the display of an answer's progress: events, a live region, or a line in a log."""
+    if context.flags.machine:
+        return AnswerEvents(context, stream=False)
+    from kebab.cli.render.canvas import create_canvas
+    from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer
+
+    llm = settings.models.llm
+    uses_model = not request.extractive and llm.provider != "extractive"
+    status = AnswerStatus(request.model or llm.model if uses_model else None)
+    channels = context.channels
+    canvas = create_canvas(channels.err, context.flags.color)
+    if not canvas.live:
+        return AnswerLog(channels.err, status)
+    return LiveAnswer(channels.err, canvas, status, shows_text=channels.out.terminal)
+
+
+def print_answer(context: CommandContext, reply: Answer) -> Exit:
+    """Print an answer; when stdout is no terminal, its notes go to stderr."""
+    from kebab.cli.render.answer import draw, notes
+    from kebab.cli.render.canvas import create_canvas
+
+    status = context.print_reply(reply, draw, find_exit_status(reply))
+    if not context.flags.machine and not context.channels.out.terminal:
+        canvas = create_canvas(context.channels.err, context.flags.color)
+        context.channels.err.write("".join(f"{line}\n" for line in notes(reply, canvas)))
+    return status

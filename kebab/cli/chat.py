@@ -1,0 +1,168 @@
+"""The chat loop: answers one question after another and continues after errors."""
+
+from __future__ import annotations
+
+import re
+import time
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any
+
+from kebab.cli.ask import (
+    answer_question,
+    build_ask_request,
+    choose_answer_display,
+    print_answer,
+)
+from kebab.cli.errors import run_reporting_errors
+from kebab.cli.render.answer import sources
+from kebab.cli.render.canvas import create_canvas
+from kebab.cli.render.clean import clean
+from kebab.cli.render.sheet import labelled
+from kebab.errors.signal import Exit
+from kebab.wire.library import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kebab.app.facade import Kebab
+    from kebab.cli.context import CommandContext
+    from kebab.config.model import Settings
+    from kebab.wire.ask import Answer
+    from kebab.wire.search import DegradedChannel
+
+_LEAVE_WORDS = ("exit", "quit", "/exit", "/quit")
+_COMMAND = re.compile(r"/[a-z]+")
+_HELP = (
+    ("/sources", "show the citations of the last answer"),
+    ("/new", "start a new session"),
+    ("/help", "show this list"),
+    ("Ctrl-C", "stop an answer, or clear the line"),
+    ("Ctrl-D", "leave, like `exit` and `quit`"),
+)
+_FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)
+
+
+class Chat:
+    """A chat with one knowledge base; messages about the chat go to stderr."""
+
+    def __init__(
+        self, context: CommandContext, kebab: Kebab, settings: Settings, flags: dict[str, Any]
+    ) -> None:
+        self._context = context
+        self._kebab = kebab
+        self._settings = settings
+        self._flags = flags
+        self._name: str | None = flags["session"] or self._find_new_name()
+        self._last: Answer | None = None
+        self._named_degraded: list[DegradedChannel] = []
+        self._canvas = create_canvas(context.channels.err, context.flags.color)
+        self._commands: dict[str, Callable[[], None]] = {
+            "/sources": self._print_sources,
+            "/new": self._start_session,
+            "/help": self._print_help,
+        }
+        self._print_session()
+
+    def run_interactive(self, prompt: Callable[[], str]) -> Exit:
+        """Ask for questions until the person leaves; return the exit status."""
+        self._print(self._canvas.faint("/help lists commands, Ctrl-D leaves"))
+        interrupts = self._context.interrupts
+        warned = False
+        while not interrupts.terminated:
+            interrupts.reset()
+            try:
+                line = prompt()
+            except EOFError:
+                break
+            except KeyboardInterrupt:
+                if warned or interrupts.terminated:
+                    break
+                warned = True
+                self._print(self._canvas.faint("Ctrl-C again or Ctrl-D leaves"))
+                continue
+            warned = False
+            if line in _LEAVE_WORDS:
+                break
+            status = self._run_line(line)
+            if status == Exit.READER_GONE or interrupts.repeated:
+                return status
+            self._print(*[""] * bool(line))
+        return Exit.INTERRUPTED if interrupts.terminated else Exit.DONE
+
+    def run_lines(self, lines: Iterable[str]) -> Exit:
+        """Answer line by line; return the worst exit status."""
+        worst = Exit.DONE
+        for line in lines:
+            if line in _LEAVE_WORDS:
+                break
+            if not _COMMAND.fullmatch(line):
+                self._context.channels.out.write(f"> {clean(line)}\n\n")
+            status = self._run_line(line)
+            self._context.channels.out.write("\n")
+            worst = max(worst, status)
+            if status in _FINAL_STATUSES:
+                break
+        return worst
+
+    def _run_line(self, line: str) -> Exit:
+        if _COMMAND.fullmatch(line):
+            self._commands.get(line, self._print_unknown)()
+        elif line:
+            self._context.error_reported = False
+            self._context.interrupts.reset()
+            return Exit(run_reporting_errors(self._context, lambda: self._answer(line)))
+        return Exit.DONE
+
+    def _answer(self, question: str) -> Exit:
+        flags = {**self._flags, "session": self._name}
+        request = build_ask_request(self._settings, question, flags)
+        display = choose_answer_display(self._context, self._settings, request)
+        try:
+            reply = answer_question(self._context, self._kebab, request, display)
+        except KeyboardInterrupt:
+            if self._context.interrupts.terminated:
+                raise
+            self._print(f"{self._canvas.odd('note:')} interrupted")
+            return Exit.INTERRUPTED
+        self._last = reply
+        return print_answer(self._context, self._drop_repeated_degraded(reply))
+
+    def _drop_repeated_degraded(self, reply: Answer) -> Answer:
+        """Return an answer without the degraded channels that an earlier answer named."""
+        from msgspec.structs import replace
+
+        new = [one for one in reply.retrieval.degraded if one not in self._named_degraded]
+        self._named_degraded += new
+        return replace(reply, retrieval=replace(reply.retrieval, degraded=new))
+
+    def _print_sources(self) -> None:
+        if self._last is None or not self._last.citations:
+            self._print("no citations yet")
+            return
+        lines = sources(self._last, self._context.create_canvas())
+        self._context.channels.out.write("".join(f"{line}\n" for line in lines))
+
+    def _start_session(self) -> None:
+        self._name, self._last = self._find_new_name(), None
+        self._print_session()
+
+    def _print_help(self) -> None:
+        self._print(*labelled(_HELP, self._canvas))
+
+    def _print_unknown(self) -> None:
+        self._print("no such command; /help lists the commands")
+
+    def _find_new_name(self) -> str | None:
+        """Return an unused name of a session, None when sessions are not stored."""
+        if not self._settings.ask.history or self._context.flags.read_only:
+            return None
+        stem = time.strftime("chat-%Y-%m-%d-%H%M")
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        return next(name for name in names if isinstance(self._kebab.session(name), NotFound))
+
+    def _print_session(self) -> None:
+        name = clean(self._name) if self._name else "none, each question stands alone"
+        self._print(self._canvas.faint(f"session: {name}"))
+
+    def _print(self, *lines: str) -> None:
+        self._context.channels.err.write("".join(f"{line}\n" for line in lines))

@@ -1,0 +1,169 @@
+"""One call of kebab: its flags, channels and settings, and how its replies are printed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kebab.cli.options import Flags
+from kebab.errors.signal import Exit, Signal
+
+if TYPE_CHECKING:
+    import click
+
+    from kebab.app.classify import Fault
+    from kebab.app.facade import Kebab
+    from kebab.cli.channels import Channels
+    from kebab.cli.interrupt import Interrupts
+    from kebab.cli.render.canvas import Canvas
+    from kebab.config.model import Settings
+    from kebab.wire.library import NotFound
+    from kebab.wire.record import Reply
+
+R = TypeVar("R", bound="Reply")
+KebabFactory = Callable[..., "Kebab"]
+Draw = Callable[[R, "Canvas"], Iterable[str]]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class CommandContext:
+    """What a command needs to know of its call."""
+
+    channels: Channels
+    interrupts: Interrupts
+    arguments: tuple[str, ...] = ()
+    kebab_factory: KebabFactory | None = None
+    """What opens a knowledge base; None means the facade."""
+    flags: Flags = field(default_factory=Flags)
+    command: str = "kebab"
+    params: Sequence[click.Parameter] = ()
+    """The parameters of the command; errors name them instead of the fields of its request."""
+    flags_parsed: bool = False
+    """Whether `flags` are complete; before that errors guess the output format."""
+    error_reported: bool = False
+    """Whether an error was reported; a call reports one at most."""
+    on_abort: Callable[[], None] = lambda: None
+    """Called before the process ends without unwinding."""
+    on_error: Callable[[Fault], None] = lambda _: None
+    """Called with an error before it is reported."""
+    _loaded: Settings | Signal | None = None
+    """The settings, or why they are unusable; None until they are first needed."""
+
+    def load_settings(self) -> Settings:
+        """Return the settings of this call; they are read once.
+
+        Raises:
+            ConfigInvalid: They are unusable.
+        """
+        loaded = self._load_once()
+        if isinstance(loaded, Signal):
+            raise loaded
+        return loaded
+
+    def find_settings(self) -> Settings | None:
+        """Return the settings of this call, None when they are unusable."""
+        loaded = self._load_once()
+        return None if isinstance(loaded, Signal) else loaded
+
+    def _load_once(self) -> Settings | Signal:
+        if self._loaded is None:
+            from kebab.config.load import load
+
+            path = Path(self.flags.config) if self.flags.config else None
+            flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
+            try:
+                self._loaded = load(path, flags=flags)
+            except Signal as unusable:
+                self._loaded = unusable
+        return self._loaded
+
+    @property
+    def named_config_path(self) -> Path | None:
+        """The settings file that the caller names, None when it names none."""
+        named = self.flags.config or os.environ.get("KEBAB_CONFIG")
+        return Path(named) if named else None
+
+    @property
+    def config_path(self) -> Path:
+        """The settings file of this call, whether or not it exists."""
+        from kebab.config.paths import default_config
+
+        return self.named_config_path or default_config()
+
+    def open_kebab(self, settings: Settings | None = None, *, read_only: bool = False) -> Kebab:
+        """Return the knowledge base of this call as a context manager.
+
+        With `read_only` nothing is written to it, not even the cache of queries.
+        """
+        factory = self.kebab_factory or _import_facade()
+        return factory(
+            settings or self.load_settings(),
+            config_path=self.config_path,
+            read_only=read_only or self.flags.read_only,
+        )
+
+    def create_canvas(self) -> Canvas:
+        """Return the canvas that results are drawn on."""
+        from kebab.cli.render.canvas import create_canvas
+
+        return create_canvas(self.channels.out, self.flags.color)
+
+    def print_reply(self, reply: R, draw: Draw[R], status: Exit = Exit.DONE) -> Exit:
+        """Print a result on stdout; return the exit status."""
+        if self.flags.machine:
+            self.write_json(reply, status)
+        else:
+            text = "\n".join(draw(reply, self.create_canvas()))
+            self.channels.out.write(text + "\n" if text else "")
+        return status
+
+    def print_not_found(self, reply: NotFound) -> Exit:
+        """Print that nothing has this name, which is a result and not an error."""
+        from kebab.cli.render.lookup import draw
+
+        return self.print_reply(reply, draw, Exit.NO)
+
+    def write_json(self, reply: Reply, status: int | None) -> None:
+        """Write one line of JSON on stdout; a status of None is not known yet."""
+        self.channels.out.write_bytes(self.encode_reply(reply, status))
+
+    def write_event(
+        self, reply: Reply, status: int | None = None, *, command: str | None = None
+    ) -> None:
+        """Write one line of JSON on stderr; `command` replaces the name of this command."""
+        self.channels.err.write_bytes(self.encode_reply(reply, status, command=command))
+
+    def encode_reply(
+        self, reply: Reply, status: int | None, *, command: str | None = None
+    ) -> bytes:
+        """Return a reply with its envelope as one line of JSON."""
+        from kebab.app.moment import stamp
+        from kebab.wire.record import encode, envelop
+
+        name, now = command or self.command, stamp(time.time())
+        code = None if status is None else int(status)
+        return encode(envelop(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
+
+    def repeat_command_with(self, flag: str, value: str) -> str:
+        """Return this command line for a shell, with another value of one flag."""
+        import shlex
+
+        kept: list[str] = []
+        rest = iter(self.arguments)
+        for argument in rest:
+            if argument == flag:
+                next(rest, None)
+            elif not argument.startswith(f"{flag}="):
+                kept.append(argument)
+        end = kept.index("--") if "--" in kept else len(kept)
+        return shlex.join(["kebab", *kept[:end], flag, value, *kept[end:]])
+
+
+def _import_facade() -> KebabFactory:
+    from kebab.app.facade import Kebab
+
+    return Kebab

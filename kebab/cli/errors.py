@@ -1,0 +1,274 @@
+"""Reports every exception as one `error.v1` and an exit status.
+
+The only broad `except` of the command line is here. No third-party library is imported at the top,
+so that a missing library can be reported too.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kebab.errors.dependency import absent
+from kebab.errors.reply import build_error_fields
+from kebab.errors.signal import Exit, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import click
+
+    from kebab.app.classify import Fault, View
+    from kebab.cli.context import CommandContext
+    from kebab.errors.catalog import DependencyMissing, InvalidInput, UsageInvalid
+    from kebab.errors.translations.languages import Language
+
+_FIRST_FIELD = re.compile(r"\$\.(\w+)")
+_JSON_FLAGS = ("--json", "--stream", "--bulk")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReport:
+    """How one exception is reported: its public view, the command, and the output format."""
+
+    error: BaseException
+    fault: Fault
+    command: str
+    machine: bool
+
+
+def run_reporting_errors(context: CommandContext, work: Callable[[], int]) -> int:
+    """Do the work; return its exit status, or that of the exception that ended it."""
+    import click
+
+    try:
+        return work()
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except BaseException as error:  # noqa: BLE001 - the edge of the process
+        return _report_safely(context, error)
+
+
+def _report_safely(context: CommandContext, error: BaseException) -> int:
+    """Report an exception, also when reporting it fails; return the exit status."""
+    try:
+        return report_error(context, error)
+    except BrokenPipeError:
+        return Exit.READER_GONE
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except ImportError as missing:
+        return report_missing_library(missing, context.channels.err.write, context.arguments)
+    except Exception:  # noqa: BLE001 - stderr itself cannot be written, so only the status is left
+        return Exit.ERROR
+
+
+def report_error(context: CommandContext, error: BaseException) -> int:
+    """Print an exception on stderr in the caller's format; return its exit status."""
+    report = describe_error(context, error)
+    fault = report.fault
+    if fault.quiet or context.error_reported:
+        return fault.exit
+    context.error_reported = True
+    log = append_to_error_log(context, report)
+    with suppress(Signal):  # when stdout cannot be written, stderr still reports the error
+        context.on_error(fault)
+    if report.machine:
+        context.write_event(fault.reply, fault.exit, command=report.command)
+    else:
+        from kebab.cli.render.canvas import create_canvas
+        from kebab.cli.render.errors import draw_error
+
+        canvas = create_canvas(context.channels.err, context.flags.color)
+        context.channels.err.write("\n".join(draw_error(fault.reply, canvas, log)) + "\n")
+    return fault.exit
+
+
+def describe_error(context: CommandContext, error: BaseException) -> ErrorReport:
+    """Return how an exception is reported; changes nothing."""
+    import click
+
+    from kebab.app.classify import classify
+    from kebab.errors.catalog import InvalidInput, UsageInvalid
+
+    if isinstance(error, click.ClickException):
+        return _describe_click_error(context, error)
+    if isinstance(error, click.Abort):
+        error = KeyboardInterrupt()
+    if isinstance(error, InvalidInput):
+        error = _name_field_as_typed(error, context.params)
+    fault = classify(error, operation=context.command, view=build_view(context))
+    if isinstance(error, UsageInvalid):
+        fault = _replace_hint(fault, f"kebab {context.command} --help")
+    early = not context.flags_parsed and detect_json_output(context.arguments)
+    return ErrorReport(error, fault, context.command, context.flags.machine or early)
+
+
+def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:
+    """Return how a usage error is reported, by what the command line shows before it is parsed."""
+    import click
+
+    from kebab.app.classify import classify
+    from kebab.cli.options import detect_error_language
+
+    where = error.ctx if isinstance(error, click.UsageError) else None
+    command, language = context.command, context.flags.lang
+    if where is not None:
+        command = where.command_path.partition(" ")[2] or where.command_path
+        language = language or detect_error_language(context.arguments, where.command)
+    view = build_view(context, language)
+    fault = classify(translate_click_error(error), operation=command, view=view)
+    if where is not None:
+        hint = getattr(error, "hint", None) or f"{where.command_path} --help"
+        fault = _replace_hint(fault, hint)
+    return ErrorReport(error, fault, command, detect_json_output(context.arguments))
+
+
+def build_view(context: CommandContext, language: Language | None = None) -> View:
+    """Return what this caller sees of errors, also when the settings are unusable.
+
+    Args:
+        context: The call.
+        language: The language that the command line asks for, if that is known already.
+    """
+    from kebab.app.classify import seen_with
+    from kebab.config.load import language as language_of_environment
+    from kebab.config.model import Settings
+
+    wanted = language or context.flags.lang
+    settings = context.find_settings() or Settings(lang=language_of_environment())
+    view = seen_with(settings, verbose=context.flags.verbose)
+    return replace(view, language=wanted) if wanted else view
+
+
+def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
+    """Append to the log what the public view omits.
+
+    Interruptions and usage errors are not logged.
+
+    Returns:
+        The path of the log when the message refers to it, else None.
+    """
+    from kebab.app.audit import Call, record
+    from kebab.app.redaction import redacted
+    from kebab.config.model import Settings
+    from kebab.config.paths import places
+    from kebab.errors.catalog import DependencyMissing, UsageInvalid
+    from kebab.errors.listing import catalog
+
+    fault = report.fault
+    if fault.exit == Exit.INTERRUPTED or fault.reply.code == UsageInvalid.meaning.code:
+        return None
+    try:
+        log = places(Settings()).log
+    except DependencyMissing:
+        return None  # the folders of this system are unknown
+    settings = context.find_settings()
+    data_dir = str(places(settings).data) if settings else context.flags.data_dir
+    logged = record(report.error, fault, Call(context.arguments, data_dir), log)
+    if not logged or catalog()[fault.reply.code].meaning.public:
+        return None
+    hides_home = bool(settings and settings.errors.redact_home)
+    path: str = redacted(str(log), hides_home=hides_home)
+    return path
+
+
+def translate_click_error(error: click.ClickException) -> UsageInvalid:
+    """Return the signal for a command line that click refused."""
+    from kebab.errors.catalog import UsageInvalid
+
+    cause = error.format_message().removesuffix(".")
+    return UsageInvalid(option=_find_option(error), cause=cause[:1].lower() + cause[1:])
+
+
+def _find_option(error: click.ClickException) -> str:
+    """Return the flag or argument that a usage error is about, empty when there is none."""
+    import click
+
+    name = getattr(error, "option_name", None)
+    param = getattr(error, "param", None)
+    if isinstance(name, str):
+        return name
+    return format_parameter(param) if isinstance(param, click.Parameter) else ""
+
+
+def find_parameter_name(field: str, params: Iterable[click.Parameter]) -> str:
+    """Return the flag or argument for a JSON path; a path without one is returned unchanged."""
+    found = _FIRST_FIELD.match(field)
+    return next((format_parameter(one) for one in params if found and one.name == found[1]), field)
+
+
+def format_parameter(param: click.Parameter) -> str:
+    """Return a flag or argument as help spells it, without the signs for repetition."""
+    if param.param_type_name == "option":
+        return max(param.opts, key=len)
+    return param.human_readable_name.strip("[]…")
+
+
+def _name_field_as_typed(error: InvalidInput, params: Iterable[click.Parameter]) -> InvalidInput:
+    """Return a copy of the error that names the flag or argument instead of the JSON path."""
+    named = replace(error, field=find_parameter_name(error.field, params))
+    named.__cause__, named.__context__ = error.__cause__, error.__context__
+    named.__suppress_context__ = error.__suppress_context__
+    return named.with_traceback(error.__traceback__)
+
+
+def _replace_hint(fault: Fault, hint: str) -> Fault:
+    import msgspec
+
+    return replace(fault, reply=msgspec.structs.replace(fault.reply, hint=hint))
+
+
+def detect_json_output(arguments: Sequence[str]) -> bool:
+    """Return whether the caller wants JSON, judged by arguments that are not parsed.
+
+    It decides only how an error is printed that occurs before the flags are parsed.
+    """
+    wanted = False
+    for position, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        name, _, value = argument.partition("=")
+        if name == "--output-format":
+            wanted = (value or "".join(arguments[position + 1 : position + 2])) == "json"
+        wanted = wanted or argument in _JSON_FLAGS
+    return wanted
+
+
+def report_missing_library(
+    error: ImportError, write: Callable[[str], None], arguments: Sequence[str]
+) -> Exit:
+    """Report a library without which no command runs; return the exit status."""
+    signal = absent(error)
+    if signal is None:
+        return Exit.ERROR
+    if detect_json_output(arguments):
+        write(_encode_without_msgspec(signal))
+    else:
+        write(f"error: {signal}\nhint: {signal.advice()}\ncode: {signal.meaning.code}\n")
+    return signal.meaning.exit
+
+
+def _encode_without_msgspec(signal: DependencyMissing) -> str:
+    """Return `error.v1` as a line of JSON."""
+    import json
+    from datetime import UTC, datetime
+
+    name, now = "kebab", datetime.now(UTC).isoformat(timespec="milliseconds")
+    envelope = {
+        "schema_version": "error.v1",
+        "command": name,
+        "timestamp": now.replace("+00:00", "Z"),
+        "exit_code": int(signal.meaning.exit),
+        "output_format": "json",
+    }
+    fields = build_error_fields(
+        signal,
+        operation=name,
+        message=str(signal),
+        hint=signal.advice(),
+        details=signal.details(),
+    )
+    return json.dumps({**envelope, **fields}) + "\n"

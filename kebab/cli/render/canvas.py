@@ -1,0 +1,132 @@
+"""The canvas that text is drawn on: its width, and whether it takes colour and links."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import click
+
+from kebab.cli.channels import Channel
+from kebab.cli.options import ColorChoice
+from kebab.cli.render.measure import wrapped
+
+_LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
+_WIDEST = 100
+_LITERAL = re.compile("`[^`]*`")
+_FIRM = "\xa0"
+"""A blank at which no line is broken."""
+
+
+class Canvas(NamedTuple):
+    """A text output. Without a terminal `width` is None and lines are never broken or cut."""
+
+    width: int | None = None
+    color: bool = False
+    links: bool = False
+    live: bool = False
+    """Whether lines can change after they were drawn."""
+
+    @property
+    def terminal(self) -> bool:
+        """Whether it is a terminal."""
+        return self.width is not None
+
+    def strong(self, text: str) -> str:
+        """Return important text."""
+        return self.paint(text, bold=True)
+
+    def faint(self, text: str) -> str:
+        """Return text of little importance."""
+        return self.paint(text, dim=True)
+
+    def match(self, text: str) -> str:
+        """Return text that matches the query."""
+        return self.paint(text, fg="yellow", bold=True)
+
+    def good(self, text: str) -> str:
+        """Return text that reports success."""
+        return self.paint(text, fg="green")
+
+    def odd(self, text: str) -> str:
+        """Return text that is a warning."""
+        return self.paint(text, fg="yellow")
+
+    def bad(self, text: str) -> str:
+        """Return text that reports a failure."""
+        return self.paint(text, fg="red", bold=True)
+
+    def place(self, text: str) -> str:
+        """Return the name of a place."""
+        return self.paint(text, fg="cyan")
+
+    def paint(
+        self,
+        text: str,
+        *,
+        fg: str | None = None,
+        bold: bool = False,
+        dim: bool = False,
+        italic: bool = False,
+    ) -> str:
+        """Return text in a style, where the canvas takes colour."""
+        if not self.color or not text or not (fg or bold or dim or italic):
+            return text
+        return click.style(text, fg=fg, bold=bold or None, dim=dim or None, italic=italic or None)
+
+    def link(self, text: str, uri: str | None) -> str:
+        """Return text that opens `uri` when it is clicked, where the terminal knows links."""
+        return _LINK.format(uri=uri, text=text) if self.links and uri else text
+
+    def paragraph(self, text: str, indent: str = "") -> list[str]:
+        """Return text as lines that fit."""
+        if self.width is None:
+            return [indent + text]
+        spans = wrapped(text, max(20, self.width - len(indent)))
+        return [indent + text[start:end] for start, end in spans]
+
+    def wrap_labelled(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
+        """Return text as lines that fit, a label before the first one and blanks before others.
+
+        What stands in backticks is not broken.
+        """
+        indent = " " * (len(label) + 1)
+        whole = _LITERAL.sub(lambda found: found[0].replace(" ", _FIRM), text)
+        lines = self.paragraph(whole, indent) or [indent]
+        first, *rest = (line.replace(_FIRM, " ") for line in lines)
+        return [f"{paint(label)} {first[len(indent) :]}", *rest]
+
+    def note(self, text: str) -> list[str]:
+        """Return a note as lines that fit."""
+        return self.wrap_labelled("note:", text, self.odd)
+
+    def hint(self, text: str) -> list[str]:
+        """Return a hint as lines that fit; a hint that is only a command is not broken."""
+        if "`" in text:
+            return self.wrap_labelled("hint:", text, self.good)
+        return [f"{self.good('hint:')} {text}"]
+
+
+def create_canvas(channel: Channel, choice: ColorChoice) -> Canvas:
+    """Return the canvas of a channel."""
+    terminal = channel.terminal and os.environ.get("TERM") != "dumb"
+    return Canvas(
+        width=limit_text_width(channel.columns) if channel.terminal else None,
+        color=uses_color(choice, os.environ, terminal=terminal),
+        links=terminal and choice != "never",
+        live=terminal,
+    )
+
+
+def limit_text_width(columns: int) -> int:
+    """Return how much of a terminal's width text is set on: long lines are hard to read."""
+    return min(columns, _WIDEST)
+
+
+def uses_color(choice: ColorChoice, environ: Mapping[str, str], *, terminal: bool) -> bool:
+    """Return whether to use colour: the flag decides, then `NO_COLOR`, then `FORCE_COLOR`."""
+    if choice != "auto":
+        return choice == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    return terminal or environ.get("FORCE_COLOR", "0") not in ("", "0")

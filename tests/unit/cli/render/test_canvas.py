@@ -1,0 +1,107 @@
+import os
+import pty
+
+import pytest
+
+from kebab.cli.channels import Channel
+from kebab.cli.render.canvas import Canvas, create_canvas, uses_color
+
+BOTH = {"NO_COLOR": "1", "FORCE_COLOR": "1"}
+
+
+@pytest.fixture
+def terminal():
+    """A channel that is a terminal."""
+    near, far = pty.openpty()
+    yield Channel(far, "<stdout>")
+    os.close(near)
+    os.close(far)
+
+
+@pytest.mark.parametrize(
+    ("choice", "environ", "terminal", "wanted"),
+    [
+        ("auto", {}, True, True),
+        ("auto", {}, False, False),
+        ("auto", {"NO_COLOR": "1"}, True, False),
+        ("auto", {"NO_COLOR": ""}, True, True),
+        ("auto", {"FORCE_COLOR": "1"}, False, True),
+        ("auto", {"FORCE_COLOR": "0"}, False, False),
+        ("auto", BOTH, False, False),
+        ("always", {"NO_COLOR": "1"}, False, True),
+        ("never", {"FORCE_COLOR": "1"}, True, False),
+    ],
+)
+def test_the_flag_decides_then_no_color_then_force_color(choice, environ, terminal, wanted):
+    assert uses_color(choice, environ, terminal=terminal) is wanted
+
+
+def test_a_pipe_is_never_decorated_or_broken():
+    reader, writer = os.pipe()
+    try:
+        assert create_canvas(Channel(writer, "<stdout>"), "auto") == Canvas()
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_a_terminal_takes_colour_links_and_changing_lines(terminal, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "72")
+
+    assert create_canvas(terminal, "auto") == Canvas(width=72, color=True, links=True, live=True)
+
+
+def test_a_dumb_terminal_takes_none_of_that(terminal, monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "300")
+
+    assert create_canvas(terminal, "auto") == Canvas(width=100)
+
+
+def test_links_are_escape_sequences_only_where_they_work():
+    assert Canvas().link("a", "file:///a") == "a"
+    assert Canvas(links=True).link("a", None) == "a"
+    assert Canvas(links=True).link("a", "file:///a") == "\x1b]8;;file:///a\x1b\\a\x1b]8;;\x1b\\"
+
+
+def test_paint_leaves_nothing_behind_on_a_plain_sheet():
+    canvas = Canvas()
+    looks = (
+        canvas.strong,
+        canvas.faint,
+        canvas.match,
+        canvas.good,
+        canvas.odd,
+        canvas.bad,
+        canvas.place,
+    )
+
+    assert {look("x") for look in looks} == {"x"}
+    assert Canvas(color=True).bad("x").endswith("x\x1b[0m")
+
+
+def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe():
+    assert Canvas().paragraph("word " * 40) == ["word " * 40]
+    assert all(len(line) <= 40 for line in Canvas(width=40).paragraph("word " * 40, "  "))
+
+
+def test_a_note_is_broken_at_blanks_below_its_own_words():
+    words = "no vector search: embedding weights cannot be had"
+
+    assert Canvas(width=30).note(words) == [
+        "note: no vector search:",
+        "      embedding weights cannot",
+        "      be had",
+    ]
+    assert Canvas().note(words) == [f"note: {words}"]
+    assert Canvas(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]
+
+
+def test_what_is_to_be_typed_is_not_broken():
+    assert Canvas(width=30).hint("start it, or say `kebab ask --extractive`") == [
+        "hint: start it, or say",
+        "      `kebab ask --extractive`",
+    ]
+    command = "kebab search 'what there is to be known of it'"
+    assert Canvas(width=30).hint(command) == [f"hint: {command}"]

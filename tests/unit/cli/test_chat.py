@@ -1,0 +1,254 @@
+import re
+from contextlib import suppress
+
+import pytest
+
+from kebab.cli.channels import Channel, Channels
+from kebab.cli.chat import Chat
+from kebab.cli.context import CommandContext
+from kebab.cli.interrupt import Interrupts
+from kebab.config.model import Ask, Settings
+from tests.fakes import replies
+from tests.fakes.facade import FakeKebab
+
+NAME = re.compile(r"chat-\d{4}-\d\d-\d\d-\d{4}")
+
+
+class Talk:
+    """A conversation over a scripted knowledge base, and what it wrote."""
+
+    def __init__(self, folder, settings, kebab, name=None):
+        self.folder = folder
+        self.context = CommandContext(self.channels(), Interrupts(lambda: None))
+        self.kebab = kebab
+        self.settings = settings
+        self.name = name
+
+    def channels(self):
+        opened = [(self.folder / name).open("wb") for name in ("out", "err")]
+        self.files = opened
+        return Channels(*(Channel(one.fileno(), one.name) for one in opened))
+
+    def start(self):
+        return Chat(self.context, self.kebab, self.settings, {"session": self.name})
+
+    @property
+    def out(self):
+        return (self.folder / "out").read_text()
+
+    @property
+    def err(self):
+        return (self.folder / "err").read_text()
+
+    @property
+    def asked(self):
+        return [(one.question, one.session) for what, one in self.kebab.asked if what == "ask"]
+
+
+@pytest.fixture
+def talking(tmp_path):
+    made = []
+
+    def talk(kind=FakeKebab, name=None, **ask):
+        settings = Settings(ask=Ask(**ask))
+        made.append(Talk(tmp_path, settings, kind(settings, config_path=tmp_path), name))
+        return made[-1]
+
+    yield talk
+    for one in made:
+        for file in one.files:
+            file.close()
+
+
+def typing(*lines):
+    """Return a prompt at which these lines are typed; an exception is what happens instead."""
+    left = list(lines)
+
+    def prompt():
+        line = left.pop(0) if left else EOFError()
+        if isinstance(line, BaseException):
+            raise line
+        return line
+
+    return prompt
+
+
+def test_a_session_of_its_own_is_named_and_said(talking):
+    talk = talking()
+    talk.start().run_lines(["one", "two"])
+
+    (name,) = NAME.findall(talk.err)
+    assert talk.asked == [("one", name), ("two", name)]
+
+
+def test_a_name_that_is_taken_gets_a_number(talking):
+    class Taken(FakeKebab):
+        def session(self, name):
+            return replies.not_found() if name.endswith("-3") else replies.session_transcript(name)
+
+    talk = talking(Taken)
+    talk.start()
+
+    assert re.search(NAME.pattern + "-3\n", talk.err)
+
+
+def test_a_named_session_is_continued(talking):
+    talk = talking(name="move")
+    talk.start().run_lines(["one"])
+
+    assert talk.asked == [("one", "move")]
+
+
+def test_without_history_each_question_stands_alone(talking):
+    talk = talking(history=False)
+    talk.start().run_lines(["one"])
+
+    assert talk.asked == [("one", None)]
+    assert talk.err == "session: none, each question stands alone\n"
+
+
+def test_a_base_that_may_not_be_written_remembers_nothing(talking):
+    talk = talking()
+    talk.context.flags.read_only = True
+    talk.start().run_lines(["one"])
+
+    assert talk.asked == [("one", None)]
+
+
+def test_questions_without_a_person_are_said_again_before_their_answer(talking):
+    talk = talking()
+    talk.start().run_lines(["x\x1b"])
+
+    assert talk.out.startswith("> x\ufffd\n\nStop, then **restore** [1].\n\n [1] ")
+
+
+@pytest.mark.parametrize(
+    ("lines", "worst"),
+    [
+        (["one", "two"], 0),
+        (["weak", "one"], 1),
+        (["weak", "cut", "one"], 2),
+        (["broken", "cut"], 3),
+        ([], 0),
+        (["exit", "cut"], 0),
+    ],
+)
+def test_the_status_is_that_of_the_worst(talking, lines, worst):
+    assert talking().start().run_lines(lines) == worst
+
+
+def test_each_fault_is_shown_and_it_goes_on(talking):
+    talk = talking()
+    talk.start().run_lines(["cut", "cut", "one"])
+
+    assert talk.err.count("code: model_unreachable") == 2
+    assert len(talk.asked) == 3
+
+
+def test_sources_help_and_new_are_commands(talking):
+    talk = talking()
+    talk.start().run_lines(["/sources", "one", "/sources", "/new", "/sources", "/help", "/nope"])
+
+    assert [question for question, _ in talk.asked] == ["one"]
+    assert talk.out.count(" [1] ops/backup.md:12-13") == 2
+    assert talk.err.count("no citations yet") == 2
+    assert len(NAME.findall(talk.err)) == 2
+    assert "clear the line" in talk.err
+    assert "no such command" in talk.err
+
+
+def test_a_path_may_open_a_question(talking):
+    talk = talking()
+    talk.start().run_lines(["/etc/hosts is what"])
+
+    assert len(talk.asked) == 1
+
+
+@pytest.mark.parametrize("last", ["exit", "quit", "/exit", EOFError()])
+def test_a_person_leaves_with_0_whatever_went_wrong(talking, last):
+    talk = talking()
+
+    assert talk.start().run_interactive(typing("cut", "", "weak", last, "never")) == 0
+    assert [question for question, _ in talk.asked] == ["cut", "weak"]
+
+
+def test_ctrl_c_at_the_prompt_leaves_when_it_comes_twice(talking):
+    talk = talking()
+    again = KeyboardInterrupt()
+
+    status = talk.start().run_interactive(typing(again, "one", again, again, "never"))
+
+    assert (status, len(talk.asked)) == (0, 1)
+    assert talk.err.count("Ctrl-C again or Ctrl-D leaves") == 2
+
+
+class Interrupted(FakeKebab):
+    """Is interrupted before the first word of each answer."""
+
+    times = 1
+    interrupts: Interrupts
+
+    def ask(self, request, tell=lambda _: None):
+        self._note("ask", request)
+        for _ in range(self.times - 1):
+            with suppress(KeyboardInterrupt):
+                self.interrupts.interrupt()
+        self.interrupts.interrupt()
+        return replies.answer()
+
+
+def test_an_interruption_stops_one_answer_only(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts = talk.context.interrupts
+
+    assert talk.start().run_interactive(typing("one", "two")) == 0
+    assert len(talk.asked) == 2
+    assert talk.err.count("note: interrupted") == 2
+
+
+def test_without_a_person_an_interruption_ends_it(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts = talk.context.interrupts
+
+    assert talk.start().run_lines(["one", "two"]) == 130
+    assert len(talk.asked) == 1
+
+
+def test_who_insists_leaves(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts, talk.kebab.times = talk.context.interrupts, 2
+
+    assert talk.start().run_interactive(typing("one", "two")) == 130
+    assert len(talk.asked) == 1
+
+
+def test_a_program_that_ends_it_ends_all_of_it(talking):
+    talk = talking(Interrupted)
+    talk.kebab.interrupts = talk.context.interrupts
+    talk.context.interrupts.terminated = True
+
+    assert talk.start().run_interactive(typing("one")) == 130
+
+
+def test_a_reader_that_goes_away_ends_it(talking):
+    class Gone(FakeKebab):
+        def ask(self, request, tell=lambda _: None):
+            self._note("ask", request)
+            raise BrokenPipeError
+
+    for start in (
+        lambda talk: talk.run_lines(["a", "b"]),
+        lambda talk: talk.run_interactive(typing("a", "b")),
+    ):
+        talk = talking(Gone)
+        assert start(talk.start()) == 141
+        assert len(talk.asked) == 1
+
+
+def test_a_missing_channel_is_named_once(talking):
+    talk = talking()
+    talk.start().run_lines(["odd", "odd"])
+
+    assert talk.out.count("> odd") == 2
+    assert talk.err.count("no vector search") == 1
+    assert talk.err.count("asked again with less") == 2

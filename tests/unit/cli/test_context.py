@@ -1,0 +1,110 @@
+import json
+
+import pytest
+
+from kebab.cli.channels import Channel, Channels
+from kebab.cli.context import CommandContext
+from kebab.cli.interrupt import Interrupts
+from kebab.errors.catalog import ConfigInvalid
+from tests.fakes import replies
+
+
+def new_context():
+    channels = Channels(Channel(-1, "<stdout>"), Channel(-1, "<stderr>"))
+    return CommandContext(channels, Interrupts(lambda: None))
+
+
+@pytest.fixture
+def context():
+    return new_context()
+
+
+def load(file, data_dir=None):
+    context = new_context()
+    context.flags.config, context.flags.data_dir = str(file), data_dir
+    return context.load_settings()
+
+
+def test_the_envelope_carries_command_moment_and_status(context):
+    context.command = "search"
+
+    line = context.encode_reply(replies.response(), 1)
+
+    assert line.startswith(b'{"schema_version":"search_response.v1","command":"search"')
+    assert b'"exit_code":1,"output_format":"json"' in line
+    assert line.endswith(b"}\n")
+
+
+def test_a_status_that_is_not_known_yet_is_null(context):
+    assert b'"exit_code":null' in context.encode_reply(replies.response(), None)
+
+
+def test_moments_are_utc_with_z(context):
+    moment = json.loads(context.encode_reply(replies.response(), 0))["timestamp"]
+
+    assert moment[10] == "T"
+    assert moment[-1] == "Z"
+    assert len(moment) == len("2025-01-31T12:00:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "again"),
+    [
+        (("search", "a b"), "kebab search 'a b' --cursor X"),
+        (("search", "a", "--cursor", "W", "-n", "3"), "kebab search a -n 3 --cursor X"),
+        (("search", "--cursor=W", "a"), "kebab search a --cursor X"),
+        (("search", "--", "-a"), "kebab search --cursor X -- -a"),
+    ],
+)
+def test_the_next_page_is_the_same_command_with_another_cursor(context, arguments, again):
+    context.arguments = arguments
+
+    assert context.repeat_command_with("--cursor", "X") == again
+
+
+def test_flags_outrank_the_environment_and_that_outranks_the_file(home, monkeypatch):
+    file = home / "config.toml"
+    file.write_text('data_dir = "/from-file"\nworkspace = "/w"\n')
+
+    assert load(file).data_dir == "/from-file"
+    monkeypatch.setenv("KEBAB_DATA_DIR", "/from-environment")
+    assert load(file).data_dir == "/from-environment"
+    assert load(file, data_dir="/from-flag").data_dir == "/from-flag"
+    assert load(file).workspace == "/w"
+
+
+def test_the_settings_are_read_once(context, home):
+    file = home / "config.toml"
+    file.write_text('data_dir = "/first"\n')
+    context.flags.config = str(file)
+    first = context.load_settings()
+    file.write_text("no TOML")
+
+    assert context.load_settings() is first
+    assert context.find_settings() is first
+
+
+def test_unusable_settings_are_read_once_too(context, home):
+    file = home / "config.toml"
+    file.write_text("no TOML")
+    context.flags.config = str(file)
+    with pytest.raises(ConfigInvalid) as first:
+        context.load_settings()
+    file.write_text("")
+
+    assert context.find_settings() is None
+    with pytest.raises(ConfigInvalid) as second:
+        context.load_settings()
+    assert second.value is first.value
+
+
+def test_a_named_file_that_is_missing_is_refused(context, home, monkeypatch):
+    monkeypatch.setenv("KEBAB_CONFIG", str(home / "none.toml"))
+
+    with pytest.raises(ConfigInvalid):
+        context.load_settings()
+
+
+def test_without_a_name_the_settings_lie_in_the_usual_place(context, home):
+    assert context.named_config_path is None
+    assert context.config_path == home / "config" / "kebab" / "config.toml"

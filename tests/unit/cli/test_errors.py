@@ -1,0 +1,271 @@
+import json
+from typing import Any
+
+import click
+import pytest
+
+from kebab.cli.channels import Channel, Channels
+from kebab.cli.context import CommandContext
+from kebab.cli.errors import describe_error, run_reporting_errors, translate_click_error
+from kebab.cli.interrupt import Interrupts
+from kebab.config.load import load
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    InvalidInput,
+    IoError,
+    Locked,
+    NotIndexed,
+    UsageInvalid,
+)
+from tests.shape.libraries import own_exceptions
+
+CASES = [
+    (Locked(path="x", holder_pid=7), 2, "locked"),
+    (NotIndexed(data_dir="x", expected=1, found=None), 3, "not_indexed"),
+    (ConfigInvalid(path="x", cause="y"), 2, "config_invalid"),
+    (KeyboardInterrupt(), 130, "cancelled"),
+    (click.Abort(), 130, "cancelled"),
+    (click.UsageError("No such thing."), 2, "usage_invalid"),
+    (PermissionError(13, "Permission denied", "/secret"), 2, "io_error"),
+    (RuntimeError("a bug"), 2, "generic"),
+    (SystemExit(0), 2, "generic"),
+    (RecursionError("too deep"), 2, "generic"),
+]
+
+
+@pytest.fixture
+def err(tmp_path):
+    with (tmp_path / "err").open("w+b") as file:
+        yield file
+
+
+@pytest.fixture
+def context(err):
+    out = Channel(-1, "<stdout>")
+    return CommandContext(
+        Channels(out, Channel(err.fileno(), "<stderr>")), Interrupts(lambda: None)
+    )
+
+
+def failing(fault):
+    def work():
+        raise fault
+
+    return work
+
+
+def written(err):
+    err.seek(0)
+    return err.read().decode()
+
+
+@pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
+def test_under_json_every_fault_is_one_line(context, err, fault, status, code):
+    context.arguments = ("--json",)
+    context.flags.machine = True
+
+    assert run_reporting_errors(context, failing(fault)) == status
+    (line,) = written(err).splitlines()
+    assert (json.loads(line)["code"], json.loads(line)["exit_code"]) == (code, status)
+
+
+@pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
+def test_for_a_person_every_fault_is_a_few_lines(context, err, fault, status, code):
+    assert run_reporting_errors(context, failing(fault)) == status
+    text = written(err)
+    assert text.startswith("error: ")
+    assert f"code: {code}\n" in text
+    assert "Traceback" not in text
+
+
+def test_the_status_of_work_that_ends_well_is_its_own(context, err):
+    assert run_reporting_errors(context, lambda: 1) == 1
+    assert written(err) == ""
+
+
+def test_a_reader_that_went_away_hears_nothing(context, err):
+    assert run_reporting_errors(context, failing(BrokenPipeError())) == 141
+    assert written(err) == ""
+
+
+def test_a_closed_stderr_still_leaves_the_status(context):
+    context.channels = Channels(context.channels.out, Channel(-1, "<stderr>"))
+
+    assert (
+        run_reporting_errors(context, failing(NotIndexed(data_dir="x", expected=1, found=None)))
+        == 2
+    )
+
+
+def test_there_is_one_report_only(context, err):
+    run_reporting_errors(context, failing(KeyboardInterrupt()))
+
+    assert run_reporting_errors(context, failing(KeyboardInterrupt())) == 130
+    assert written(err).count("error:") == 1
+
+
+def test_a_stream_that_cannot_be_ended_leaves_the_report(context, err):
+    def refuse(_):
+        raise IoError(path="<stdout>", op="write", cause="No space left on device")
+
+    context.on_error = refuse
+
+    assert run_reporting_errors(context, failing(Locked(path="x", holder_pid=7))) == 2
+    assert "pid 7" in written(err)
+
+
+def test_others_hear_of_a_fault_first(context):
+    heard: list[Any] = []
+    context.on_error = heard.append
+
+    run_reporting_errors(context, failing(Locked(path="x", holder_pid=7)))
+
+    assert [one.reply.code for one in heard] == ["locked"]
+
+
+def test_a_fault_is_kept_in_the_log_under_its_correlation_id(context, err, home):
+    context.flags.machine = True
+
+    run_reporting_errors(context, failing(RuntimeError("a bug")))
+
+    (line,) = (home / "state" / "kebab" / "kebab.log").read_text().splitlines()
+    assert json.loads(line)["correlation_id"] == json.loads(written(err))["correlation_id"]
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), click.UsageError("x"), BrokenPipeError()])
+def test_what_is_no_fault_of_kebab_is_not_in_the_log(context, home, fault):
+    run_reporting_errors(context, failing(fault))
+
+    assert not (home / "state").exists()
+
+
+def test_the_log_knows_the_call_also_without_usable_settings(context, home, monkeypatch):
+    context.arguments = ("search", "x", "--password=hunter2")
+    context.flags.config = str(home / "none.toml")
+    context.flags.data_dir = "/elsewhere"
+    run_reporting_errors(context, failing(ConfigInvalid(path="x", cause="y")))
+
+    meta = json.loads((home / "state" / "kebab" / "kebab.log").read_text())["meta"]
+
+    assert meta["argv"] == ["search", "x", "--password=[redacted]"]
+    assert meta["data_dir"] == "/elsewhere"
+
+
+def test_a_log_that_cannot_be_written_changes_nothing(context, err, home):
+    (home / "state").write_text("in the way")
+
+    assert run_reporting_errors(context, failing(RuntimeError("a bug"))) == 2
+    assert "code: generic" in written(err)
+    assert "log:" not in written(err)
+
+
+def test_the_language_of_the_environment_holds_also_without_usable_settings(
+    context, err, monkeypatch
+):
+    monkeypatch.setenv("KEBAB_LANG", "ko_KR.UTF-8")
+    monkeypatch.setenv("KEBAB_SEARCH_LIMIT", "many")
+
+    run_reporting_errors(context, failing(ConfigInvalid(path="x", cause="y")))
+
+    assert written(err).startswith("error: 설정을 사용할 수 없습니다: x: y\n")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        InvalidInput(field="$.limit", cause="too large"),
+        click.NoSuchOption("--colour", ctx=click.Context(click.Command("x"), info_name="other")),
+        RuntimeError("a bug"),
+    ],
+)
+def test_describing_an_error_changes_nothing(context, fault):
+    context.arguments = ("search", "--lang", "ko", "--json")
+    context.params = [click.Option(["-n", "--limit"])]
+    flags = repr(context.flags.__reduce_ex__(2))
+    before = (context.command, context.error_reported, dict(vars(fault)))
+
+    report = describe_error(context, fault)
+
+    assert report.machine
+    assert before == (context.command, context.error_reported, dict(vars(fault)))
+    assert repr(context.flags.__reduce_ex__(2)) == flags
+
+
+def test_a_field_of_the_request_is_named_as_the_flag_and_keeps_its_cause(context):
+    context.flags.verbose = True
+    context.params = [click.Option(["-n", "--limit"])]
+    fault = InvalidInput(field="$.limit", cause="too large")
+    fault.__cause__ = ValueError("101")
+
+    reply = describe_error(context, fault).fault.reply
+
+    assert reply.details["field"] == "--limit"
+    assert reply.details["chain"] == ["ValueError: 101"]
+    assert fault.field == "$.limit"
+
+
+def test_an_error_loads_the_settings_once(kebab, monkeypatch):
+    loads = []
+
+    def count(*arguments, **flags):
+        loads.append(arguments)
+        return load(*arguments, **flags)
+
+    monkeypatch.setattr("kebab.config.load.load", count)
+    ran = kebab("search", "broken", "--json")
+
+    assert (ran.fault["code"], len(loads)) == ("store_corrupt", 1)
+
+
+def test_a_bug_names_the_log(context, err, home):
+    run_reporting_errors(context, failing(RuntimeError("a bug")))
+
+    assert f"log: {home}/state/kebab/kebab.log: " in written(err)
+
+
+def test_a_command_that_refuses_what_was_typed_names_its_own_help(context, err):
+    context.command = "model use"
+
+    run_reporting_errors(
+        context, failing(UsageInvalid(option="name", cause="the settings name another"))
+    )
+
+    assert "hint: kebab model use --help" in written(err)
+
+
+@pytest.mark.parametrize(
+    ("fault", "option", "cause"),
+    [
+        (click.NoSuchOption("--colour"), "--colour", "no such option '--colour'"),
+        (click.BadParameter("x", param=click.Option(["-n", "--limit"])), "--limit", None),
+        (click.MissingParameter(param=click.Argument(["name"])), "NAME", None),
+        (click.UsageError("Missing command."), "", "missing command"),
+    ],
+)
+def test_a_usage_error_names_the_culprit(fault, option, cause):
+    signal = translate_click_error(fault)
+
+    assert signal.option == option
+    assert cause in (None, signal.cause)
+    assert not signal.cause.endswith(".")
+
+
+def test_the_home_directory_is_written_short_when_the_settings_say_so(
+    context, err, home, monkeypatch
+):
+    monkeypatch.setenv("KEBAB_ERRORS_REDACT_HOME", "true")
+
+    run_reporting_errors(context, failing(RuntimeError("a bug")))
+    context.error_reported = False
+    run_reporting_errors(context, failing(PermissionError(13, "Permission denied", f"{home}/x")))
+
+    assert "log: ~/state/kebab/kebab.log: " in written(err)
+    assert "cannot read ~/x: " in written(err)
+
+
+def test_every_exception_of_click_is_one_of_usage_or_an_ending():
+    endings = {click.exceptions.Abort, click.exceptions.Exit}
+
+    usages = {kind for kind in own_exceptions("click") if issubclass(kind, click.ClickException)}
+
+    assert own_exceptions("click") == usages | endings

@@ -1,0 +1,36 @@
+import json
+
+import pytest
+
+from kebab.cli.errors import report_missing_library
+from tests.contract.conftest import validators
+
+MISSING = ModuleNotFoundError("No module named 'click'", name="click")
+
+
+@pytest.mark.parametrize(
+    "form", [["--json"], ["--stream"], ["--output-format=json"], ["--output-format", "json"]]
+)
+def test_a_program_is_told_in_the_form_of_every_error(form):
+    said: list[str] = []
+
+    assert report_missing_library(MISSING, said.append, ["list", *form]) == 2
+    told = json.loads(said[0])
+    validators()["error.v1"].validate(told)
+    assert told["details"] == {"feature": "click", "install": "pip install click"}
+
+
+def test_a_person_is_told_in_three_lines():
+    said: list[str] = []
+
+    assert report_missing_library(MISSING, said.append, ["list"]) == 2
+    assert [line.partition(":")[0] for line in said[0].splitlines()] == ["error", "hint", "code"]
+
+
+def test_a_fault_of_our_own_is_not_called_a_missing_library():
+    said: list[str] = []
+
+    assert (
+        report_missing_library(ImportError("no such name", name="kebab.cli"), said.append, []) == 2
+    )
+    assert said == []

@@ -1,0 +1,99 @@
+import time
+
+import pytest
+
+from kebab.cli.progress import WorkReporter
+from kebab.core.progress import Progress, ProgressKind
+
+READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a.md", done=1, total=2)
+
+
+class Recorder:
+    """Keeps what it is shown."""
+
+    def __init__(self):
+        self.events = []
+        self.ends = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def __call__(self, event):
+        self.events.append(event)
+
+    def announce_stop(self):
+        pass
+
+    def abort(self):
+        pass
+
+    def finish(self, status, report=None, *, cancelled):
+        self.ends.append((status, report, cancelled))
+
+
+@pytest.fixture
+def recorder():
+    return Recorder()
+
+
+class Hands:
+    """A clock that is set by hand."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Hands()
+
+
+@pytest.fixture
+def reporter(recorder, clock):
+    return WorkReporter(recorder, silence_s=1.0, clock=clock)
+
+
+def test_events_are_passed_on(reporter, recorder):
+    reporter(READING)
+
+    assert recorder.events == [READING]
+
+
+def test_a_long_silence_is_broken_with_what_is_going_on(reporter, recorder, clock):
+    reporter(READING)
+    clock.now = 2.5
+    reporter.beat()
+
+    beat = recorder.events[-1]
+    assert (beat.kind, beat.path, beat.elapsed_ms) == (ProgressKind.HEARTBEAT, "a.md", 2500)
+
+
+def test_a_short_one_is_not(reporter, recorder, clock):
+    reporter(READING)
+    clock.now = 0.9
+    reporter.beat()
+
+    assert recorder.events == [READING]
+
+
+def test_after_the_end_there_is_no_heartbeat(reporter, recorder, clock):
+    reporter.finish(0, cancelled=False)
+    clock.now = 9.0
+    reporter.beat()
+
+    assert (recorder.events, recorder.ends) == ([], [(0, None, False)])
+
+
+def test_it_beats_by_itself_while_work_is_silent(recorder):
+    with WorkReporter(recorder, silence_s=0.02):
+        for _ in range(200):
+            if recorder.events:
+                break
+            time.sleep(0.01)
+
+    assert recorder.events[0].kind is ProgressKind.HEARTBEAT

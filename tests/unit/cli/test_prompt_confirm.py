@@ -1,0 +1,79 @@
+import io
+import os
+import pty
+import sys
+
+import pytest
+
+from kebab.cli.channels import Channel, Channels
+from kebab.cli.context import CommandContext
+from kebab.cli.interrupt import Interrupts
+from kebab.cli.options import Flags
+from kebab.cli.prompt import confirm
+from kebab.errors.catalog import Cancelled, ConfirmationRequired
+
+PLAN = ["this deletes a lot:", "  everything"]
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Ask a person who types an answer; return what stood on the screen."""
+    near, far = pty.openpty()
+    stdin = os.fdopen(os.dup(far), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", stdin)
+    channel = Channel(far, "<stderr>")
+
+    def ask(typed, plan=PLAN, **flags):
+        os.write(near, typed)
+        context = CommandContext(
+            Channels(channel, channel), Interrupts(lambda: None), flags=Flags(**flags)
+        )
+        confirm(context, "wipe", lambda _: plan)
+        os.write(far, b"\nend")
+        return _screen(near)
+
+    yield ask
+    stdin.close()
+    os.close(near)
+    os.close(far)
+
+
+def _screen(descriptor):
+    seen = b""
+    while not seen.endswith(b"end"):
+        seen += os.read(descriptor, 65_536)
+    return seen.decode()
+
+
+@pytest.mark.parametrize("typed", [b"y\n", b"Yes\n", b"  YES \n"])
+def test_a_yes_goes_on_after_the_plan_was_shown(asked, typed):
+    screen = asked(typed)
+
+    assert "this deletes a lot:" in screen
+    assert "go on? [y/N]" in screen
+
+
+@pytest.mark.parametrize("typed", [b"n\n", b"\n", b"yep\n", b"\x04"])
+def test_anything_else_ends_it(asked, typed):
+    with pytest.raises(Cancelled) as caught:
+        asked(typed)
+
+    assert caught.value.operation == "wipe"
+
+
+def test_with_nothing_at_stake_nothing_is_asked(asked):
+    assert "go on?" not in asked(b"", plan=[])
+
+
+def test_a_machine_is_never_asked(asked):
+    with pytest.raises(ConfirmationRequired):
+        asked(b"y\n", machine=True)
+
+
+@pytest.mark.parametrize("stdin", [None, io.StringIO("y\n")])
+def test_without_a_person_it_wants_to_be_confirmed(asked, monkeypatch, stdin):
+    monkeypatch.setattr(sys, "stdin", stdin)
+    with pytest.raises(ConfirmationRequired) as caught:
+        asked(b"", plan=[])
+
+    assert caught.value.operation == "wipe"
