@@ -3,9 +3,9 @@
 import uuid
 from dataclasses import dataclass
 
-from kebab.app.moment import stamp
-from kebab.app.place import file_of, freshness, line_citation
+from kebab.app.citations import file_of, freshness, line_citation
 from kebab.app.project import degraded, search_hit
+from kebab.app.timestamps import format_timestamp
 from kebab.core.answer import Answer as Answered
 from kebab.core.answer import Inquiry, Support, Usage, Warned
 from kebab.core.hit import Page
@@ -17,7 +17,7 @@ SUGGESTIONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class AnswerContext:
     """What an answer does not know of itself; `created` in seconds since the epoch."""
 
     inquiry: Inquiry
@@ -27,7 +27,7 @@ class Context:
     prompted: bool = False
 
 
-def reply(answered: Answered, context: Context) -> Answer:
+def reply(answered: Answered, context: AnswerContext) -> Answer:
     """Return the answer as it goes out."""
     hits = answered.retrieved.page.hits
     return Answer(
@@ -46,7 +46,7 @@ def reply(answered: Answered, context: Context) -> Answer:
         warnings=[_warning(one) for one in answered.warnings],
         session_id=context.session,
         turn_index=context.turn,
-        created_at=stamp(context.created),
+        created_at=format_timestamp(context.created),
     )
 
 
@@ -73,7 +73,7 @@ def _citation(support: Support) -> AnswerCitation:
     )
 
 
-def _retrieval(answered: Answered, context: Context) -> AnswerRetrieval:
+def _retrieval(answered: Answered, context: AnswerContext) -> AnswerRetrieval:
     retrieved = answered.retrieved
     return AnswerRetrieval(
         trace_id=uuid.uuid4().hex,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from kebab.app.moment import stamp
-from kebab.app.place import file_of, freshness, line_citation
+from kebab.app.citations import file_of, freshness, line_citation
+from kebab.app.timestamps import format_timestamp
 from kebab.core.hit import Degraded, Hit, Page
 from kebab.core.query import Query
 from kebab.wire.search import (
@@ -66,7 +66,7 @@ def search_hit(hit: Hit, *, trace: bool = False) -> SearchHit:
         highlights=list(hit.snippet.highlights),
         citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
         retrieval=_retrieval(hit, trace=trace),
-        indexed_at=stamp(chunk.indexed_at),
+        indexed_at=format_timestamp(chunk.indexed_at),
         freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
         tags=list(chunk.tags),
         lang=chunk.lang,

@@ -3,20 +3,19 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.app import explained as told
-from kebab.app.compose import Workshop
-from kebab.app.library import summary
-from kebab.app.lookup import chunk_id, document_id, not_found
+from kebab.app.context import AppContext
+from kebab.app.library import chunk_id, document_id, not_found, summary
 from kebab.app.project import degraded
-from kebab.app.remedy import remedy
-from kebab.app.requests import WhyOptions
-from kebab.app.search import as_query, parts
+from kebab.app.queries import build_query
+from kebab.app.search import parts
+from kebab.app.suggested_commands import remedy
 from kebab.search.cache import QueryVectors
 from kebab.search.explain import Explainer
 from kebab.search.explain import Explanation as Explained
 from kebab.search.vector import Channel
 from kebab.search.verdict import verdict
 from kebab.wire.library import NotFound
-from kebab.wire.why import Explanation
+from kebab.wire.why import Explanation, WhyRequest
 
 if TYPE_CHECKING:
     from kebab.core.hit import StoredChunk
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _Subject: TypeAlias = "tuple[DocumentSummary, list[StoredChunk]]"
 
 
-def why(shop: Workshop, options: WhyOptions) -> Explanation | NotFound:
+def why(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
     """Return what a search makes of a document, or of one passage of it.
 
     Raises:
@@ -37,17 +36,17 @@ def why(shop: Workshop, options: WhyOptions) -> Explanation | NotFound:
         EmbeddingUnavailable: Vectors were demanded and cannot be had.
         EmbeddingMismatch: Vectors were demanded, and the settings name another model.
     """
-    query = as_query(options.request, shop.clock.now())
-    with shop.reader() as reader:
-        subject = _subject(shop.catalogue(reader), options.name)
+    query = build_query(request.search, context.clock.now())
+    with context.reader() as reader:
+        subject = _subject(context.catalogue(reader), request.name)
         if isinstance(subject, NotFound):
             return subject
         document, passages = subject
-        vectors, embedder = parts(shop, reader)
-        memory = QueryVectors(shop.cache)
+        vectors, embedder = parts(context, reader)
+        memory = QueryVectors(context.cache)
         channel = Channel(library=reader, vectors=vectors, embedder=embedder, memory=memory)
         explained = Explainer(reader, channel).explain(query, passages)
-    return _explanation(explained, document, options.request, query)
+    return _explanation(explained, document, request.search, query)
 
 
 def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kebab.app.compose import Workshop
+from kebab.app.context import AppContext
 from kebab.app.facade import Kebab
 from kebab.app.search import query_embedder
 from kebab.bench.corpus import queries
@@ -50,8 +50,8 @@ def _request(text: str, mode: str) -> SearchRequest:
     return SearchRequest(query=text, mode="lexical" if mode == "lexical" else "hybrid")
 
 
-def _shop() -> Workshop:
-    return Workshop(load(None), config_path=Path("absent.toml"))
+def _context() -> AppContext:
+    return AppContext(load(None), config_path=Path("absent.toml"))
 
 
 def _words(texts: Sequence[str]) -> list[float]:
@@ -61,15 +61,15 @@ def _words(texts: Sequence[str]) -> list[float]:
         match = expression.match(query_terms(text), (), ())
         return reader.lexical(match, Filters(), _SHOWN) if match else []
 
-    with _shop().reader() as reader:
+    with _context().reader() as reader:
         return timed(look, texts)
 
 
 def _embedding(texts: Sequence[str]) -> list[float]:
     """Return the times of the model alone, on questions that nothing remembers."""
-    shop = _shop()
-    with shop.reader() as reader:
-        embedder = query_embedder(shop, reader)
+    context = _context()
+    with context.reader() as reader:
+        embedder = query_embedder(context, reader)
         return timed(lambda text: embedder.embed_query(f"{text} again"), texts)
 
 

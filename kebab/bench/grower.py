@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from kebab.app.compose import Workshop
+from kebab.app.context import AppContext
 from kebab.bench.grown import EXACTLY
 from kebab.config.load import load
 from kebab.embed.synthetic import SyntheticEmbedder
@@ -15,18 +15,18 @@ from kebab.ingest.run import run
 
 def main(folder: str, version: str, counted: str) -> None:
     """Print what came of it, as one line of JSON; `counted` says who counts tokens."""
-    shop = Workshop(load(None), config_path=Path("absent.toml"))
-    counter = shop.embedders.installed(version) if counted == EXACTLY else None
-    request = IngestRequest(paths=(folder,), chunker=shop.labels().chunker)
+    context = AppContext(load(None), config_path=Path("absent.toml"))
+    counter = context.embedders.installed(version) if counted == EXACTLY else None
+    request = IngestRequest(paths=(folder,), chunker=context.labels().chunker)
     started = time.perf_counter()
-    with shop.writer("ingest") as library:
+    with context.writer("ingest") as library:
         ports = IngestPorts(
             library=library,
-            vectors=shop.vectors,
+            vectors=context.vectors,
             embedder=lambda: SyntheticEmbedder(version),
-            parsers=shop.parsers(),
-            budget=lambda: shop.budget(counter),
-            clock=shop.clock,
+            parsers=context.parsers(),
+            budget=lambda: context.budget(counter),
+            clock=context.clock,
             batch=library.batch,
         )
         outcome = run(request, ports)

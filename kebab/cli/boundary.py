@@ -75,7 +75,7 @@ def logged(session: Session, fault: BaseException, seen: Fault) -> str | None:
 
     What the caller did on purpose, or mistyped, is not kept: an interruption, a usage error.
     """
-    from kebab.app.audit import Call, record
+    from kebab.app.audit_log import Call, record
     from kebab.app.redaction import redacted
     from kebab.config.model import Settings
     from kebab.config.paths import places

@@ -77,7 +77,7 @@ def bounded(raw: bytes) -> bytes:
 def answered(session: Session, kebab: Kebab, request: AskRequest, display: Display) -> Answer:
     """Return the answer to a question; the display shows how it comes along."""
     with telling(session, display) as pulse:
-        return kebab.ask(request, pulse)
+        return kebab.ask(request, report=pulse)
 
 
 def status_of(reply: Answer) -> Exit:

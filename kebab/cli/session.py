@@ -116,10 +116,10 @@ class Session:
 
     def encoded(self, reply: Reply, status: int | None) -> bytes:
         """Return a reply as a top-level line."""
-        from kebab.app.moment import stamp
+        from kebab.app.timestamps import format_timestamp
         from kebab.wire.record import encode, envelop
 
-        code, now = None if status is None else int(status), stamp(time.time())
+        code, now = None if status is None else int(status), format_timestamp(time.time())
         return encode(envelop(reply, command=self.command, timestamp=now, exit_code=code)) + b"\n"
 
     def again(self, flag: str, value: str) -> str:

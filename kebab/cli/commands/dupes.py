@@ -5,18 +5,18 @@ from typing import Any
 
 import click
 
-from kebab.app.requests import DupesOptions
 from kebab.cli.command import Command
-from kebab.cli.commands.list import filters
 from kebab.cli.filters import filter_options
 from kebab.cli.render.dupes import draw
+from kebab.cli.request import made, stated
 from kebab.cli.session import Session
 from kebab.cli.ticker import Ticker
 from kebab.cli.work import display
 from kebab.errors.signal import Exit
+from kebab.wire.dupes import DupesRequest
 from kebab.wire.search import MAX_LIMIT
 
-_DEFAULTS = DupesOptions()
+_DEFAULTS = DupesRequest()
 
 
 @click.command(
@@ -54,15 +54,13 @@ def command(session: Session, /, threshold: float | None, **flags: Any) -> Exit:
     passages of a few words are passed over. Only what passes the filters is compared.
     """
     settings = session.settings()
-    own = {name: flags.pop(name) for name in ("exact", "limit", "cursor")}
-    if own["exact"] and threshold is not None:
+    if flags["exact"] and threshold is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
-    least = _DEFAULTS.threshold if threshold is None else threshold
-    options = DupesOptions(filters=filters(flags), threshold=least, **own)
+    request = made(stated({}, {"threshold": threshold, **flags}), DupesRequest)
     with display(session, stream=False) as shown, Ticker(shown) as told:
         session.on_leave = shown.leave
         with session.kebab(settings) as kebab:
-            reply = kebab.dupes(options, told)
+            reply = kebab.dupes(request, report=told)
         status = Exit.DONE if reply.groups else Exit.NO
         told.finish(status, cancelled=False)
     again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""

@@ -2,12 +2,13 @@
 
 import click
 
-from kebab.app.explain import catalogue
 from kebab.cli.command import Command
 from kebab.cli.render.catalogue import draw_explanation
 from kebab.cli.session import Session
+from kebab.config.model import Settings
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
+from kebab.wire.error import ExplainRequest
 from kebab.wire.library import NotFound
 
 
@@ -27,7 +28,8 @@ def command(session: Session, /, code: str | None, *, every: bool) -> Exit:
     """
     if every is (code is not None):
         raise click.UsageError("name one CODE, or take `--all`", click.get_current_context())
-    reply = catalogue(code)
+    with session.kebab(Settings()) as kebab:
+        reply = kebab.explain(ExplainRequest(code=code))
     if isinstance(reply, NotFound):
         return session.missing(reply)
     return session.answer(reply, draw_explanation)

@@ -4,12 +4,17 @@ from typing import Any
 
 import click
 
-from kebab.app.requests import FetchOptions
 from kebab.cli.command import Command, Group
 from kebab.cli.render.lines import draw
 from kebab.cli.session import Session
 from kebab.errors.signal import Exit
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import (
+    FetchChunkRequest,
+    FetchDocRequest,
+    FetchResult,
+    FetchSpanRequest,
+    NotFound,
+)
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _max_chars = click.option(
@@ -40,9 +45,9 @@ def chunk(session: Session, /, name: str, context: int, max_chars: int | None) -
 
     ID is the id of a passage, or a unique beginning of one.
     """
-    options = FetchOptions(name=name, context=context, max_chars=max_chars)
+    request = FetchChunkRequest(name=name, context=context, max_chars=max_chars)
     with session.kebab() as kebab:
-        reply = kebab.fetch_chunk(options)
+        reply = kebab.fetch_chunk(request)
     return _answer(session, reply)
 
 
@@ -56,7 +61,7 @@ def doc(session: Session, /, name: str, max_chars: int | None) -> Exit:
     NAME is an id, a unique beginning of one, or a path.
     """
     with session.kebab() as kebab:
-        reply = kebab.fetch_doc(FetchOptions(name=name, max_chars=max_chars))
+        reply = kebab.fetch_doc(FetchDocRequest(name=name, max_chars=max_chars))
     return _answer(session, reply)
 
 
@@ -74,9 +79,9 @@ def span(session: Session, /, name: str, start: int, **flags: Any) -> Exit:
 
     NAME is an id, a unique beginning of one, or a path. Without END it is one line.
     """
-    options = FetchOptions(name=name, start=start, **flags)
+    request = FetchSpanRequest(name=name, start=start, **flags)
     with session.kebab() as kebab:
-        reply = kebab.fetch_span(options)
+        reply = kebab.fetch_span(request)
     return _answer(session, reply)
 
 

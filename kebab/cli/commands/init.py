@@ -13,6 +13,7 @@ from kebab.config.model import Settings
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.place import absolute
 from kebab.errors.signal import Exit
+from kebab.wire.health import InitRequest
 
 
 @click.command(
@@ -31,7 +32,7 @@ def command(session: Session, *, workspace: str | None, force: bool) -> Exit:
     """
     settings = _settings(session, force=force)
     with session.kebab(settings) as kebab:
-        reply = kebab.init(workspace=workspace, force=force)
+        reply = kebab.init(InitRequest(workspace=workspace, force=force))
     return session.answer(reply, draw)
 
 

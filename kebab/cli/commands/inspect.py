@@ -6,7 +6,7 @@ from kebab.cli.command import Command, Group
 from kebab.cli.render.inspection import draw_chunk, draw_document
 from kebab.cli.session import Session
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound
+from kebab.wire.library import InspectChunkRequest, InspectDocRequest, NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
@@ -25,7 +25,7 @@ def doc(session: Session, /, name: str) -> Exit:
     NAME is an id, a unique beginning of one, or a path.
     """
     with session.kebab() as kebab:
-        reply = kebab.inspect_doc(name)
+        reply = kebab.inspect_doc(InspectDocRequest(name=name))
     if isinstance(reply, NotFound):
         return session.missing(reply)
     return session.answer(reply, draw_document)
@@ -40,7 +40,7 @@ def chunk(session: Session, /, name: str) -> Exit:
     ID is the id of a passage, or a unique beginning of one.
     """
     with session.kebab() as kebab:
-        reply = kebab.inspect_chunk(name)
+        reply = kebab.inspect_chunk(InspectChunkRequest(name=name))
     if isinstance(reply, NotFound):
         return session.missing(reply)
     return session.answer(reply, draw_chunk)

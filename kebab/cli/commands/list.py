@@ -1,19 +1,17 @@
 """`kebab list`."""
 
-import time
 from functools import partial
 from typing import Any
 
 import click
 
-from kebab.app.moment import parsed
-from kebab.app.requests import ListOptions
 from kebab.cli.command import Command
 from kebab.cli.filters import filter_options
 from kebab.cli.render.documents import draw
+from kebab.cli.request import made, stated
 from kebab.cli.session import Session
-from kebab.core.query import Filters
 from kebab.errors.signal import Exit
+from kebab.wire.library import ListRequest
 
 
 @click.command(
@@ -36,21 +34,9 @@ def command(session: Session, /, limit: int, offset: int, **flags: Any) -> Exit:
     They come by source and path. In a pipe, fields are separated by tabs: id, source, path, title,
     passages, time of change, freshness.
     """
-    options = ListOptions(filters=filters(flags), limit=limit, offset=offset)
+    fields = {"limit": limit, "offset": offset}
+    request = made(stated(fields, flags), ListRequest)
     with session.kebab() as kebab:
-        reply = kebab.list_documents(options)
+        reply = kebab.list(request)
     again = session.again("--offset", str(offset + limit))
     return session.answer(reply, partial(draw, again=again))
-
-
-def filters(flags: dict[str, Any]) -> Filters:
-    """Return the filters that flags ask for.
-
-    Raises:
-        InvalidInput: `--since` or `--until` is no date.
-    """
-    now = time.time()
-    said = {name: flags[name] for name in ("since", "until") if flags[name] is not None}
-    return Filters(
-        **{**flags, **{name: parsed(text, f"$.{name}", now) for name, text in said.items()}}
-    )

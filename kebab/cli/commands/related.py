@@ -4,14 +4,14 @@ from typing import Any
 
 import click
 
-from kebab.app.requests import RelatedOptions
 from kebab.cli.command import Command
-from kebab.cli.commands.list import filters
 from kebab.cli.filters import neighbour_options
 from kebab.cli.render.related import draw
+from kebab.cli.request import made, stated
 from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
+from kebab.wire.related import RelatedRequest
 from kebab.wire.search import MAX_LIMIT
 
 
@@ -40,9 +40,9 @@ def command(session: Session, /, name: str, limit: int, **flags: Any) -> Exit:
     must hold for a neighbour.
     """
     settings = session.settings()
-    options = RelatedOptions(name=name, limit=limit, filters=filters(flags))
+    request = made(stated({"name": name, "limit": limit}, flags), RelatedRequest)
     with session.kebab(settings) as kebab:
-        reply = kebab.related(options)
+        reply = kebab.related(request)
     if isinstance(reply, NotFound):
         return session.missing(reply)
     return session.answer(reply, draw, Exit.DONE if reply.related else Exit.NO)

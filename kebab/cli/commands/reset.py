@@ -9,6 +9,7 @@ from kebab.cli.confirm import confirm
 from kebab.cli.render.removal import draw_plan, draw_reset
 from kebab.cli.session import Session
 from kebab.errors.signal import Exit
+from kebab.wire.health import ResetRequest
 
 
 @click.command("reset", cls=Command, examples=("kebab reset", "kebab reset --yes --json"))
@@ -24,6 +25,7 @@ def command(session: Session, *, yes: bool, models: bool) -> Exit:
     """
     with session.kebab() as kebab:
         if not yes:
-            confirm(session, "reset", partial(draw_plan, kebab.plan_reset(models=models)))
-        reply = kebab.reset(models=models)
+            plan = kebab.reset(ResetRequest(models=models, dry_run=True))
+            confirm(session, "reset", partial(draw_plan, plan))
+        reply = kebab.reset(ResetRequest(models=models))
     return session.answer(reply, draw_reset)

@@ -6,7 +6,7 @@ from kebab.cli.command import Command
 from kebab.cli.render.removal import draw_removed
 from kebab.cli.session import Session
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound
+from kebab.wire.library import NotFound, RmRequest
 
 
 @click.command(
@@ -24,7 +24,7 @@ def command(session: Session, /, names: tuple[str, ...]) -> Exit:
     taken out. A file that is still there comes back with the next ingest.
     """
     with session.kebab() as kebab:
-        reply = kebab.remove(names)
+        reply = kebab.rm(RmRequest(names=list(names)))
     if isinstance(reply, NotFound):
         return session.missing(reply)
     return session.answer(reply, draw_removed)

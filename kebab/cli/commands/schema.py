@@ -29,19 +29,22 @@ def command(session: Session, *, errors: bool) -> Exit:
     """
     if errors:
         return _catalogue(session)
+    from kebab.wire.introspect import SchemaRequest
+
     with session.kebab() as kebab:
-        reply = kebab.introspect()
+        reply = kebab.schema(SchemaRequest())
     return session.answer(reply, _draw)
 
 
 def _catalogue(session: Session) -> Exit:
-    from kebab.app.explain import catalogue
     from kebab.cli.render.catalogue import draw_table
-    from kebab.wire.error import ErrorCatalog
+    from kebab.config.model import Settings
+    from kebab.wire.error import ErrorCatalog, ExplainRequest
 
-    rows = catalogue()
-    assert isinstance(rows, ErrorCatalog)
-    return session.answer(rows, draw_table)
+    with session.kebab(Settings()) as kebab:
+        reply = kebab.explain(ExplainRequest())
+    assert isinstance(reply, ErrorCatalog)
+    return session.answer(reply, draw_table)
 
 
 def _draw(reply: "Introspection", page: "Page") -> "Iterable[str]":

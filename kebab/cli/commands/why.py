@@ -5,7 +5,6 @@ from typing import Any
 import click
 import msgspec
 
-from kebab.app.requests import WhyOptions
 from kebab.cli.command import Command
 from kebab.cli.filters import filter_options
 from kebab.cli.render.why import draw
@@ -14,6 +13,7 @@ from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.search import MAX_LIMIT, SearchRequest
+from kebab.wire.why import WhyRequest
 
 
 @click.command(
@@ -46,7 +46,7 @@ def command(session: Session, /, query: tuple[str, ...], name: str, **flags: Any
     fields = stated(msgspec.to_builtins(settings.search), flags)
     request = made({"query": " ".join(query), **fields}, SearchRequest)
     with session.kebab(settings) as kebab:
-        reply = kebab.why(WhyOptions(name=name, request=request))
+        reply = kebab.why(WhyRequest(name=name, search=request))
     if isinstance(reply, NotFound):
         return session.missing(reply)
     return session.answer(reply, draw, Exit.DONE if reply.found else Exit.NO)

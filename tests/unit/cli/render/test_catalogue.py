@@ -1,16 +1,15 @@
 import pytest
 
-from kebab.app.explain import catalogue
 from kebab.cli.render.catalogue import draw_explanation, draw_table
 from kebab.cli.render.page import Page
 from kebab.errors.listing import catalog
+from kebab.wire import pages
 from kebab.wire.error import ErrorCatalog
+from kebab.wire.pages import row
 
 
 def rows(code=None) -> ErrorCatalog:
-    found = catalogue(code)
-    assert isinstance(found, ErrorCatalog)
-    return found
+    return ErrorCatalog(errors=[row(catalog()[code])] if code else pages.rows())
 
 
 def test_the_table_has_one_line_per_code():
