@@ -1,4 +1,4 @@
-"""Asking: a request becomes an inquiry, an answer becomes the reply, and a turn is remembered."""
+"""Answers a question: retrieves, generates, and remembers the turn of a session."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from kebab.app.answered import AnswerContext, reply
 from kebab.app.context import AppContext
 from kebab.app.project import search_hit
 from kebab.app.queries import build_filters, require_utf8
-from kebab.app.search import engine, query_embedder
+from kebab.app.search import build_engine, load_query_embedder
 from kebab.app.sessions import named
 from kebab.core.answer import Answer as Answered
 from kebab.core.answer import Inquiry, Refusal, Turn, Warned
@@ -51,7 +51,7 @@ def ask(context: AppContext, request: AskRequest, tell: Tell) -> Answer:
     recent = context.conversations.turns(session, _RECENT) if session else []
     with context.reader() as reader:
         writer = _writer(context, reader, request)
-        answered = AskEngine(engine(context, reader).search, writer).answer(
+        answered = AskEngine(build_engine(context, reader).search, writer).answer(
             inquiry, recent, _Teller(tell)
         )
     created = context.clock.now()
@@ -134,11 +134,11 @@ def _writer(context: AppContext, reader: "SqliteReader", request: AskRequest) ->
             embedder=lambda: _embedder(context, reader, inquiry_mode=Mode(request.mode)),
             sentences=settings.ask.sentences,
         )
-    from kebab.app.language_models import language_model
+    from kebab.app.language_models import build_language_model
     from kebab.rag.generate import ModelWriter
 
     return ModelWriter(
-        model=language_model(settings, request.model),
+        model=build_language_model(settings, request.model),
         answer_tokens=settings.models.llm.answer_tokens,
         policy=settings.ask.unsupported,
     )
@@ -149,7 +149,7 @@ def _embedder(context: AppContext, reader: "SqliteReader", inquiry_mode: Mode) -
     if inquiry_mode is Mode.LEXICAL:
         return None
     try:
-        return query_embedder(context, reader)
+        return load_query_embedder(context, reader)
     except (EmbeddingUnavailable, EmbeddingMismatch):
         return None
 

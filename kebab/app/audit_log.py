@@ -106,7 +106,7 @@ def append(log: Path, line: bytes) -> bool:
     """Add a line; return whether it was kept. A full or closed disk is no second fault."""
     try:
         _make_private(log.parent)
-        with _turn(log) as ours:
+        with _lock(log) as ours:
             if ours and _size(log) + len(line) >= MAX_BYTES:
                 _rotate(log)
             return _write(log, line + b"\n")
@@ -142,16 +142,16 @@ def _make_private(folder: Path) -> None:
 
 
 @contextmanager
-def _turn(log: Path) -> Iterator[bool]:
-    """Yield whether the log is ours alone; after a while of waiting it may not be."""
+def _lock(log: Path) -> Iterator[bool]:
+    """Lock the log; yield whether the lock was taken within the time that a writer waits."""
     lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     try:
-        yield _taken(lock)
+        yield _acquire(lock)
     finally:
         os.close(lock)
 
 
-def _taken(lock: int) -> bool:
+def _acquire(lock: int) -> bool:
     import fcntl
 
     deadline = time.monotonic() + _PATIENCE_S

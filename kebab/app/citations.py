@@ -1,4 +1,4 @@
-"""Places: citations for people's files, and whether a file is still what was indexed."""
+"""Builds citations of lines, and compares files with what was indexed."""
 
 import os
 import unicodedata
@@ -12,10 +12,12 @@ _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
 def line_citation(path: str, start: int, end: int) -> Citation:
     """Return the citation of lines `start` to `end` of a file."""
     fragment = f"#L{start}" if start == end else f"#L{start}-L{end}"
-    return LineCitation(path=path, uri=quoted(path) + fragment, line=LineSpan(start=start, end=end))
+    return LineCitation(
+        path=path, uri=quote_path(path) + fragment, line=LineSpan(start=start, end=end)
+    )
 
 
-def quoted(path: str) -> str:
+def quote_path(path: str) -> str:
     """Return a path as the path of an IRI: reserved, blank and invisible characters escaped."""
     return "".join(one if _plain(one) else _escaped(one) for one in path)
 

@@ -1,4 +1,4 @@
-"""What the use cases work with, built from the settings."""
+"""Builds what the operations work with from the settings. Only this package names adapters."""
 
 import os
 import time
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from kebab.app.embedders import Embedders
     from kebab.chunk.budget import Budget
+    from kebab.config.paths import Places
     from kebab.core.ports import Embedder, Parser
     from kebab.store.lance.nearest import MappedVectors
     from kebab.store.lance.table import LanceVectors
@@ -53,11 +54,10 @@ class SystemClock:
 
 
 class AppContext:
-    """One knowledge base with its places, stores and models.
+    """The folders, stores and models of one knowledge base, each opened on first use.
 
     Raises:
-        ConfigInvalid: A place has a name that neither SQLite nor JSON can carry, or there is no
-            such embedding model.
+        ConfigInvalid: The settings name an embedding model that does not exist.
     """
 
     def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
@@ -67,15 +67,29 @@ class AppContext:
         self.settings = settings
         self.config_path = config_path
         self.read_only = read_only
-        self.places = places(settings)
         self.clock = SystemClock()
-        for path in (self.places.data, self.places.models, config_path):
-            if legible(str(path)) != str(path) or "\0" in str(path):
-                raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
         if settings.models.embedding.model != AUTO:
             _ = self.embedders  # a name that does not exist is refused before any work
+
+    @cached_property
+    def places(self) -> "Places":
+        """The folders of the knowledge base.
+
+        Raises:
+            ConfigInvalid: One has a name that neither SQLite nor JSON can carry.
+        """
+        found = places(self.settings)
+        for path in (found.data, found.models, self.config_path):
+            if legible(str(path)) != str(path) or "\0" in str(path):
+                raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
+        return found
+
+    @property
+    def log(self) -> Path:
+        """The log of errors; it can be read whatever the other folders are called."""
+        return places(self.settings).log
 
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""
@@ -121,14 +135,14 @@ class AppContext:
         from kebab.store.sqlite.writer import SqliteWriter
 
         self.refuse_when_read_only(operation)
-        self._rest()
+        self._close_readers()
         return SqliteWriter(self.places.data, index_tokens, self.clock.now)
 
     def writer_lock(self) -> AbstractContextManager[object]:
         """Return the writer lock, taken."""
         from kebab.store.sqlite.lock import WriterLock
 
-        self._rest()
+        self._close_readers()
         return WriterLock(self.places.data)
 
     @cached_property
@@ -190,7 +204,7 @@ class AppContext:
         counter = mixed_counter(embedder.count_tokens, embedder.supports)
         return Budget(min(limit, embedder.window), counter)
 
-    def decoded(self, data: bytes, place: object) -> str:
+    def decode_text(self, data: bytes, place: object) -> str:
         """Return the bytes of the file at a place as the text that its lines are counted in.
 
         Raises:
@@ -217,7 +231,7 @@ class AppContext:
             chunker=chunker_version(self.settings.index.chunk_tokens),
         )
 
-    def own_files(self) -> list[Path]:
+    def list_own_files(self) -> list[Path]:
         """Return everything that kebab may have made in the data directory, the lock last."""
         from kebab.store.lance.layout import folder
         from kebab.store.sqlite.lock import FILE_NAME
@@ -226,7 +240,7 @@ class AppContext:
         vectors = self.places.data / folder(self.places.data).name
         return [*logs, vectors, self.places.texts, self.places.data / FILE_NAME]
 
-    def own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
+    def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
         """Return for each folder of our own what tells our entries in it from anybody else's."""
         from kebab.ingest import stdin
         from kebab.store.lance import layout
@@ -234,13 +248,13 @@ class AppContext:
         vectors = self.places.data / layout.folder(self.places.data).name
         return {vectors: layout.is_own, self.places.texts: stdin.is_own}
 
-    def _rest(self) -> None:
+    def _close_readers(self) -> None:
         """Close the readers that nobody has, so that a writer finds the database to itself."""
         if "_readers" in self.__dict__:
             self._readers.close()
 
     def close(self) -> None:
         """Close what stays open between calls."""
-        self._rest()
+        self._close_readers()
         if "cache" in self.__dict__ and self.cache is not None:
             self.cache.close()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kebab import __version__
 from kebab.app.context import AppContext
-from kebab.app.language_models import answering, model_endpoint
+from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.config.load import load
 from kebab.config.model import AUTO
 from kebab.core.keys import Keys, rising
@@ -30,7 +30,7 @@ def doctor(context: AppContext) -> Doctor:
     """Return the health of the knowledge base and of what it needs."""
     from kebab.doctor.examine import examine
 
-    diagnosis = examine(subject(context), context.clock)
+    diagnosis = examine(build_inputs(context), context.clock)
     return Doctor(
         ok=diagnosis.ok,
         kebab_version=__version__,
@@ -47,8 +47,8 @@ def doctor(context: AppContext) -> Doctor:
     )
 
 
-def subject(context: AppContext) -> Subject:
-    """Return everything that can be asked about a knowledge base."""
+def build_inputs(context: AppContext) -> Subject:
+    """Return the inputs of the checks."""
     return Subject(
         machine=_machine(context),
         storage=_storage(context),
@@ -74,7 +74,7 @@ def _settings(context: AppContext) -> SettingsFile:
     path = context.config_path
     load(path if path.exists() else None)
     try:
-        model_endpoint(context.settings.models.llm, {})
+        resolve_endpoint(context.settings.models.llm, {})
     except ConfigInvalid as signal:
         return SettingsFile(path=path, warnings=(signal.text(),))
     return SettingsFile(path=path)
@@ -84,15 +84,15 @@ def _storage(context: AppContext) -> Storage:
     return Storage(
         path=context.database,
         schema=lambda: _schema(context),
-        integrity=lambda: _looked(context, lambda catalogue: catalogue.damage()),
+        integrity=lambda: _query_catalogue(context, lambda catalogue: catalogue.damage()),
         known_term=lambda: _known_term(context),
         stored=lambda: _stored(context),
-        stamped=lambda: _looked(context, lambda catalogue: catalogue.vector_keys()),
-        garbage=lambda: _looked(context, lambda catalogue: catalogue.garbage()),
+        stamped=lambda: _query_catalogue(context, lambda catalogue: catalogue.vector_keys()),
+        garbage=lambda: _query_catalogue(context, lambda catalogue: catalogue.garbage()),
     )
 
 
-def _looked(context: AppContext, ask: "Callable[[Catalogue], T]") -> T:
+def _query_catalogue(context: AppContext, ask: "Callable[[Catalogue], T]") -> T:
     with context.reader() as reader:
         return ask(context.catalogue(reader))
 
@@ -133,7 +133,7 @@ def _stored(context: AppContext) -> Keys:
 def _corpus(context: AppContext) -> Corpus:
     return Corpus(
         pending=lambda: _pending(context),
-        files=lambda limit: _looked(context, lambda catalogue: _files(catalogue, limit)),
+        files=lambda limit: _query_catalogue(context, lambda catalogue: _files(catalogue, limit)),
     )
 
 
@@ -157,7 +157,7 @@ def _models(context: AppContext) -> Models:
         weights=lambda: _weights(context),
         agreement=lambda: _agreement(context),
         versions=lambda: _versions(context),
-        server=lambda: answering(context.settings),
+        server=lambda: check_server(context.settings),
         start="ollama serve" if ollama else "kebab ask --extractive",
     )
 
@@ -169,7 +169,11 @@ def _version(context: AppContext) -> str | None:
     except (NotIndexed, StoreCorrupt):  # other checks tell of it
         stored = None
     return stored or next(
-        (model.version for model in context.embedders.registry() if context.embedders.place(model)),
+        (
+            model.version
+            for model in context.embedders.registry()
+            if context.embedders.find_weights(model)
+        ),
         None,
     )
 
@@ -181,9 +185,9 @@ def _weights(context: AppContext) -> Weights | None:
     if version is None:
         return None
     model = context.embedders.find(version)
-    folder = context.embedders.place(model)
+    folder = context.embedders.find_weights(model)
     faults = tuple(verify(folder)) if folder else ()
-    manifest = context.embedders.manifest(model)
+    manifest = context.embedders.read_manifest(model)
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
     return Weights(
@@ -199,7 +203,7 @@ def _agreement(context: AppContext) -> Agreement | None:
     from kebab.embed.probe import expected, probe
 
     version = _version(context)
-    embedder = context.embedders.installed(version) if version else None
+    embedder = context.embedders.load_installed(version) if version else None
     if embedder is None:
         return None
     golden = expected(embedder.version)

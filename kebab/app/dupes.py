@@ -1,4 +1,4 @@
-"""Duplicates among documents and passages."""
+"""Finds copies among documents and passages."""
 
 from kebab.app.citations import file_of, freshness, line_citation
 from kebab.app.context import AppContext

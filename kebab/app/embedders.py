@@ -1,4 +1,4 @@
-"""The embedding models of one knowledge base: which one it should have, and how it is had."""
+"""Chooses, downloads and loads the embedding model of a knowledge base."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ class Embedders:
     """
 
     def __init__(self, settings: Settings, folder: Path) -> None:
-        self._configured = _known(settings.models.embedding.model)
+        self._configured = _find_configured(settings.models.embedding.model)
         self._threads = settings.models.embedding.threads or None
         self._deadline_ms = int(settings.models.embedding.deadline_s * 1000)
         self._offline = settings.offline
@@ -41,30 +41,30 @@ class Embedders:
         """
         return find(name)
 
-    def place(self, model: EmbeddingModel) -> Path | None:
-        """Return where a model's weights lie, None when they are not on this machine."""
+    def find_weights(self, model: EmbeddingModel) -> Path | None:
+        """Return the folder of the weights of a model, None when they are not on this machine."""
         return layout.installed(model, self._folder)
 
-    def manifest(self, model: EmbeddingModel) -> layout.Manifest | None:
-        """Return what is known of a model's weights, None when they are not on this machine."""
-        place = self.place(model)
+    def read_manifest(self, model: EmbeddingModel) -> layout.Manifest | None:
+        """Return the manifest of the weights of a model, None when they are not on this machine."""
+        place = self.find_weights(model)
         return layout.read_manifest(place) if place else None
 
-    def installed(self, version: str) -> "OnnxEmbedder | None":
+    def load_installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""
         model = find(version)
-        ready = self.place(model)
-        return self._embedder(model, ready) if ready else None
+        ready = self.find_weights(model)
+        return self._load(model, ready) if ready else None
 
-    def stored(self, version: str | None) -> "OnnxEmbedder":
+    def load_stored(self, version: str | None) -> "OnnxEmbedder":
         """Return the embedder of the stored vectors.
 
         Raises:
             EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
         """
-        return self._embedder(*obtain.stored(version, self._folder))
+        return self._load(*obtain.stored(version, self._folder))
 
-    def wanted(self, stored: str | None) -> str | None:
+    def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
 
         Raises:
@@ -77,27 +77,29 @@ class Embedders:
             raise EmbeddingMismatch(expected=configured.version, found=stored)
         return configured.name
 
-    def obtained(self, stored: str | None, report: "Report", cancel: "Cancel") -> "OnnxEmbedder":
-        """Return the embedder that the knowledge base should have, fetched when it must be.
+    def obtain(self, stored: str | None, report: "Report", cancel: "Cancel") -> "OnnxEmbedder":
+        """Return the embedder of the knowledge base; download its weights when they are missing.
 
         Raises:
-            EmbeddingUnavailable: Its weights cannot be had.
+            EmbeddingUnavailable: Its weights cannot be downloaded.
             EmbeddingMismatch: The settings name another model than the stored vectors.
         """
-        model, ready = self._had(self.wanted(stored), report, cancel, patient=False)
-        return self._embedder(model, ready)
+        model, ready = self._ensure_weights(
+            self.choose_model(stored), report, cancel, patient=False
+        )
+        return self._load(model, ready)
 
-    def fetched(self, name: str, report: "Report", cancel: "Cancel") -> EmbeddingModel:
-        """Return a model after its weights are on this machine, every byte checked.
+    def download(self, name: str, report: "Report", cancel: "Cancel") -> EmbeddingModel:
+        """Download the weights of a model, check every byte, and return the model.
 
         Raises:
             InvalidInput: No model goes by this name.
             EmbeddingUnavailable: No source gave the weights.
         """
         wanted = None if name == AUTO else name
-        return self._had(wanted, report, cancel, patient=True)[0]
+        return self._ensure_weights(wanted, report, cancel, patient=True)[0]
 
-    def _had(
+    def _ensure_weights(
         self, wanted: str | None, report: "Report", cancel: "Cancel", *, patient: bool
     ) -> tuple[EmbeddingModel, Path]:
         if wanted is None:
@@ -119,7 +121,7 @@ class Embedders:
         )
         return model, ready
 
-    def _embedder(self, model: EmbeddingModel, ready: Path) -> "OnnxEmbedder":
+    def _load(self, model: EmbeddingModel, ready: Path) -> "OnnxEmbedder":
         from kebab.embed.hot import OnnxEmbedder
 
         if model.version not in self._built:
@@ -129,7 +131,7 @@ class Embedders:
         return self._built[model.version]
 
 
-def _known(configured: str) -> EmbeddingModel | None:
+def _find_configured(configured: str) -> EmbeddingModel | None:
     """Return the model that the settings name; None when they leave the choice open."""
     if configured == AUTO:
         return None

@@ -53,7 +53,7 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
         InvalidInput: `since` cannot be read.
         IoError: The log cannot be read.
     """
-    log, since = context.places.log, request.since
+    log, since = context.log, request.since
     start = None if since is None else parse_time(since, "$.since", context.clock.now())
     entries, unreadable = _entries(log)
     recent = [one for one in entries if start is None or one.when >= start]
@@ -74,7 +74,7 @@ def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAud
         IoError: The log cannot be read.
     """
     name = legible(request.name.strip().lower())
-    entries = _entries(context.places.log)[0]
+    entries = _entries(context.log)[0]
     found = [one.audit for one in entries if name and one.audit.correlation_id.startswith(name)]
     if len(found) == 1:
         return found[0]

@@ -1,4 +1,4 @@
-"""Fetching the original lines of people's files."""
+"""Fetches original lines of files."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kebab.app.citations import freshness, line_citation
 from kebab.app.context import AppContext
-from kebab.app.library import chunk_id, document_id, not_found, opened
+from kebab.app.library import find_chunk_id, find_document_id, not_found, open_catalogue
 from kebab.core.library import DocumentDetail, DocumentSummary
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.refusal import refused
@@ -37,8 +37,8 @@ class _Span:
 
 def fetch_chunk(context: AppContext, request: FetchChunkRequest) -> FetchResult | NotFound:
     """Return the lines of a passage; when its file has changed, the text that was indexed."""
-    with opened(context) as catalogue:
-        found = chunk_id(catalogue, request.name)
+    with open_catalogue(context) as catalogue:
+        found = find_chunk_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.chunk(found)
@@ -95,8 +95,8 @@ def fetch_span(context: AppContext, request: FetchSpanRequest) -> FetchResult | 
 
 
 def _document(context: AppContext, name: str) -> DocumentDetail | NotFound:
-    with opened(context) as catalogue:
-        found = document_id(catalogue, name)
+    with open_catalogue(context) as catalogue:
+        found = find_document_id(catalogue, name)
         if isinstance(found, NotFound):
             return found
         return catalogue.document(found) or not_found(name, "document")
@@ -107,7 +107,7 @@ def _lines(context: AppContext, document: DocumentSummary) -> list[str]:
     path = Path(document.root, document.path)
     with refused(path, "read"):
         data = path.read_bytes()
-    text = context.decoded(data, path)
+    text = context.decode_text(data, path)
     return text.removesuffix("\n").split("\n") if text else []
 
 

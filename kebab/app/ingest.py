@@ -87,7 +87,7 @@ def ingest_text(
         raise TooLarge(what="stdin", size=size, limit=limit)
     note = TextNote(
         title=legible(request.title.strip()),
-        text=context.decoded(request.text, _STDIN),
+        text=context.decode_text(request.text, _STDIN),
         source_uri=request.source_uri and legible(request.source_uri),
         folder=str(context.places.texts),
     )
@@ -186,7 +186,7 @@ class _Models:
         """Return the embedder, fetched when it must be; tell why there is none."""
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
-            found = self.context.embedders.obtained(stored, self.report, self.cancel)
+            found = self.context.embedders.obtain(stored, self.report, self.cancel)
             found.count_tokens([""])  # reads the tokenizer: a damaged one counts for none
         except EmbeddingUnavailable as signal:
             self._tell(f"no vectors in this run, words only: {signal.cause}")

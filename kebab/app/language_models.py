@@ -1,4 +1,4 @@
-"""Which language model answers, by the settings."""
+"""Builds the language model that the settings name."""
 
 import os
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kebab.transport.exchange import Deadlines
 
 
-def language_model(
+def build_language_model(
     settings: Settings, name: str | None = None, environ: Mapping[str, str] | None = None
 ) -> "LanguageModel":
     """Return the model that words answers; nothing is sent before it is asked.
@@ -29,7 +29,7 @@ def language_model(
     return _ollama(llm, name or llm.model, environ)
 
 
-def model_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
+def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
     """Return where the server of the settings listens.
 
     Raises:
@@ -61,7 +61,7 @@ def _ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
         think=llm.think,
         keep_alive=llm.keep_alive,
     )
-    return OllamaChat(model_endpoint(llm, environ), name, options)
+    return OllamaChat(resolve_endpoint(llm, environ), name, options)
 
 
 def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
@@ -73,10 +73,10 @@ def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
         key=environ.get(llm.key_variable),
         key_variable=llm.key_variable,
     )
-    return OpenAiChat(model_endpoint(llm, environ), name, options)
+    return OpenAiChat(resolve_endpoint(llm, environ), name, options)
 
 
-def answering(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
+def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
     """Return in a sentence which server would answer; None when answers need none.
 
     Raises:
@@ -92,7 +92,7 @@ def answering(settings: Settings, environ: Mapping[str, str] | None = None) -> s
     environ = os.environ if environ is None else environ
     if llm.provider == "extractive":
         return None
-    endpoint = model_endpoint(llm, environ)
+    endpoint = resolve_endpoint(llm, environ)
     if llm.provider == "ollama":
         from kebab.ollama.probe import probe
 

@@ -62,8 +62,8 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
 
 def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspection | NotFound:
     """Return all that is known of a document."""
-    with opened(context) as catalogue:
-        found = document_id(catalogue, request.name)
+    with open_catalogue(context) as catalogue:
+        found = find_document_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.document(found)
@@ -74,8 +74,8 @@ def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspectio
 
 def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkInspection | NotFound:
     """Return all that is known of a passage."""
-    with opened(context) as catalogue:
-        found = chunk_id(catalogue, request.name)
+    with open_catalogue(context) as catalogue:
+        found = find_chunk_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.chunk(found)
@@ -98,8 +98,8 @@ def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkIns
 def remove(context: AppContext, request: RmRequest) -> RemoveReport | NotFound:
     """Take documents out of the index; all of them, or none when one is not found."""
     context.refuse_when_read_only("rm")
-    with opened(context) as catalogue:
-        found = [document_id(catalogue, name) for name in request.names]
+    with open_catalogue(context) as catalogue:
+        found = [find_document_id(catalogue, name) for name in request.names]
         if missing := next((one for one in found if isinstance(one, NotFound)), None):
             return missing
         ids = [one for one in dict.fromkeys(found) if not isinstance(one, NotFound)]
@@ -157,13 +157,13 @@ def _brief(chunk: StoredChunk) -> ChunkBrief:
 
 
 @contextmanager
-def opened(context: AppContext) -> "Iterator[Catalogue]":
+def open_catalogue(context: AppContext) -> "Iterator[Catalogue]":
     """Yield what looks things up in one snapshot."""
     with context.reader() as reader:
         yield context.catalogue(reader)
 
 
-def document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
+def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     """Return the document meant by an id, a path within a source, or a path from here."""
     name = legible(name)
     found = catalogue.resolve_document(name) or catalogue.resolve_document(_absolute(name))
@@ -172,7 +172,7 @@ def document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     return not_found(name, "document", found)
 
 
-def chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
+def find_chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
     """Return the passage meant by an id."""
     name = legible(name)
     found = catalogue.resolve_chunk(name)

@@ -36,7 +36,7 @@ def pull_model(
     """
     context.refuse_when_read_only("model pull")
     before = _installed(context)
-    model = context.embedders.fetched(request.name, report, cancel)
+    model = context.embedders.download(request.name, report, cancel)
     return ModelReport(
         model=_row(context, model, _active(context)),
         fetched=model.version not in before,
@@ -60,7 +60,7 @@ def use_model(
     context.refuse_when_read_only("model use")
     chosen = _chosen(context, request.name)
     before = _installed(context)
-    model = context.embedders.fetched(chosen, report, cancel)
+    model = context.embedders.download(chosen, report, cancel)
     run = _embed_again(context, model, report, cancel)
     return ModelReport(
         model=_row(context, model, _active(context)),
@@ -74,7 +74,7 @@ def _embed_again(
     context: AppContext, model: "EmbeddingModel", report: Report, cancel: Cancel
 ) -> EmbeddingOutcome:
     """Give every passage a vector of this model; files are not read."""
-    embedder = context.embedders.installed(model.version)
+    embedder = context.embedders.load_installed(model.version)
     assert embedder is not None, "its weights were just fetched"
     with context.writer("model use") as library:
         around = (report, context.clock, cancel)
@@ -93,7 +93,7 @@ def _chosen(context: AppContext, name: str) -> str:
 
 
 def _row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:
-    place, manifest = context.embedders.place(model), context.embedders.manifest(model)
+    place, manifest = context.embedders.find_weights(model), context.embedders.read_manifest(model)
     sources = [f"hub:{model.hub.repo}"]
     if model.package:
         sources.append(f"package:{model.package.requirement}")
@@ -114,7 +114,7 @@ def _row(context: AppContext, model: "EmbeddingModel", active: str | None) -> Mo
 
 def _installed(context: AppContext) -> set[str]:
     registry = context.embedders.registry()
-    return {model.version for model in registry if context.embedders.place(model)}
+    return {model.version for model in registry if context.embedders.find_weights(model)}
 
 
 def _active(context: AppContext) -> str | None:

@@ -1,10 +1,10 @@
-"""The neighbours of a document."""
+"""Finds the nearest documents of a document."""
 
 from typing import TYPE_CHECKING
 
 from kebab.app.citations import file_of, freshness, line_citation
 from kebab.app.context import AppContext
-from kebab.app.library import document_id, not_found, summary
+from kebab.app.library import find_document_id, not_found, summary
 from kebab.app.project import degraded
 from kebab.app.queries import build_filters
 from kebab.app.timestamps import format_timestamp
@@ -34,7 +34,7 @@ def related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFo
     started = context.clock.monotonic()
     with context.reader() as reader:
         catalogue = context.catalogue(reader)
-        found = document_id(catalogue, request.name)
+        found = find_document_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.document(found)

@@ -43,9 +43,9 @@ def _plan(context: AppContext, *, models: bool) -> ResetReport:
 
 def _doomed(context: AppContext, *, models: bool) -> Iterator[Path]:
     folders = [context.places.models / model.version for model in context.embedders.registry()]
-    for path in (*context.own_files(), *(folders if models else ())):
+    for path in (*context.list_own_files(), *(folders if models else ())):
         if path.is_symlink() or path.exists():
-            yield from _held(path, context.own_names().get(path))
+            yield from _held(path, context.list_own_names().get(path))
 
 
 def _held(path: Path, is_own: Callable[[str], bool] | None) -> list[Path]:

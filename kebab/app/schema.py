@@ -1,4 +1,4 @@
-"""What this build is, can do and holds; it works without a knowledge base."""
+"""Describes this build, its schemas and capabilities, and the knowledge base if there is one."""
 
 from typing import TYPE_CHECKING
 
@@ -127,5 +127,5 @@ def _stale(catalogue: "Catalogue") -> int:
 
 
 def _bytes(context: AppContext) -> IndexBytes:
-    *database, vectors, _, _ = context.own_files()
+    *database, vectors, _, _ = context.list_own_files()
     return IndexBytes(sqlite=sum(map(size, database)), lancedb=size(vectors))

@@ -36,19 +36,19 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         if request.cursor is not None:
             offset = cursor.decode(request.cursor, query, reader.revision(), salt)
             query = replace(query, offset=offset)
-        page = engine(context, reader).search(query)
+        page = build_engine(context, reader).search(query)
     following = page.next_offset
     token = None if following is None else cursor.encode(query, following, page.revision, salt)
     return response(page, query, token)
 
 
-def engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
+def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
     """Return what searches one snapshot."""
-    vectors, embedder = parts(context, reader)
+    vectors, embedder = prepare_vector_search(context, reader)
     return SearchEngine(reader, vectors, embedder, cache=context.cache)
 
 
-def parts(
+def prepare_vector_search(
     context: AppContext, reader: "SqliteReader"
 ) -> "tuple[Callable[[], Vectors | None], Callable[[], Embedder]]":
     """Return what gives the vectors of a snapshot, and the model that they are asked with.
@@ -58,11 +58,11 @@ def parts(
     version = reader.get_value(EMBEDDING_VERSION)
     return (
         cache(lambda: None if version is None else context.index(version).current()),
-        cache(lambda: query_embedder(context, reader)),
+        cache(lambda: load_query_embedder(context, reader)),
     )
 
 
-def query_embedder(context: AppContext, reader: "SqliteReader") -> "Embedder":
+def load_query_embedder(context: AppContext, reader: "SqliteReader") -> "Embedder":
     """Return the model of the stored vectors.
 
     Raises:
@@ -71,5 +71,5 @@ def query_embedder(context: AppContext, reader: "SqliteReader") -> "Embedder":
     """
     version = reader.get_value(EMBEDDING_VERSION)
     if version is not None:
-        context.embedders.wanted(version)
-    return context.embedders.stored(version)
+        context.embedders.choose_model(version)
+    return context.embedders.load_stored(version)

@@ -42,10 +42,10 @@ def search_command(request: SearchRequest) -> str:
     return shlex.join([*words, *(["--"] if request.query.startswith("-") else []), request.query])
 
 
-def remedy(
+def suggest_command(
     kind: "Remedy | None", explained: "Explanation", request: SearchRequest, doc: "DocId"
 ) -> str | None:
-    """Return the command that a remedy is; None when there is none."""
+    """Return the command that would bring a document, None when there is none."""
     if kind is None:
         return None
     if kind == "mend":

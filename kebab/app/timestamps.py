@@ -1,4 +1,4 @@
-"""Moments: between seconds since the epoch and RFC 3339, and the dates that people type."""
+"""Formats timestamps as RFC 3339 and parses the dates and ages that people type."""
 
 import re
 from datetime import UTC, datetime
@@ -13,14 +13,14 @@ _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 
 def format_timestamp(seconds: float) -> str:
     """Return seconds since the epoch as RFC 3339 in UTC, to the millisecond."""
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    time = datetime.fromtimestamp(seconds, UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_time(text: str, field: str, now: float) -> float:
-    """Return seconds since the epoch for a date, a moment, or an age such as `7d`.
+    """Return seconds since the epoch for a date, a timestamp, or an age such as `7d`.
 
-    A date or a moment without an offset is local time. What lies beyond the times that files can
+    A date or a timestamp without an offset is local time. What lies beyond the times that files can
     have is brought to their ends.
 
     Raises:

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.app import explained as told
 from kebab.app.context import AppContext
-from kebab.app.library import chunk_id, document_id, not_found, summary
+from kebab.app.library import find_chunk_id, find_document_id, not_found, summary
 from kebab.app.project import degraded
 from kebab.app.queries import build_query
-from kebab.app.search import parts
-from kebab.app.suggested_commands import remedy
+from kebab.app.search import prepare_vector_search
+from kebab.app.suggested_commands import suggest_command
 from kebab.search.cache import QueryVectors
 from kebab.search.explain import Explainer
 from kebab.search.explain import Explanation as Explained
@@ -42,7 +42,7 @@ def why(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
         if isinstance(subject, NotFound):
             return subject
         document, passages = subject
-        vectors, embedder = parts(context, reader)
+        vectors, embedder = prepare_vector_search(context, reader)
         memory = QueryVectors(context.cache)
         channel = Channel(library=reader, vectors=vectors, embedder=embedder, memory=memory)
         explained = Explainer(reader, channel).explain(query, passages)
@@ -51,11 +51,11 @@ def why(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
 
 def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
     """Return a document with its passages, or with the one that is meant."""
-    found = document_id(catalogue, name)
+    found = find_document_id(catalogue, name)
     if not isinstance(found, NotFound):
         detail = catalogue.document(found)
         return (detail.summary, list(detail.chunks)) if detail else not_found(name, "document")
-    passage = found if found.error.kind == "ambiguous" else chunk_id(catalogue, name)
+    passage = found if found.error.kind == "ambiguous" else find_chunk_id(catalogue, name)
     one = None if isinstance(passage, NotFound) else catalogue.chunk(passage)
     document = catalogue.summary(one.chunk.doc_id) if one else None
     return (document, [one.chunk]) if one and document else found
@@ -74,7 +74,7 @@ def _explanation(
         rank=best.place if best and not explained.lifted else None,
         verdict=found.kind,
         message=found.text,
-        hint=remedy(found.remedy, explained, request, document.doc_id),
+        hint=suggest_command(found.remedy, explained, request, document.doc_id),
         reading=told.reading(explained, query.filters),
         lifted=[told.barrier(one) for one in explained.lifted],
         passages=[told.account(one) for one in explained.accounts],

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.app.facade import Kebab
-from kebab.app.search import query_embedder
+from kebab.app.search import load_query_embedder
 from kebab.bench.corpus import queries
 from kebab.config.load import load
 from kebab.core.query import Filters
@@ -69,7 +69,7 @@ def _embedding(texts: Sequence[str]) -> list[float]:
     """Return the times of the model alone, on questions that nothing remembers."""
     context = _context()
     with context.reader() as reader:
-        embedder = query_embedder(context, reader)
+        embedder = load_query_embedder(context, reader)
         return timed(lambda text: embedder.embed_query(f"{text} again"), texts)
 
 

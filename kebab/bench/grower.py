@@ -16,7 +16,7 @@ from kebab.ingest.run import run
 def main(folder: str, version: str, counted: str) -> None:
     """Print what came of it, as one line of JSON; `counted` says who counts tokens."""
     context = AppContext(load(None), config_path=Path("absent.toml"))
-    counter = context.embedders.installed(version) if counted == EXACTLY else None
+    counter = context.embedders.load_installed(version) if counted == EXACTLY else None
     request = IngestRequest(paths=(folder,), chunker=context.labels().chunker)
     started = time.perf_counter()
     with context.writer("ingest") as library:

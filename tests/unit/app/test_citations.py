@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.citations import file_of, freshness, line_citation, quoted
+from kebab.app.citations import file_of, freshness, line_citation, quote_path
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from kebab.app.citations import file_of, freshness, line_citation, quoted
     ],
 )
 def test_what_would_break_a_link_is_escaped_and_letters_are_kept(path, uri):
-    assert quoted(path) == uri
+    assert quote_path(path) == uri
 
 
 def test_a_citation_names_its_lines():

@@ -10,10 +10,10 @@ from tests.fakes.conversations import turn
 from tests.fakes.embedder import HashingEmbedder
 
 
-def test_a_workshop_makes_nothing_by_being_built(desk):
+def test_a_context_creates_nothing_by_being_built(desk):
     before = desk.tree()
     context = desk.context()
-    context.own_files()
+    context.list_own_files()
     context.labels()
     context.close()
 
@@ -30,13 +30,19 @@ def test_places_are_those_of_the_settings(desk):
 @pytest.mark.parametrize("flag", ["data_dir", "models_dir"])
 def test_a_place_that_utf8_cannot_carry_is_refused(desk, flag):
     with pytest.raises(ConfigInvalid, match="UTF-8") as caught:
-        desk.context(**{flag: str(desk.folder / "caf\udce9")})
+        _ = desk.context(**{flag: str(desk.folder / "caf\udce9")}).places
 
     assert caught.value.path == str(desk.folder / "caf\udce9")
 
 
+def test_the_log_is_read_whatever_the_other_folders_are_called(desk):
+    context = desk.context(data_dir=str(desk.folder / "caf\udce9"))
+
+    assert context.log == desk.context().places.log
+
+
 def test_the_lock_is_the_last_of_our_own_files(desk):
-    files = desk.context().own_files()
+    files = desk.context().list_own_files()
 
     assert [path.name for path in files] == [
         "kebab.sqlite",
@@ -53,7 +59,7 @@ def test_own_files_of_a_linked_folder_are_named_below_the_link(desk):
     (desk.folder / "real").mkdir()
     desk.data.symlink_to(desk.folder / "real")
 
-    assert {path.parent for path in desk.context().own_files()} == {desk.data}
+    assert {path.parent for path in desk.context().list_own_files()} == {desk.data}
 
 
 def test_writing_can_be_switched_off(desk):
@@ -147,7 +153,7 @@ def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
 
 
 def test_bytes_become_the_text_that_lines_are_counted_in(desk):
-    assert desk.context().decoded("가나\r\n다".encode("cp949"), "a.md") == "가나\n다"
+    assert desk.context().decode_text("가나\r\n다".encode("cp949"), "a.md") == "가나\n다"
 
 
 def test_labels_follow_the_settings(desk):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kebab.app.doctor import subject
+from kebab.app.doctor import build_inputs
 from kebab.embed.models import E5_SMALL, MINILM
 from kebab.errors.catalog import ModelUnreachable, NotIndexed, StoreCorrupt
 from kebab.store.sqlite.migrate import expected
@@ -17,7 +17,7 @@ def full(lab):
 
 
 def _subject(desk, **flags):
-    return subject(desk.context(**flags))
+    return build_inputs(desk.context(**flags))
 
 
 def test_places_are_those_of_the_settings(desk):

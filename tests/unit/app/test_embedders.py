@@ -26,7 +26,7 @@ def made(tmp_path, tiny_models):
 
 
 def _obtained(embedders, stored=None):
-    return embedders.obtained(stored, silent, Cancel())
+    return embedders.obtain(stored, silent, Cancel())
 
 
 def test_all_models_are_registered(made):
@@ -41,12 +41,12 @@ def test_weights_are_placed_when_they_are_here(made, tiny_models, tmp_path):
 
 def test_an_installed_model_is_loaded_once(made):
     embedders = made()
-    first = embedders.installed(E5_SMALL.version)
+    first = embedders.load_installed(E5_SMALL.version)
 
     assert first is not None
     assert first.version == E5_SMALL.version
-    assert first is embedders.installed(E5_SMALL.version)
-    assert first is embedders.stored(E5_SMALL.version)
+    assert first is embedders.load_installed(E5_SMALL.version)
+    assert first is embedders.load_stored(E5_SMALL.version)
     assert first is _obtained(embedders)
 
 
@@ -112,8 +112,8 @@ def test_offline_nothing_can_be_had_and_nothing_is_made(made, tmp_path):
 def test_fetching_gives_the_model_by_name_or_the_best(made):
     embedders = made(MINILM.key)
 
-    assert embedders.fetched("auto", silent, Cancel()) is E5_SMALL
-    assert embedders.fetched("l6-v2", silent, Cancel()) is MINILM
+    assert embedders.download("auto", silent, Cancel()) is E5_SMALL
+    assert embedders.download("l6-v2", silent, Cancel()) is MINILM
 
 
 def test_fetching_by_name_checks_every_byte(made, tmp_path, tiny_models):

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.language_models import answering, language_model, model_endpoint
+from kebab.app.language_models import build_language_model, check_server, resolve_endpoint
 from kebab.config.load import load
 from kebab.core.answer import Message
 from kebab.errors.catalog import ConfigInvalid, ModelNotPulled, ModelRejected, ModelUnreachable
@@ -27,7 +27,7 @@ def test_ollama_is_asked_with_what_the_settings_say():
             endpoint=server.url, model="tiny", context_tokens=2048, keep_alive="9m", think=False
         )
 
-        completion = say(language_model(said, environ={}))
+        completion = say(build_language_model(said, environ={}))
 
         (asked,) = [one for one in server.asked if one.path == "/api/chat"]
     assert completion.text == "Now."
@@ -37,8 +37,8 @@ def test_ollama_is_asked_with_what_the_settings_say():
 
 
 def test_a_named_model_outranks_the_settings():
-    assert language_model(settings(model="tiny"), "other", environ={}).name == "other"
-    assert language_model(settings(model="tiny"), environ={}).name == "tiny"
+    assert build_language_model(settings(model="tiny"), "other", environ={}).name == "other"
+    assert build_language_model(settings(model="tiny"), environ={}).name == "tiny"
 
 
 def test_an_openai_compatible_server_gets_the_key_of_the_named_variable():
@@ -46,7 +46,7 @@ def test_an_openai_compatible_server_gets_the_key_of_the_named_variable():
         server.enqueue(OpenAiSays("Now."))
         said = settings(provider="openai", endpoint=server.url, model="tiny", key_variable="MY_KEY")
 
-        completion = say(language_model(said, environ={"MY_KEY": "sk-secret"}))
+        completion = say(build_language_model(said, environ={"MY_KEY": "sk-secret"}))
 
     assert completion.text == "Now."
 
@@ -55,7 +55,7 @@ def test_a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable():
     said = settings(provider="openai", key_variable="MY_KEY")
 
     with pytest.raises(ConfigInvalid, match="MY_KEY"):
-        language_model(said, environ={"MY_KEY": "two\nlines"})
+        build_language_model(said, environ={"MY_KEY": "two\nlines"})
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable():
     ],
 )
 def test_each_provider_has_its_endpoint(llm, environ, shown):
-    assert model_endpoint(settings(**llm).models.llm, environ).shown == shown
+    assert resolve_endpoint(settings(**llm).models.llm, environ).shown == shown
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_each_provider_has_its_endpoint(llm, environ, shown):
         ({"provider": "openai", "endpoint": "localhost:many"}, "models.llm.endpoint"),
     ],
 )
-@pytest.mark.parametrize("asked", [language_model, answering])
+@pytest.mark.parametrize("asked", [build_language_model, check_server])
 def test_a_port_that_cannot_be_read_is_refused_by_whoever_would_use_it(asked, llm, origin):
     with pytest.raises(ConfigInvalid, match="port not understood: many") as refused:
         asked(settings(**llm), environ={"OLLAMA_HOST": "127.0.0.1:many"})
@@ -94,7 +94,7 @@ def test_a_port_that_cannot_be_read_is_refused_by_whoever_would_use_it(asked, ll
 
 def test_who_answers_is_said_in_a_sentence():
     with fake_ollama("tiny:latest", version="0.32.15") as server:
-        said = answering(settings(endpoint=server.url, model="tiny"), environ={})
+        said = check_server(settings(endpoint=server.url, model="tiny"), environ={})
     assert said == f"Ollama 0.32.15 at {server.url} has tiny"
 
 
@@ -102,20 +102,20 @@ def test_who_answers_is_said_in_a_sentence():
 def test_an_openai_compatible_server_need_not_list_the_model(model, verb):
     with fake_openai("tiny") as server:
         said = settings(provider="openai", endpoint=server.url, model=model)
-        assert verb in (answering(said, environ={}) or "")
+        assert verb in (check_server(said, environ={}) or "")
 
 
 def test_extractive_answers_need_nobody():
-    assert answering(settings(provider="extractive"), environ={}) is None
+    assert check_server(settings(provider="extractive"), environ={}) is None
 
 
 def test_what_cannot_answer_says_why():
     nobody = "http://127.0.0.1:9"
     with pytest.raises(ModelUnreachable):
-        answering(settings(endpoint=nobody), environ={})
+        check_server(settings(endpoint=nobody), environ={})
     with pytest.raises(ModelUnreachable):
-        answering(settings(provider="openai", endpoint=nobody), environ={})
+        check_server(settings(provider="openai", endpoint=nobody), environ={})
     with fake_ollama("tiny:latest") as server, pytest.raises(ModelNotPulled):
-        answering(settings(endpoint=server.url, model="other"), environ={})
+        check_server(settings(endpoint=server.url, model="other"), environ={})
     with fake_openai("tiny", key="sk-secret") as other, pytest.raises(ModelRejected):
-        answering(settings(provider="openai", endpoint=other.url, model="tiny"), environ={})
+        check_server(settings(provider="openai", endpoint=other.url, model="tiny"), environ={})

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.library import chunk_id, document_id, not_found, opened
+from kebab.app.library import find_chunk_id, find_document_id, not_found, open_catalogue
 from kebab.core.library import Ambiguous
 from kebab.errors.catalog import NotIndexed
 from kebab.wire.library import NotFound
@@ -16,13 +16,13 @@ def full(desk):
 
 
 def _document(desk, name):
-    with opened(desk.context()) as catalogue:
-        return document_id(catalogue, name)
+    with open_catalogue(desk.context()) as catalogue:
+        return find_document_id(catalogue, name)
 
 
 def _chunk(desk, name):
-    with opened(desk.context()) as catalogue:
-        return chunk_id(catalogue, name)
+    with open_catalogue(desk.context()) as catalogue:
+        return find_chunk_id(catalogue, name)
 
 
 def _shared(ids):
