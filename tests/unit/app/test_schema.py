@@ -9,7 +9,9 @@ from kebab.app.library import remove
 from kebab.app.schema import describe
 from kebab.embed.models import E5_SMALL
 from kebab.errors.catalog import StoreCorrupt
+from kebab.wire.forms import name_of
 from kebab.wire.library import RmRequest
+from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode, envelop
 from kebab.wire.schemas import documents
 
@@ -139,3 +141,23 @@ def test_a_damaged_database_is_not_hidden(desk):
 
     with pytest.raises(StoreCorrupt):
         _told(desk)
+
+
+def test_capabilities_agree_with_the_registry_of_operations(desk):
+    able = describe(desk.context()).capabilities
+
+    assert able.ingest_progress == (OPERATIONS["ingest"].events is not None)
+    assert able.ingest_cancellation == OPERATIONS["ingest"].cancellable
+    assert able.single_file_ingest == ("ingest_text" in OPERATIONS)
+    assert able.streaming_ask == (OPERATIONS["ask"].events is not None)
+    assert able.rag_multi_turn == ("session" in OPERATIONS["ask"].request.__struct_fields__)
+    assert able.extractive_ask == ("extractive" in OPERATIONS["ask"].request.__struct_fields__)
+    assert able.review == ("review" in OPERATIONS)
+
+
+def test_every_record_of_an_operation_is_listed(desk):
+    records = {
+        name_of(one) for known in OPERATIONS.values() for one in (known.request, *known.replies)
+    }
+
+    assert records <= set(describe(desk.context()).wire.schemas)
