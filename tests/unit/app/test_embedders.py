@@ -35,8 +35,8 @@ def test_all_models_are_registered(made):
 
 
 def test_weights_are_placed_when_they_are_here(made, tiny_models, tmp_path):
-    assert made().place(MINILM) == tiny_models / MINILM.version
-    assert made(folder=tmp_path).place(MINILM) is None
+    assert made().find_weights(MINILM) == tiny_models / MINILM.version
+    assert made(folder=tmp_path).find_weights(MINILM) is None
 
 
 def test_an_installed_model_is_loaded_once(made):
@@ -51,7 +51,7 @@ def test_an_installed_model_is_loaded_once(made):
 
 
 def test_a_model_that_is_not_here_is_none(made, tmp_path):
-    assert made(folder=tmp_path).installed(E5_SMALL.version) is None
+    assert made(folder=tmp_path).load_installed(E5_SMALL.version) is None
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_a_model_that_is_not_here_is_none(made, tmp_path):
     ],
 )
 def test_settings_and_stored_vectors_say_what_is_wanted(made, configured, stored, wanted):
-    assert made(configured).wanted(stored) == wanted
+    assert made(configured).choose_model(stored) == wanted
 
 
 def test_settings_that_contradict_stored_vectors_are_a_mismatch(made):
     with pytest.raises(EmbeddingMismatch) as caught:
-        made(MINILM.key).wanted(E5_SMALL.version)
+        made(MINILM.key).choose_model(E5_SMALL.version)
 
     assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
 
@@ -122,7 +122,7 @@ def test_fetching_by_name_checks_every_byte(made, tmp_path, tiny_models):
     file.write_text(file.read_text().swapcase())
 
     with pytest.raises(EmbeddingUnavailable):
-        made(folder=tmp_path / "models").fetched(MINILM.key, silent, Cancel())
+        made(folder=tmp_path / "models").download(MINILM.key, silent, Cancel())
 
 
 def test_threads_are_taken_from_the_settings(made):
