@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from kebab.config.model import AUTO, Settings
 from kebab.config.paths import places
-from kebab.core.legible import legible
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, ReadOnly
 from kebab.errors.place import absolute
+from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,7 +82,7 @@ class AppContext:
         """
         found = places(self.settings)
         for path in (found.data, found.models, self.config_path):
-            if legible(str(path)) != str(path) or "\0" in str(path):
+            if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
                 raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
         return found
 
@@ -131,12 +131,12 @@ class AppContext:
             ReadOnly: Writing is switched off.
             Locked: Another process is writing.
         """
-        from kebab.search.tokens import index_tokens
         from kebab.store.sqlite.writer import SqliteWriter
+        from kebab.text.tokenizer import tokenize
 
         self.refuse_when_read_only(operation)
         self._close_readers()
-        return SqliteWriter(self.places.data, index_tokens, self.clock.now)
+        return SqliteWriter(self.places.data, tokenize, self.clock.now)
 
     def writer_lock(self) -> AbstractContextManager[object]:
         """Return the writer lock, taken."""

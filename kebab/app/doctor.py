@@ -110,7 +110,7 @@ def _schema(context: AppContext) -> Schema:
 
 def _known_term(context: AppContext) -> KnownTerm | None:
     """Return a word of the first passage that has one, and whether the word index knows it."""
-    from kebab.search.tokens import index_tokens
+    from kebab.text.tokenizer import tokenize
 
     with context.reader() as reader:
         page = context.catalogue(reader).documents(Filters(), limit=1)
@@ -118,7 +118,7 @@ def _known_term(context: AppContext) -> KnownTerm | None:
             context.catalogue(reader).document(page.documents[0].doc_id) if page.total else None
         )
         texts = [chunk.text for chunk in detail.chunks] if detail else []
-        terms = [term for text in texts for term in index_tokens(text)[:1]]
+        terms = [term for text in texts for term in tokenize(text)[:1]]
         if not terms:
             return None
         return KnownTerm(terms[0], found=reader.document_frequency(terms[:1])[terms[0]] > 0)

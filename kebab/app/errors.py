@@ -13,10 +13,10 @@ from kebab.app.audit_log import lines
 from kebab.app.context import AppContext
 from kebab.app.library import not_found
 from kebab.app.timestamps import format_timestamp, parse_time
-from kebab.core.legible import legible
 from kebab.core.library import Ambiguous
 from kebab.errors.listing import catalog
 from kebab.errors.refusal import refused
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.audit import (
     Dimension,
     ErrorAudit,
@@ -63,7 +63,7 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
         total=len(recent),
         unreadable=unreadable,
         groups=[_group(recent, by, request.limit) for by in dimensions],
-        log=legible(str(log)),
+        log=escape_undecodable(str(log)),
     )
 
 
@@ -73,7 +73,7 @@ def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAud
     Raises:
         IoError: The log cannot be read.
     """
-    name = legible(request.name.strip().lower())
+    name = escape_undecodable(request.name.strip().lower())
     entries = _entries(context.log)[0]
     found = [one.audit for one in entries if name and one.audit.correlation_id.startswith(name)]
     if len(found) == 1:
@@ -88,7 +88,7 @@ def explain(request: ExplainRequest) -> ErrorCatalog | NotFound:
         return ErrorCatalog(errors=rows())
     if signal := catalog().get(request.code):
         return ErrorCatalog(errors=[row(signal)])
-    code = legible(request.code)
+    code = escape_undecodable(request.code)
     near = difflib.get_close_matches(code, catalog(), n=3)
     fault = LookupFault(
         kind="not_found", message=f"no such code: {code}", retryable=False, candidates=near

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kebab.search import depth
     from kebab.search.explain import Account, Explanation
     from kebab.search.parse import Phrase
-    from kebab.search.tokens import Term
+    from kebab.text.tokenizer import Term
 
 _NAMES: dict[str, FilterName] = {
     "tag": "tag",

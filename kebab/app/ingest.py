@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kebab.app.classify import PLAIN, View, reply, seen_with
 from kebab.app.context import AppContext
 from kebab.core.cancel import Cancel
-from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION, STDIN
 from kebab.errors.catalog import (
@@ -25,6 +24,7 @@ from kebab.ingest.outcome import IngestItem as Item
 from kebab.ingest.outcome import IngestOutcome
 from kebab.ingest.request import IngestPorts, TextNote
 from kebab.ingest.request import IngestRequest as IngestJob
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import (
     EmbeddingSummary,
     IngestItem,
@@ -86,9 +86,9 @@ def ingest_text(
     if 0 < limit < size:
         raise TooLarge(what="stdin", size=size, limit=limit)
     note = TextNote(
-        title=legible(request.title.strip()),
+        title=escape_undecodable(request.title.strip()),
         text=context.decode_text(request.text, _STDIN),
-        source_uri=request.source_uri and legible(request.source_uri),
+        source_uri=request.source_uri and escape_undecodable(request.source_uri),
         folder=str(context.places.texts),
     )
     job = _build_job(context, IngestRequest(dry_run=request.dry_run))

@@ -12,9 +12,9 @@ from kebab.app.timestamps import format_timestamp
 from kebab.core.chunk import embed_text
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId
-from kebab.core.legible import legible
 from kebab.core.library import Ambiguous, DocumentDetail, DocumentSummary
 from kebab.core.stored import STDIN
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import (
     ChunkBrief,
     ChunkInspection,
@@ -165,7 +165,7 @@ def open_catalogue(context: AppContext) -> "Iterator[Catalogue]":
 
 def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     """Return the document meant by an id, a path within a source, or a path from here."""
-    name = legible(name)
+    name = escape_undecodable(name)
     found = catalogue.resolve_document(name) or catalogue.resolve_document(_absolute(name))
     if isinstance(found, str):
         return found
@@ -174,7 +174,7 @@ def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
 
 def find_chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
     """Return the passage meant by an id."""
-    name = legible(name)
+    name = escape_undecodable(name)
     found = catalogue.resolve_chunk(name)
     if isinstance(found, str):
         return found

@@ -7,8 +7,8 @@ from kebab.app.library import not_found
 from kebab.app.timestamps import format_timestamp
 from kebab.core.answer import SessionSummary as Stored
 from kebab.core.answer import Turn
-from kebab.core.legible import legible
 from kebab.errors.catalog import InvalidInput
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import NotFound
 from kebab.wire.session import (
     SessionList,
@@ -32,7 +32,7 @@ def named(text: str, field: str = "$.session") -> str:
         InvalidInput: It is not valid UTF-8, empty, longer than 100 code points, or holds a control
             character or a line break.
     """
-    if legible(text) != text:
+    if escape_undecodable(text) != text:
         raise InvalidInput(field=field, cause="not valid UTF-8")
     name = unicodedata.normalize("NFC", text).strip()
     if not name:

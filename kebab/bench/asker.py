@@ -18,7 +18,7 @@ from kebab.bench.corpus import queries
 from kebab.config.load import load
 from kebab.core.query import Filters
 from kebab.search import expression
-from kebab.search.tokens import query_terms
+from kebab.text.tokenizer import build_query_terms
 from kebab.wire.search import SearchRequest
 
 _WARM_UP, _FIRST, _NEXT = 5, 100, 200
@@ -58,7 +58,7 @@ def _words(texts: Sequence[str]) -> list[float]:
     """Return the times of SQLite's word index alone, asked for the same words."""
 
     def look(text: str) -> object:
-        match = expression.match(query_terms(text), (), ())
+        match = expression.match(build_query_terms(text), (), ())
         return reader.lexical(match, Filters(), _SHOWN) if match else []
 
     with _context().reader() as reader:

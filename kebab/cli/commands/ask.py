@@ -5,20 +5,20 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
-from kebab.cli.inquiry import (
-    LONGEST_QUESTION,
-    answered,
+from kebab.cli.ask import (
+    MAX_QUESTION_BYTES,
+    answer_question,
     ask_options,
-    bounded,
-    display_of,
-    inquiry,
+    build_ask_request,
+    check_question_size,
+    choose_answer_display,
+    find_exit_status,
     show,
-    status_of,
 )
-from kebab.cli.options import frame_option
-from kebab.cli.session import Session
-from kebab.cli.telling import Events
+from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
+from kebab.cli.options import ndjson_option
+from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
 
 _STDIN = ("-",)
@@ -37,28 +37,30 @@ _STDIN = ("-",)
 )
 @click.argument("question", nargs=-1, metavar="QUESTION…")
 @ask_options
-@frame_option("--stream", help="Send events as NDJSON on stdout, the last with the answer.")
+@ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the answer.")
 @click.pass_obj
-def command(session: Session, /, question: tuple[str, ...], **flags: Any) -> Exit:
+def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any) -> Exit:
     """Answer a question from the notes, with citations.
 
     Every `[1]` in the answer points at lines of a file that carry what it says. Where the notes
     do not answer, kebab says so. `-` reads the question from stdin.
     """
-    stream = Events(session, stream=True) if flags.pop("stream") else None
-    settings = session.settings()
-    request = inquiry(settings, read() if question == _STDIN else " ".join(question), flags)
-    with session.kebab(settings) as kebab:
-        display = stream or display_of(session, settings, request)
-        reply = answered(session, kebab, request, display)
+    stream = AnswerEvents(context, stream=True) if flags.pop("stream") else None
+    settings = context.load_settings()
+    request = build_ask_request(
+        settings, read() if question == _STDIN else " ".join(question), flags
+    )
+    with context.open_kebab(settings) as kebab:
+        display = stream or choose_answer_display(context, settings, request)
+        reply = answer_question(context, kebab, request, display)
     if stream is None:
-        return show(session, reply)
-    status = status_of(reply)
+        return show(context, reply)
+    status = find_exit_status(reply)
     stream.finish(reply, status)
     return status
 
 
 def read() -> str:
     """Return the question that stands on stdin."""
-    raw = sys.stdin.buffer.read(LONGEST_QUESTION + 1) if sys.stdin else b""
-    return bounded(raw).decode("utf-8-sig", "surrogateescape").strip()
+    raw = sys.stdin.buffer.read(MAX_QUESTION_BYTES + 1) if sys.stdin else b""
+    return check_question_size(raw).decode("utf-8-sig", "surrogateescape").strip()

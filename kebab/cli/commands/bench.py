@@ -8,9 +8,9 @@ from kebab.bench.rig import BenchOptions
 from kebab.bench.run import MEASUREMENTS, run
 from kebab.bench.sizes import parse_sizes, short_size
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
 from kebab.cli.render.bench import draw
 from kebab.cli.render.pace import Lines
-from kebab.cli.session import Session
 from kebab.config.paths import places
 from kebab.errors.signal import Exit
 
@@ -75,7 +75,7 @@ def _sizes(context: click.Context, option: click.Parameter, value: str) -> tuple
     help="Only these measurements (repeatable).",
 )
 @click.pass_obj
-def command(session: Session, /, **flags: Any) -> Exit:
+def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Measure speed and size against budgets.
 
     Notes are made up in a folder that goes afterwards; your knowledge base is not touched and
@@ -84,14 +84,14 @@ def command(session: Session, /, **flags: Any) -> Exit:
     hours on the large sizes. Budgets are reported and do not change the exit status; it is 1
     when something could not run.
     """
-    models = places(session.settings()).models
-    lines = Lines(session.channels.err)
+    models = places(context.load_settings()).models
+    lines = Lines(context.channels.err)
     try:
         reply = run(
-            BenchOptions(**flags), models, session.aside if session.flags.machine else lines
+            BenchOptions(**flags), models, context.write_event if context.flags.machine else lines
         )
     finally:
-        if not session.flags.machine:
+        if not context.flags.machine:
             lines.end()
     failed = any(gap.failed for gap in reply.gaps)
-    return session.answer(reply, draw, Exit.NO if failed else Exit.DONE)
+    return context.print_reply(reply, draw, Exit.NO if failed else Exit.DONE)

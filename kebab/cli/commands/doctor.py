@@ -3,8 +3,8 @@
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
 from kebab.cli.render.health import draw
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.health import DoctorRequest
 
@@ -16,11 +16,11 @@ from kebab.wire.health import DoctorRequest
     examples=("kebab doctor", "kebab doctor --json | jq '.checks[] | select(.status == \"fail\")'"),
 )
 @click.pass_obj
-def command(session: Session, /) -> Exit:
+def command(context: CommandContext, /) -> Exit:
     """Check everything and say how to mend it.
 
     Nothing is changed. Each failure comes with the command that mends it.
     """
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.doctor(DoctorRequest())
-    return session.answer(reply, draw, Exit.DONE if reply.ok else Exit.UNUSABLE)
+    return context.print_reply(reply, draw, Exit.DONE if reply.ok else Exit.UNUSABLE)

@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.filters import filter_options
+from kebab.cli.context import CommandContext
+from kebab.cli.options import filter_options, merge_flags
 from kebab.cli.render.dupes import draw
-from kebab.cli.request import made, stated
-from kebab.cli.session import Session
 from kebab.cli.ticker import Ticker
 from kebab.cli.work import display
 from kebab.errors.signal import Exit
@@ -33,7 +32,7 @@ _DEFAULTS = DupesRequest()
 @click.option(
     "--threshold",
     type=click.FloatRange(0.5, 1.0),
-    help=f"The least similarity of near copies, {_DEFAULTS.threshold} unless said.",
+    help=f"The lowest similarity of near copies, {_DEFAULTS.threshold} by default.",
 )
 @click.option("--exact", is_flag=True, help="Only what does not differ at all.")
 @click.option(
@@ -41,27 +40,27 @@ _DEFAULTS = DupesRequest()
     "--limit",
     type=click.IntRange(1, MAX_LIMIT),
     default=_DEFAULTS.limit,
-    help="The most groups on a page.",
+    help="Show at most N groups on a page.",
 )
-@click.option("--cursor", metavar="CURSOR", help="The page after the one that gave this cursor.")
+@click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
 @filter_options
 @click.pass_obj
-def command(session: Session, /, threshold: float | None, **flags: Any) -> Exit:
+def command(context: CommandContext, /, threshold: float | None, **flags: Any) -> Exit:
     """Find copies and near copies.
 
     Documents come first, then passages that stand in several places. Similarity is the share of
     word triples that two texts have in common, so no model is needed and every language works;
     passages of a few words are passed over. Only what passes the filters is compared.
     """
-    settings = session.settings()
+    settings = context.load_settings()
     if flags["exact"] and threshold is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
-    request = made(stated({}, {"threshold": threshold, **flags}), DupesRequest)
-    with display(session, stream=False) as shown, Ticker(shown) as told:
-        session.on_leave = shown.leave
-        with session.kebab(settings) as kebab:
+    request = made(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
+    with display(context, stream=False) as shown, Ticker(shown) as told:
+        context.on_abort = shown.leave
+        with context.open_kebab(settings) as kebab:
             reply = kebab.dupes(request, report=told)
         status = Exit.DONE if reply.groups else Exit.NO
         told.finish(status, cancelled=False)
-    again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""
-    return session.answer(reply, partial(draw, again=again), status)
+    again = context.repeat_command_with("--cursor", reply.next_cursor) if reply.next_cursor else ""
+    return context.print_reply(reply, partial(draw, again=again), status)

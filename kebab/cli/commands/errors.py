@@ -5,8 +5,8 @@ from typing import get_args
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
 from kebab.cli.render.errors import draw_entry, draw_stats
-from kebab.cli.session import Session
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.audit import Dimension, ErrorsRequest, InspectErrorRequest
@@ -32,7 +32,12 @@ from kebab.wire.library import NotFound
 @click.option("--id", "name", metavar="ID", help="Show one error in full, by its correlation id.")
 @click.pass_obj
 def command(
-    session: Session, /, since: str | None, by: Dimension | None, limit: int, name: str | None
+    context: CommandContext,
+    /,
+    since: str | None,
+    by: Dimension | None,
+    limit: int,
+    name: str | None,
 ) -> Exit:
     """Count what went wrong lately.
 
@@ -43,15 +48,15 @@ def command(
     if name is not None:
         if since or by:
             raise click.UsageError("`--id` shows one error, whatever its time and kind")
-        return _show(session, name)
-    with session.kebab(Settings()) as kebab:
+        return _show(context, name)
+    with context.open_kebab(Settings()) as kebab:
         reply = kebab.errors(ErrorsRequest(since=since, by=by, limit=limit))
-    return session.answer(reply, draw_stats)
+    return context.print_reply(reply, draw_stats)
 
 
-def _show(session: Session, /, name: str) -> Exit:
-    with session.kebab(Settings()) as kebab:
+def _show(context: CommandContext, /, name: str) -> Exit:
+    with context.open_kebab(Settings()) as kebab:
         reply = kebab.inspect_error(InspectErrorRequest(name=name))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw_entry)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_entry)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from kebab.cli.command import Command, Group
+from kebab.cli.context import CommandContext
 from kebab.cli.render.comparison import draw_comparison
 from kebab.cli.render.draft import draw_draft
 from kebab.cli.render.evals import draw_report
 from kebab.cli.render.pace import Lines
-from kebab.cli.session import Session
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.evals import PairedMetric
@@ -62,7 +62,7 @@ def command() -> None:
     show_default=True,
     help="How many hits to look at.",
 )
-@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
 @click.option("--by-doc", is_flag=True, help="Any passage of the right document is right.")
 @click.option(
     "--unanswerable", type=_FILE, metavar="FILE", help="More questions, which nothing answers."
@@ -70,7 +70,7 @@ def command() -> None:
 @click.option("--qrels", type=_FILE, metavar="FILE", help="Grades: query, document and grade.")
 @click.option("--out", type=_FILE, metavar="FILE", help="Keep the report here.")
 @click.pass_obj
-def run(session: Session, /, out: Path | None, **flags: Any) -> Exit:
+def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
     """Ask golden questions and count what is found.
 
     QUERIES has one JSON object a line: `query`, and `doc`, the path of the document that answers
@@ -83,19 +83,19 @@ def run(session: Session, /, out: Path | None, **flags: Any) -> Exit:
     from kebab.evals.golden import Sources
     from kebab.evals.run import EvalOptions, evaluate
 
-    settings = session.settings()
+    settings = context.load_settings()
     files = {name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")}
     if out:
-        _refuse_when_read_only(session, "eval run --out")
+        _refuse_when_read_only(context, "eval run --out")
         require_place(out)
         if out.resolve() in {one.resolve() for one in files.values() if one}:
             raise UsageInvalid(option="--out", cause=f"{out} is read, and would be replaced")
     sources = Sources(**files)
-    with session.kebab(settings, reading=True) as kebab, telling(session) as tell:
+    with context.open_kebab(settings, read_only=True) as kebab, telling(context) as tell:
         reply = evaluate(kebab, sources, EvalOptions(**flags), tell)
     if out:
-        write_whole(out, session.encoded(reply, Exit.DONE))
-    return session.answer(reply, draw_report)
+        write_whole(out, context.encode_reply(reply, Exit.DONE))
+    return context.print_reply(reply, draw_report)
 
 
 @command.command(
@@ -121,7 +121,7 @@ def run(session: Session, /, out: Path | None, **flags: Any) -> Exit:
     help="By what (repeatable).",
 )
 @click.pass_obj
-def compare(session: Session, /, before: Path, after: Path, **flags: Any) -> Exit:
+def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any) -> Exit:
     """Compare two reports question by question.
 
     A and B are reports that `kebab eval run --out` kept, on the same golden set. Intervals are
@@ -130,7 +130,7 @@ def compare(session: Session, /, before: Path, after: Path, **flags: Any) -> Exi
     from kebab.evals.compare import CompareOptions
     from kebab.evals.compare import compare as compared
 
-    return session.answer(compared(before, after, CompareOptions(**flags)), draw_comparison)
+    return context.print_reply(compared(before, after, CompareOptions(**flags)), draw_comparison)
 
 
 @command.command(
@@ -152,7 +152,7 @@ def compare(session: Session, /, before: Path, after: Path, **flags: Any) -> Exi
 @click.option("--seed", type=int, default=1, show_default=True, help="What to draw by.")
 @click.option("--force", is_flag=True, help="Replace the file when it is already there.")
 @click.pass_obj
-def init(session: Session, /, out: Path, *, force: bool, **flags: Any) -> Exit:
+def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) -> Exit:
     """Make golden questions from the notes, without any model.
 
     They ask for sentences and headings of the notes in fewer words, spread over documents and
@@ -163,36 +163,36 @@ def init(session: Session, /, out: Path, *, force: bool, **flags: Any) -> Exit:
     from kebab.evals.draft import DraftOptions, draft
     from kebab.evals.files import lines_of, require_place, write_whole
 
-    settings = session.settings()
-    _refuse_when_read_only(session, "eval init")
+    settings = context.load_settings()
+    _refuse_when_read_only(context, "eval init")
     require_place(out)
     if out.exists() and not force:
         raise UsageInvalid(option="--out", cause=f"{out} is there already; `--force` replaces it")
-    with session.kebab(settings, reading=True) as kebab, telling(session) as tell:
+    with context.open_kebab(settings, read_only=True) as kebab, telling(context) as tell:
         made = draft(kebab, out, DraftOptions(**flags), Pace(tell))
     if made.report.written:
         write_whole(out, lines_of(made.queries))
     status = Exit.DONE if made.report.written else Exit.NO
-    return session.answer(made.report, draw_draft, status)
+    return context.print_reply(made.report, draw_draft, status)
 
 
-def _refuse_when_read_only(session: Session, operation: str) -> None:
+def _refuse_when_read_only(context: CommandContext, operation: str) -> None:
     """Refuse to write a file where every write is to be refused.
 
     Raises:
         ReadOnly: Writing is switched off.
     """
-    if session.flags.read_only:
+    if context.flags.read_only:
         raise ReadOnly(operation=operation)
 
 
 @contextmanager
-def telling(session: Session) -> Iterator["Tell"]:
+def telling(context: CommandContext) -> Iterator["Tell"]:
     """Yield where progress goes: events for programs, a line for a person."""
-    if session.flags.machine:
-        yield session.aside
+    if context.flags.machine:
+        yield context.write_event
         return
-    lines = Lines(session.channels.err)
+    lines = Lines(context.channels.err)
     try:
         yield lines
     finally:

@@ -3,8 +3,8 @@
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
 from kebab.cli.render.catalogue import draw_explanation
-from kebab.cli.session import Session
 from kebab.config.model import Settings
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
@@ -21,15 +21,15 @@ from kebab.wire.library import NotFound
 @click.argument("code", required=False)
 @click.option("--all", "every", is_flag=True, help="Explain every code.")
 @click.pass_obj
-def command(session: Session, /, code: str | None, *, every: bool) -> Exit:
+def command(context: CommandContext, /, code: str | None, *, every: bool) -> Exit:
     """Explain an error code.
 
     It needs neither settings nor a network. `kebab schema --errors` lists all codes.
     """
     if every is (code is not None):
         raise click.UsageError("name one CODE, or take `--all`", click.get_current_context())
-    with session.kebab(Settings()) as kebab:
+    with context.open_kebab(Settings()) as kebab:
         reply = kebab.explain(ExplainRequest(code=code))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw_explanation)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_explanation)

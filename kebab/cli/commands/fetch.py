@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from kebab.cli.command import Command, Group
+from kebab.cli.context import CommandContext
 from kebab.cli.render.lines import draw
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import (
     FetchChunkRequest,
@@ -18,10 +18,14 @@ from kebab.wire.library import (
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _max_chars = click.option(
-    "--max-chars", type=click.IntRange(1), metavar="N", help="The most characters."
+    "--max-chars", type=click.IntRange(1), metavar="N", help="Print at most N characters."
 )
 _context = click.option(
-    "--context", type=click.IntRange(0), default=0, metavar="N", help="Lines around, on both sides."
+    "--context",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Print N more lines on both sides.",
 )
 
 
@@ -40,29 +44,29 @@ def command() -> None:
 @_context
 @_max_chars
 @click.pass_obj
-def chunk(session: Session, /, name: str, context: int, max_chars: int | None) -> Exit:
+def chunk(context: CommandContext, /, name: str, context: int, max_chars: int | None) -> Exit:
     """Print the lines of a passage.
 
     ID is the id of a passage, or a unique beginning of one.
     """
     request = FetchChunkRequest(name=name, context=context, max_chars=max_chars)
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.fetch_chunk(request)
-    return _answer(session, reply)
+    return _answer(context, reply)
 
 
 @command.command("doc", cls=Command, exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
 @click.argument("name")
 @_max_chars
 @click.pass_obj
-def doc(session: Session, /, name: str, max_chars: int | None) -> Exit:
+def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
     """Print a whole document.
 
     NAME is an id, a unique beginning of one, or a path.
     """
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.fetch_doc(FetchDocRequest(name=name, max_chars=max_chars))
-    return _answer(session, reply)
+    return _answer(context, reply)
 
 
 @command.command(
@@ -74,18 +78,18 @@ def doc(session: Session, /, name: str, max_chars: int | None) -> Exit:
 @_context
 @_max_chars
 @click.pass_obj
-def span(session: Session, /, name: str, start: int, **flags: Any) -> Exit:
+def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exit:
     """Print lines START to END of a document.
 
     NAME is an id, a unique beginning of one, or a path. Without END it is one line.
     """
     request = FetchSpanRequest(name=name, start=start, **flags)
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.fetch_span(request)
-    return _answer(session, reply)
+    return _answer(context, reply)
 
 
-def _answer(session: Session, /, reply: FetchResult | NotFound) -> Exit:
+def _answer(context: CommandContext, /, reply: FetchResult | NotFound) -> Exit:
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw)

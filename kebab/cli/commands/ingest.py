@@ -8,10 +8,10 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Command
-from kebab.cli.options import frame_option
+from kebab.cli.context import CommandContext
+from kebab.cli.options import ndjson_option
+from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.report import draw
-from kebab.cli.session import Session
-from kebab.cli.work import working
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
 from kebab.errors.signal import Exit
@@ -34,9 +34,9 @@ from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 @click.option("--source-uri", metavar="URI", help="Where the document from stdin comes from.")
 @click.option("--force", is_flag=True, help="Read every file again, changed or not.")
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
-@frame_option("--stream", help="Send events as NDJSON on stdout, the last with the report.")
+@ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the report.")
 @click.pass_obj
-def command(session: Session, /, paths: tuple[str, ...], **flags: Any) -> Exit:
+def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) -> Exit:
     """Read files into the knowledge base.
 
     PATH is a folder or a file; without one, the workspace or every folder read before is looked
@@ -46,15 +46,15 @@ def command(session: Session, /, paths: tuple[str, ...], **flags: Any) -> Exit:
     """
     stream = flags.pop("stream")
     _check(paths, flags)
-    settings = session.settings()
-    with working(session, stream=stream) as (shown, cancel):
-        with session.kebab(settings) as kebab:
+    settings = context.load_settings()
+    with report_cancellable_work(context, stream=stream) as (shown, cancel):
+        with context.open_kebab(settings) as kebab:
             reply = _ingested(kebab, paths, flags, shown, cancel)
         status = Exit.INTERRUPTED if reply.cancelled else Exit.DONE
         shown.finish(status, reply if stream else None, cancelled=reply.cancelled)
     if stream:
         return status
-    return session.answer(reply, partial(draw, verbose=session.flags.verbose), status)
+    return context.print_reply(reply, partial(draw, verbose=context.flags.verbose), status)
 
 
 def _check(paths: tuple[str, ...], flags: dict[str, Any]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
 from kebab.cli.render.setup import draw
-from kebab.cli.session import Session
 from kebab.config.load import load
 from kebab.config.model import Settings
 from kebab.errors.catalog import ConfigInvalid
@@ -24,32 +24,32 @@ from kebab.wire.health import InitRequest
 @click.option("--workspace", metavar="DIR", help="The folder that a bare `kebab ingest` reads.")
 @click.option("--force", is_flag=True, help="Write the file anew when it is already there.")
 @click.pass_obj
-def command(session: Session, *, workspace: str | None, force: bool) -> Exit:
+def command(context: CommandContext, *, workspace: str | None, force: bool) -> Exit:
     """Write a commented settings file.
 
     It goes where `--config` or `KEBAB_CONFIG` says, in a folder that exists, else into the
     platform's settings folder. Every line shows a default, so an untouched file changes nothing.
     """
-    settings = _settings(session, force=force)
-    with session.kebab(settings) as kebab:
+    settings = _settings(context, force=force)
+    with context.open_kebab(settings) as kebab:
         reply = kebab.init(InitRequest(workspace=workspace, force=force))
-    return session.answer(reply, draw)
+    return context.print_reply(reply, draw)
 
 
-def _settings(session: Session, *, force: bool) -> Settings:
+def _settings(context: CommandContext, *, force: bool) -> Settings:
     """Return the settings that hold now, or without a file that cannot be used and is replaced.
 
     Raises:
         ConfigInvalid: The file is there, stays, and cannot be used; or its folder is missing.
     """
-    path = session.config_path()
+    path = context.config_path
     if path.exists():
         try:
-            return session.settings()
+            return context.load_settings()
         except ConfigInvalid:
             if not force:
                 raise
-    elif session.named_config() and not path.parent.is_dir():
+    elif context.named_config_path and not path.parent.is_dir():
         raise ConfigInvalid(path=absolute(path), cause="no such folder")
     environ = {name: value for name, value in os.environ.items() if name != "KEBAB_CONFIG"}
-    return load(Path(os.devnull), environ=environ, flags={"data_dir": session.flags.data_dir})
+    return load(Path(os.devnull), environ=environ, flags={"data_dir": context.flags.data_dir})

@@ -3,8 +3,8 @@
 import click
 
 from kebab.cli.command import Command, Group
+from kebab.cli.context import CommandContext
 from kebab.cli.render.inspection import draw_chunk, draw_document
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import InspectChunkRequest, InspectDocRequest, NotFound
 
@@ -19,28 +19,28 @@ def command() -> None:
 @command.command("doc", cls=Command, exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
 @click.argument("name")
 @click.pass_obj
-def doc(session: Session, /, name: str) -> Exit:
+def doc(context: CommandContext, /, name: str) -> Exit:
     """Show a document with its passages.
 
     NAME is an id, a unique beginning of one, or a path.
     """
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.inspect_doc(InspectDocRequest(name=name))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw_document)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_document)
 
 
 @command.command("chunk", cls=Command, exits=_EXITS, examples=("kebab inspect chunk 3f2a91",))
 @click.argument("name", metavar="ID")
 @click.pass_obj
-def chunk(session: Session, /, name: str) -> Exit:
+def chunk(context: CommandContext, /, name: str) -> Exit:
     """Show a passage with its text, its neighbours and its vector's state.
 
     ID is the id of a passage, or a unique beginning of one.
     """
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.inspect_chunk(InspectChunkRequest(name=name))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw_chunk)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_chunk)

@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.filters import filter_options
+from kebab.cli.context import CommandContext
+from kebab.cli.options import filter_options, merge_flags
 from kebab.cli.render.documents import draw
-from kebab.cli.request import made, stated
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import ListRequest
 
@@ -25,18 +24,20 @@ from kebab.wire.library import ListRequest
     ),
 )
 @filter_options
-@click.option("-n", "--limit", type=click.IntRange(1), default=100, help="The most documents.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="How many to pass over.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), default=100, help="Show at most N documents."
+)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip the first N.")
 @click.pass_obj
-def command(session: Session, /, limit: int, offset: int, **flags: Any) -> Exit:
+def command(context: CommandContext, /, limit: int, offset: int, **flags: Any) -> Exit:
     """List the documents.
 
     They come by source and path. In a pipe, fields are separated by tabs: id, source, path, title,
     passages, time of change, freshness.
     """
     fields = {"limit": limit, "offset": offset}
-    request = made(stated(fields, flags), ListRequest)
-    with session.kebab() as kebab:
+    request = made(merge_flags(fields, flags), ListRequest)
+    with context.open_kebab() as kebab:
         reply = kebab.list(request)
-    again = session.again("--offset", str(offset + limit))
-    return session.answer(reply, partial(draw, again=again))
+    again = context.repeat_command_with("--offset", str(offset + limit))
+    return context.print_reply(reply, partial(draw, again=again))

@@ -7,9 +7,9 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Command, Group
+from kebab.cli.context import CommandContext
+from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.models import draw_list, draw_report
-from kebab.cli.session import Session
-from kebab.cli.work import working
 from kebab.config.model import AUTO
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
@@ -31,24 +31,24 @@ def command() -> None:
 
 @command.command("list", cls=Command, examples=("kebab model list",))
 @click.pass_obj
-def list_(session: Session, /) -> Exit:
+def list_(context: CommandContext, /) -> Exit:
     """List every embedding model, with the one in use marked."""
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.model_list(ModelListRequest())
-    return session.answer(reply, draw_list)
+    return context.print_reply(reply, draw_list)
 
 
 @command.command("pull", cls=Command, examples=("kebab model pull multilingual-e5-small",))
 @click.argument("model", metavar="[NAME]", default=AUTO)
 @click.pass_obj
-def pull(session: Session, /, model: str) -> Exit:
+def pull(context: CommandContext, /, model: str) -> Exit:
     """Fetch the weights of a model, so that it can be used without a network.
 
     Without NAME, or as `auto`, the best model that can be had.
     """
     request = ModelPullRequest(name=model)
     return _worked(
-        session,
+        context,
         lambda kebab, report, cancel: kebab.model_pull(request, report=report, cancel=cancel),
     )
 
@@ -56,7 +56,7 @@ def pull(session: Session, /, model: str) -> Exit:
 @command.command("use", cls=Command, exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
 @click.argument("model", metavar="NAME")
 @click.pass_obj
-def use(session: Session, /, model: str) -> Exit:
+def use(context: CommandContext, /, model: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.
 
     Words are searched meanwhile. `auto` takes the model that the settings name, else the best that
@@ -64,16 +64,16 @@ def use(session: Session, /, model: str) -> Exit:
     """
     request = ModelUseRequest(name=model)
     return _worked(
-        session,
+        context,
         lambda kebab, report, cancel: kebab.model_use(request, report=report, cancel=cancel),
     )
 
 
-def _worked(session: Session, /, work: Work) -> Exit:
-    settings = session.settings()
-    with working(session) as (shown, cancel):
-        with session.kebab(settings) as kebab:
+def _worked(context: CommandContext, /, work: Work) -> Exit:
+    settings = context.load_settings()
+    with report_cancellable_work(context) as (shown, cancel):
+        with context.open_kebab(settings) as kebab:
             reply = work(kebab, shown, cancel)
         status = Exit.INTERRUPTED if cancel.requested and reply.pending else Exit.DONE
         shown.finish(status, cancelled=status is not Exit.DONE)
-    return session.answer(reply, draw_report, status)
+    return context.print_reply(reply, draw_report, status)

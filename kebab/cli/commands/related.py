@@ -5,10 +5,9 @@ from typing import Any
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.filters import neighbour_options
+from kebab.cli.context import CommandContext
+from kebab.cli.options import merge_flags, neighbour_options
 from kebab.cli.render.related import draw
-from kebab.cli.request import made, stated
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.related import RelatedRequest
@@ -27,11 +26,15 @@ from kebab.wire.search import MAX_LIMIT
 )
 @click.argument("name", metavar="DOC")
 @click.option(
-    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), default=10, help="The most neighbours."
+    "-n",
+    "--limit",
+    type=click.IntRange(1, MAX_LIMIT),
+    default=10,
+    help="Show at most N neighbours.",
 )
 @neighbour_options
 @click.pass_obj
-def command(session: Session, /, name: str, limit: int, **flags: Any) -> Exit:
+def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> Exit:
     """Find the documents that are nearest to one.
 
     DOC is an id, a unique beginning of one, or a path. Each neighbour comes with the passage that
@@ -39,10 +42,10 @@ def command(session: Session, /, name: str, limit: int, **flags: Any) -> Exit:
     compared, no model is loaded; a document that has none is compared by its words. All filters
     must hold for a neighbour.
     """
-    settings = session.settings()
-    request = made(stated({"name": name, "limit": limit}, flags), RelatedRequest)
-    with session.kebab(settings) as kebab:
+    settings = context.load_settings()
+    request = made(merge_flags({"name": name, "limit": limit}, flags), RelatedRequest)
+    with context.open_kebab(settings) as kebab:
         reply = kebab.related(request)
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw, Exit.DONE if reply.related else Exit.NO)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw, Exit.DONE if reply.related else Exit.NO)

@@ -3,8 +3,8 @@
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.context import CommandContext
 from kebab.cli.render.removal import draw_removed
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound, RmRequest
 
@@ -17,14 +17,14 @@ from kebab.wire.library import NotFound, RmRequest
 )
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
 @click.pass_obj
-def command(session: Session, /, names: tuple[str, ...]) -> Exit:
+def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
     """Take documents out of the index; files stay.
 
     NAME is an id, a unique beginning of one, or a path. When one name is not found, nothing is
     taken out. A file that is still there comes back with the next ingest.
     """
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.rm(RmRequest(names=list(names)))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw_removed)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_removed)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import Command
-from kebab.cli.session import Session
+from kebab.cli.context import CommandContext
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kebab.cli.render.page import Page
+    from kebab.cli.render.canvas import Canvas
     from kebab.wire.introspect import Introspection
 
 
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 )
 @click.option("--errors", is_flag=True, help="List every error code instead.")
 @click.pass_obj
-def command(session: Session, *, errors: bool) -> Exit:
+def command(context: CommandContext, *, errors: bool) -> Exit:
     """Show what this build is, can do and holds.
 
     It works without a knowledge base too.
     """
     if errors:
-        return _catalogue(session)
+        return _catalogue(context)
     from kebab.wire.introspect import SchemaRequest
 
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.schema(SchemaRequest())
-    return session.answer(reply, _draw)
+    return context.print_reply(reply, _draw)
 
 
-def _catalogue(session: Session) -> Exit:
+def _catalogue(context: CommandContext) -> Exit:
     from kebab.cli.render.catalogue import draw_table
     from kebab.config.model import Settings
     from kebab.wire.error import ErrorCatalog, ExplainRequest
 
-    with session.kebab(Settings()) as kebab:
+    with context.open_kebab(Settings()) as kebab:
         reply = kebab.explain(ExplainRequest())
     assert isinstance(reply, ErrorCatalog)
-    return session.answer(reply, draw_table)
+    return context.print_reply(reply, draw_table)
 
 
-def _draw(reply: "Introspection", page: "Page") -> "Iterable[str]":
+def _draw(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":
     from kebab.cli.render.introspection import draw
 
-    return draw(reply, page)
+    return draw(reply, canvas)

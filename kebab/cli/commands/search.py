@@ -8,18 +8,16 @@ import click
 import msgspec
 
 from kebab.cli.command import Command
-from kebab.cli.filters import filter_options
-from kebab.cli.options import frame_option
-from kebab.cli.request import made, stated
-from kebab.cli.session import Session
+from kebab.cli.context import CommandContext
+from kebab.cli.options import build_request, filter_options, merge_flags, ndjson_option
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import UNREADABLE
 from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
-    from kebab.cli.frames import Frames
-    from kebab.cli.render.page import Page
+    from kebab.cli.render.canvas import Canvas
+    from kebab.cli.streams import SearchFrames
 
 
 @click.command(
@@ -35,23 +33,27 @@ if TYPE_CHECKING:
 )
 @click.argument("query", nargs=-1, metavar="QUERY…")
 @click.option(
-    "--mode", type=click.Choice(["hybrid", "lexical", "vector"]), help="Which channels answer."
+    "--mode",
+    type=click.Choice(["hybrid", "lexical", "vector"]),
+    help="Which search channels to use.",
 )
-@click.option("-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="The most hits on a page.")
-@click.option("--cursor", metavar="CURSOR", help="The page after the one that gave this cursor.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="Show at most N hits on a page."
+)
+@click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
 @filter_options
-@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
 @click.option(
-    "--snippet-chars", type=click.IntRange(20, 10_000), help="The most characters of a snippet."
+    "--snippet-chars",
+    type=click.IntRange(20, 10_000),
+    help="Show at most N characters of a snippet.",
 )
-@click.option(
-    "--max-tokens", type=click.IntRange(1), help="A bound on all hits together, never exceeded."
-)
+@click.option("--max-tokens", type=click.IntRange(1), help="Limit all hits together to N tokens.")
 @click.option("--trace", is_flag=True, help="Report what each stage did.")
-@frame_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
-@frame_option("--stream", help="Send the page as NDJSON frames.")
+@ndjson_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
+@ndjson_option("--stream", help="Send the hits as NDJSON frames.")
 @click.pass_obj
-def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
+def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) -> Exit:
     """Find passages by words and by meaning.
 
     Words are joined, and any of them may match; `"a phrase"` must occur as it stands, and after
@@ -60,31 +62,33 @@ def command(session: Session, /, query: tuple[str, ...], **flags: Any) -> Exit:
     bulk, stream = flags.pop("bulk"), flags.pop("stream")
     if bulk and (query or stream):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
-    frames = _frames(session) if stream else None
-    settings = session.settings()
-    fields = stated(msgspec.to_builtins(settings.search), flags)
+    frames = _frames(context) if stream else None
+    settings = context.load_settings()
+    fields = merge_flags(msgspec.to_builtins(settings.search), flags)
     if bulk:
-        return _bulk(session, settings, fields)
-    request = made({"query": " ".join(query), **fields}, SearchRequest)
-    with session.kebab(settings) as kebab:
+        return _bulk(context, settings, fields)
+    request = build_request({"query": " ".join(query), **fields}, SearchRequest)
+    with context.open_kebab(settings) as kebab:
         reply = kebab.search(request)
     status = Exit.DONE if reply.hits else Exit.NO
     if frames:
         return frames.finish(reply, status)
 
-    def draw(reply: SearchResponse, page: "Page") -> Iterator[str]:
+    def draw(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
         from kebab.cli.render import hits
 
-        again = session.again("--cursor", reply.next_cursor) if reply.next_cursor else ""
-        return hits.draw(reply, page, again)
+        again = (
+            context.repeat_command_with("--cursor", reply.next_cursor) if reply.next_cursor else ""
+        )
+        return hits.draw(reply, canvas, again)
 
-    return session.answer(reply, draw, status)
+    return context.print_reply(reply, draw, status)
 
 
-def _frames(session: Session) -> "Frames":
-    from kebab.cli.frames import Frames
+def _frames(context: CommandContext) -> "SearchFrames":
+    from kebab.cli.streams import SearchFrames
 
-    return Frames(session)
+    return SearchFrames(context)
 
 
 def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:
@@ -102,15 +106,15 @@ def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[byte
         yield msgspec.json.encode({**defaults, **said}) if isinstance(said, dict) else line
 
 
-def _bulk(session: Session, /, settings: Settings, defaults: dict[str, Any]) -> Exit:
+def _bulk(context: CommandContext, /, settings: Settings, defaults: dict[str, Any]) -> Exit:
     from kebab.app.bulk import search_lines
     from kebab.app.classify import seen_with
 
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
     found = False
-    with session.kebab(settings) as kebab:
+    with context.open_kebab(settings) as kebab:
         lines = completed(source, defaults)
         for item in search_lines(kebab.search, lines, seen_with(settings)):
-            session.line(item, None)
+            context.write_json(item, None)
             found = found or bool(item.response and item.response.hits)
     return Exit.DONE if found else Exit.NO

@@ -6,9 +6,9 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Command, Group
-from kebab.cli.confirm import confirm
+from kebab.cli.context import CommandContext
+from kebab.cli.prompt import confirm
 from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.session import SessionListRequest, SessionRmRequest, SessionShowRequest
@@ -29,23 +29,23 @@ def command() -> None:
     examples=("kebab session list", "kebab session list --json"),
 )
 @click.pass_obj
-def list_(session: Session, /) -> Exit:
+def list_(context: CommandContext, /) -> Exit:
     """List the sessions, the one used last first."""
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.session_list(SessionListRequest())
-    return session.answer(reply, draw_list)
+    return context.print_reply(reply, draw_list)
 
 
 @command.command("show", cls=Command, exits=_EXITS, examples=("kebab session show backups",))
 @click.argument("name")
 @click.pass_obj
-def show(session: Session, /, name: str) -> Exit:
+def show(context: CommandContext, /, name: str) -> Exit:
     """Show the questions and answers of a session."""
-    with session.kebab() as kebab:
+    with context.open_kebab() as kebab:
         reply = kebab.session_show(SessionShowRequest(name=name))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw_transcript)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_transcript)
 
 
 @command.command(
@@ -56,9 +56,9 @@ def show(session: Session, /, name: str) -> Exit:
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @click.option("--all", "everything", is_flag=True, help="Forget every session.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
-def rm(session: Session, /, names: tuple[str, ...], *, everything: bool, yes: bool) -> Exit:
+def rm(context: CommandContext, /, names: tuple[str, ...], *, everything: bool, yes: bool) -> Exit:
     """Forget sessions; documents stay.
 
     When one name is not found, nothing is forgotten. With `--all` and without `--yes` it asks
@@ -66,17 +66,17 @@ def rm(session: Session, /, names: tuple[str, ...], *, everything: bool, yes: bo
     """
     if everything == bool(names):
         raise click.UsageError("give either NAME or `--all`")
-    with session.kebab() as kebab:
-        chosen = _every(session, kebab, yes=yes) if everything else list(names)
+    with context.open_kebab() as kebab:
+        chosen = _every(context, kebab, yes=yes) if everything else list(names)
         reply = kebab.session_rm(SessionRmRequest(names=chosen))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw_removed)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_removed)
 
 
-def _every(session: Session, kebab: Kebab, *, yes: bool) -> list[str]:
+def _every(context: CommandContext, kebab: Kebab, *, yes: bool) -> list[str]:
     """Return the names of all sessions, confirmed."""
     found = kebab.session_list(SessionListRequest())
     if not yes:
-        confirm(session, _ALL, partial(draw_plan, found))
+        confirm(context, _ALL, partial(draw_plan, found))
     return [one.name for one in found.sessions]

@@ -6,10 +6,9 @@ import click
 import msgspec
 
 from kebab.cli.command import Command
-from kebab.cli.filters import filter_options
+from kebab.cli.context import CommandContext
+from kebab.cli.options import build_request, filter_options, merge_flags
 from kebab.cli.render.why import draw
-from kebab.cli.request import made, stated
-from kebab.cli.session import Session
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.search import MAX_LIMIT, SearchRequest
@@ -29,24 +28,28 @@ from kebab.wire.why import WhyRequest
 @click.argument("query", nargs=-1, required=True, metavar="QUERY…")
 @click.argument("name", metavar="DOC")
 @click.option(
-    "--mode", type=click.Choice(["hybrid", "lexical", "vector"]), help="Which channels answer."
+    "--mode",
+    type=click.Choice(["hybrid", "lexical", "vector"]),
+    help="Which search channels to use.",
 )
-@click.option("-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="The most hits on a page.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="Show at most N hits on a page."
+)
 @filter_options
-@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
 @click.pass_obj
-def command(session: Session, /, query: tuple[str, ...], name: str, **flags: Any) -> Exit:
+def command(context: CommandContext, /, query: tuple[str, ...], name: str, **flags: Any) -> Exit:
     """Say why a search finds a document, or where it loses it.
 
     QUERY and flags are those of `kebab search`. DOC is an id, a unique beginning of one, or a
     path; the id of a passage asks about that alone. Exit status 0 means that it is among the hits
     of the first page, 1 that it is not.
     """
-    settings = session.settings()
-    fields = stated(msgspec.to_builtins(settings.search), flags)
-    request = made({"query": " ".join(query), **fields}, SearchRequest)
-    with session.kebab(settings) as kebab:
+    settings = context.load_settings()
+    fields = merge_flags(msgspec.to_builtins(settings.search), flags)
+    request = build_request({"query": " ".join(query), **fields}, SearchRequest)
+    with context.open_kebab(settings) as kebab:
         reply = kebab.why(WhyRequest(name=name, search=request))
     if isinstance(reply, NotFound):
-        return session.missing(reply)
-    return session.answer(reply, draw, Exit.DONE if reply.found else Exit.NO)
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw, Exit.DONE if reply.found else Exit.NO)
