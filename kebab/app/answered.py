@@ -3,9 +3,9 @@
 import uuid
 from dataclasses import dataclass
 
-from kebab.app.moment import stamp
-from kebab.app.place import file_of, freshness, line_citation
+from kebab.app.citations import file_of, freshness, line_citation
 from kebab.app.project import search_hit
+from kebab.app.timestamps import format_timestamp
 from kebab.core.answer import AskOutcome, Inquiry, Support
 from kebab.core.hit import Page
 from kebab.rag.version import VERSION
@@ -16,7 +16,7 @@ SUGGESTIONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class AnswerContext:
     """What an answer does not know of itself; `created` in seconds since the epoch."""
 
     inquiry: Inquiry
@@ -26,7 +26,7 @@ class Context:
     prompted: bool = False
 
 
-def reply(outcome: AskOutcome, context: Context) -> Answer:
+def reply(outcome: AskOutcome, context: AnswerContext) -> Answer:
     """Return the answer as it goes out."""
     hits = outcome.retrieved.page.hits
     return Answer(
@@ -45,7 +45,7 @@ def reply(outcome: AskOutcome, context: Context) -> Answer:
         warnings=list(outcome.warnings),
         session_id=context.session,
         turn_index=context.turn,
-        created_at=stamp(context.created),
+        created_at=format_timestamp(context.created),
     )
 
 
@@ -72,7 +72,7 @@ def _citation(support: Support) -> AnswerCitation:
     )
 
 
-def _retrieval(outcome: AskOutcome, context: Context) -> AnswerRetrieval:
+def _retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieval:
     retrieved = outcome.retrieved
     return AnswerRetrieval(
         trace_id=uuid.uuid4().hex,

@@ -1,16 +1,14 @@
-"""Asking: a request becomes an inquiry, an answer becomes the reply, and a turn is remembered."""
+"""Answers a question: retrieves, generates, and remembers the turn of a session."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-import msgspec
-
-from kebab.app.answered import Context, reply
-from kebab.app.compose import Workshop
-from kebab.app.legible import require_legible
+from kebab.app.answered import AnswerContext, reply
+from kebab.app.context import AppContext
 from kebab.app.project import search_hit
-from kebab.app.search import as_filters, engine, query_embedder
+from kebab.app.queries import build_filters, require_utf8
+from kebab.app.search import build_engine, load_query_embedder
 from kebab.app.sessions import named
 from kebab.core.answer import AskOutcome, Inquiry, Refusal, Turn
 from kebab.core.hit import Page
@@ -36,7 +34,7 @@ _RECENT = 3
 """How many turns a follow-up question is understood in."""
 
 
-def ask(shop: Workshop, request: AskRequest, tell: Tell) -> Answer:
+def ask(context: AppContext, request: AskRequest, tell: Tell) -> Answer:
     """Return an answer or a refusal.
 
     Raises:
@@ -45,26 +43,26 @@ def ask(shop: Workshop, request: AskRequest, tell: Tell) -> Answer:
         NotIndexed: There is no index.
         ReadOnly: A turn would have to be remembered, and writing is switched off.
     """
-    require_legible(msgspec.structs.asdict(request))
-    _require_use(request.model, without=_without_model(shop, request))
-    inquiry = _inquiry(request, shop.clock.now())
-    session = _session(shop, inquiry)
-    recent = shop.conversations.turns(session, _RECENT) if session else []
-    with shop.reader() as reader:
-        writer = _writer(shop, reader, request)
-        outcome = AskEngine(engine(shop, reader).search, writer).answer(
+    require_utf8(request)
+    _require_use(request.model, without=_without_model(context, request))
+    inquiry = _inquiry(request, context.clock.now())
+    session = _session(context, inquiry)
+    recent = context.conversations.turns(session, _RECENT) if session else []
+    with context.reader() as reader:
+        writer = _writer(context, reader, request)
+        outcome = AskEngine(build_engine(context, reader).search, writer).answer(
             inquiry, recent, _Teller(tell)
         )
-    created = shop.clock.now()
-    kept = _kept(shop, _turn(inquiry, outcome, created) if session else None)
-    context = Context(
+    created = context.clock.now()
+    kept = _kept(context, _turn(inquiry, outcome, created) if session else None)
+    around = AnswerContext(
         inquiry=inquiry,
         session=session,
         turn=kept.index,
         created=created,
         prompted=writer.model is not None,
     )
-    return reply(replace(outcome, warnings=(*outcome.warnings, *kept.warnings)), context)
+    return reply(replace(outcome, warnings=(*outcome.warnings, *kept.warnings)), around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +90,9 @@ class _Kept:
     warnings: tuple[AnswerWarning, ...] = ()
 
 
-def _without_model(shop: Workshop, request: AskRequest) -> bool:
+def _without_model(context: AppContext, request: AskRequest) -> bool:
     """Return whether the notes themselves word the answer."""
-    return request.extractive or shop.settings.models.llm.provider == "extractive"
+    return request.extractive or context.settings.models.llm.provider == "extractive"
 
 
 def _require_use(model: str | None, *, without: bool) -> None:
@@ -112,45 +110,45 @@ def _inquiry(request: AskRequest, now: float) -> Inquiry:
         question=request.question,
         mode=Mode(request.mode),
         limit=request.limit,
-        filters=as_filters(request, now),
+        filters=build_filters(request, now),
         session=None if request.session is None else named(request.session),
     )
 
 
-def _session(shop: Workshop, inquiry: Inquiry) -> str | None:
+def _session(context: AppContext, inquiry: Inquiry) -> str | None:
     """Return the session to continue; None when there is none or history is off."""
-    if inquiry.session is None or not shop.settings.ask.history:
+    if inquiry.session is None or not context.settings.ask.history:
         return None
-    shop.refuse_when_read_only("ask --session")
+    context.refuse_when_read_only("ask --session")
     return inquiry.session
 
 
-def _writer(shop: Workshop, reader: "SqliteReader", request: AskRequest) -> "Writer":
+def _writer(context: AppContext, reader: "SqliteReader", request: AskRequest) -> "Writer":
     """Return what words the answer: the notes themselves, or a model."""
-    settings = shop.settings
-    if _without_model(shop, request):
+    settings = context.settings
+    if _without_model(context, request):
         from kebab.rag.quoting import SentenceWriter
 
         return SentenceWriter(
-            embedder=lambda: _embedder(shop, reader, inquiry_mode=Mode(request.mode)),
+            embedder=lambda: _embedder(context, reader, inquiry_mode=Mode(request.mode)),
             sentences=settings.ask.sentences,
         )
-    from kebab.app.compose.language_models import language_model
+    from kebab.app.language_models import build_language_model
     from kebab.rag.generate import ModelWriter
 
     return ModelWriter(
-        model=language_model(settings, request.model),
+        model=build_language_model(settings, request.model),
         answer_tokens=settings.models.llm.answer_tokens,
         policy=settings.ask.unsupported,
     )
 
 
-def _embedder(shop: Workshop, reader: "SqliteReader", inquiry_mode: Mode) -> "Embedder | None":
+def _embedder(context: AppContext, reader: "SqliteReader", inquiry_mode: Mode) -> "Embedder | None":
     """Return the model of the stored vectors, where sentences may be compared by meaning."""
     if inquiry_mode is Mode.LEXICAL:
         return None
     try:
-        return query_embedder(shop, reader)
+        return load_query_embedder(context, reader)
     except (EmbeddingUnavailable, EmbeddingMismatch):
         return None
 
@@ -169,12 +167,12 @@ def _turn(inquiry: Inquiry, outcome: AskOutcome, created: float) -> Turn:
     )
 
 
-def _kept(shop: Workshop, turn: Turn | None) -> _Kept:
+def _kept(context: AppContext, turn: Turn | None) -> _Kept:
     """Remember a turn, unless it was interrupted; an answer is not lost over its memory."""
     if turn is None or turn.refusal is Refusal.LLM_STREAM_ABORTED:
         return _Kept()
     try:
-        return _Kept(shop.conversations.add(turn))
+        return _Kept(context.conversations.add(turn))
     except (IoError, Locked) as signal:
         message = f"this turn is not remembered: {signal.text()}"
         warning = AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)

@@ -1,31 +1,34 @@
-"""Searching line by line: each line has its own answer or its own error."""
+"""Answers the lines of a bulk search: each has its own response or its own error."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from kebab.app.classify import classify, seen_with
-from kebab.app.compose import Workshop
-from kebab.app.search import search
+from kebab.app.classify import View, classify
 from kebab.errors.signal import Signal
 from kebab.wire.record import decode_request
-from kebab.wire.search import BulkSearchItem, SearchRequest
+from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
 
 
-def bulk(shop: Workshop, lines: Iterable[bytes]) -> Iterator[BulkSearchItem]:
-    """Yield the answer to each line that is not empty; a bad line is its own error."""
+def search_lines(
+    search_one: Callable[[SearchRequest], SearchResponse], lines: Iterable[bytes], view: View
+) -> Iterator[BulkSearchItem]:
+    """Yield the response to each line that is not empty, or the error of that line.
+
+    A line is a JSON string or a search request. `search_one` is the `search` of a facade, `view`
+    says how errors are worded.
+    """
     filled = (line for line in lines if line.strip())
     for index, line in enumerate(filled):
         query: str | None = None
         try:
-            request = _read(line)
+            request = _read_line(line)
             query = request.query
-            item = BulkSearchItem(index=index, query=query, response=search(shop, request))
+            item = BulkSearchItem(index=index, query=query, response=search_one(request))
         except Signal as signal:
-            fault = classify(signal, operation="search", view=seen_with(shop.settings)).reply
-            item = BulkSearchItem(index=index, query=query, error=fault)
+            error = classify(signal, operation="search", view=view).reply
+            item = BulkSearchItem(index=index, query=query, error=error)
         yield item
 
 
-def _read(line: bytes) -> SearchRequest:
-    """Return the request of a line: a JSON string, or an object."""
+def _read_line(line: bytes) -> SearchRequest:
     said: str | SearchRequest = decode_request(line, str | SearchRequest)
     return SearchRequest(query=said) if isinstance(said, str) else said

@@ -1,61 +1,58 @@
-"""Duplicates among documents and passages."""
+"""Finds copies among documents and passages."""
 
-from dataclasses import asdict
-
-from kebab.app.compose import Workshop
-from kebab.app.legible import require_legible
-from kebab.app.place import file_of, freshness, line_citation
-from kebab.app.requests import DupesOptions
+from kebab.app.citations import file_of, freshness, line_citation
+from kebab.app.context import AppContext
+from kebab.app.queries import build_filters
 from kebab.core.hit import StoredChunk
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import Report
-from kebab.core.query import Query
+from kebab.core.query import Filters, Query
 from kebab.core.stored import CURSOR_SALT
 from kebab.search import cursor, duplicates, snippet
 from kebab.search.duplicates import Copy, Group
-from kebab.wire.dupes import DuplicateGroup, DuplicateMember, Duplicates
+from kebab.wire.dupes import DupesRequest, DuplicateGroup, DuplicateMember, Duplicates
 
 _SNIPPET_CHARS = 160
 
 
-def dupes(shop: Workshop, options: DupesOptions, report: Report) -> Duplicates:
+def dupes(context: AppContext, request: DupesRequest, report: Report) -> Duplicates:
     """Return a page of groups.
 
     Raises:
-        InvalidInput: A filter is not valid UTF-8.
+        InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
         InvalidCursor: The cursor is not one of ours, or belongs to other flags.
         StaleCursor: The index moved since the cursor was issued.
         NotIndexed: There is no index.
     """
-    require_legible(asdict(options.filters))
-    started, bound = shop.clock.monotonic(), _bound(options)
-    with shop.reader() as reader:
+    filters = build_filters(request, context.clock.now())
+    started, bound = context.clock.monotonic(), _cursor_query(request, filters)
+    with context.reader() as reader:
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.revision()
-        given = options.cursor
+        given = request.cursor
         first = 0 if given is None else cursor.decode(given, bound, revision, salt)
         found = duplicates.find(
-            reader, options.threshold, options.filters, exact=options.exact, report=report
+            reader, request.threshold, filters, exact=request.exact, report=report
         )
-        end = first + options.limit
+        end = first + request.limit
         shown = [_group(reader, one) for one in found.groups[first:end]]
     more = end < len(found.groups)
     return Duplicates(
-        threshold=1.0 if options.exact else options.threshold,
-        exact=options.exact,
+        threshold=1.0 if request.exact else request.threshold,
+        exact=request.exact,
         groups=shown,
         total=len(found.groups),
         has_more=more,
         next_cursor=cursor.encode(bound, end, revision, salt) if more else None,
         compared=found.compared,
         corpus_revision=revision,
-        timing_ms=(shop.clock.monotonic() - started) * 1000,
+        timing_ms=(context.clock.monotonic() - started) * 1000,
     )
 
 
-def _bound(options: DupesOptions) -> Query:
-    """Return what a cursor belongs to, in the form that cursors know."""
-    text = f"dupes {'exact' if options.exact else options.threshold}"
-    return Query(text=text, filters=options.filters)
+def _cursor_query(request: DupesRequest, filters: Filters) -> Query:
+    """Return the query that a cursor of this request belongs to."""
+    text = f"dupes {'exact' if request.exact else request.threshold}"
+    return Query(text=text, filters=filters)
 
 
 def _group(library: LibraryReader, group: Group) -> DuplicateGroup:

@@ -1,5 +1,6 @@
-"""What went wrong lately: the log of faults counted, or one of them shown."""
+"""Counts the errors in the log, shows one of them, and explains error codes."""
 
+import difflib
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,14 +9,26 @@ from typing import get_args
 
 import msgspec
 
-from kebab.app.log import lines
-from kebab.app.lookup import not_found
-from kebab.app.moment import stamp
+from kebab.app.audit_log import lines
+from kebab.app.context import AppContext
+from kebab.app.library import not_found
+from kebab.app.timestamps import format_timestamp, parse_time
 from kebab.core.library import Ambiguous
+from kebab.errors.listing import catalog
 from kebab.errors.refusal import refused
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.audit import Dimension, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
-from kebab.wire.library import NotFound
+from kebab.wire.audit import (
+    Dimension,
+    ErrorAudit,
+    ErrorCount,
+    ErrorGroup,
+    ErrorsRequest,
+    ErrorStats,
+    InspectErrorRequest,
+)
+from kebab.wire.catalog import build_error_row, build_error_rows
+from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.library import LookupFault, NotFound
 from kebab.wire.record import UNREADABLE
 
 _DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
@@ -23,15 +36,6 @@ _IDS = 3
 """How many of the last faults a count names."""
 
 _CANDIDATES = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatsOptions:
-    """What to count: faults from `since` on (seconds since the epoch), by one thing or by all."""
-
-    since: float | None = None
-    by: Dimension | None = None
-    limit: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +46,54 @@ class _Entry:
     audit: ErrorAudit
 
 
-def stats(log: Path, options: StatsOptions) -> ErrorStats:
-    """Return the faults counted; without a log there are none.
+def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
+    """Return the errors of the log, counted; without a log there are none.
 
     Raises:
+        InvalidInput: `since` cannot be read.
         IoError: The log cannot be read.
     """
+    log, since = context.log, request.since
+    start = None if since is None else parse_time(since, "$.since", context.clock.now())
     entries, unreadable = _entries(log)
-    lately = [one for one in entries if options.since is None or one.when >= options.since]
-    wanted = [options.by] if options.by else _DIMENSIONS
+    recent = [one for one in entries if start is None or one.when >= start]
+    dimensions = [request.by] if request.by else _DIMENSIONS
     return ErrorStats(
-        since=None if options.since is None else stamp(options.since),
-        total=len(lately),
+        since=None if start is None else format_timestamp(start),
+        total=len(recent),
         unreadable=unreadable,
-        groups=[_group(lately, by, options.limit) for by in wanted],
+        groups=[_group(recent, by, request.limit) for by in dimensions],
         log=escape_undecodable(str(log)),
     )
 
 
-def entry(log: Path, name: str) -> ErrorAudit | NotFound:
-    """Return the line of the log that a correlation id, or a unique beginning of one, means.
+def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAudit | NotFound:
+    """Return the error of the log that has this correlation id, or the only one to begin with it.
 
     Raises:
         IoError: The log cannot be read.
     """
-    name = escape_undecodable(name.strip().lower())
-    found = [
-        one.audit for one in _entries(log)[0] if name and one.audit.correlation_id.startswith(name)
-    ]
+    name = escape_undecodable(request.name.strip().lower())
+    entries = _entries(context.log)[0]
+    found = [one.audit for one in entries if name and one.audit.correlation_id.startswith(name)]
     if len(found) == 1:
         return found[0]
     ids = [one.correlation_id for one in reversed(found)]
     return not_found(name, "error", Ambiguous(tuple(ids[:_CANDIDATES])) if ids else None)
+
+
+def explain(request: ExplainRequest) -> ErrorCatalog | NotFound:
+    """Return the catalogue row of a code, or every row."""
+    if request.code is None:
+        return ErrorCatalog(errors=build_error_rows())
+    if signal := catalog().get(request.code):
+        return ErrorCatalog(errors=[build_error_row(signal)])
+    code = escape_undecodable(request.code)
+    near = difflib.get_close_matches(code, catalog(), n=3)
+    fault = LookupFault(
+        kind="not_found", message=f"no such code: {code}", retryable=False, candidates=near
+    )
+    return NotFound(name=code, found=False, error=fault)
 
 
 def _entries(log: Path) -> tuple[list[_Entry], int]:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kebab.app.moment import stamp
-from kebab.app.place import line_citation
+from kebab.app.citations import line_citation
+from kebab.app.timestamps import format_timestamp
 from kebab.search import barriers
 from kebab.wire.why import (
     Barrier,
@@ -89,7 +89,7 @@ def _values(value: Any) -> list[str]:
     """Return the values of a filter: names, one name, or a time."""
     if isinstance(value, tuple):
         return list(value)
-    return [value if isinstance(value, str) else stamp(value)]
+    return [value if isinstance(value, str) else format_timestamp(value)]
 
 
 def _origin(name: str, given: "Filters") -> FilterOrigin:

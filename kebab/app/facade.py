@@ -1,53 +1,77 @@
-"""The facade: every surface calls these methods, and gets the object that `--json` prints."""
+"""The facade: one method for each operation, which returns the object that `--json` prints."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
-from kebab.app.compose import Workshop
+from kebab.app.context import AppContext
 from kebab.config.model import Settings
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report, silent
 
 if TYPE_CHECKING:
-    from kebab.app.requests import (
-        DupesOptions,
-        FetchOptions,
-        IngestOptions,
-        ListOptions,
-        RelatedOptions,
-        TextOptions,
-        WhyOptions,
-    )
+    from collections.abc import Callable
+
     from kebab.wire.ask import Answer, AnswerEvent, AskRequest
-    from kebab.wire.dupes import Duplicates
-    from kebab.wire.health import Doctor, InitReport, ResetReport
-    from kebab.wire.ingest import IngestReport
-    from kebab.wire.introspect import Introspection
+    from kebab.wire.audit import ErrorAudit, ErrorsRequest, ErrorStats, InspectErrorRequest
+    from kebab.wire.dupes import DupesRequest, Duplicates
+    from kebab.wire.error import ErrorCatalog, ExplainRequest
+    from kebab.wire.health import (
+        Doctor,
+        DoctorRequest,
+        InitReport,
+        InitRequest,
+        ResetReport,
+        ResetRequest,
+    )
+    from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
+    from kebab.wire.introspect import Introspection, SchemaRequest
     from kebab.wire.library import (
         ChunkInspection,
         DocInspection,
         DocList,
+        FetchChunkRequest,
+        FetchDocRequest,
         FetchResult,
+        FetchSpanRequest,
+        InspectChunkRequest,
+        InspectDocRequest,
+        ListRequest,
         NotFound,
         RemoveReport,
+        RmRequest,
     )
-    from kebab.wire.model import ModelList, ModelReport
-    from kebab.wire.related import RelatedDocs
-    from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
-    from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
-    from kebab.wire.why import Explanation
+    from kebab.wire.model import (
+        ModelList,
+        ModelListRequest,
+        ModelPullRequest,
+        ModelReport,
+        ModelUseRequest,
+    )
+    from kebab.wire.related import RelatedDocs, RelatedRequest
+    from kebab.wire.search import SearchRequest, SearchResponse
+    from kebab.wire.session import (
+        SessionList,
+        SessionListRequest,
+        SessionRemoved,
+        SessionRmRequest,
+        SessionShowRequest,
+        SessionTranscript,
+    )
+    from kebab.wire.why import Explanation, WhyRequest
+
+AnswerReport: TypeAlias = "Callable[[AnswerEvent], None]"
 
 
 class Kebab:
     """One knowledge base. Stores and models are opened when a method first needs them.
 
-    Use it as a context manager, or call `close`. All methods raise the signals of
-    `kebab.errors.catalog`.
+    Use it as a context manager, or call `close`. Each method takes the request record of its
+    operation, as `kebab.wire.operations` declares it; long ones also take `report`, which gets
+    events, and `cancel`, which stops them. All raise the signals of `kebab.errors.catalog`.
     """
 
     def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
-        self._shop = Workshop(settings, config_path=config_path, read_only=read_only)
+        self._context = AppContext(settings, config_path=config_path, read_only=read_only)
 
     def __enter__(self) -> Self:
         return self
@@ -57,174 +81,179 @@ class Kebab:
 
     def close(self) -> None:
         """Close what stays open between calls."""
-        self._shop.close()
+        self._context.close()
 
     def search(self, request: "SearchRequest") -> "SearchResponse":
         """Return one page of hits."""
         from kebab.app.search import search
 
-        return search(self._shop, request)
+        return search(self._context, request)
 
-    def bulk(self, lines: Iterable[bytes]) -> "Iterator[BulkSearchItem]":
-        """Yield the answer to each line: a JSON string or a search request."""
-        from kebab.app.bulk import bulk
+    def ask(self, request: "AskRequest", *, report: AnswerReport = lambda _: None) -> "Answer":
+        """Return an answer with its citations, or a refusal.
 
-        return bulk(self._shop, lines)
-
-    def ask(
-        self, request: "AskRequest", tell: "Callable[[AnswerEvent], None]" = lambda _: None
-    ) -> "Answer":
-        """Return an answer with its citations, or a refusal; `tell` gets events as they come.
-
-        `final` and `error` are not among them. After the first token a `KeyboardInterrupt` ends
-        the server's work and gives the answer so far, refused as `llm_stream_aborted`.
+        `report` gets every event but `final` and `error`. After the first token a
+        `KeyboardInterrupt` ends the server's work and returns the answer so far, refused as
+        `llm_stream_aborted`.
         """
         from kebab.app.ask import ask
 
-        return ask(self._shop, request, tell)
+        return ask(self._context, request, report)
 
-    def sessions(self) -> "SessionList":
+    def related(self, request: "RelatedRequest") -> "RelatedDocs | NotFound":
+        """Return the nearest documents."""
+        from kebab.app.related import related
+
+        return related(self._context, request)
+
+    def why(self, request: "WhyRequest") -> "Explanation | NotFound":
+        """Return why a search finds a document, or where it loses it."""
+        from kebab.app.why import why
+
+        return why(self._context, request)
+
+    def dupes(self, request: "DupesRequest", *, report: Report = silent) -> "Duplicates":
+        """Return a page of groups of copies."""
+        from kebab.app.dupes import dupes
+
+        return dupes(self._context, request, report)
+
+    def list(self, request: "ListRequest") -> "DocList":
+        """Return a part of the list of documents."""
+        from kebab.app.library import list_documents
+
+        return list_documents(self._context, request)
+
+    def inspect_doc(self, request: "InspectDocRequest") -> "DocInspection | NotFound":
+        """Return all that is known of a document."""
+        from kebab.app.library import inspect_doc
+
+        return inspect_doc(self._context, request)
+
+    def inspect_chunk(self, request: "InspectChunkRequest") -> "ChunkInspection | NotFound":
+        """Return all that is known of a passage."""
+        from kebab.app.library import inspect_chunk
+
+        return inspect_chunk(self._context, request)
+
+    def fetch_chunk(self, request: "FetchChunkRequest") -> "FetchResult | NotFound":
+        """Return the lines of a passage."""
+        from kebab.app.fetch import fetch_chunk
+
+        return fetch_chunk(self._context, request)
+
+    def fetch_doc(self, request: "FetchDocRequest") -> "FetchResult | NotFound":
+        """Return a whole file."""
+        from kebab.app.fetch import fetch_doc
+
+        return fetch_doc(self._context, request)
+
+    def fetch_span(self, request: "FetchSpanRequest") -> "FetchResult | NotFound":
+        """Return lines of a file."""
+        from kebab.app.fetch import fetch_span
+
+        return fetch_span(self._context, request)
+
+    def session_list(self, _request: "SessionListRequest") -> "SessionList":
         """Return every session."""
-        from kebab.app.sessions import sessions
+        from kebab.app.sessions import list_sessions
 
-        return sessions(self._shop)
+        return list_sessions(self._context)
 
-    def session(self, name: str) -> "SessionTranscript | NotFound":
+    def session_show(self, request: "SessionShowRequest") -> "SessionTranscript | NotFound":
         """Return a session with its turns."""
-        from kebab.app.sessions import transcript
+        from kebab.app.sessions import show_session
 
-        return transcript(self._shop, name)
+        return show_session(self._context, request)
 
-    def forget_sessions(self, names: Sequence[str]) -> "SessionRemoved | NotFound":
-        """Forget sessions; when one is unknown none is forgotten."""
-        from kebab.app.sessions import forget
+    def session_rm(self, request: "SessionRmRequest") -> "SessionRemoved | NotFound":
+        """Forget sessions; when one does not exist, none is forgotten."""
+        from kebab.app.sessions import remove_sessions
 
-        return forget(self._shop, names)
+        return remove_sessions(self._context, request)
 
     def ingest(
-        self, options: "IngestOptions", report: Report = silent, cancel: Cancel | None = None
+        self, request: "IngestRequest", *, report: Report = silent, cancel: Cancel | None = None
     ) -> "IngestReport":
         """Bring the index up to date with the files."""
         from kebab.app.ingest import ingest
 
-        return ingest(self._shop, options, report, cancel or Cancel())
+        return ingest(self._context, request, report, cancel or Cancel())
 
     def ingest_text(
-        self, options: "TextOptions", report: Report = silent, cancel: Cancel | None = None
+        self, request: "IngestTextRequest", *, report: Report = silent, cancel: Cancel | None = None
     ) -> "IngestReport":
-        """Index text that is no file."""
+        """Index a text that is not a file."""
         from kebab.app.ingest import ingest_text
 
-        return ingest_text(self._shop, options, report, cancel or Cancel())
+        return ingest_text(self._context, request, report, cancel or Cancel())
 
-    def list_documents(self, options: "ListOptions") -> "DocList":
-        """Return a part of the list of documents."""
-        from kebab.app.library import documents
-
-        return documents(self._shop, options)
-
-    def inspect_doc(self, name: str) -> "DocInspection | NotFound":
-        """Return all that is known of a document."""
-        from kebab.app.library import inspect_doc
-
-        return inspect_doc(self._shop, name)
-
-    def inspect_chunk(self, name: str) -> "ChunkInspection | NotFound":
-        """Return all that is known of a passage."""
-        from kebab.app.library import inspect_chunk
-
-        return inspect_chunk(self._shop, name)
-
-    def related(self, options: "RelatedOptions") -> "RelatedDocs | NotFound":
-        """Return the nearest documents."""
-        from kebab.app.related import related
-
-        return related(self._shop, options)
-
-    def why(self, options: "WhyOptions") -> "Explanation | NotFound":
-        """Return why a document is among the hits of a search, or where it was lost."""
-        from kebab.app.why import why
-
-        return why(self._shop, options)
-
-    def dupes(self, options: "DupesOptions", report: Report = silent) -> "Duplicates":
-        """Return a page of groups of copies."""
-        from kebab.app.dupes import dupes
-
-        return dupes(self._shop, options, report)
-
-    def fetch_chunk(self, options: "FetchOptions") -> "FetchResult | NotFound":
-        """Return the lines of a passage."""
-        from kebab.app.fetch import fetch_chunk
-
-        return fetch_chunk(self._shop, options)
-
-    def fetch_doc(self, options: "FetchOptions") -> "FetchResult | NotFound":
-        """Return a whole file."""
-        from kebab.app.fetch import fetch_doc
-
-        return fetch_doc(self._shop, options)
-
-    def fetch_span(self, options: "FetchOptions") -> "FetchResult | NotFound":
-        """Return lines of a file."""
-        from kebab.app.fetch import fetch_span
-
-        return fetch_span(self._shop, options)
-
-    def remove(self, names: Sequence[str]) -> "RemoveReport | NotFound":
-        """Take documents out of the index."""
+    def rm(self, request: "RmRequest") -> "RemoveReport | NotFound":
+        """Remove documents from the index; when one is not found, none is removed."""
         from kebab.app.library import remove
 
-        return remove(self._shop, names)
+        return remove(self._context, request)
 
-    def plan_reset(self, *, models: bool) -> "ResetReport":
-        """Return what a reset would delete."""
-        from kebab.app.reset import plan
-
-        return plan(self._shop, models=models)
-
-    def reset(self, *, models: bool) -> "ResetReport":
+    def reset(self, request: "ResetRequest") -> "ResetReport":
         """Delete everything that kebab made."""
         from kebab.app.reset import reset
 
-        return reset(self._shop, models=models)
+        return reset(self._context, request)
 
-    def doctor(self) -> "Doctor":
-        """Return the health of the knowledge base and of what it needs."""
-        from kebab.app.health import doctor
-
-        return doctor(self._shop)
-
-    def introspect(self) -> "Introspection":
-        """Return what this build is, can do and holds."""
-        from kebab.app.introspect import introspect
-
-        return introspect(self._shop)
-
-    def init(self, *, workspace: str | None, force: bool) -> "InitReport":
-        """Write the settings file and make the data directory."""
+    def init(self, request: "InitRequest") -> "InitReport":
+        """Write the settings file and create the data directory."""
         from kebab.app.init import init
 
-        return init(self._shop, workspace=workspace, force=force)
+        return init(self._context, request)
 
-    def models(self) -> "ModelList":
+    def model_list(self, _request: "ModelListRequest") -> "ModelList":
         """Return every embedding model."""
-        from kebab.app.models import models
+        from kebab.app.models import list_models
 
-        return models(self._shop)
+        return list_models(self._context)
 
-    def pull(
-        self, name: str, report: Report = silent, cancel: Cancel | None = None
+    def model_pull(
+        self, request: "ModelPullRequest", *, report: Report = silent, cancel: Cancel | None = None
     ) -> "ModelReport":
-        """Fetch the weights of a model."""
-        from kebab.app.models import pull
+        """Download the weights of a model."""
+        from kebab.app.models import pull_model
 
-        return pull(self._shop, name, report, cancel or Cancel())
+        return pull_model(self._context, request, report, cancel or Cancel())
 
-    def use(
-        self, name: str, report: Report = silent, cancel: Cancel | None = None
+    def model_use(
+        self, request: "ModelUseRequest", *, report: Report = silent, cancel: Cancel | None = None
     ) -> "ModelReport":
         """Change the model of the knowledge base."""
-        from kebab.app.models import use
+        from kebab.app.models import use_model
 
-        return use(self._shop, name, report, cancel or Cancel())
+        return use_model(self._context, request, report, cancel or Cancel())
+
+    def doctor(self, _request: "DoctorRequest") -> "Doctor":
+        """Return the health of the knowledge base and of what it needs."""
+        from kebab.app.doctor import doctor
+
+        return doctor(self._context)
+
+    def schema(self, _request: "SchemaRequest") -> "Introspection":
+        """Return what this build is, can do and holds."""
+        from kebab.app.schema import describe
+
+        return describe(self._context)
+
+    def errors(self, request: "ErrorsRequest") -> "ErrorStats":
+        """Return the errors of the log, counted."""
+        from kebab.app.errors import count_errors
+
+        return count_errors(self._context, request)
+
+    def inspect_error(self, request: "InspectErrorRequest") -> "ErrorAudit | NotFound":
+        """Return one error of the log."""
+        from kebab.app.errors import inspect_error
+
+        return inspect_error(self._context, request)
+
+    def explain(self, request: "ExplainRequest") -> "ErrorCatalog | NotFound":
+        """Return the explanation of error codes."""
+        from kebab.app.errors import explain
+
+        return explain(request)

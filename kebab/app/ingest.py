@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kebab.app.classify import PLAIN, View, reply, seen_with
-from kebab.app.compose import Workshop
-from kebab.app.requests import IngestOptions, TextOptions
+from kebab.app.context import AppContext
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION, STDIN
@@ -22,9 +21,15 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.place import absolute
 from kebab.ingest.outcome import FileOutcome, IngestOutcome
-from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
+from kebab.ingest.request import IngestPorts, TextNote
+from kebab.ingest.request import IngestRequest as IngestJob
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.ingest import IngestItem, IngestReport
+from kebab.wire.ingest import (
+    IngestItem,
+    IngestReport,
+    IngestRequest,
+    IngestTextRequest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +42,9 @@ if TYPE_CHECKING:
 _STDIN = "<stdin>"
 
 
-def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cancel) -> IngestReport:
+def ingest(
+    context: AppContext, request: IngestRequest, report: Report, cancel: Cancel
+) -> IngestReport:
     """Bring the index up to date with the files.
 
     Raises:
@@ -46,21 +53,21 @@ def ingest(shop: Workshop, options: IngestOptions, report: Report, cancel: Cance
     from kebab.ingest.run import run
     from kebab.ingest.scopes import Nothing, choose
 
-    request = _request(shop, options)
-    if not options.dry_run:
-        shop.refuse_when_read_only("ingest")
-    if not shop.database.exists():
-        _refuse_nothing(request, ())
-        choose(request, Nothing())  # refuses what would leave an empty knowledge base behind
-    with _opened(shop, request, report, cancel) as ports:
-        _refuse_nothing(request, ports.library.sources() if ports.library else ())
-        with _located(options.paths[0] if options.paths else ""):
-            outcome = run(request, ports, report, cancel)
-        return ingest_report(_placed(shop, outcome), seen_with(shop.settings))
+    job = _build_job(context, request)
+    if not request.dry_run:
+        context.refuse_when_read_only("ingest")
+    if not context.database.exists():
+        _refuse_nothing(job, ())
+        choose(job, Nothing())  # refuses what would leave an empty knowledge base behind
+    with _opened(context, job, report, cancel) as ports:
+        _refuse_nothing(job, ports.library.sources() if ports.library else ())
+        with _located(request.paths[0] if request.paths else ""):
+            outcome = run(job, ports, report, cancel)
+        return ingest_report(_placed(context, outcome), seen_with(context.settings))
 
 
 def ingest_text(
-    shop: Workshop, options: TextOptions, report: Report, cancel: Cancel
+    context: AppContext, request: IngestTextRequest, report: Report, cancel: Cancel
 ) -> IngestReport:
     """Index text that is no file of the person's own.
 
@@ -70,26 +77,26 @@ def ingest_text(
     """
     from kebab.ingest.stdin import ingest_text as run
 
-    if not options.title.strip():
+    if not request.title.strip():
         raise InvalidInput(field="$.title", cause="empty")
-    limit, size = shop.settings.ingest.max_file_bytes, len(options.text)
+    limit, size = context.settings.ingest.max_file_bytes, len(request.text)
     if 0 < limit < size:
         raise TooLarge(what="stdin", size=size, limit=limit)
     note = TextNote(
-        title=escape_undecodable(options.title.strip()),
-        text=shop.decoded(options.text, _STDIN),
-        source_uri=options.source_uri and escape_undecodable(options.source_uri),
-        folder=str(shop.places.texts),
+        title=escape_undecodable(request.title.strip()),
+        text=context.decode_text(request.text, _STDIN),
+        source_uri=request.source_uri and escape_undecodable(request.source_uri),
+        folder=str(context.places.texts),
     )
-    request = _request(shop, IngestOptions(dry_run=options.dry_run))
-    with _opened(shop, request, report, cancel) as ports:
+    job = _build_job(context, IngestRequest(dry_run=request.dry_run))
+    with _opened(context, job, report, cancel) as ports:
         with _located(_STDIN):
-            outcome = run(note, request, ports, report, cancel)
-        return ingest_report(outcome, seen_with(shop.settings))
+            outcome = run(note, job, ports, report, cancel)
+        return ingest_report(outcome, seen_with(context.settings))
 
 
-def _refuse_nothing(request: IngestRequest, known: "Sequence[Source]") -> None:
-    if not (request.paths or request.workspace or known):
+def _refuse_nothing(job: IngestJob, known: "Sequence[Source]") -> None:
+    if not (job.paths or job.workspace or known):
         cause = "nothing to ingest: name a folder or a file, or set `workspace`"
         raise UsageInvalid(option="PATH", cause=cause)
 
@@ -142,11 +149,11 @@ def _located(place: str) -> "Iterator[None]":
         raise
 
 
-def _placed(shop: Workshop, outcome: IngestOutcome) -> IngestOutcome:
+def _placed(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
     """Let each fault name its file by where it lies; a parser knows the path below its source."""
     for item in outcome.items:
         if isinstance(item.error, ParseFailed | UnsupportedMedia):
-            root = str(shop.places.texts) if item.source == STDIN else item.source
+            root = str(context.places.texts) if item.source == STDIN else item.source
             item.error.path = absolute(item.error.path, root)
     return outcome
 
@@ -155,7 +162,7 @@ def _placed(shop: Workshop, outcome: IngestOutcome) -> IngestOutcome:
 class _Models:
     """The embedder of one run, asked for at most once; without one the run works by words."""
 
-    shop: Workshop
+    context: AppContext
     library: "SqliteWriter | None"
     report: Report
     cancel: Cancel
@@ -166,7 +173,7 @@ class _Models:
         """Return the embedder, fetched when it must be; tell why there is none."""
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
-            found = self.shop.embedders.obtained(stored, self.report, self.cancel)
+            found = self.context.embedders.obtain(stored, self.report, self.cancel)
             found.count_tokens([""])  # reads the tokenizer: a damaged one counts for none
         except EmbeddingUnavailable as signal:
             self._tell(f"no vectors in this run, words only: {signal.cause}")
@@ -179,7 +186,7 @@ class _Models:
 
     def budget(self) -> "Budget":
         """Return the limit of a chunk, by the embedder's own count when there is one."""
-        return self.shop.budget(self.found)
+        return self.context.budget(self.found)
 
     def _tell(self, message: str) -> None:
         elapsed_ms = int((time.monotonic() - self.began) * 1000)
@@ -187,41 +194,41 @@ class _Models:
         self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
 
 
-def _request(shop: Workshop, options: IngestOptions) -> IngestRequest:
+def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
     from kebab.source.ignore import IgnoreRules
     from kebab.source.walk import ScanRules
 
-    settings = shop.settings
+    settings = context.settings
     ignore = IgnoreRules(exclude=tuple(settings.ingest.exclude), hidden=settings.ingest.hidden)
-    return IngestRequest(
-        paths=options.paths,
+    return IngestJob(
+        paths=tuple(request.paths),
         workspace=settings.workspace or None,
-        force=options.force,
-        dry_run=options.dry_run,
+        force=request.force,
+        dry_run=request.dry_run,
         rules=ScanRules(ignore=ignore, max_file_bytes=settings.ingest.max_file_bytes),
-        chunker=shop.labels().chunker,
+        chunker=context.labels().chunker,
         deadline_s=settings.ingest.deadline_s,
-        private=(str(shop.places.data), str(shop.places.models)),
+        private=(str(context.places.data), str(context.places.models)),
     )
 
 
 @contextmanager
 def _opened(
-    shop: Workshop, request: IngestRequest, report: Report, cancel: Cancel
+    context: AppContext, job: IngestJob, report: Report, cancel: Cancel
 ) -> "Iterator[IngestPorts]":
     """Yield the ports of one run over the opened library."""
-    with _library(shop, dry_run=request.dry_run) as library:
-        yield _ports(shop, library, _Models(shop, library, report, cancel))
+    with _library(context, dry_run=job.dry_run) as library:
+        yield _ports(context, library, _Models(context, library, report, cancel))
 
 
-def _ports(shop: Workshop, library: "SqliteWriter | None", models: _Models) -> IngestPorts:
+def _ports(context: AppContext, library: "SqliteWriter | None", models: _Models) -> IngestPorts:
     return IngestPorts(
         library=library,
-        vectors=shop.vectors,
+        vectors=context.vectors,
         embedder=models.embedder,
-        parsers=shop.parsers(),
+        parsers=context.parsers(),
         budget=models.budget,
-        clock=shop.clock,
+        clock=context.clock,
         batch=library.batch if library else _no_batch,
     )
 
@@ -230,10 +237,10 @@ _no_batch: "Callable[[], nullcontext[None]]" = nullcontext
 
 
 @contextmanager
-def _library(shop: Workshop, *, dry_run: bool) -> "Iterator[SqliteWriter | None]":
+def _library(context: AppContext, *, dry_run: bool) -> "Iterator[SqliteWriter | None]":
     """Yield the library; None for a dry run that would have to create it."""
-    if dry_run and not shop.database.exists():
+    if dry_run and not context.database.exists():
         yield None
         return
-    with shop.writer("ingest") as library:
+    with context.writer("ingest") as library:
         yield library

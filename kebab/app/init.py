@@ -1,39 +1,39 @@
-"""Beginning: the commented settings file, and the folder of the knowledge base."""
+"""Writes the commented settings file and creates the data directory."""
 
 import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from kebab.app.compose import Workshop
+from kebab.app.context import AppContext
 from kebab.config.template import toml
 from kebab.errors.refusal import refusal, unfit
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.health import InitReport
+from kebab.wire.health import InitReport, InitRequest
 
 
-def init(shop: Workshop, *, workspace: str | None, force: bool) -> InitReport:
+def init(context: AppContext, request: InitRequest) -> InitReport:
     """Write the settings file unless it is there, and make the data directory.
 
     Raises:
         ReadOnly: Writing is switched off.
         IoError: The workspace is no folder, or a file cannot be written.
     """
-    shop.refuse_when_read_only("init")
-    root = _folder(workspace) if workspace else None
-    written = force or not shop.config_path.exists()
+    context.refuse_when_read_only("init")
+    root = _folder(request.workspace) if request.workspace else None
+    written = request.force or not context.config_path.exists()
     try:
-        shop.places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        context.places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if written:
-            shop.config_path.parent.mkdir(parents=True, exist_ok=True)
-            _write(shop.config_path, toml(root or ""))
+            context.config_path.parent.mkdir(parents=True, exist_ok=True)
+            _write(context.config_path, toml(root or ""))
     except OSError as fault:
-        raise refusal(fault, "create", fault.filename or shop.config_path) from fault
+        raise refusal(fault, "create", fault.filename or context.config_path) from fault
     return InitReport(
-        config_path=str(shop.config_path),
+        config_path=str(context.config_path),
         written=written,
-        data_dir=str(shop.places.data),
-        workspace=(root if written else None) or shop.settings.workspace or None,
+        data_dir=str(context.places.data),
+        workspace=(root if written else None) or context.settings.workspace or None,
     )
 
 

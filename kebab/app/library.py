@@ -1,76 +1,87 @@
-"""The library as callers look at it: lists, inspections, and taking documents out."""
+"""Lists, inspects and removes documents, and finds them by id, start of an id, or path."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import os
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kebab.app.compose import Workshop
-from kebab.app.legible import require_legible
-from kebab.app.lookup import chunk_id, document_id, not_found, opened
-from kebab.app.moment import stamp
-from kebab.app.place import file_of, freshness, line_citation
-from kebab.app.requests import ListOptions
+from kebab.app.citations import file_of, freshness, line_citation
+from kebab.app.context import AppContext
+from kebab.app.queries import build_filters
+from kebab.app.timestamps import format_timestamp
 from kebab.core.chunk import embed_text
 from kebab.core.hit import StoredChunk
-from kebab.core.library import DocumentDetail, StoredDocument
+from kebab.core.ids import ChunkId, DocId
+from kebab.core.library import Ambiguous, DocumentDetail, StoredDocument
 from kebab.core.stored import STDIN
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import (
     ChunkBrief,
     ChunkInspection,
     DocInspection,
     DocList,
     DocSummary,
+    InspectChunkRequest,
+    InspectDocRequest,
+    ListRequest,
+    LookupFault,
     NotFound,
     RemoveReport,
+    RmRequest,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kebab.store.sqlite.catalogue import Catalogue
 
 _NANO = 1_000_000_000
 
 
-def documents(shop: Workshop, options: ListOptions) -> DocList:
+def list_documents(context: AppContext, request: ListRequest) -> DocList:
     """Return a part of the list of documents, by source and path.
 
     Raises:
-        InvalidInput: A filter is not valid UTF-8.
+        InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
         NotIndexed: There is no index.
     """
-    require_legible(asdict(options.filters))
-    with shop.reader() as reader:
-        page = shop.catalogue(reader).documents(
-            options.filters, limit=options.limit, offset=options.offset
+    filters = build_filters(request, context.clock.now())
+    with context.reader() as reader:
+        page = context.catalogue(reader).documents(
+            filters, limit=-1 if request.limit is None else request.limit, offset=request.offset
         )
         revision = reader.revision()
     return DocList(
         documents=[summary(one) for one in page.documents],
         total=page.total,
-        offset=options.offset,
-        has_more=options.offset + len(page.documents) < page.total,
+        offset=request.offset,
+        has_more=request.offset + len(page.documents) < page.total,
         corpus_revision=revision,
     )
 
 
-def inspect_doc(shop: Workshop, name: str) -> DocInspection | NotFound:
+def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspection | NotFound:
     """Return all that is known of a document."""
-    with opened(shop) as catalogue:
-        found = document_id(catalogue, name)
+    with open_catalogue(context) as catalogue:
+        found = find_document_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.document(found)
         if detail is None:
-            return not_found(name, "document")
+            return not_found(request.name, "document")
     return _inspection(detail)
 
 
-def inspect_chunk(shop: Workshop, name: str) -> ChunkInspection | NotFound:
+def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkInspection | NotFound:
     """Return all that is known of a passage."""
-    with opened(shop) as catalogue:
-        found = chunk_id(catalogue, name)
+    with open_catalogue(context) as catalogue:
+        found = find_chunk_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.chunk(found)
         document = catalogue.summary(detail.chunk.doc_id) if detail else None
     if detail is None or document is None:
-        return not_found(name, "passage")
+        return not_found(request.name, "passage")
     chunk = detail.chunk
     return ChunkInspection(
         chunk=_brief(chunk),
@@ -84,16 +95,16 @@ def inspect_chunk(shop: Workshop, name: str) -> ChunkInspection | NotFound:
     )
 
 
-def remove(shop: Workshop, names: Sequence[str]) -> RemoveReport | NotFound:
+def remove(context: AppContext, request: RmRequest) -> RemoveReport | NotFound:
     """Take documents out of the index; all of them, or none when one is not found."""
-    shop.refuse_when_read_only("rm")
-    with opened(shop) as catalogue:
-        found = [document_id(catalogue, name) for name in names]
+    context.refuse_when_read_only("rm")
+    with open_catalogue(context) as catalogue:
+        found = [find_document_id(catalogue, name) for name in request.names]
         if missing := next((one for one in found if isinstance(one, NotFound)), None):
             return missing
         ids = [one for one in dict.fromkeys(found) if not isinstance(one, NotFound)]
         leaving = [one for one in map(catalogue.summary, ids) if one is not None]
-    with shop.writer("rm") as library:
+    with context.writer("rm") as library:
         chunks = library.remove(ids)
     for one in leaving:
         if one.source == STDIN:
@@ -115,8 +126,8 @@ def summary(document: StoredDocument) -> DocSummary:
         tags=list(document.tags),
         size=document.size,
         chunk_count=document.chunks,
-        modified_at=stamp(document.mtime_ns / _NANO),
-        indexed_at=stamp(document.indexed_at),
+        modified_at=format_timestamp(document.mtime_ns / _NANO),
+        indexed_at=format_timestamp(document.indexed_at),
         freshness=freshness(document.root, document.path, document.size, document.mtime_ns),
     )
 
@@ -143,3 +154,47 @@ def _brief(chunk: StoredChunk) -> ChunkBrief:
         chars=len(chunk.text),
         vector=chunk.vector_state,
     )
+
+
+@contextmanager
+def open_catalogue(context: AppContext) -> "Iterator[Catalogue]":
+    """Yield what looks things up in one snapshot."""
+    with context.reader() as reader:
+        yield context.catalogue(reader)
+
+
+def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
+    """Return the document meant by an id, a path within a source, or a path from here."""
+    name = escape_undecodable(name)
+    found = catalogue.resolve_document(name) or catalogue.resolve_document(_absolute(name))
+    if isinstance(found, str):
+        return found
+    return not_found(name, "document", found)
+
+
+def find_chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
+    """Return the passage meant by an id."""
+    name = escape_undecodable(name)
+    found = catalogue.resolve_chunk(name)
+    if isinstance(found, str):
+        return found
+    return not_found(name, "passage", found)
+
+
+def not_found(name: str, what: str, ambiguous: Ambiguous | None = None) -> NotFound:
+    """Return that nothing, or more than one thing, goes by this name."""
+    candidates = list(ambiguous.candidates) if ambiguous else []
+    message = f"several {what}s go by this name" if ambiguous else f"no such {what}: {name}"
+    fault = LookupFault(
+        kind="ambiguous" if ambiguous else "not_found",
+        message=message,
+        retryable=False,
+        candidates=candidates,
+    )
+    return NotFound(name=name, found=False, error=fault)
+
+
+def _absolute(name: str) -> str:
+    if "\0" in name:
+        return name
+    return os.path.realpath(os.path.expanduser(name))  # noqa: PTH111 - a name, perhaps no path

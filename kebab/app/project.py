@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from kebab.app.compose import index_version
-from kebab.app.moment import stamp
-from kebab.app.place import file_of, freshness, line_citation
+from kebab.app.citations import file_of, freshness, line_citation
+from kebab.app.context import index_version
+from kebab.app.timestamps import format_timestamp
 from kebab.core.hit import Hit, Page
 from kebab.core.query import Query
 from kebab.wire.search import SearchHit, SearchResponse
@@ -51,7 +51,7 @@ def search_hit(hit: Hit) -> SearchHit:
         highlights=list(hit.snippet.highlights),
         citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
         retrieval=hit.retrieval,
-        indexed_at=stamp(chunk.indexed_at),
+        indexed_at=format_timestamp(chunk.indexed_at),
         freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
         tags=list(chunk.tags),
         lang=chunk.lang,

@@ -1,20 +1,17 @@
-"""The neighbours of a document."""
+"""Finds the nearest documents of a document."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from kebab.app.compose import Workshop
-from kebab.app.legible import require_legible
-from kebab.app.library import summary
-from kebab.app.lookup import document_id, not_found
-from kebab.app.moment import stamp
-from kebab.app.place import file_of, freshness, line_citation
-from kebab.app.requests import RelatedOptions
+from kebab.app.citations import file_of, freshness, line_citation
+from kebab.app.context import AppContext
+from kebab.app.library import find_document_id, not_found, summary
+from kebab.app.queries import build_filters
+from kebab.app.timestamps import format_timestamp
 from kebab.core.stored import EMBEDDING_VERSION
 from kebab.search.meaning import Space
 from kebab.search.neighbours import Neighbour, Neighbourhood, Pair
 from kebab.wire.library import NotFound
-from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs
+from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs, RelatedRequest
 
 if TYPE_CHECKING:
     from kebab.core.hit import StoredChunk
@@ -22,46 +19,46 @@ if TYPE_CHECKING:
     from kebab.wire.search import DegradedChannel
 
 
-def related(shop: Workshop, options: RelatedOptions) -> RelatedDocs | NotFound:
+def related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
     """Return the nearest documents.
 
     The stored vectors are compared with each other, so neither a model nor the settings that name
     one matter.
 
     Raises:
-        InvalidInput: A filter is not valid UTF-8.
+        InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
         NotIndexed: There is no index.
     """
-    require_legible(asdict(options.filters))
-    started = shop.clock.monotonic()
-    with shop.reader() as reader:
-        catalogue = shop.catalogue(reader)
-        found = document_id(catalogue, options.name)
+    filters = build_filters(request, context.clock.now())
+    started = context.clock.monotonic()
+    with context.reader() as reader:
+        catalogue = context.catalogue(reader)
+        found = find_document_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.document(found)
         if detail is None:
-            return not_found(options.name, "document")
+            return not_found(request.name, "document")
         near: list[Neighbour] = []
         lost: tuple[DegradedChannel, ...] = ()
         if detail.chunks:
-            around = Neighbourhood(reader, detail.chunks, _space(shop, reader))
-            near, lost = around.nearest(options.limit, options.filters), around.degraded
+            around = Neighbourhood(reader, detail.chunks, _space(context, reader))
+            near, lost = around.nearest(request.limit, filters), around.degraded
         revision = reader.revision()
     return RelatedDocs(
         document=summary(detail.summary),
         related=[_related(rank, one) for rank, one in enumerate(near, start=1)],
         degraded=list(lost),
         corpus_revision=revision,
-        timing_ms=(shop.clock.monotonic() - started) * 1000,
+        timing_ms=(context.clock.monotonic() - started) * 1000,
     )
 
 
-def _space(shop: Workshop, reader: "SqliteReader") -> Space | None:
+def _space(context: AppContext, reader: "SqliteReader") -> Space | None:
     version = reader.get_value(EMBEDDING_VERSION)
     if version is None:
         return None
-    return Space(vectors=shop.index(version), scale=shop.profile(version).cosine_scale)
+    return Space(vectors=context.index(version), scale=context.profile(version).cosine_scale)
 
 
 def _related(rank: int, one: Neighbour) -> RelatedDoc:
@@ -79,7 +76,7 @@ def _related(rank: int, one: Neighbour) -> RelatedDoc:
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
-        indexed_at=stamp(chunk.indexed_at),
+        indexed_at=format_timestamp(chunk.indexed_at),
         freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
         pair=_pair(one.pair),
         terms=list(one.terms),

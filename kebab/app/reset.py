@@ -1,50 +1,51 @@
-"""Wiping: only what kebab made is deleted, by name, and never a folder it does not own."""
+"""Deletes what kebab made, by name, and never a folder that holds anything else."""
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from kebab.app.compose import Workshop
+from kebab.app.context import AppContext
 from kebab.errors.refusal import refusal
-from kebab.wire.health import ResetReport
+from kebab.wire.health import ResetReport, ResetRequest
 
 
-def plan(shop: Workshop, *, models: bool) -> ResetReport:
-    """Return what a reset would delete."""
-    doomed = list(_doomed(shop, models=models))
-    return ResetReport(
-        data_dir=str(shop.places.data),
-        removed=[str(path) for path in doomed],
-        kept=[str(path) for path in _children(shop.places.data) if path not in doomed],
-        bytes_freed=sum(size(path) for path in doomed),
-        models_removed=models,
-    )
-
-
-def reset(shop: Workshop, *, models: bool) -> ResetReport:
-    """Delete everything that kebab made, under the writer lock.
+def reset(context: AppContext, request: ResetRequest) -> ResetReport:
+    """Delete everything that kebab made, under the writer lock; a dry run only says what.
 
     Raises:
         ReadOnly: Writing is switched off.
         Locked: Another process is writing.
         IoError: Something cannot be deleted.
     """
-    shop.refuse_when_read_only("reset")
+    if request.dry_run:
+        return _plan(context, models=request.models)
+    context.refuse_when_read_only("reset")
     # The lock file is not made for a folder that does not exist: there is nothing to guard.
-    with shop.writer_lock() if shop.places.data.exists() else nullcontext():
-        report = plan(shop, models=models)
+    with context.writer_lock() if context.places.data.exists() else nullcontext():
+        report = _plan(context, models=request.models)
         for name in report.removed:
             _delete(Path(name))
     with suppress(OSError):  # a folder that holds anything else, or that is a link, stays
-        shop.places.data.rmdir()
+        context.places.data.rmdir()
     return report
 
 
-def _doomed(shop: Workshop, *, models: bool) -> Iterator[Path]:
-    folders = [shop.places.models / model.version for model in shop.embedders.registry()]
-    for path in (*shop.own_files(), *(folders if models else ())):
+def _plan(context: AppContext, *, models: bool) -> ResetReport:
+    doomed = list(_doomed(context, models=models))
+    return ResetReport(
+        data_dir=str(context.places.data),
+        removed=[str(path) for path in doomed],
+        kept=[str(path) for path in _children(context.places.data) if path not in doomed],
+        bytes_freed=sum(size(path) for path in doomed),
+        models_removed=models,
+    )
+
+
+def _doomed(context: AppContext, *, models: bool) -> Iterator[Path]:
+    folders = [context.places.models / model.version for model in context.embedders.registry()]
+    for path in (*context.list_own_files(), *(folders if models else ())):
         if path.is_symlink() or path.exists():
-            yield from _held(path, shop.own_names().get(path))
+            yield from _held(path, context.list_own_names().get(path))
 
 
 def _held(path: Path, is_own: Callable[[str], bool] | None) -> list[Path]:

@@ -1,11 +1,10 @@
 """Sessions: how they are named, what is remembered of them, shown and forgotten."""
 
 import unicodedata
-from collections.abc import Sequence
 
-from kebab.app.compose import Workshop
-from kebab.app.lookup import not_found
-from kebab.app.moment import stamp
+from kebab.app.context import AppContext
+from kebab.app.library import not_found
+from kebab.app.timestamps import format_timestamp
 from kebab.core.answer import SessionRow, Turn
 from kebab.errors.catalog import InvalidInput
 from kebab.text.normalize import escape_undecodable
@@ -13,6 +12,8 @@ from kebab.wire.library import NotFound
 from kebab.wire.session import (
     SessionList,
     SessionRemoved,
+    SessionRmRequest,
+    SessionShowRequest,
     SessionSummary,
     SessionTranscript,
     SessionTurn,
@@ -42,25 +43,25 @@ def named(text: str, field: str = "$.session") -> str:
     return name
 
 
-def sessions(shop: Workshop) -> SessionList:
+def list_sessions(context: AppContext) -> SessionList:
     """Return every session, the one used last first, whether or not history is still on.
 
     Raises:
         NotIndexed: There is no index.
     """
-    found = [_summary(one) for one in shop.conversations.sessions()]
-    return SessionList(sessions=found, history=shop.settings.ask.history)
+    found = [_summary(one) for one in context.conversations.sessions()]
+    return SessionList(sessions=found, history=context.settings.ask.history)
 
 
-def transcript(shop: Workshop, name: str) -> SessionTranscript | NotFound:
+def show_session(context: AppContext, request: SessionShowRequest) -> SessionTranscript | NotFound:
     """Return a session with its turns.
 
     Raises:
         InvalidInput: No session can have this name.
         NotIndexed: There is no index.
     """
-    session = named(name, "$.name")
-    turns = shop.conversations.turns(session)
+    session = named(request.name, "$.name")
+    turns = context.conversations.turns(session)
     if not turns:
         return not_found(session, "session")
     whole = SessionRow(
@@ -73,7 +74,7 @@ def transcript(shop: Workshop, name: str) -> SessionTranscript | NotFound:
     return SessionTranscript(session=_summary(whole), turns=list(map(_turn, turns)))
 
 
-def forget(shop: Workshop, names: Sequence[str]) -> SessionRemoved | NotFound:
+def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRemoved | NotFound:
     """Forget sessions; all of them, or none when one is unknown.
 
     Raises:
@@ -81,12 +82,12 @@ def forget(shop: Workshop, names: Sequence[str]) -> SessionRemoved | NotFound:
         NotIndexed: There is no index.
         ReadOnly: Writing is switched off.
     """
-    shop.refuse_when_read_only("session rm")
-    doomed = list(dict.fromkeys(named(name, "$.names") for name in names))
-    known = {one.name for one in shop.conversations.sessions()}
+    context.refuse_when_read_only("session rm")
+    doomed = list(dict.fromkeys(named(name, "$.names") for name in request.names))
+    known = {one.name for one in context.conversations.sessions()}
     if missing := next((name for name in doomed if name not in known), None):
         return not_found(missing, "session")
-    turns = sum(map(shop.conversations.forget, doomed))
+    turns = sum(map(context.conversations.forget, doomed))
     return SessionRemoved(names=doomed, turns=turns, found=True)
 
 
@@ -95,8 +96,8 @@ def _summary(one: SessionRow) -> SessionSummary:
         name=one.name,
         turns=one.turns,
         first_question=one.first_question,
-        created_at=stamp(one.created),
-        updated_at=stamp(one.updated),
+        created_at=format_timestamp(one.created),
+        updated_at=format_timestamp(one.updated),
     )
 
 
@@ -109,5 +110,5 @@ def _turn(one: Turn) -> SessionTurn:
         refusal_reason=one.refusal.value if one.refusal else None,
         mode=one.mode.value,
         model=one.model,
-        created_at=stamp(one.created),
+        created_at=format_timestamp(one.created),
     )

@@ -3,18 +3,17 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.app import explained as told
-from kebab.app.compose import Workshop
-from kebab.app.library import summary
-from kebab.app.lookup import chunk_id, document_id, not_found
-from kebab.app.remedy import remedy
-from kebab.app.requests import WhyOptions
-from kebab.app.search import as_query, parts
+from kebab.app.context import AppContext
+from kebab.app.library import find_chunk_id, find_document_id, not_found, summary
+from kebab.app.queries import build_query
+from kebab.app.search import prepare_vector_search
+from kebab.app.suggested_commands import suggest_command
 from kebab.search.cache import QueryVectors
 from kebab.search.explain import DocumentAccount, Explainer
 from kebab.search.vector import Channel
 from kebab.search.verdict import verdict
 from kebab.wire.library import NotFound
-from kebab.wire.why import Explanation
+from kebab.wire.why import Explanation, WhyRequest
 
 if TYPE_CHECKING:
     from kebab.core.hit import StoredChunk
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
 
 
-def why(shop: Workshop, options: WhyOptions) -> Explanation | NotFound:
+def why(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
     """Return what a search makes of a document, or of one passage of it.
 
     Raises:
@@ -35,26 +34,26 @@ def why(shop: Workshop, options: WhyOptions) -> Explanation | NotFound:
         EmbeddingUnavailable: Vectors were demanded and cannot be had.
         EmbeddingMismatch: Vectors were demanded, and the settings name another model.
     """
-    query = as_query(options.request, shop.clock.now())
-    with shop.reader() as reader:
-        subject = _subject(shop.catalogue(reader), options.name)
+    query = build_query(request.search, context.clock.now())
+    with context.reader() as reader:
+        subject = _subject(context.catalogue(reader), request.name)
         if isinstance(subject, NotFound):
             return subject
         document, passages = subject
-        vectors, embedder = parts(shop, reader)
-        memory = QueryVectors(shop.cache)
+        vectors, embedder = prepare_vector_search(context, reader)
+        memory = QueryVectors(context.cache)
         channel = Channel(library=reader, vectors=vectors, embedder=embedder, memory=memory)
         explained = Explainer(reader, channel).explain(query, passages)
-    return _explanation(explained, document, options.request, query)
+    return _explanation(explained, document, request.search, query)
 
 
 def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
     """Return a document with its passages, or with the one that is meant."""
-    found = document_id(catalogue, name)
+    found = find_document_id(catalogue, name)
     if not isinstance(found, NotFound):
         detail = catalogue.document(found)
         return (detail.summary, list(detail.chunks)) if detail else not_found(name, "document")
-    passage = found if found.error.kind == "ambiguous" else chunk_id(catalogue, name)
+    passage = found if found.error.kind == "ambiguous" else find_chunk_id(catalogue, name)
     one = None if isinstance(passage, NotFound) else catalogue.chunk(passage)
     document = catalogue.summary(one.chunk.doc_id) if one else None
     return (document, [one.chunk]) if one and document else found
@@ -76,7 +75,7 @@ def _explanation(
         rank=best.place if best and not explained.lifted else None,
         verdict=found.kind,
         message=found.text,
-        hint=remedy(found.remedy, explained, request, document.doc_id),
+        hint=suggest_command(found.remedy, explained, request, document.doc_id),
         reading=told.reading(explained, query.filters),
         lifted=[told.barrier(one) for one in explained.lifted],
         passages=[told.account(one) for one in explained.accounts],

@@ -79,7 +79,7 @@ def answer_question(
 ) -> Answer:
     """Return the answer to a question; the display shows the progress."""
     with report_answer(context, display) as reporter:
-        return kebab.ask(request, reporter)
+        return kebab.ask(request, report=reporter)
 
 
 def find_exit_status(reply: Answer) -> Exit:

@@ -20,6 +20,7 @@ from kebab.cli.render.clean import clean
 from kebab.cli.render.sheet import labelled
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
+from kebab.wire.session import SessionShowRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -158,7 +159,11 @@ class Chat:
             return None
         stem = time.strftime("chat-%Y-%m-%d-%H%M")
         names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-        return next(name for name in names if isinstance(self._kebab.session(name), NotFound))
+        return next(
+            name
+            for name in names
+            if isinstance(self._kebab.session_show(SessionShowRequest(name=name)), NotFound)
+        )
 
     def _print_session(self) -> None:
         name = clean(self._name) if self._name else "none, each question stands alone"

@@ -141,10 +141,10 @@ class CommandContext:
         self, reply: Reply, status: int | None, *, command: str | None = None
     ) -> bytes:
         """Return a reply with its envelope as one line of JSON."""
-        from kebab.app.moment import stamp
+        from kebab.app.timestamps import format_timestamp
         from kebab.wire.record import encode, envelop
 
-        name, now = command or self.command, stamp(time.time())
+        name, now = command or self.command, format_timestamp(time.time())
         code = None if status is None else int(status)
         return encode(envelop(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
 

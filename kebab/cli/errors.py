@@ -151,7 +151,7 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
     Returns:
         The path of the log when the message refers to it, else None.
     """
-    from kebab.app.audit import Call, record
+    from kebab.app.audit_log import Call, record
     from kebab.app.redaction import redacted
     from kebab.config.model import Settings
     from kebab.config.paths import places

@@ -1,6 +1,6 @@
 """The ports: what the pipelines need of the world, named for the need.
 
-Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.compose` names them.
+Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.context` names them.
 """
 
 from __future__ import annotations

@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kebab.app.facade import Kebab
-from kebab.app.requests import FetchOptions, ListOptions
 from kebab.evals.lots import shuffled
 from kebab.evals.sentences import Sentence, sentences
-from kebab.wire.library import DocList, DocSummary, NotFound
+from kebab.wire.library import (
+    DocList,
+    DocSummary,
+    FetchChunkRequest,
+    InspectDocRequest,
+    ListRequest,
+    NotFound,
+)
 
 _ROUNDS = 20
 """The most passages of one document."""
@@ -57,11 +63,11 @@ def _nth(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passag
     """Return the passage of a document whose turn it is, None when it has no more or no prose."""
     if rotation >= document.chunk_count:
         return None
-    seen = kebab.inspect_doc(document.doc_id)
+    seen = kebab.inspect_doc(InspectDocRequest(name=document.doc_id))
     if isinstance(seen, NotFound) or rotation >= len(seen.chunks):
         return None
     chunk = shuffled(seen.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")[rotation]
-    lines = kebab.fetch_chunk(FetchOptions(name=chunk.chunk_id))
+    lines = kebab.fetch_chunk(FetchChunkRequest(name=chunk.chunk_id))
     if isinstance(lines, NotFound):
         return None
     found = list(sentences(lines.text, lines.start_line))
@@ -77,4 +83,4 @@ def _nth(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passag
 
 def every_document(kebab: Kebab) -> DocList:
     """Return the whole list of documents."""
-    return kebab.list_documents(ListOptions(limit=-1))
+    return kebab.list(ListRequest(limit=None))

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kebab.app.facade import Kebab
-from kebab.app.requests import ListOptions
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable
 from kebab.evals import resample
 from kebab.evals.asking import Asked, Asker, Pace, Tell
@@ -21,7 +20,8 @@ from kebab.wire.evals import (
     EvalSkipped,
     EvalVersions,
 )
-from kebab.wire.introspect import ModelInfo
+from kebab.wire.introspect import ModelInfo, SchemaRequest
+from kebab.wire.library import ListRequest
 from kebab.wire.search import ModeName
 
 MODES: tuple[ModeName, ...] = ("hybrid", "lexical", "vector")
@@ -58,7 +58,7 @@ def evaluate(kebab: Kebab, sources: Sources, options: EvalOptions, tell: Tell) -
     asked = dict(_asked(asker, questions, options, skipped))
     modes = [_measured(mode, one, options.limit) for mode, one in asked.items()]
     revisions = [revision for one in asked.values() for revision in one.revisions]
-    known = kebab.introspect()
+    known = kebab.schema(SchemaRequest())
     return EvalReport(
         golden=golden,
         settings=_settings(options),
@@ -112,7 +112,7 @@ def _golden(kebab: Kebab, sources: Sources, questions: Sequence[Question]) -> Ev
 
 def _missing(kebab: Kebab, questions: Sequence[Question]) -> list[str]:
     """Return the documents that answer and are not indexed."""
-    listed = kebab.list_documents(ListOptions(limit=-1)).documents
+    listed = kebab.list(ListRequest(limit=None)).documents
     known = {ending for one in listed for ending in endings(one.doc_path)}
     wanted = dict.fromkeys(doc for one in questions for doc in one.documents)
     return [doc for doc in wanted if names_of(doc) not in known]

@@ -4,8 +4,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from kebab.wire.citation import Positive
 from kebab.wire.error import RetryName, SeverityName
-from kebab.wire.record import Reply
+from kebab.wire.record import Reply, Request
 
 Dimension: TypeAlias = Literal["code", "kind", "retry", "severity"]
 """What faults are counted by."""
@@ -102,3 +103,21 @@ class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
     """The faults by code, kind, retry and severity, or by the one that was asked for."""
     log: str
     """The log; older lines lie beside it as `.1` and `.2`."""
+
+
+class ErrorsRequest(Request, frozen=True, kw_only=True, tag="errors_request.v1"):
+    """Which errors of the log to count."""
+
+    since: str | None = None
+    """Only errors since: RFC 3339, `YYYY-MM-DD`, or an age like `24h`."""
+    by: Dimension | None = None
+    """Count by this alone; null means by everything."""
+    limit: Positive = 10
+    """The most values of a count."""
+
+
+class InspectErrorRequest(Request, frozen=True, kw_only=True, tag="inspect_error_request.v1"):
+    """Which error of the log to show in full."""
+
+    name: str
+    """A correlation id, or a unique beginning of one."""

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Freshness
 from kebab.wire.record import Record, Reply
-from kebab.wire.search import Unit
+from kebab.wire.search import MAX_LIMIT, FilteredRequest, Unit
 
 GroupUnit = Literal["document", "passage"]
 
@@ -74,3 +74,16 @@ class Duplicates(Reply, frozen=True, kw_only=True, tag="duplicates.v1"):
     """The state of the index that answered."""
     timing_ms: float
     """How long it took."""
+
+
+class DupesRequest(FilteredRequest, frozen=True, kw_only=True, tag="dupes_request.v1"):
+    """Which copies to find. All filters must hold for what is compared."""
+
+    threshold: Annotated[float, Meta(ge=0.5, le=1)] = 0.7
+    """The least similarity of near copies."""
+    exact: bool = False
+    """Only what does not differ at all; `threshold` is not used then."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 20
+    """The most groups on a page."""
+    cursor: str | None = None
+    """`next_cursor` of the page before, for the same request."""

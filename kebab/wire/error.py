@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from kebab.wire.record import Record, Reply
+from kebab.wire.record import Record, Reply, Request
 
 RetryName = Literal["none", "transient", "permanent"]
 SeverityName = Literal["info", "warn", "error", "critical"]
@@ -118,3 +118,10 @@ class ErrorCatalog(Reply, frozen=True, kw_only=True, tag="error_catalog.v1"):
 
     errors: list[ErrorRow]
     """The rows."""
+
+
+class ExplainRequest(Request, frozen=True, kw_only=True, tag="explain_request.v1"):
+    """Which error code to explain."""
+
+    code: str | None = None
+    """The code; null means every code."""

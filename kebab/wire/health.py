@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kebab.wire.record import Reply
+from kebab.wire.record import Reply, Request
 
 CheckStatus = Literal["ok", "warn", "fail", "skip"]
 
@@ -61,3 +61,25 @@ class ResetReport(Reply, frozen=True, kw_only=True, tag="reset_report.v1"):
     """How much space came back."""
     models_removed: bool
     """Whether model weights were deleted too."""
+
+
+class DoctorRequest(Request, frozen=True, kw_only=True, tag="doctor_request.v1"):
+    """Check everything."""
+
+
+class InitRequest(Request, frozen=True, kw_only=True, tag="init_request.v1"):
+    """What to write into a new settings file."""
+
+    workspace: str | None = None
+    """The folder that `kebab ingest` reads when it is given no path."""
+    force: bool = False
+    """Replace a settings file that exists."""
+
+
+class ResetRequest(Request, frozen=True, kw_only=True, tag="reset_request.v1"):
+    """What to delete."""
+
+    models: bool = False
+    """Delete model weights too."""
+    dry_run: bool = False
+    """Only report what would be deleted."""

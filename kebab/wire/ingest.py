@@ -2,10 +2,11 @@
 
 from typing import Literal
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import Reply
+from kebab.wire.record import Reply, Request
 
 ItemKindName = Literal["new", "updated", "moved", "removed", "error"]
 EventKind = Literal[
@@ -130,3 +131,27 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     """Since the run began."""
     report: IngestReport | UnsetType = UNSET
     """The report, with the terminal event under `--stream`."""
+
+
+class IngestRequest(Request, frozen=True, kw_only=True, tag="ingest_request.v1"):
+    """Which files to read into the knowledge base."""
+
+    paths: list[str] = msgspec.field(default_factory=list)
+    """Folders or files; empty means the workspace, or every folder read before."""
+    force: bool = False
+    """Read every file again, changed or not."""
+    dry_run: bool = False
+    """Only report what would happen."""
+
+
+class IngestTextRequest(Request, frozen=True, kw_only=True, tag="ingest_text_request.v1"):
+    """A text that becomes a document without being a file."""
+
+    text: bytes
+    """The text; its encoding is detected. In JSON it is base64."""
+    title: str
+    """The title of the document."""
+    source_uri: str | None = None
+    """Where the text comes from."""
+    dry_run: bool = False
+    """Only report what would happen."""

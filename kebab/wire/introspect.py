@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import Reply
+from kebab.wire.record import Reply, Request
 
 
 class WireInfo(Struct, frozen=True, kw_only=True):
@@ -115,3 +115,7 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     unreadable: ErrorReply | None = None
     """Why this build cannot read the database that is there, so that all of `stats` is zero; null
     when it can, and when there is none."""
+
+
+class SchemaRequest(Request, frozen=True, kw_only=True, tag="schema_request.v1"):
+    """Describe this build and its knowledge base."""

@@ -4,8 +4,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kebab.wire.citation import Citation, Freshness
-from kebab.wire.record import Record, Reply
+from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.record import Record, Reply, Request
+from kebab.wire.search import FilteredRequest
 
 VectorState = Literal["pending", "committed", "unsupported"]
 
@@ -173,3 +174,68 @@ class RemoveReport(Reply, frozen=True, kw_only=True, tag="remove_report.v1"):
     """How many passages went with them."""
     returns: bool
     """Whether the next ingest brings them back, because their files are still there."""
+
+
+class ListRequest(FilteredRequest, frozen=True, kw_only=True, tag="list_request.v1"):
+    """Which documents to list. All filters must hold."""
+
+    limit: Positive | None = 100
+    """The most documents; null means all."""
+    offset: Count = 0
+    """How many documents to skip."""
+
+
+class InspectDocRequest(Request, frozen=True, kw_only=True, tag="inspect_doc_request.v1"):
+    """Which document to show in full."""
+
+    name: str
+    """An id, a unique beginning of one, or a path."""
+
+
+class InspectChunkRequest(Request, frozen=True, kw_only=True, tag="inspect_chunk_request.v1"):
+    """Which passage to show in full."""
+
+    name: str
+    """The id of a passage, or a unique beginning of one."""
+
+
+class FetchDocRequest(Request, frozen=True, kw_only=True, tag="fetch_doc_request.v1"):
+    """Which file to fetch."""
+
+    name: str
+    """An id of a document, a unique beginning of one, or a path."""
+    max_chars: Positive | None = None
+    """The most code points; null means all."""
+
+
+class FetchChunkRequest(Request, frozen=True, kw_only=True, tag="fetch_chunk_request.v1"):
+    """Which passage to fetch."""
+
+    name: str
+    """The id of a passage, or a unique beginning of one."""
+    context: Count = 0
+    """How many lines to add before and after the passage."""
+    max_chars: Positive | None = None
+    """The most code points; null means all."""
+
+
+class FetchSpanRequest(Request, frozen=True, kw_only=True, tag="fetch_span_request.v1"):
+    """Which lines of a file to fetch."""
+
+    name: str
+    """An id of a document, a unique beginning of one, or a path."""
+    start: Positive
+    """The first line."""
+    end: Positive | None = None
+    """The last line, inclusive; null means one line."""
+    context: Count = 0
+    """How many lines to add before and after."""
+    max_chars: Positive | None = None
+    """The most code points; null means all."""
+
+
+class RmRequest(Request, frozen=True, kw_only=True, tag="rm_request.v1"):
+    """Which documents to remove from the index; all of them, or none when one is not found."""
+
+    names: list[str]
+    """Ids, unique beginnings of ids, or paths."""

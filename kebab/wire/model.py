@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from kebab.wire.record import Reply
+from kebab.wire.record import Reply, Request
 
 
 class ModelRow(Struct, frozen=True, kw_only=True):
@@ -53,3 +53,21 @@ class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
     """How many passages were embedded again."""
     pending: int
     """How many passages still wait for a vector."""
+
+
+class ModelListRequest(Request, frozen=True, kw_only=True, tag="model_list_request.v1"):
+    """List every embedding model."""
+
+
+class ModelPullRequest(Request, frozen=True, kw_only=True, tag="model_pull_request.v1"):
+    """Which embedding model to download."""
+
+    name: str = "auto"
+    """The model; `auto` means the best one that can be downloaded."""
+
+
+class ModelUseRequest(Request, frozen=True, kw_only=True, tag="model_use_request.v1"):
+    """Which embedding model the knowledge base changes to."""
+
+    name: str
+    """The model; `auto` means that of the settings, else the best one that can be downloaded."""

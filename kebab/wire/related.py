@@ -1,11 +1,13 @@
 """The neighbours of a document, each with the passages that show why."""
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.library import DocSummary
 from kebab.wire.record import Record, Reply
-from kebab.wire.search import DegradedChannel, Unit
+from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit
 
 
 class MatchedPassage(Struct, frozen=True, kw_only=True):
@@ -84,3 +86,12 @@ class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):
     """The state of the index that answered."""
     timing_ms: float
     """How long it took."""
+
+
+class RelatedRequest(FilteredRequest, frozen=True, kw_only=True, tag="related_request.v1"):
+    """Whose neighbours to find. All filters must hold for a neighbour."""
+
+    name: str
+    """An id of a document, a unique beginning of one, or a path."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
+    """The most neighbours."""

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from kebab.wire.ask import AnswerModeName, RefusalName
-from kebab.wire.record import Record, Reply
+from kebab.wire.record import Record, Reply, Request
 
 
 class SessionSummary(Record, frozen=True, kw_only=True, tag="session_summary.v1"):
@@ -71,3 +71,21 @@ class SessionRemoved(Reply, frozen=True, kw_only=True, tag="session_removed.v1")
     """How many turns they had."""
     found: Literal[True]
     """Always true; a session that does not exist is `not_found.v1`."""
+
+
+class SessionListRequest(Request, frozen=True, kw_only=True, tag="session_list_request.v1"):
+    """List every session."""
+
+
+class SessionShowRequest(Request, frozen=True, kw_only=True, tag="session_show_request.v1"):
+    """Which session to show."""
+
+    name: str
+    """The session."""
+
+
+class SessionRmRequest(Request, frozen=True, kw_only=True, tag="session_rm_request.v1"):
+    """Which sessions to forget; all of them, or none when one does not exist."""
+
+    names: list[str]
+    """The sessions."""

@@ -1,15 +1,14 @@
 """Why a document is among the hits of a search or not: what each stage made of it."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from kebab.wire.citation import Citation, Positive
+from kebab.wire.citation import Citation, Count, Positive
 from kebab.wire.library import DocSummary, VectorState
-from kebab.wire.record import Reply
-from kebab.wire.search import DegradedChannel, Lift, ModeName, Unit
+from kebab.wire.record import Reply, Request
+from kebab.wire.search import DegradedChannel, Lift, ModeName, SearchRequest, Unit
 
-Count = Annotated[int, Meta(ge=0)]
 ColumnName = Literal["title", "headings", "body"]
 BarrierKind = Literal["filter", "phrase", "exclusion"]
 FilterName = Literal["tag", "lang", "media", "path", "source", "doc_id", "since", "until"]
@@ -181,3 +180,12 @@ class Explanation(Reply, frozen=True, kw_only=True, tag="explanation.v1"):
     """The state of the index that answered."""
     timing_ms: float
     """How long it took."""
+
+
+class WhyRequest(Request, frozen=True, kw_only=True, tag="why_request.v1"):
+    """Which document or passage to account for, in which search."""
+
+    name: str
+    """An id of a document or a passage, a unique beginning of one, or a path."""
+    search: SearchRequest
+    """The search."""

@@ -10,45 +10,64 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
-from kebab.app.classify import classify
-from kebab.app.requests import (
-    DupesOptions,
-    FetchOptions,
-    IngestOptions,
-    ListOptions,
-    RelatedOptions,
-    TextOptions,
-    WhyOptions,
-)
+from kebab.app.facade import Kebab
+from kebab.app.queries import build_filters
 from kebab.config.model import Settings
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, Report, silent
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
-from kebab.errors.signal import Signal
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
-from kebab.wire.dupes import Duplicates
-from kebab.wire.health import Doctor, InitReport, ResetReport
-from kebab.wire.ingest import IngestReport
-from kebab.wire.introspect import Introspection
+from kebab.wire.audit import ErrorAudit, ErrorsRequest, ErrorStats, InspectErrorRequest
+from kebab.wire.dupes import DupesRequest, Duplicates
+from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.health import (
+    Doctor,
+    DoctorRequest,
+    InitReport,
+    InitRequest,
+    ResetReport,
+    ResetRequest,
+)
+from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
+from kebab.wire.introspect import Introspection, SchemaRequest
 from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
     DocList,
+    FetchChunkRequest,
+    FetchDocRequest,
     FetchResult,
+    FetchSpanRequest,
+    InspectChunkRequest,
+    InspectDocRequest,
+    ListRequest,
     NotFound,
     RemoveReport,
+    RmRequest,
 )
-from kebab.wire.model import ModelList, ModelReport
-from kebab.wire.record import decode_request
-from kebab.wire.related import RelatedDocs
-from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
-from kebab.wire.session import SessionList, SessionRemoved, SessionTranscript
-from kebab.wire.why import Explanation
+from kebab.wire.model import (
+    ModelList,
+    ModelListRequest,
+    ModelPullRequest,
+    ModelReport,
+    ModelUseRequest,
+)
+from kebab.wire.related import RelatedDocs, RelatedRequest
+from kebab.wire.search import SearchRequest, SearchResponse
+from kebab.wire.session import (
+    SessionList,
+    SessionListRequest,
+    SessionRemoved,
+    SessionRmRequest,
+    SessionShowRequest,
+    SessionTranscript,
+)
+from kebab.wire.why import Explanation, WhyRequest
 from tests.fakes import replies, script
 
 FAULTS: dict[str, Exception] = {
@@ -93,30 +112,27 @@ class FakeKebab:
             next_cursor="CURSOR" if more else None,
         )
 
-    def bulk(self, lines: Iterable[bytes]) -> Iterator[BulkSearchItem]:
-        """Answer line by line."""
-        for index, line in enumerate(line for line in lines if line.strip()):
-            yield self._item(index, line)
-
-    def sessions(self) -> SessionList:
+    def session_list(self, _request: SessionListRequest) -> SessionList:
         """List two sessions, none when the data directory is called `fresh`."""
         if Path(self.settings.data_dir).name == "fresh":
             return replies.session_list()
         other = replies.session_summary(name="garden", turns=1)
         return replies.session_list(replies.session_summary(), other)
 
-    def session(self, name: str) -> SessionTranscript | NotFound:
+    def session_show(self, request: SessionShowRequest) -> SessionTranscript | NotFound:
         """Show a session of two turns; of those that name themselves there is none yet."""
-        none = _absent(name) or name.startswith("chat-")
-        return replies.not_found() if none else replies.session_transcript(name)
+        none = _absent(request.name) or request.name.startswith("chat-")
+        return replies.not_found() if none else replies.session_transcript(request.name)
 
-    def forget_sessions(self, names: Sequence[str]) -> SessionRemoved | NotFound:
+    def session_rm(self, request: SessionRmRequest) -> SessionRemoved | NotFound:
         """Forget sessions of two turns each."""
-        self._note("forget", names)
-        return replies.not_found() if any(map(_absent, names)) else replies.session_removed(*names)
+        self._note("session_rm", request)
+        if any(map(_absent, request.names)):
+            return replies.not_found()
+        return replies.session_removed(*request.names)
 
     def ask(
-        self, request: AskRequest, tell: Callable[[AnswerEvent], None] = lambda _: None
+        self, request: AskRequest, *, report: Callable[[AnswerEvent], None] = lambda _: None
     ) -> Answer:
         """Say a scripted answer word by word; an interruption after the first word keeps them."""
         self._note("ask", request)
@@ -124,11 +140,11 @@ class FakeKebab:
             raise InvalidInput(field="$.question", cause="it is empty")
         _fail(request.question)
         whole = script.answer_to(request)
-        tell(AnswerEvent(type="retrieval_done", hits=whole.suggestions or [replies.hit()]))
+        report(AnswerEvent(type="retrieval_done", hits=whole.suggestions or [replies.hit()]))
         _hang(request.question)
         said: list[str] = []
         try:
-            script.say(request.question, whole.answer, tell, said)
+            script.say(request.question, whole.answer, report, said)
         except KeyboardInterrupt:
             if not said:
                 raise
@@ -136,136 +152,159 @@ class FakeKebab:
         return whole
 
     def ingest(
-        self, options: IngestOptions, report: Report = silent, cancel: Cancel | None = None
+        self, request: IngestRequest, *, report: Report = silent, cancel: Cancel | None = None
     ) -> IngestReport:
         """Read four files."""
-        self._note("ingest", options)
-        _fail(*options.paths)
-        time.sleep(1.6 if "mute" in options.paths else 0)
+        self._note("ingest", request)
+        _fail(*request.paths)
+        time.sleep(1.6 if "mute" in request.paths else 0)
         report(Progress(kind=ProgressKind.SCAN_STARTED, path="/home/ada/notes"))
         report(Progress(kind=ProgressKind.SCAN_COMPLETED, done=4, total=4, unit="files"))
-        for done in range(5000 if "slow" in options.paths else 4):
+        for done in range(5000 if "slow" in request.paths else 4):
             if cancel is not None and cancel.requested:
                 report(Progress(kind=ProgressKind.ABORTED))
-                return replies.ingest_report(cancelled=True, dry_run=options.dry_run)
+                return replies.ingest_report(cancelled=True, dry_run=request.dry_run)
             path = f"ops/note-{done}.md"
             started = Progress(
                 kind=ProgressKind.ASSET_STARTED, path=path, done=done, total=4, unit="files"
             )
             report(started)
-            _hang(*options.paths)
-            time.sleep(0.01 if "slow" in options.paths else 0)
+            _hang(*request.paths)
+            time.sleep(0.01 if "slow" in request.paths else 0)
         report(Progress(kind=ProgressKind.EMBED_BATCH, done=3, total=3, unit="chunks"))
         report(Progress(kind=ProgressKind.COMPLETED))
-        return replies.ingest_report(dry_run=options.dry_run)
+        return replies.ingest_report(dry_run=request.dry_run)
 
     def ingest_text(
-        self, options: TextOptions, report: Report = silent, cancel: Cancel | None = None
+        self, request: IngestTextRequest, *, report: Report = silent, cancel: Cancel | None = None
     ) -> IngestReport:
         """Take one text."""
         del cancel
-        self._note("ingest_text", options)
+        self._note("ingest_text", request)
         report(Progress(kind=ProgressKind.COMPLETED))
         return replies.ingest_report()
 
-    def list_documents(self, options: ListOptions) -> DocList:
+    def list(self, request: ListRequest) -> DocList:
         """List two documents."""
-        self._note("list", options)
+        self._note("list", request)
+        build_filters(request, time.time())
         return replies.doc_list(replies.summary(), replies.summary(freshness="changed"))
 
-    def inspect_doc(self, name: str) -> DocInspection | NotFound:
+    def inspect_doc(self, request: InspectDocRequest) -> DocInspection | NotFound:
         """Show a document."""
-        return replies.not_found() if _absent(name) else replies.doc_inspection()
+        return replies.not_found() if _absent(request.name) else replies.doc_inspection()
 
-    def inspect_chunk(self, name: str) -> ChunkInspection | NotFound:
+    def inspect_chunk(self, request: InspectChunkRequest) -> ChunkInspection | NotFound:
         """Show a passage."""
-        return replies.not_found() if _absent(name) else replies.chunk_inspection()
+        return replies.not_found() if _absent(request.name) else replies.chunk_inspection()
 
-    def related(self, options: RelatedOptions) -> RelatedDocs | NotFound:
+    def related(self, request: RelatedRequest) -> RelatedDocs | NotFound:
         """Find one neighbour, none of a document called `nothing`."""
-        self._note("related", options)
-        if _absent(options.name):
+        self._note("related", request)
+        build_filters(request, time.time())
+        if _absent(request.name):
             return replies.not_found()
-        return replies.related_docs(*([] if options.name == "nothing" else [replies.related_doc()]))
+        return replies.related_docs(*([] if request.name == "nothing" else [replies.related_doc()]))
 
-    def why(self, options: WhyOptions) -> Explanation | NotFound:
+    def why(self, request: WhyRequest) -> Explanation | NotFound:
         """Find the document at rank 1, lose one called `nothing`."""
-        self._note("why", options)
-        if _absent(options.name):
+        self._note("why", request)
+        if _absent(request.name):
             return replies.not_found()
         lost = {"found": False, "rank": None, "verdict": "no_match", "message": "lost: no term"}
-        return replies.explanation(**(lost if options.name == "nothing" else {}))
+        return replies.explanation(**(lost if request.name == "nothing" else {}))
 
-    def dupes(self, options: DupesOptions, report: Report = silent) -> Duplicates:
+    def dupes(self, request: DupesRequest, *, report: Report = silent) -> Duplicates:
         """Find one group, none where only exact copies count."""
-        self._note("dupes", options)
+        self._note("dupes", request)
+        build_filters(request, time.time())
         report(Progress(kind=ProgressKind.HEARTBEAT, phase="compare", done=1, total=2))
-        groups = [] if options.exact else [replies.duplicate_group()]
-        more = None if options.exact else "CURSOR"
+        groups = [] if request.exact else [replies.duplicate_group()]
+        more = None if request.exact else "CURSOR"
         return replies.duplicates(*groups, has_more=bool(more), next_cursor=more)
 
-    def fetch_chunk(self, options: FetchOptions) -> FetchResult | NotFound:
+    def fetch_chunk(self, request: FetchChunkRequest) -> FetchResult | NotFound:
         """Fetch lines."""
-        self._note("fetch", options)
-        return replies.not_found() if _absent(options.name) else replies.fetch_result()
+        return self._fetch(request)
 
-    fetch_doc = fetch_chunk
-    fetch_span = fetch_chunk
+    def fetch_doc(self, request: FetchDocRequest) -> FetchResult | NotFound:
+        """Fetch lines."""
+        return self._fetch(request)
 
-    def remove(self, names: Sequence[str]) -> RemoveReport | NotFound:
+    def fetch_span(self, request: FetchSpanRequest) -> FetchResult | NotFound:
+        """Fetch lines."""
+        return self._fetch(request)
+
+    def rm(self, request: RmRequest) -> RemoveReport | NotFound:
         """Remove documents."""
-        self._note("remove", names)
-        return replies.not_found() if any(map(_absent, names)) else replies.remove_report()
+        self._note("rm", request)
+        return replies.not_found() if any(map(_absent, request.names)) else replies.remove_report()
 
-    def plan_reset(self, *, models: bool) -> ResetReport:
-        """Say what would go."""
-        return replies.reset_report(models_removed=models)
+    def reset(self, request: ResetRequest) -> ResetReport:
+        """Say what went, or what would go."""
+        if not request.dry_run:
+            self._note("reset", request)
+        return replies.reset_report(models_removed=request.models)
 
-    def reset(self, *, models: bool) -> ResetReport:
-        """Say what went."""
-        self._note("reset", models)
-        return replies.reset_report(models_removed=models)
-
-    def doctor(self) -> Doctor:
+    def doctor(self, _request: DoctorRequest) -> Doctor:
         """Be healthy, unless the data directory is called `sick`."""
         sick = Path(self.settings.data_dir).name == "sick"
         bad = replies.check(status="fail", summary="damaged", fix="kebab reset")
         return replies.doctor(replies.check(), *([bad] if sick else []))
 
-    def introspect(self) -> Introspection:
+    def schema(self, _request: SchemaRequest) -> Introspection:
         """Say what an empty knowledge base says."""
         return replies.introspection()
 
-    def init(self, *, workspace: str | None, force: bool) -> InitReport:
+    def init(self, request: InitRequest) -> InitReport:
         """Write nothing."""
-        self._note("init", force)
-        return replies.init_report(config_path=str(self.config_path), workspace=workspace)
+        self._note("init", request)
+        path = str(self.config_path)
+        return replies.init_report(config_path=path, workspace=request.workspace)
 
-    def models(self) -> ModelList:
+    def model_list(self, _request: ModelListRequest) -> ModelList:
         """List one model."""
         return replies.model_list()
 
-    def pull(self, name: str, report: Report = silent, cancel: Cancel | None = None) -> ModelReport:
+    def model_pull(
+        self, request: ModelPullRequest, *, report: Report = silent, cancel: Cancel | None = None
+    ) -> ModelReport:
         """Fetch a model."""
         del cancel
-        self._note("pull", name)
-        fetch = Progress(kind=ProgressKind.MODEL_FETCH, done=5, total=10, unit="bytes")
-        report(fetch)
+        self._note("model_pull", request)
+        report(Progress(kind=ProgressKind.MODEL_FETCH, done=5, total=10, unit="bytes"))
         return replies.model_report()
 
-    use = pull
+    def model_use(
+        self, request: ModelUseRequest, *, report: Report = silent, cancel: Cancel | None = None
+    ) -> ModelReport:
+        """Change the model."""
+        return self.model_pull(ModelPullRequest(name=request.name), report=report, cancel=cancel)
 
-    def _note(self, what: str, options: Any) -> None:
-        self.asked.append((what, options))
+    def errors(self, request: ErrorsRequest) -> ErrorStats:
+        """Count what the log of this machine holds."""
+        return self._real.errors(request)
 
-    def _item(self, index: int, line: bytes) -> BulkSearchItem:
-        try:
-            request = decode_request(line, SearchRequest)
-            reply = self.search(request)
-        except Signal as fault:
-            error = classify(fault, operation="search").reply
-            return BulkSearchItem(index=index, query=None, error=error)
-        return BulkSearchItem(index=index, query=request.query, response=reply)
+    def inspect_error(self, request: InspectErrorRequest) -> ErrorAudit | NotFound:
+        """Show a line of the log of this machine."""
+        return self._real.inspect_error(request)
+
+    def explain(self, request: ExplainRequest) -> ErrorCatalog | NotFound:
+        """Explain codes from the real catalogue."""
+        return self._real.explain(request)
+
+    @property
+    def _real(self) -> Kebab:
+        return Kebab(self.settings, config_path=self.config_path)
+
+    def _fetch(
+        self, request: FetchChunkRequest | FetchDocRequest | FetchSpanRequest
+    ) -> FetchResult | NotFound:
+        self._note("fetch", request)
+        return replies.not_found() if _absent(request.name) else replies.fetch_result()
+
+    def _note(self, what: str, request: Any) -> None:
+        self.asked.append((what, request))
 
 
 class NoisyKebab(FakeKebab):

@@ -4,9 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kebab.app.requests import FetchOptions, ListOptions
 from kebab.config.model import Settings
-from kebab.wire.library import ChunkBrief, DocInspection, DocList, FetchResult, NotFound
+from kebab.wire.library import (
+    ChunkBrief,
+    DocInspection,
+    DocList,
+    FetchChunkRequest,
+    FetchResult,
+    InspectDocRequest,
+    ListRequest,
+    NotFound,
+)
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 
@@ -21,19 +29,20 @@ class NotesKebab(FakeKebab):
         self._texts = texts
         self._changes = changes
 
-    def list_documents(self, options: ListOptions) -> DocList:
+    def list(self, request: ListRequest) -> DocList:
         """List every document."""
-        assert options.limit == -1
+        assert request.limit is None
         return replies.doc_list(*(self._summary(path) for path in self._texts))
 
-    def inspect_doc(self, name: str) -> DocInspection | NotFound:
+    def inspect_doc(self, request: InspectDocRequest) -> DocInspection | NotFound:
         """Show a document with its passages."""
+        name = request.name
         chunks = [self._brief(name, place) for place in range(len(self._texts[name]))]
         return replies.doc_inspection(document=self._summary(name), chunks=chunks)
 
-    def fetch_chunk(self, options: FetchOptions) -> FetchResult | NotFound:
+    def fetch_chunk(self, request: FetchChunkRequest) -> FetchResult | NotFound:
         """Fetch a passage; each begins at line 1."""
-        path, _, place = options.name.rpartition("#")
+        path, _, place = request.name.rpartition("#")
         text = self._texts[path][int(place)]
         end = text.count("\n") + 1
         return replies.fetch_result(doc_path=path, text=text, start_line=1, end_line=end)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from kebab.app.moment import stamp
+from kebab.app.timestamps import format_timestamp
 from kebab.bench.context import BenchOptions
 from kebab.bench.run import MEASUREMENTS, Measurement, run_benchmark
 from kebab.cli.render.canvas import Canvas
@@ -54,7 +54,7 @@ def main(arguments: list[str], models: Path | None = None) -> int:
     )
     status = int(any(gap.failed for gap in report.gaps))
     if chosen.json:
-        now = stamp(time.time())
+        now = format_timestamp(time.time())
         reply = envelop(report, command="bench", timestamp=now, exit_code=status)
         sys.stdout.write(encode(reply).decode() + "\n")
     else:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kebab.app.compose import Workshop
+    from kebab.app.context import AppContext
 
 TOKENIZER, ESTIMATE = "tokenizer", "estimate"
 """What counts the tokens of a chunk in `index`."""
@@ -32,7 +32,7 @@ def index_folder(folder: str, version: str, counter: str) -> int:
     from tools.bench.synthetic_vectors import SyntheticEmbedder
 
     context = _build_app_context()
-    tokenizer = context.embedders.installed(version) if counter == TOKENIZER else None
+    tokenizer = context.embedders.load_installed(version) if counter == TOKENIZER else None
     request = IngestRequest(paths=(folder,), chunker=context.labels().chunker)
     started = time.perf_counter()
     with context.writer("ingest") as library:
@@ -109,11 +109,11 @@ def _time_word_index(texts: Sequence[str]) -> list[float]:
 
 def _time_embedding(texts: Sequence[str]) -> list[float]:
     """Return the times of the model alone for questions that are in no cache."""
-    from kebab.app.search import query_embedder
+    from kebab.app.search import load_query_embedder
 
     context = _build_app_context()
     with context.reader() as reader:
-        embedder = query_embedder(context, reader)
+        embedder = load_query_embedder(context, reader)
         return time_calls(lambda text: embedder.embed_query(f"{text} again"), texts)
 
 
@@ -125,11 +125,11 @@ def measure_memory(*command: str) -> int:
     return status
 
 
-def _build_app_context() -> "Workshop":
-    from kebab.app.compose import Workshop
+def _build_app_context() -> "AppContext":
+    from kebab.app.context import AppContext
     from kebab.config.load import load
 
-    return Workshop(load(None), config_path=_CONFIG)
+    return AppContext(load(None), config_path=_CONFIG)
 
 
 def _print_reply(reply: object) -> int:

@@ -6,6 +6,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.health import draw
 from kebab.errors.signal import Exit
+from kebab.wire.health import DoctorRequest
 
 
 @click.command(
@@ -21,5 +22,5 @@ def command(context: CommandContext, /) -> Exit:
     Nothing is changed. Each failure comes with the command that mends it.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.doctor()
+        reply = kebab.doctor(DoctorRequest())
     return context.print_reply(reply, draw, Exit.DONE if reply.ok else Exit.UNUSABLE)

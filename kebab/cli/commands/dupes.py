@@ -5,17 +5,16 @@ from typing import Any
 
 import click
 
-from kebab.app.requests import DupesOptions
 from kebab.cli.command import Command
-from kebab.cli.commands.list import filters
 from kebab.cli.context import CommandContext
-from kebab.cli.options import filter_options
+from kebab.cli.options import build_request, filter_options, merge_flags
 from kebab.cli.progress import report_work
 from kebab.cli.render.dupes import draw
 from kebab.errors.signal import Exit
+from kebab.wire.dupes import DupesRequest
 from kebab.wire.search import MAX_LIMIT
 
-_DEFAULTS = DupesOptions()
+_DEFAULTS = DupesRequest()
 
 
 @click.command(
@@ -53,14 +52,12 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
     passages of a few words are passed over. Only what passes the filters is compared.
     """
     settings = context.load_settings()
-    own = {name: flags.pop(name) for name in ("exact", "limit", "cursor")}
-    if own["exact"] and threshold is not None:
+    if flags["exact"] and threshold is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
-    least = _DEFAULTS.threshold if threshold is None else threshold
-    options = DupesOptions(filters=filters(flags), threshold=least, **own)
+    request = build_request(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
     with report_work(context) as reporter:
         with context.open_kebab(settings) as kebab:
-            reply = kebab.dupes(options, reporter)
+            reply = kebab.dupes(request, report=reporter)
         status = Exit.DONE if reply.groups else Exit.NO
         reporter.finish(status, cancelled=False)
     again = context.repeat_command_with("--cursor", reply.next_cursor) if reply.next_cursor else ""

@@ -1,19 +1,15 @@
 """`kebab errors`."""
 
-import time
 from typing import get_args
 
 import click
 
-from kebab.app.errors import StatsOptions, entry, stats
-from kebab.app.moment import parsed
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.errors import draw_entry, draw_stats
 from kebab.config.model import Settings
-from kebab.config.paths import places
 from kebab.errors.signal import Exit
-from kebab.wire.audit import Dimension
+from kebab.wire.audit import Dimension, ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound
 
 
@@ -49,17 +45,18 @@ def command(
     and mistyped commands are not. It needs neither settings nor a knowledge base. In a pipe, fields
     are separated by tabs: by, value, count, share, first time, last time, last correlation id.
     """
-    log = places(Settings()).log
     if name is not None:
         if since or by:
             raise click.UsageError("`--id` shows one error, whatever its time and kind")
-        found = entry(log, name)
-        return (
-            context.print_not_found(found)
-            if isinstance(found, NotFound)
-            else context.print_reply(found, draw_entry)
-        )
-    moment = None if since is None else parsed(since, "$.since", time.time())
-    return context.print_reply(
-        stats(log, StatsOptions(since=moment, by=by, limit=limit)), draw_stats
-    )
+        return _show(context, name)
+    with context.open_kebab(Settings()) as kebab:
+        reply = kebab.errors(ErrorsRequest(since=since, by=by, limit=limit))
+    return context.print_reply(reply, draw_stats)
+
+
+def _show(context: CommandContext, /, name: str) -> Exit:
+    with context.open_kebab(Settings()) as kebab:
+        reply = kebab.inspect_error(InspectErrorRequest(name=name))
+    if isinstance(reply, NotFound):
+        return context.print_not_found(reply)
+    return context.print_reply(reply, draw_entry)

@@ -57,7 +57,7 @@ def command() -> None:
     show_default=True,
     help="How many hits to look at.",
 )
-@click.option("--per-doc", type=click.IntRange(1), help="The most hits of one document.")
+@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
 @click.option("--by-doc", is_flag=True, help="Any passage of the right document is right.")
 @click.option(
     "--unanswerable", type=_FILE, metavar="FILE", help="More questions, which nothing answers."

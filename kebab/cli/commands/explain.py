@@ -2,12 +2,13 @@
 
 import click
 
-from kebab.app.explain import catalogue
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.catalogue import draw_explanation
+from kebab.config.model import Settings
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
+from kebab.wire.error import ExplainRequest
 from kebab.wire.library import NotFound
 
 
@@ -27,7 +28,8 @@ def command(context: CommandContext, /, code: str | None, *, every: bool) -> Exi
     """
     if every is (code is not None):
         raise click.UsageError("name one CODE, or take `--all`", click.get_current_context())
-    reply = catalogue(code)
+    with context.open_kebab(Settings()) as kebab:
+        reply = kebab.explain(ExplainRequest(code=code))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw_explanation)

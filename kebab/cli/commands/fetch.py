@@ -4,12 +4,17 @@ from typing import Any
 
 import click
 
-from kebab.app.requests import FetchOptions
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.render.lines import draw
 from kebab.errors.signal import Exit
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import (
+    FetchChunkRequest,
+    FetchDocRequest,
+    FetchResult,
+    FetchSpanRequest,
+    NotFound,
+)
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _max_chars = click.option(
@@ -44,9 +49,9 @@ def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
 
     ID is the id of a passage, or a unique beginning of one.
     """
-    options = FetchOptions(name=name, **flags)
+    request = FetchChunkRequest(name=name, **flags)
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_chunk(options)
+        reply = kebab.fetch_chunk(request)
     return _answer(context, reply)
 
 
@@ -60,7 +65,7 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
     NAME is an id, a unique beginning of one, or a path.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_doc(FetchOptions(name=name, max_chars=max_chars))
+        reply = kebab.fetch_doc(FetchDocRequest(name=name, max_chars=max_chars))
     return _answer(context, reply)
 
 
@@ -78,9 +83,9 @@ def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exi
 
     NAME is an id, a unique beginning of one, or a path. Without END it is one line.
     """
-    options = FetchOptions(name=name, start=start, **flags)
+    request = FetchSpanRequest(name=name, start=start, **flags)
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_span(options)
+        reply = kebab.fetch_span(request)
     return _answer(context, reply)
 
 

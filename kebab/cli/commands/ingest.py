@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from kebab.app.facade import Kebab
-from kebab.app.requests import IngestOptions, TextOptions
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import ndjson_option
@@ -16,7 +15,7 @@ from kebab.cli.render.report import draw
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
 from kebab.errors.signal import Exit
-from kebab.wire.ingest import IngestReport
+from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 
 
 @click.command(
@@ -74,12 +73,12 @@ def _ingested(
     kebab: Kebab, paths: tuple[str, ...], flags: dict[str, Any], report: Report, cancel: Cancel
 ) -> IngestReport:
     if not flags["from_stdin"]:
-        options = IngestOptions(paths=paths, force=flags["force"], dry_run=flags["dry_run"])
-        return kebab.ingest(options, report, cancel)
-    text = TextOptions(
+        request = IngestRequest(paths=list(paths), force=flags["force"], dry_run=flags["dry_run"])
+        return kebab.ingest(request, report=report, cancel=cancel)
+    text = IngestTextRequest(
         text=sys.stdin.buffer.read() if sys.stdin else b"",
         title=flags["title"],
         source_uri=flags["source_uri"],
         dry_run=flags["dry_run"],
     )
-    return kebab.ingest_text(text, report, cancel)
+    return kebab.ingest_text(text, report=report, cancel=cancel)

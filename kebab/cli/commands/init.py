@@ -13,6 +13,7 @@ from kebab.config.model import Settings
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.place import absolute
 from kebab.errors.signal import Exit
+from kebab.wire.health import InitRequest
 
 
 @click.command(
@@ -31,7 +32,7 @@ def command(context: CommandContext, *, workspace: str | None, force: bool) -> E
     """
     settings = _settings(context, force=force)
     with context.open_kebab(settings) as kebab:
-        reply = kebab.init(workspace=workspace, force=force)
+        reply = kebab.init(InitRequest(workspace=workspace, force=force))
     return context.print_reply(reply, draw)
 
 

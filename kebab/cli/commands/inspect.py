@@ -6,7 +6,7 @@ from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.render.inspection import draw_chunk, draw_document
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound
+from kebab.wire.library import InspectChunkRequest, InspectDocRequest, NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
@@ -25,7 +25,7 @@ def doc(context: CommandContext, /, name: str) -> Exit:
     NAME is an id, a unique beginning of one, or a path.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.inspect_doc(name)
+        reply = kebab.inspect_doc(InspectDocRequest(name=name))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw_document)
@@ -40,7 +40,7 @@ def chunk(context: CommandContext, /, name: str) -> Exit:
     ID is the id of a passage, or a unique beginning of one.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.inspect_chunk(name)
+        reply = kebab.inspect_chunk(InspectChunkRequest(name=name))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw_chunk)

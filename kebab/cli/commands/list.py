@@ -1,19 +1,16 @@
 """`kebab list`."""
 
-import time
 from functools import partial
 from typing import Any
 
 import click
 
-from kebab.app.moment import parsed
-from kebab.app.requests import ListOptions
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import filter_options
+from kebab.cli.options import build_request, filter_options, merge_flags
 from kebab.cli.render.documents import draw
-from kebab.core.query import Filters
 from kebab.errors.signal import Exit
+from kebab.wire.library import ListRequest
 
 
 @click.command(
@@ -38,21 +35,9 @@ def command(context: CommandContext, /, limit: int, offset: int, **flags: Any) -
     They come by source and path. In a pipe, fields are separated by tabs: id, source, path, title,
     passages, time of change, freshness.
     """
-    options = ListOptions(filters=filters(flags), limit=limit, offset=offset)
+    fields = {"limit": limit, "offset": offset}
+    request = build_request(merge_flags(fields, flags), ListRequest)
     with context.open_kebab() as kebab:
-        reply = kebab.list_documents(options)
+        reply = kebab.list(request)
     again = context.repeat_command_with("--offset", str(offset + limit))
     return context.print_reply(reply, partial(draw, again=again))
-
-
-def filters(flags: dict[str, Any]) -> Filters:
-    """Return the filters that flags ask for.
-
-    Raises:
-        InvalidInput: `--since` or `--until` is no date.
-    """
-    now = time.time()
-    said = {name: flags[name] for name in ("since", "until") if flags[name] is not None}
-    return Filters(
-        **{**flags, **{name: parsed(text, f"$.{name}", now) for name, text in said.items()}}
-    )

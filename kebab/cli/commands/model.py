@@ -14,7 +14,12 @@ from kebab.config.model import AUTO
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
 from kebab.errors.signal import Exit
-from kebab.wire.model import ModelReport
+from kebab.wire.model import (
+    ModelListRequest,
+    ModelPullRequest,
+    ModelReport,
+    ModelUseRequest,
+)
 
 Work: TypeAlias = Callable[[Kebab, Report, Cancel], ModelReport]
 
@@ -29,7 +34,7 @@ def command() -> None:
 def list_(context: CommandContext, /) -> Exit:
     """List every embedding model, with the one in use marked."""
     with context.open_kebab() as kebab:
-        reply = kebab.models()
+        reply = kebab.model_list(ModelListRequest())
     return context.print_reply(reply, draw_list)
 
 
@@ -41,7 +46,11 @@ def pull(context: CommandContext, /, model: str) -> Exit:
 
     Without NAME, or as `auto`, the best model that can be had.
     """
-    return _worked(context, lambda kebab, report, cancel: kebab.pull(model, report, cancel))
+    request = ModelPullRequest(name=model)
+    return _worked(
+        context,
+        lambda kebab, report, cancel: kebab.model_pull(request, report=report, cancel=cancel),
+    )
 
 
 @command.command("use", cls=Command, exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
@@ -53,7 +62,11 @@ def use(context: CommandContext, /, model: str) -> Exit:
     Words are searched meanwhile. `auto` takes the model that the settings name, else the best that
     can be had.
     """
-    return _worked(context, lambda kebab, report, cancel: kebab.use(model, report, cancel))
+    request = ModelUseRequest(name=model)
+    return _worked(
+        context,
+        lambda kebab, report, cancel: kebab.model_use(request, report=report, cancel=cancel),
+    )
 
 
 def _worked(context: CommandContext, /, work: Work) -> Exit:

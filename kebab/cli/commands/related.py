@@ -4,14 +4,13 @@ from typing import Any
 
 import click
 
-from kebab.app.requests import RelatedOptions
 from kebab.cli.command import Command
-from kebab.cli.commands.list import filters
 from kebab.cli.context import CommandContext
-from kebab.cli.options import neighbour_options
+from kebab.cli.options import build_request, merge_flags, neighbour_options
 from kebab.cli.render.related import draw
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
+from kebab.wire.related import RelatedRequest
 from kebab.wire.search import MAX_LIMIT
 
 
@@ -44,9 +43,9 @@ def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> 
     must hold for a neighbour.
     """
     settings = context.load_settings()
-    options = RelatedOptions(name=name, limit=limit, filters=filters(flags))
+    request = build_request(merge_flags({"name": name, "limit": limit}, flags), RelatedRequest)
     with context.open_kebab(settings) as kebab:
-        reply = kebab.related(options)
+        reply = kebab.related(request)
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw, Exit.DONE if reply.related else Exit.NO)

@@ -9,6 +9,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
 from kebab.cli.render.removal import draw_plan, draw_reset
 from kebab.errors.signal import Exit
+from kebab.wire.health import ResetRequest
 
 
 @click.command("reset", cls=Command, examples=("kebab reset", "kebab reset --yes --json"))
@@ -24,6 +25,7 @@ def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     """
     with context.open_kebab() as kebab:
         if not yes:
-            confirm(context, "reset", partial(draw_plan, kebab.plan_reset(models=models)))
-        reply = kebab.reset(models=models)
+            plan = kebab.reset(ResetRequest(models=models, dry_run=True))
+            confirm(context, "reset", partial(draw_plan, plan))
+        reply = kebab.reset(ResetRequest(models=models))
     return context.print_reply(reply, draw_reset)

@@ -6,7 +6,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.removal import draw_removed
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound
+from kebab.wire.library import NotFound, RmRequest
 
 
 @click.command(
@@ -24,7 +24,7 @@ def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
     taken out. A file that is still there comes back with the next ingest.
     """
     with context.open_kebab() as kebab:
-        reply = kebab.remove(names)
+        reply = kebab.rm(RmRequest(names=list(names)))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw_removed)

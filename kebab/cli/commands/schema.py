@@ -29,19 +29,22 @@ def command(context: CommandContext, *, errors: bool) -> Exit:
     """
     if errors:
         return _catalogue(context)
+    from kebab.wire.introspect import SchemaRequest
+
     with context.open_kebab() as kebab:
-        reply = kebab.introspect()
+        reply = kebab.schema(SchemaRequest())
     return context.print_reply(reply, _draw)
 
 
 def _catalogue(context: CommandContext) -> Exit:
-    from kebab.app.explain import catalogue
     from kebab.cli.render.catalogue import draw_table
-    from kebab.wire.error import ErrorCatalog
+    from kebab.config.model import Settings
+    from kebab.wire.error import ErrorCatalog, ExplainRequest
 
-    rows = catalogue()
-    assert isinstance(rows, ErrorCatalog)
-    return context.print_reply(rows, draw_table)
+    with context.open_kebab(Settings()) as kebab:
+        reply = kebab.explain(ExplainRequest())
+    assert isinstance(reply, ErrorCatalog)
+    return context.print_reply(reply, draw_table)
 
 
 def _draw(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":

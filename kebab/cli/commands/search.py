@@ -107,10 +107,14 @@ def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[byte
 
 
 def _bulk(context: CommandContext, /, settings: Settings, defaults: dict[str, Any]) -> Exit:
+    from kebab.app.bulk import search_lines
+    from kebab.app.classify import seen_with
+
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
     found = False
     with context.open_kebab(settings) as kebab:
-        for item in kebab.bulk(completed(source, defaults)):
+        lines = completed(source, defaults)
+        for item in search_lines(kebab.search, lines, seen_with(settings)):
             context.write_json(item, None)
             found = found or bool(item.response and item.response.hits)
     return Exit.DONE if found else Exit.NO

@@ -11,6 +11,7 @@ from kebab.cli.prompt import confirm
 from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
+from kebab.wire.session import SessionListRequest, SessionRmRequest, SessionShowRequest
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _ALL = "session rm --all"
@@ -31,7 +32,7 @@ def command() -> None:
 def list_(context: CommandContext, /) -> Exit:
     """List the sessions, the one used last first."""
     with context.open_kebab() as kebab:
-        reply = kebab.sessions()
+        reply = kebab.session_list(SessionListRequest())
     return context.print_reply(reply, draw_list)
 
 
@@ -41,7 +42,7 @@ def list_(context: CommandContext, /) -> Exit:
 def show(context: CommandContext, /, name: str) -> Exit:
     """Show the questions and answers of a session."""
     with context.open_kebab() as kebab:
-        reply = kebab.session(name)
+        reply = kebab.session_show(SessionShowRequest(name=name))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw_transcript)
@@ -66,7 +67,8 @@ def rm(context: CommandContext, /, names: tuple[str, ...], *, everything: bool, 
     if everything == bool(names):
         raise click.UsageError("give either NAME or `--all`")
     with context.open_kebab() as kebab:
-        reply = kebab.forget_sessions(_every(context, kebab, yes=yes) if everything else names)
+        chosen = _every(context, kebab, yes=yes) if everything else list(names)
+        reply = kebab.session_rm(SessionRmRequest(names=chosen))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw_removed)
@@ -74,7 +76,7 @@ def rm(context: CommandContext, /, names: tuple[str, ...], *, everything: bool, 
 
 def _every(context: CommandContext, kebab: Kebab, *, yes: bool) -> list[str]:
     """Return the names of all sessions, confirmed."""
-    found = kebab.sessions()
+    found = kebab.session_list(SessionListRequest())
     if not yes:
         confirm(context, _ALL, partial(draw_plan, found))
     return [one.name for one in found.sessions]

@@ -5,7 +5,6 @@ from typing import Any
 import click
 import msgspec
 
-from kebab.app.requests import WhyOptions
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, filter_options, merge_flags
@@ -13,6 +12,7 @@ from kebab.cli.render.why import draw
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.search import MAX_LIMIT, SearchRequest
+from kebab.wire.why import WhyRequest
 
 
 @click.command(
@@ -49,7 +49,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], name: str, **fla
     fields = merge_flags(msgspec.to_builtins(settings.search), flags)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
-        reply = kebab.why(WhyOptions(name=name, request=request))
+        reply = kebab.why(WhyRequest(name=name, search=request))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
     return context.print_reply(reply, draw, Exit.DONE if reply.found else Exit.NO)

@@ -8,18 +8,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from kebab.app.compose import Workshop
+from kebab.app.context import AppContext
 from kebab.app.ingest import ingest
-from kebab.app.library import documents
-from kebab.app.requests import IngestOptions, ListOptions
+from kebab.app.library import list_documents
 from kebab.app.search import search
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
 from kebab.embed.registry import MODELS
 from kebab.store.sqlite.migrate import expected
-from kebab.wire.ingest import IngestReport
-from kebab.wire.library import DocSummary
+from kebab.wire.ingest import IngestReport, IngestRequest
+from kebab.wire.library import DocSummary, ListRequest
 from kebab.wire.search import SearchRequest, SearchResponse
 from tests.fakes import tiny_model
 
@@ -43,19 +42,19 @@ class Desk:
             "models.llm.endpoint": NOWHERE,
         }
         self.notes.mkdir()
-        self._shops: list[Workshop] = []
+        self._contexts: list[AppContext] = []
 
-    def shop(self, *, read_only: bool = False, **flags: object) -> Workshop:
-        """Return a workshop; a flag's `__` stands for the dot of a setting."""
+    def context(self, *, read_only: bool = False, **flags: object) -> AppContext:
+        """Return a context; a flag's `__` stands for the dot of a setting."""
         named = {name.replace("__", "."): value for name, value in flags.items()}
         settings = load(environ={}, flags={**self.flags, **named})
-        shop = Workshop(settings, config_path=self.config, read_only=read_only)
-        self._shops.append(shop)
-        return shop
+        context = AppContext(settings, config_path=self.config, read_only=read_only)
+        self._contexts.append(context)
+        return context
 
     def close(self) -> None:
-        for shop in self._shops:
-            shop.close()
+        for context in self._contexts:
+            context.close()
 
     def write(self, name: str, text: str) -> Path:
         path = self.notes / name
@@ -63,23 +62,27 @@ class Desk:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def ingest(self, *paths: object, shop: Workshop | None = None, **options: bool) -> IngestReport:
+    def ingest(
+        self, *paths: object, context: AppContext | None = None, **options: bool
+    ) -> IngestReport:
         """Ingest these paths, the person's folder without any."""
-        named = tuple(map(str, paths)) or (str(self.notes),)
-        return ingest(shop or self.shop(), IngestOptions(paths=named, **options), silent, Cancel())
+        named = list(map(str, paths)) or [str(self.notes)]
+        return ingest(
+            context or self.context(), IngestRequest(paths=named, **options), silent, Cancel()
+        )
 
-    def again(self, shop: Workshop | None = None) -> IngestReport:
+    def again(self, context: AppContext | None = None) -> IngestReport:
         """Ingest without naming anything."""
-        return ingest(shop or self.shop(), IngestOptions(), silent, Cancel())
+        return ingest(context or self.context(), IngestRequest(), silent, Cancel())
 
     def search(
-        self, query: str, *, shop: Workshop | None = None, **fields: object
+        self, query: str, *, context: AppContext | None = None, **fields: object
     ) -> SearchResponse:
-        return search(shop or self.shop(), SearchRequest(query=query, **fields))  # type: ignore[arg-type]
+        return search(context or self.context(), SearchRequest(query=query, **fields))  # type: ignore[arg-type]
 
     def documents(self) -> dict[str, DocSummary]:
         """Return every document by its path."""
-        found = documents(self.shop(), ListOptions()).documents
+        found = list_documents(self.context(), ListRequest()).documents
         return {one.doc_path: one for one in found}
 
     def tree(self) -> dict[str, int]:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from kebab.app.answered import SUGGESTIONS, Context, reply
+from kebab.app.answered import SUGGESTIONS, AnswerContext, reply
 from kebab.core.answer import (
     AnswerMode,
     AskOutcome,
@@ -21,7 +21,7 @@ from tests.fakes.evidence import hit, page, retrieval, stored
 NOTE = "One.\nThe backup runs at two.\nThree."
 CHUNK = stored(NOTE, start_line=4, embedding_version="v9", heading_path=("Backups", "Night"))
 HITS = tuple(hit(CHUNK, rank) for rank in range(1, 6))
-CONTEXT = Context(
+CONTEXT = AnswerContext(
     inquiry=Inquiry(question="When?", session="s"), session="s", turn=3, created=0.0, prompted=True
 )
 

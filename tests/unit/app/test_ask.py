@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kebab.app.ask import ask
-from kebab.app.sessions import transcript
+from kebab.app.sessions import show_session
 from kebab.config.load import load
 from kebab.errors.catalog import (
     InvalidInput,
@@ -16,7 +16,7 @@ from kebab.errors.catalog import (
 from kebab.rag.prompting.prompt import NOT_IN_NOTES
 from kebab.wire.ask import AnswerEvent, AskRequest
 from kebab.wire.library import NotFound
-from kebab.wire.session import SessionTranscript
+from kebab.wire.session import SessionShowRequest, SessionTranscript
 from tests.fakes.ollama import Pause, Say, fake_ollama
 
 BACKUPS = """\
@@ -49,15 +49,17 @@ def server():
         yield fake
 
 
-def shop(desk, server=None, **flags):
+def context(desk, server=None, **flags):
     llm = {"models__llm__model": "tiny"}
     if server:
         llm["models__llm__endpoint"] = server.url
-    return desk.shop(**llm, **flags)
+    return desk.context(**llm, **flags)
 
 
 def extracted(desk, question=QUESTION, **fields):
-    return ask(shop(desk), AskRequest(question=question, extractive=True, **fields), lambda _: None)
+    return ask(
+        context(desk), AskRequest(question=question, extractive=True, **fields), lambda _: None
+    )
 
 
 def verbatim(desk, answer):
@@ -85,7 +87,7 @@ def test_a_model_answers_and_its_claims_are_cited(notes, server):
     server.enqueue(Say(TRUE))
     heard: list[AnswerEvent] = []
 
-    answer = ask(shop(notes, server), AskRequest(question=QUESTION), heard.append)
+    answer = ask(context(notes, server), AskRequest(question=QUESTION), heard.append)
 
     assert (answer.answer, answer.grounded, answer.mode) == (TRUE, True, "generative")
     assert (answer.model, answer.prompt_template_version) == ("tiny", "rag-v1")
@@ -105,7 +107,7 @@ def test_filters_hold_for_answers_as_for_hits(notes):
 def test_a_question_on_another_matter_is_refused_and_no_server_asked(notes, server):
     question = "Who painted the ceiling of the Sistine Chapel?"
 
-    answer = ask(shop(notes, server), AskRequest(question=question), lambda _: None)
+    answer = ask(context(notes, server), AskRequest(question=question), lambda _: None)
 
     assert (answer.grounded, answer.citations) == (False, [])
     assert answer.refusal_reason in ("score_gate", "no_chunks")
@@ -116,7 +118,7 @@ def test_a_question_on_another_matter_is_refused_and_no_server_asked(notes, serv
 def test_a_model_that_declines_is_a_refusal_with_suggestions(notes, server):
     server.enqueue(Say(NOT_IN_NOTES))
 
-    answer = ask(shop(notes, server), AskRequest(question=QUESTION), lambda _: None)
+    answer = ask(context(notes, server), AskRequest(question=QUESTION), lambda _: None)
 
     assert (answer.refusal_reason, answer.citations) == ("llm_self_judge", [])
     assert answer.suggestions[0].doc_path == "backups.md"
@@ -146,13 +148,13 @@ def test_an_empty_question_is_refused(notes, question):
 @pytest.mark.parametrize("model", ["", "  "])
 def test_an_empty_name_of_a_model_means_no_other_one(notes, server, model):
     with pytest.raises(InvalidInput, match="empty") as caught:
-        ask(shop(notes, server), AskRequest(question=QUESTION, model=model), lambda _: None)
+        ask(context(notes, server), AskRequest(question=QUESTION, model=model), lambda _: None)
 
     assert caught.value.field == "$.model"
 
 
 def test_a_model_is_not_named_where_none_words_the_answer(notes):
-    always = shop(notes, models__llm__provider="extractive")
+    always = context(notes, models__llm__provider="extractive")
 
     with pytest.raises(InvalidInput, match="worded by no model"):
         extracted(notes, model="tiny")
@@ -167,17 +169,17 @@ def test_text_that_utf8_cannot_carry_is_refused(notes):
 
 def test_a_dead_server_is_an_error_that_names_the_way_without_it(notes):
     with pytest.raises(ModelUnreachable) as raised:
-        ask(shop(notes), AskRequest(question=QUESTION), lambda _: None)
+        ask(context(notes), AskRequest(question=QUESTION), lambda _: None)
     assert "--extractive" in (raised.value.advice() or "")
 
 
 def test_a_model_that_is_not_there_is_an_error(notes, server):
     with pytest.raises(ModelNotPulled):
-        ask(shop(notes, server), AskRequest(question=QUESTION, model="other"), lambda _: None)
+        ask(context(notes, server), AskRequest(question=QUESTION, model="other"), lambda _: None)
 
 
 def test_settings_can_make_every_answer_extractive(notes):
-    desk = shop(notes, models__llm__provider="extractive")
+    desk = context(notes, models__llm__provider="extractive")
 
     assert ask(desk, AskRequest(question=QUESTION), lambda _: None).mode == "extractive"
 
@@ -190,7 +192,7 @@ def test_a_reader_who_goes_away_ends_the_work_of_the_server(notes, server):
             raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        ask(shop(notes, server), AskRequest(question=QUESTION), gone)
+        ask(context(notes, server), AskRequest(question=QUESTION), gone)
     assert server.asked[-1].hung_up.wait(5)
 
 
@@ -201,7 +203,7 @@ def test_an_interruption_gives_the_answer_so_far_and_ends_the_work(notes, server
         if event.type == "token":
             raise KeyboardInterrupt
 
-    answer = ask(shop(notes, server), AskRequest(question=QUESTION, session="s"), interrupting)
+    answer = ask(context(notes, server), AskRequest(question=QUESTION, session="s"), interrupting)
 
     assert (answer.refusal_reason, answer.answer) == ("llm_stream_aborted", "It runs")
     assert (answer.turn_index, answer.session_id) == (None, "s")
@@ -215,7 +217,7 @@ def test_turns_of_a_session_are_remembered_and_a_follow_up_is_understood(notes):
     assert [one.turn_index for one in (first, second)] == [0, 1]
     assert "backup" in second.retrieval.query
     assert "thirty snapshots" in " ".join(one.quote for one in second.citations)
-    told = transcript(shop(notes), "daily")
+    told = show_session(context(notes), SessionShowRequest(name="daily"))
     assert isinstance(told, SessionTranscript)
     assert [turn.question for turn in told.turns] == [first.question, second.question]
     assert told.turns[1].query == second.retrieval.query
@@ -224,7 +226,7 @@ def test_turns_of_a_session_are_remembered_and_a_follow_up_is_understood(notes):
 def test_a_model_rewrites_a_follow_up_before_it_is_searched_for(notes, server):
     server.enqueue(Say(TRUE), Say("How many snapshots does the nightly backup keep?"))
     server.enqueue(Say("It keeps thirty snapshots on the NAS [1]."))
-    desk = shop(notes, server)
+    desk = context(notes, server)
     ask(desk, AskRequest(question=QUESTION, session="s"), lambda _: None)
 
     answer = ask(
@@ -236,21 +238,21 @@ def test_a_model_rewrites_a_follow_up_before_it_is_searched_for(notes, server):
 
 
 def test_without_history_nothing_is_remembered(notes):
-    desk = shop(notes, ask__history=False)
+    desk = context(notes, ask__history=False)
 
     answer = ask(desk, AskRequest(question=QUESTION, extractive=True, session="s"), lambda _: None)
 
     assert (answer.session_id, answer.turn_index) == (None, None)
-    assert isinstance(transcript(desk, "s"), NotFound)
+    assert isinstance(show_session(desk, SessionShowRequest(name="s")), NotFound)
 
 
 def test_a_session_cannot_be_written_when_nothing_may_be(notes):
     request = AskRequest(question=QUESTION, extractive=True, session="s")
 
     with pytest.raises(ReadOnly):
-        ask(shop(notes, read_only=True), request, lambda _: None)
+        ask(context(notes, read_only=True), request, lambda _: None)
     plain = AskRequest(question=QUESTION, extractive=True)
-    assert ask(shop(notes, read_only=True), plain, lambda _: None).grounded
+    assert ask(context(notes, read_only=True), plain, lambda _: None).grounded
 
 
 def test_a_date_that_is_none_is_refused(notes):
@@ -263,7 +265,7 @@ def test_orders_inside_a_note_are_only_ever_quoted(notes, server):
     notes.ingest()
     server.enqueue(Say(TRUE))
 
-    answer = ask(shop(notes, server), AskRequest(question=QUESTION), lambda _: None)
+    answer = ask(context(notes, server), AskRequest(question=QUESTION), lambda _: None)
     quoted = extracted(notes)
 
     (asked,) = [one for one in server.asked if one.path == "/api/chat"]

@@ -1,7 +1,9 @@
 import msgspec
 import pytest
 
-from kebab.app.bulk import bulk
+from kebab.app.bulk import search_lines
+from kebab.app.classify import PLAIN
+from kebab.app.search import search
 
 
 @pytest.fixture
@@ -13,6 +15,11 @@ def library(desk):
         )
     desk.ingest()
     return desk
+
+
+def answers(library, lines):
+    context = library.context()
+    return search_lines(lambda request: search(context, request), lines, PLAIN)
 
 
 def test_bulk_answers_every_line_in_its_order(library):
@@ -30,7 +37,7 @@ def test_bulk_answers_every_line_in_its_order(library):
         b'"notes", "limit": 1\n',
         b"[" * 100_000 + b"\n",
     ]
-    items = list(bulk(library.shop(), lines))
+    items = list(answers(library, lines))
     errors = [None if item.error is msgspec.UNSET else item.error.code for item in items]
 
     assert [item.index for item in items] == list(range(10))
@@ -46,4 +53,4 @@ def test_bulk_answers_before_the_next_line_is_read(library):
         yield b'"notes"'
         raise AssertionError("read too early")
 
-    assert next(bulk(library.shop(), lines())).query == "notes"
+    assert next(answers(library, lines())).query == "notes"

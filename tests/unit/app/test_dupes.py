@@ -3,10 +3,9 @@ import random
 import pytest
 
 from kebab.app.dupes import dupes
-from kebab.app.requests import DupesOptions
 from kebab.core.progress import silent
-from kebab.core.query import Filters
 from kebab.errors.catalog import InvalidCursor, InvalidInput, NotIndexed, StaleCursor
+from kebab.wire.dupes import DupesRequest
 
 WORDS = [f"word{number}" for number in range(3000)]
 
@@ -16,7 +15,7 @@ def prose(seed, count=60):
 
 
 def find(desk, **options):
-    return dupes(desk.shop(), DupesOptions(**options), silent)
+    return dupes(desk.context(), DupesRequest(**options), silent)
 
 
 def test_copies_of_a_file_are_an_exact_group_with_path_and_lines(desk):
@@ -85,7 +84,7 @@ def test_a_cursor_belongs_to_its_flags_and_its_index(desk):
     with pytest.raises(InvalidCursor):
         find(desk, limit=1, cursor=cursor, threshold=0.9)
     with pytest.raises(InvalidCursor):
-        find(desk, limit=1, cursor=cursor, filters=Filters(lang=("en",)))
+        find(desk, limit=1, cursor=cursor, lang=("en",))
     desk.write("new.md", prose(9))
     desk.ingest()
     with pytest.raises(StaleCursor):
@@ -97,7 +96,7 @@ def test_filters_say_what_is_compared(desk):
     desk.write("old/a.md", prose(1))
     desk.ingest()
 
-    found = find(desk, filters=Filters(path_glob="old/**"))
+    found = find(desk, path_glob="old/**")
 
     assert (found.groups, found.compared) == ([], 1)
 
@@ -107,7 +106,7 @@ def test_a_filter_that_is_no_text_is_refused(desk):
     desk.ingest()
 
     with pytest.raises(InvalidInput):
-        find(desk, filters=Filters(tag=("\udcff",)))
+        find(desk, tag=("\udcff",))
 
 
 def test_without_an_index_there_is_nothing_to_compare(desk):

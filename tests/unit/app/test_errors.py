@@ -1,13 +1,17 @@
 import json
 import os
+from pathlib import Path
 
 import pytest
 
-from kebab.app.audit import Call, record
+from kebab.app.audit_log import Call, append, record
 from kebab.app.classify import classify
-from kebab.app.errors import StatsOptions, entry, stats
-from kebab.app.log import append
+from kebab.app.context import AppContext
+from kebab.app.errors import count_errors, inspect_error
+from kebab.config.model import Settings
+from kebab.config.paths import places
 from kebab.errors.catalog import IoError, Locked, ModelBusy
+from kebab.wire.audit import ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound
 
 START = 1_700_000_000.0
@@ -16,8 +20,8 @@ LOCKED = Locked(path="x", holder_pid=7)
 
 
 @pytest.fixture
-def log(tmp_path):
-    return tmp_path / "kebab.log"
+def log():
+    return places(Settings()).log
 
 
 @pytest.fixture
@@ -25,12 +29,24 @@ def fail(log, monkeypatch):
     """Note a fault at some second; return its correlation id."""
 
     def note(fault, second):
-        monkeypatch.setattr("kebab.app.audit.time.time", lambda: START + second)
+        monkeypatch.setattr("kebab.app.audit_log.time.time", lambda: START + second)
         known = classify(fault, operation="ask")
         assert record(fault, known, Call(), log)
         return known.reply.correlation_id
 
     return note
+
+
+def context():
+    return AppContext(Settings(), config_path=Path("absent.toml"))
+
+
+def count(**fields):
+    return count_errors(context(), ErrorsRequest(**fields))
+
+
+def show(name):
+    return inspect_error(context(), InspectErrorRequest(name=name))
 
 
 def group(reply, by):
@@ -40,7 +56,7 @@ def group(reply, by):
 def test_faults_are_counted_the_most_frequent_first(log, fail):
     ids = [fail(BUSY, 1), fail(LOCKED, 2), fail(BUSY, 3), fail(ValueError("x"), 4)]
 
-    reply = stats(log, StatsOptions())
+    reply = count()
 
     assert (reply.total, reply.unreadable, reply.since) == (4, 0, None)
     assert [one.by for one in reply.groups] == ["code", "kind", "retry", "severity"]
@@ -64,14 +80,14 @@ def test_faults_are_counted_the_most_frequent_first(log, fail):
 def test_one_thing_may_be_asked_for_alone(log, fail):
     fail(BUSY, 1)
 
-    assert [one.by for one in stats(log, StatsOptions(by="severity")).groups] == ["severity"]
+    assert [one.by for one in count(by="severity").groups] == ["severity"]
 
 
 def test_only_what_happened_since_is_counted(log, fail):
     fail(BUSY, 1)
     kept = fail(LOCKED, 60)
 
-    reply = stats(log, StatsOptions(since=START + 60))
+    reply = count(since="2023-11-14T22:14:20Z")
 
     assert reply.total == 1
     assert group(reply, "code").counts[0].correlation_ids == [kept]
@@ -82,14 +98,14 @@ def test_a_limit_leaves_values_out_and_says_how_many(log, fail):
     for second, fault in enumerate([BUSY, BUSY, LOCKED, ValueError("x")]):
         fail(fault, second)
 
-    found = group(stats(log, StatsOptions(limit=1)), "code")
+    found = group(count(limit=1), "code")
 
     assert [one.value for one in found.counts] == ["model_busy"]
     assert (found.counts[0].share, found.left_out) == (0.5, 2)
 
 
 def test_without_a_log_there_are_no_errors(log):
-    reply = stats(log, StatsOptions())
+    reply = count()
 
     assert (reply.total, reply.unreadable) == (0, 0)
     assert all(one.counts == [] for one in reply.groups)
@@ -102,14 +118,14 @@ def test_older_files_count_too(log, fail):
     log.rename(log.with_name("kebab.log.1"))
     fail(BUSY, 3)
 
-    assert stats(log, StatsOptions()).total == 3
+    assert count().total == 3
 
 
 def test_a_line_that_is_met_twice_counts_once(log, fail):
     fail(BUSY, 1)
     log.with_name("kebab.log.1").write_bytes(log.read_bytes())
 
-    assert stats(log, StatsOptions()).total == 1
+    assert count().total == 1
 
 
 @pytest.mark.parametrize(
@@ -131,7 +147,7 @@ def test_a_broken_or_foreign_line_is_passed_over_and_counted(log, fail, line):
     append(log, line if isinstance(line, bytes) else line(good))
     fail(BUSY, 2)
 
-    reply = stats(log, StatsOptions())
+    reply = count()
 
     assert (reply.total, reply.unreadable) == (2, 1)
 
@@ -141,7 +157,7 @@ def test_a_line_of_a_newer_build_counts(log, fail):
     line = json.loads(log.read_text())
     append(log, json.dumps({**line, "correlation_id": "new", "more": 1, "code": "novel"}).encode())
 
-    assert stats(log, StatsOptions()).total == 2
+    assert count().total == 2
 
 
 def test_a_log_that_cannot_be_read_is_a_fault(log, fail, monkeypatch):
@@ -152,7 +168,7 @@ def test_a_log_that_cannot_be_read_is_a_fault(log, fail, monkeypatch):
 
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(IoError, match=r"cannot read .*kebab\.log: Permission denied"):
-        stats(log, StatsOptions())
+        count()
 
 
 def test_an_error_is_shown_by_its_id_or_the_beginning_of_one(log, fail):
@@ -160,7 +176,7 @@ def test_an_error_is_shown_by_its_id_or_the_beginning_of_one(log, fail):
     wanted = fail(ValueError("inner"), 2)
 
     for name in (wanted, wanted[:8], f" {wanted.upper()} "):
-        found = entry(log, name)
+        found = show(name)
         assert not isinstance(found, NotFound)
         assert (found.correlation_id, found.message) == (wanted, "inner")
 
@@ -168,7 +184,7 @@ def test_an_error_is_shown_by_its_id_or_the_beginning_of_one(log, fail):
 @pytest.mark.parametrize("name", ["nowhere", "", " ", "\udce9"])
 def test_an_id_that_no_error_has_is_not_found(log, fail, name):
     fail(BUSY, 1)
-    found = entry(log, name)
+    found = show(name)
 
     assert isinstance(found, NotFound)
     assert (found.error.kind, found.error.candidates) == ("not_found", [])
@@ -180,7 +196,7 @@ def test_a_beginning_of_several_ids_names_them(log, fail):
     for name in ("aa1", "aa2"):
         append(log, json.dumps({**line, "correlation_id": name}).encode())
 
-    found = entry(log, "aa")
+    found = show("aa")
 
     assert isinstance(found, NotFound)
     assert (found.error.kind, sorted(found.error.candidates)) == ("ambiguous", ["aa1", "aa2"])

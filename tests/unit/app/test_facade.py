@@ -1,64 +1,137 @@
-"""The facade passes everything on, opens stores late, and keeps its word about reading only."""
+"""The facade implements the registry, opens stores late, and refuses writes when read only."""
 
-import msgspec
+import inspect
+import typing
+from collections.abc import Callable
+
 import pytest
 
 from kebab.app.facade import Kebab
-from kebab.app.requests import (
-    DupesOptions,
-    FetchOptions,
-    IngestOptions,
-    ListOptions,
-    RelatedOptions,
-    TextOptions,
-    WhyOptions,
-)
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
+from kebab.core.progress import Report
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
+from kebab.wire.ask import AnswerEvent, AskRequest
+from kebab.wire.audit import ErrorsRequest, InspectErrorRequest
+from kebab.wire.dupes import DupesRequest
+from kebab.wire.error import ExplainRequest
+from kebab.wire.health import DoctorRequest, InitRequest, ResetRequest
+from kebab.wire.ingest import IngestProgress, IngestRequest, IngestTextRequest
+from kebab.wire.introspect import SchemaRequest
 from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
+    FetchChunkRequest,
+    FetchDocRequest,
     FetchResult,
+    FetchSpanRequest,
+    InspectChunkRequest,
+    InspectDocRequest,
+    ListRequest,
     NotFound,
     RemoveReport,
+    RmRequest,
 )
+from kebab.wire.model import ModelListRequest, ModelPullRequest, ModelUseRequest
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import Request
+from kebab.wire.related import RelatedRequest
 from kebab.wire.search import SearchRequest
+from kebab.wire.session import SessionListRequest, SessionRmRequest, SessionShowRequest
+from kebab.wire.why import WhyRequest
+from tests.fakes.facade import FakeKebab
 
-NAMED = FetchOptions(name="a.md", start=1)
+REQUESTS: dict[str, Request] = {
+    "search": SearchRequest(query="cat"),
+    "ask": AskRequest(question="cat", extractive=True),
+    "related": RelatedRequest(name="a.md"),
+    "why": WhyRequest(name="a.md", search=SearchRequest(query="cat")),
+    "dupes": DupesRequest(),
+    "list": ListRequest(),
+    "inspect_doc": InspectDocRequest(name="a.md"),
+    "inspect_chunk": InspectChunkRequest(name="a"),
+    "fetch_chunk": FetchChunkRequest(name="a.md"),
+    "fetch_doc": FetchDocRequest(name="a.md"),
+    "fetch_span": FetchSpanRequest(name="a.md", start=1),
+    "session_list": SessionListRequest(),
+    "session_show": SessionShowRequest(name="talk"),
+    "session_rm": SessionRmRequest(names=["talk"]),
+    "ingest": IngestRequest(),
+    "ingest_text": IngestTextRequest(text=b"x", title="t"),
+    "rm": RmRequest(names=["a.md"]),
+    "reset": ResetRequest(models=True),
+    "init": InitRequest(force=True),
+    "model_list": ModelListRequest(),
+    "model_pull": ModelPullRequest(),
+    "model_use": ModelUseRequest(name="auto"),
+    "doctor": DoctorRequest(),
+    "schema": SchemaRequest(),
+    "errors": ErrorsRequest(),
+    "inspect_error": InspectErrorRequest(name="3f2a91"),
+    "explain": ExplainRequest(),
+}
+"""One request for each operation."""
 
-WHY = WhyOptions(name="a.md", request=SearchRequest(query="cat"))
-WRITES = {
-    "ingest": lambda kebab: kebab.ingest(IngestOptions()),
-    "ingest text": lambda kebab: kebab.ingest_text(TextOptions(text=b"x", title="t")),
-    "rm": lambda kebab: kebab.remove(["a.md"]),
-    "reset": lambda kebab: kebab.reset(models=True),
-    "init": lambda kebab: kebab.init(workspace=None, force=True),
-    "model pull": lambda kebab: kebab.pull("auto"),
-    "model use": lambda kebab: kebab.use("auto"),
-    "session rm": lambda kebab: kebab.forget_sessions(["talk"]),
-}
-READS = {
-    "search": lambda kebab: kebab.search(SearchRequest(query="cat")),
-    "list": lambda kebab: kebab.list_documents(ListOptions()),
-    "inspect doc": lambda kebab: kebab.inspect_doc("a.md"),
-    "inspect chunk": lambda kebab: kebab.inspect_chunk("a"),
-    "fetch chunk": lambda kebab: kebab.fetch_chunk(NAMED),
-    "fetch doc": lambda kebab: kebab.fetch_doc(NAMED),
-    "fetch span": lambda kebab: kebab.fetch_span(NAMED),
-    "related": lambda kebab: kebab.related(RelatedOptions(name="a.md")),
-    "why": lambda kebab: kebab.why(WHY),
-    "dupes": lambda kebab: kebab.dupes(DupesOptions()),
-    "session list": lambda kebab: kebab.sessions(),
-    "session show": lambda kebab: kebab.session("talk"),
-}
-LOOKS = {
-    "doctor": lambda kebab: kebab.doctor(),
-    "schema": lambda kebab: kebab.introspect(),
-    "models": lambda kebab: kebab.models(),
-    "plan": lambda kebab: kebab.plan_reset(models=True),
-}
+READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
+WRITES = [name for name in OPERATIONS if name not in READS]
+NEEDS_NOTHING = {"doctor", "schema", "model_list", "errors", "inspect_error", "explain"}
+"""What works without a knowledge base."""
+
+SEARCHES = [name for name in READS if name not in NEEDS_NOTHING]
+
+
+def call(kebab, name):
+    return getattr(kebab, name)(REQUESTS[name])
+
+
+def methods(form):
+    """Return the public methods of a class, by name."""
+    found = inspect.getmembers(form, inspect.isfunction)
+    return {name: one for name, one in found if not name.startswith("_") and name != "close"}
+
+
+def hints(method):
+    """Return the annotations of a method, resolved with the records of the registry."""
+    records = {
+        one.__name__: one
+        for known in OPERATIONS.values()
+        for one in (known.request, *known.replies)
+    }
+    return typing.get_type_hints(
+        method, localns={**records, "AnswerEvent": AnswerEvent, "Callable": Callable}
+    )
+
+
+@pytest.mark.parametrize("form", [Kebab, FakeKebab])
+def test_every_operation_is_a_method_and_every_method_an_operation(form):
+    assert methods(form).keys() == OPERATIONS.keys()
+
+
+@pytest.mark.parametrize("form", [Kebab, FakeKebab])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_method_takes_and_returns_what_its_operation_declares(form, name):
+    known, found = OPERATIONS[name], hints(methods(form)[name])
+    parameters = list(inspect.signature(methods(form)[name]).parameters.values())[1:]
+    request, *rest = parameters
+    options = {one.name: one.kind for one in rest}
+
+    assert found[request.name] is known.request
+    assert set(typing.get_args(found["return"]) or (found["return"],)) == set(known.replies)
+    assert set(options) == ({"report"} if known.events else set()) | (
+        {"cancel"} if known.cancellable else set()
+    )
+    assert set(options.values()) <= {inspect.Parameter.KEYWORD_ONLY}
+    if known.events is AnswerEvent:
+        assert found["report"] == Callable[[AnswerEvent], None]
+    elif known.events:
+        assert (known.events, found["report"]) == (IngestProgress, Report)
+
+
+def test_every_operation_has_a_request_to_try_it_with():
+    assert {name: type(one) for name, one in REQUESTS.items()} == {
+        name: one.request for name, one in OPERATIONS.items()
+    }
 
 
 @pytest.fixture
@@ -76,7 +149,7 @@ def opened(lab):
 def filled(lab, opened):
     lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
     with opened() as kebab:
-        kebab.ingest(IngestOptions(paths=(str(lab.notes),)))
+        kebab.ingest(IngestRequest(paths=[str(lab.notes)]))
     return lab
 
 
@@ -84,34 +157,31 @@ def test_a_whole_session(lab, opened):
     lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
     kinds: list[str] = []
     with opened() as kebab:
-        assert kebab.init(workspace=str(lab.notes), force=False).written
-        report = kebab.ingest(
-            IngestOptions(paths=(str(lab.notes),)), lambda event: kinds.append(event.kind)
-        )
-        text = kebab.ingest_text(TextOptions(text=b"the dog runs", title="Dog"))
+        assert kebab.init(InitRequest(workspace=str(lab.notes))).written
+        request = IngestRequest(paths=[str(lab.notes)])
+        report = kebab.ingest(request, report=lambda event: kinds.append(event.kind))
+        text = kebab.ingest_text(IngestTextRequest(text=b"the dog runs", title="Dog"))
         (hit,) = kebab.search(SearchRequest(query="cat", mode="lexical")).hits
-        (item,) = kebab.bulk([b'"dog"'])
         assert (report.new, text.new, kinds[-1]) == (1, 1, "completed")
-        assert item.response is not msgspec.UNSET
-        assert item.response.hits
-        assert kebab.list_documents(ListOptions()).total == 2
-        assert isinstance(kebab.inspect_doc(hit.doc_id), DocInspection)
-        assert isinstance(kebab.inspect_chunk(hit.chunk_id), ChunkInspection)
-        options = FetchOptions(name=hit.chunk_id)
+        assert kebab.list(ListRequest()).total == 2
+        assert isinstance(kebab.inspect_doc(InspectDocRequest(name=hit.doc_id)), DocInspection)
+        passage = kebab.inspect_chunk(InspectChunkRequest(name=hit.chunk_id))
+        assert isinstance(passage, ChunkInspection)
         for fetched in (
-            kebab.fetch_chunk(options),
-            kebab.fetch_doc(NAMED),
-            kebab.fetch_span(FetchOptions(name="a.md", start=3)),
+            kebab.fetch_chunk(FetchChunkRequest(name=hit.chunk_id)),
+            kebab.fetch_doc(FetchDocRequest(name="a.md")),
+            kebab.fetch_span(FetchSpanRequest(name="a.md", start=3)),
         ):
             assert isinstance(fetched, FetchResult)
             assert "the cat sleeps" in fetched.text
-        assert kebab.pull(MINILM.key).fetched is False
-        assert kebab.use(MINILM.key).embedded == 2
-        assert kebab.models().models[1].active
-        assert kebab.doctor().ok
-        assert kebab.introspect().stats.doc_count == 2
-        assert isinstance(kebab.remove(["a.md"]), RemoveReport)
-        assert kebab.plan_reset(models=False).removed == kebab.reset(models=False).removed
+        assert kebab.model_pull(ModelPullRequest(name=MINILM.key)).fetched is False
+        assert kebab.model_use(ModelUseRequest(name=MINILM.key)).embedded == 2
+        assert kebab.model_list(ModelListRequest()).models[1].active
+        assert kebab.doctor(DoctorRequest()).ok
+        assert kebab.schema(SchemaRequest()).stats.doc_count == 2
+        assert isinstance(kebab.rm(RmRequest(names=["a.md"])), RemoveReport)
+        planned = kebab.reset(ResetRequest(dry_run=True))
+        assert planned.removed == kebab.reset(ResetRequest()).removed
     assert not lab.data.exists()
 
 
@@ -127,7 +197,7 @@ def test_looking_opens_and_makes_nothing(lab, opened):
 def test_read_only_refuses_every_write_and_creates_nothing(lab, opened, name):
     before = lab.tree()
     with opened(read_only=True) as kebab, pytest.raises(ReadOnly):
-        WRITES[name](kebab)
+        call(kebab, name)
 
     assert lab.tree() == before
 
@@ -136,45 +206,45 @@ def test_read_only_refuses_every_write_and_creates_nothing(lab, opened, name):
 def test_read_only_refuses_every_write_to_what_is_there(filled, opened, name):
     before = filled.tree()
     with opened(read_only=True) as kebab, pytest.raises(ReadOnly):
-        WRITES[name](kebab)
-
-    assert filled.tree() == before
-
-
-@pytest.mark.parametrize("name", [*READS, *LOOKS])
-def test_read_only_reads_and_changes_nothing(filled, opened, name):
-    before = filled.tree()
-    with opened(read_only=True) as kebab:
-        {**READS, **LOOKS}[name](kebab)
+        call(kebab, name)
 
     assert filled.tree() == before
 
 
 @pytest.mark.parametrize("name", READS)
+def test_read_only_reads_and_changes_nothing(filled, opened, name):
+    before = filled.tree()
+    with opened(read_only=True) as kebab:
+        call(kebab, name)
+
+    assert filled.tree() == before
+
+
+@pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("read_only", [False, True])
 def test_reading_needs_a_knowledge_base(lab, opened, name, read_only):
     before = lab.tree()
     with opened(read_only=read_only) as kebab, pytest.raises(NotIndexed) as caught:
-        READS[name](kebab)
+        call(kebab, name)
 
     assert (caught.value.data_dir, caught.value.found) == (str(lab.data), None)
     assert lab.tree() == before
 
 
-@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize("name", sorted(NEEDS_NOTHING))
 def test_looking_needs_none(lab, opened, name):
     before = lab.tree()
     with opened() as kebab:
-        LOOKS[name](kebab)
+        call(kebab, name)
 
     assert lab.tree() == before
 
 
-@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("name", SEARCHES)
 def test_a_newer_database_is_not_read(desk, newer, name):
     kebab = Kebab(load(environ={}, flags=desk.flags), config_path=desk.config)
     with kebab, pytest.raises(NotIndexed) as caught:
-        READS[name](kebab)
+        call(kebab, name)
 
     assert (caught.value.expected, caught.value.found) == newer
 
@@ -184,7 +254,7 @@ def test_a_cancelled_run_is_passed_on(lab, opened):
     cancel = Cancel()
     cancel.request()
     with opened() as kebab:
-        report = kebab.ingest(IngestOptions(paths=(str(lab.notes),)), cancel=cancel)
+        report = kebab.ingest(IngestRequest(paths=[str(lab.notes)]), cancel=cancel)
 
     assert report.cancelled
 
@@ -192,9 +262,18 @@ def test_a_cancelled_run_is_passed_on(lab, opened):
 def test_what_does_not_exist_is_an_answer(filled, opened):
     with opened() as kebab:
         replies = [
-            kebab.inspect_doc("no"),
-            kebab.remove(["no"]),
-            kebab.fetch_doc(FetchOptions(name="no")),
+            kebab.inspect_doc(InspectDocRequest(name="no")),
+            kebab.rm(RmRequest(names=["no"])),
+            kebab.fetch_doc(FetchDocRequest(name="no")),
         ]
 
     assert all(isinstance(reply, NotFound) for reply in replies)
+
+
+def test_a_dry_run_of_a_reset_is_no_write(filled, opened):
+    before = filled.tree()
+    with opened(read_only=True) as kebab:
+        planned = kebab.reset(ResetRequest(models=True, dry_run=True))
+
+    assert planned.removed
+    assert filled.tree() == before

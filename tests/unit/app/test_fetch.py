@@ -3,18 +3,28 @@ import os
 import pytest
 
 from kebab.app.fetch import fetch_chunk, fetch_doc, fetch_span
-from kebab.app.requests import FetchOptions
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed
-from kebab.wire.library import FetchResult, NotFound
+from kebab.wire.library import (
+    FetchChunkRequest,
+    FetchDocRequest,
+    FetchResult,
+    FetchSpanRequest,
+    NotFound,
+)
 
 LINES = [f"line {number} of the garden" for number in range(1, 41)]
 TEXT = "\n".join(LINES) + "\n"
+FETCHES = {
+    "chunk": lambda context, name: fetch_chunk(context, FetchChunkRequest(name=name)),
+    "doc": lambda context, name: fetch_doc(context, FetchDocRequest(name=name)),
+    "span": lambda context, name: fetch_span(context, FetchSpanRequest(name=name, start=1)),
+}
 
 
 @pytest.fixture
 def garden(desk):
     desk.write("garden.txt", TEXT)
-    desk.ingest(shop=desk.shop(index__chunk_tokens=64))
+    desk.ingest(context=desk.context(index__chunk_tokens=64))
     return desk
 
 
@@ -24,20 +34,20 @@ def _made(reply):
 
 
 def _doc(desk, name="garden.txt", **options):
-    return _made(fetch_doc(desk.shop(), FetchOptions(name=name, **options)))
+    return _made(fetch_doc(desk.context(), FetchDocRequest(name=name, **options)))
 
 
 def _span(desk, start, end=None, **options):
-    asked = FetchOptions(name="garden.txt", start=start, end=end, **options)
-    return _made(fetch_span(desk.shop(), asked))
+    asked = FetchSpanRequest(name="garden.txt", start=start, end=end, **options)
+    return _made(fetch_span(desk.context(), asked))
 
 
 def _chunk(desk, **options):
     """Return the second passage and what fetching it gives."""
     found = sorted(desk.search("garden", limit=50).hits, key=lambda hit: hit.citation.line.start)
     hit = found[1]
-    asked = FetchOptions(name=hit.chunk_id, **options)
-    return hit, _made(fetch_chunk(desk.shop(), asked))
+    asked = FetchChunkRequest(name=hit.chunk_id, **options)
+    return hit, _made(fetch_chunk(desk.context(), asked))
 
 
 def test_a_passage_is_fetched_as_it_stands_in_the_file(garden):
@@ -125,7 +135,7 @@ def test_lines_are_those_of_the_file_whatever_its_encoding(desk):
     desk.ingest()
 
     for name in ("a.txt", "b.txt", "c.txt"):
-        found = _made(fetch_span(desk.shop(), FetchOptions(name=name, start=2, end=4)))
+        found = _made(fetch_span(desk.context(), FetchSpanRequest(name=name, start=2, end=4)))
         assert found.text == "둘째 줄\n\n넷째 줄"
 
 
@@ -198,18 +208,18 @@ def test_text_that_is_indexed_only_is_limited_too(garden):
     assert (found.truncated, len(found.text), found.end_line) == (True, 30, 2)
 
 
-@pytest.mark.parametrize("fetch", [fetch_chunk, fetch_doc, fetch_span])
+@pytest.mark.parametrize("fetch", FETCHES.values(), ids=FETCHES)
 def test_what_does_not_exist_is_an_answer(garden, fetch):
-    found = fetch(garden.shop(), FetchOptions(name="0" * 32, start=1))
+    found = fetch(garden.context(), "0" * 32)
 
     assert isinstance(found, NotFound)
     assert found.error.kind == "not_found"
 
 
-@pytest.mark.parametrize("fetch", [fetch_chunk, fetch_doc, fetch_span])
+@pytest.mark.parametrize("fetch", FETCHES.values(), ids=FETCHES)
 def test_without_a_knowledge_base_there_is_nothing_to_fetch(desk, fetch):
     with pytest.raises(NotIndexed):
-        fetch(desk.shop(), FetchOptions(name="a.md", start=1))
+        fetch(desk.context(), "a.md")
 
 
 def test_a_file_with_the_same_size_and_time_counts_as_fresh(garden):

@@ -7,7 +7,6 @@ import pytest
 
 from kebab.app.ingest import ingest, ingest_report, ingest_text
 from kebab.app.library import remove
-from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, silent
 from kebab.embed.registry import E5_SMALL, MINILM
@@ -23,12 +22,13 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.ingest.outcome import FileOutcome, IngestOutcome, ItemKind
-from kebab.wire.library import RemoveReport
+from kebab.wire.ingest import IngestRequest, IngestTextRequest
+from kebab.wire.library import RemoveReport, RmRequest
 
 
-def _text(desk, text, title="Call with Ada", *, shop=None, **options):
-    asked = TextOptions(text=text.encode(), title=title, **options)
-    return ingest_text(shop or desk.shop(), asked, silent, Cancel())
+def _text(desk, text, title="Call with Ada", *, context=None, **options):
+    asked = IngestTextRequest(text=text.encode(), title=title, **options)
+    return ingest_text(context or desk.context(), asked, silent, Cancel())
 
 
 def _kinds(report):
@@ -58,8 +58,8 @@ def test_without_a_model_passages_wait_until_an_ingest_has_one(lab, tiny_models)
     lab.write("a.md", "the cat sleeps\n")
     told: list[Progress] = []
     first = ingest(
-        lab.shop(),
-        IngestOptions(paths=(str(lab.notes),)),
+        lab.context(),
+        IngestRequest(paths=[str(lab.notes)]),
         told.append,
         Cancel(),
     )
@@ -93,9 +93,9 @@ def test_moves_edits_and_deletions_are_followed(lab):
 def test_nothing_changed_asks_for_no_model(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
-    damaged = lab.shop(models_dir=str(lab.folder / "none"))
+    damaged = lab.context(models_dir=str(lab.folder / "none"))
 
-    report = lab.again(shop=damaged)
+    report = lab.again(context=damaged)
 
     assert (report.unchanged, report.embedding.version) == (1, E5_SMALL.version)
 
@@ -118,10 +118,10 @@ def test_another_model_in_the_settings_stops_the_run(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
     lab.write("b.md", "the dog runs\n")
-    other = lab.shop(models__embedding__model=MINILM.key)
+    other = lab.context(models__embedding__model=MINILM.key)
 
     with pytest.raises(EmbeddingMismatch) as caught:
-        lab.ingest(shop=other)
+        lab.ingest(context=other)
 
     assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
     assert sorted(_ids(lab)) == ["a.md"]
@@ -129,7 +129,7 @@ def test_another_model_in_the_settings_stops_the_run(lab):
 
 def test_the_settings_choose_the_model(lab):
     lab.write("a.md", "the cat sleeps\n")
-    report = lab.ingest(shop=lab.shop(models__embedding__model=MINILM.key))
+    report = lab.ingest(context=lab.context(models__embedding__model=MINILM.key))
 
     assert report.embedding.version == MINILM.version
 
@@ -137,7 +137,7 @@ def test_the_settings_choose_the_model(lab):
 def test_settings_that_shape_passages_read_files_again(desk):
     desk.write("a.md", "word " * 300)
     desk.ingest()
-    report = desk.ingest(shop=desk.shop(index__chunk_tokens=64))
+    report = desk.ingest(context=desk.context(index__chunk_tokens=64))
 
     assert _kinds(report) == {"a.md": "updated"}
     assert report.items[0].chunk_count > 3
@@ -146,8 +146,10 @@ def test_settings_that_shape_passages_read_files_again(desk):
 def test_settings_decide_what_is_left_out(desk):
     for name in ("a.md", ".hidden.md", "draft.md", "large.md"):
         desk.write(name, "the cat\n" * (200 if name == "large.md" else 1))
-    shop = desk.shop(ingest__hidden=True, ingest__exclude=["draft*"], ingest__max_file_bytes=1_000)
-    desk.ingest(shop=shop)
+    context = desk.context(
+        ingest__hidden=True, ingest__exclude=["draft*"], ingest__max_file_bytes=1_000
+    )
+    desk.ingest(context=context)
 
     assert sorted(_ids(desk)) == [".hidden.md", "a.md"]
 
@@ -176,7 +178,7 @@ def test_a_dry_run_tells_and_writes_nothing(desk):
 
 def test_the_workspace_is_read_when_nothing_is_named(desk):
     desk.write("a.md", "the cat\n")
-    report = desk.again(shop=desk.shop(workspace=str(desk.notes)))
+    report = desk.again(context=desk.context(workspace=str(desk.notes)))
 
     assert (report.new, report.scope) == (1, [str(desk.notes)])
 
@@ -187,7 +189,7 @@ def test_nothing_named_and_nothing_known_is_a_usage_error(desk):
 
 
 def test_a_knowledge_base_that_knows_no_folder_has_nothing_to_read_either(desk):
-    desk.shop().writer("test").close()
+    desk.context().writer("test").close()
 
     with pytest.raises(UsageInvalid, match="name a folder or a file"):
         desk.again()
@@ -202,7 +204,7 @@ def test_a_folder_that_does_not_exist_is_refused_by_name(desk):
 
 def test_a_second_writer_is_locked_out(desk):
     desk.write("a.md", "the cat\n")
-    with desk.shop().writer("test"), pytest.raises(Locked) as caught:
+    with desk.context().writer("test"), pytest.raises(Locked) as caught:
         desk.ingest()
 
     assert caught.value.holder_pid == os.getpid()
@@ -217,7 +219,7 @@ def test_a_cancelled_run_keeps_what_it_did(desk):
         if event.kind is ProgressKind.ASSET_FINISHED and event.done == 2:
             cancel.request()
 
-    told = ingest(desk.shop(), IngestOptions(paths=(str(desk.notes),)), report, cancel)
+    told = ingest(desk.context(), IngestRequest(paths=[str(desk.notes)]), report, cancel)
 
     assert (told.cancelled, told.new) == (True, 2)
     assert len(_ids(desk)) == 2
@@ -259,7 +261,7 @@ def test_a_text_that_was_removed_does_not_come_back(desk):
     _text(desk, "the cat sleeps")
     _text(desk, "the bird sings", title="Birds")
     names = [name for name, one in desk.documents().items() if one.title == "Call with Ada"]
-    gone = remove(desk.shop(), names)
+    gone = remove(desk.context(), RmRequest(names=names))
     report = desk.again()
 
     assert isinstance(gone, RemoveReport)
@@ -273,7 +275,7 @@ def test_the_last_text_can_be_removed_too(desk):
     desk.write("a.md", "the dog\n")
     desk.ingest()
     report = _text(desk, "the cat sleeps")
-    remove(desk.shop(), [report.items[0].doc_id])
+    remove(desk.context(), RmRequest(names=[report.items[0].doc_id]))
 
     assert (desk.again().errors, sorted(_ids(desk))) == (0, ["a.md"])
 
@@ -290,10 +292,10 @@ def test_a_dry_run_of_a_text_writes_nothing(desk):
 
 def test_a_text_is_measured_without_what_is_kept_beside_it(desk):
     limit = {"ingest__max_file_bytes": 20}
-    told = _text(desk, "x" * 20, shop=desk.shop(**limit))
+    told = _text(desk, "x" * 20, context=desk.context(**limit))
     with pytest.raises(TooLarge) as caught:
-        _text(desk, "x" * 21, shop=desk.shop(**limit))
-    later = ingest(desk.shop(**limit), IngestOptions(), silent, Cancel())
+        _text(desk, "x" * 21, context=desk.context(**limit))
+    later = ingest(desk.context(**limit), IngestRequest(), silent, Cancel())
 
     assert (told.new, later.unchanged, later.skipped) == (1, 1, 0)
     assert (caught.value.size, caught.value.limit) == (21, 20)
@@ -317,12 +319,12 @@ def test_a_title_that_utf8_cannot_carry_is_kept_in_escapes(desk):
 def test_read_only_refuses_and_creates_nothing(desk):
     desk.write("a.md", "the cat\n")
     before = desk.tree()
-    shop = desk.shop(read_only=True)
+    context = desk.context(read_only=True)
 
     with pytest.raises(ReadOnly, match="ingest"):
-        desk.ingest(shop=shop)
+        desk.ingest(context=context)
     with pytest.raises(ReadOnly, match="ingest"):
-        _text(desk, "the dog", shop=shop)
+        _text(desk, "the dog", context=context)
 
     assert desk.tree() == before
 

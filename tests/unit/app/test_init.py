@@ -7,10 +7,11 @@ import pytest
 from kebab.app.init import init
 from kebab.config.load import load
 from kebab.errors.catalog import IoError, ReadOnly
+from kebab.wire.health import InitRequest
 
 
 def test_the_settings_file_and_the_folder_are_made(desk):
-    report = init(desk.shop(), workspace=None, force=False)
+    report = init(desk.context(), InitRequest(workspace=None, force=False))
 
     assert (report.config_path, report.written) == (str(desk.config), True)
     assert (report.data_dir, report.workspace) == (str(desk.data), None)
@@ -20,7 +21,7 @@ def test_the_settings_file_and_the_folder_are_made(desk):
 def test_only_the_owner_may_look_into_the_folder(desk):
     before = os.umask(0o022)
     try:
-        init(desk.shop(), workspace=None, force=False)
+        init(desk.context(), InitRequest(workspace=None, force=False))
     finally:
         os.umask(before)
 
@@ -29,7 +30,7 @@ def test_only_the_owner_may_look_into_the_folder(desk):
 
 def test_the_workspace_is_set_and_absolute(desk, monkeypatch):
     monkeypatch.chdir(desk.folder)
-    report = init(desk.shop(), workspace="notes", force=False)
+    report = init(desk.context(), InitRequest(workspace="notes", force=False))
 
     assert report.workspace == str(desk.notes)
     assert tomllib.loads(desk.config.read_text())["workspace"] == str(desk.notes)
@@ -39,14 +40,16 @@ def test_the_workspace_is_set_and_absolute(desk, monkeypatch):
 def test_any_name_of_a_workspace_survives_the_file(desk, name):
     folder = desk.folder / name
     folder.mkdir()
-    init(desk.shop(), workspace=str(folder), force=False)
+    init(desk.context(), InitRequest(workspace=str(folder), force=False))
 
     assert load(desk.config, environ={}).workspace == str(folder)
 
 
 def test_a_file_that_is_there_stays(desk):
     desk.config.write_text("offline = true\n")
-    report = init(desk.shop(workspace="/mine"), workspace=str(desk.notes), force=False)
+    report = init(
+        desk.context(workspace="/mine"), InitRequest(workspace=str(desk.notes), force=False)
+    )
 
     assert (report.written, report.workspace) == (False, "/mine")
     assert desk.config.read_text() == "offline = true\n"
@@ -54,7 +57,7 @@ def test_a_file_that_is_there_stays(desk):
 
 def test_force_writes_it_anew(desk):
     desk.config.write_text("not toml at all")
-    report = init(desk.shop(), workspace=None, force=True)
+    report = init(desk.context(), InitRequest(workspace=None, force=True))
 
     assert report.written
     assert load(desk.config, environ={}) == load(environ={})
@@ -62,7 +65,7 @@ def test_force_writes_it_anew(desk):
 
 def test_force_replaces_an_empty_folder_of_that_name(desk):
     desk.config.mkdir()
-    init(desk.shop(), workspace=None, force=True)
+    init(desk.context(), InitRequest(workspace=None, force=True))
 
     assert load(desk.config, environ={}) == load(environ={})
 
@@ -71,7 +74,7 @@ def test_a_folder_of_that_name_with_something_in_it_stays_and_is_named(desk):
     desk.config.mkdir()
     (desk.config / "kept").write_text("")
     with pytest.raises(IoError) as caught:
-        init(desk.shop(), workspace=None, force=True)
+        init(desk.context(), InitRequest(workspace=None, force=True))
 
     assert caught.value.path == str(desk.config)
     assert [path.name for path in desk.config.iterdir()] == ["kept"]
@@ -84,7 +87,7 @@ def test_a_disk_that_is_full_leaves_the_settings_as_they_were(desk, monkeypatch)
     desk.config.write_text("offline = true\n")
     monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(IoError, match="No space left"):
-        init(desk.shop(), workspace=None, force=True)
+        init(desk.context(), InitRequest(workspace=None, force=True))
 
     assert desk.config.read_text() == "offline = true\n"
     assert [path for path in desk.config.parent.iterdir() if path.name.startswith(".")] == []
@@ -96,7 +99,7 @@ def test_a_link_to_the_settings_stays_one_and_so_do_its_permissions(desk):
     kept.chmod(0o600)
     desk.config.symlink_to(kept)
 
-    init(desk.shop(), workspace=None, force=True)
+    init(desk.context(), InitRequest(workspace=None, force=True))
 
     assert desk.config.is_symlink()
     assert kept.stat().st_mode & 0o777 == 0o600
@@ -106,7 +109,7 @@ def test_a_link_to_the_settings_stays_one_and_so_do_its_permissions(desk):
 def test_missing_folders_on_the_way_are_made(desk):
     desk.config = desk.folder / "some" / "where" / "config.toml"
 
-    assert init(desk.shop(), workspace=None, force=False).written
+    assert init(desk.context(), InitRequest(workspace=None, force=False)).written
 
 
 @pytest.mark.parametrize("name", ["missing", "file.md", "caf\udce9"])
@@ -115,7 +118,7 @@ def test_a_workspace_that_is_no_usable_folder_is_refused(desk, name):
     (desk.folder / "caf\udce9").mkdir()
 
     with pytest.raises(IoError):
-        init(desk.shop(), workspace=str(desk.folder / name), force=False)
+        init(desk.context(), InitRequest(workspace=str(desk.folder / name), force=False))
     assert not desk.config.exists()
     assert not desk.data.exists()
 
@@ -125,7 +128,7 @@ def test_a_file_in_the_way_is_an_io_error(desk):
     desk.config = desk.folder / "blocked" / "config.toml"
 
     with pytest.raises(IoError) as caught:
-        init(desk.shop(), workspace=None, force=False)
+        init(desk.context(), InitRequest(workspace=None, force=False))
 
     assert caught.value.op == "create"
 
@@ -133,6 +136,6 @@ def test_a_file_in_the_way_is_an_io_error(desk):
 def test_read_only_refuses_and_creates_nothing(desk):
     before = desk.tree()
     with pytest.raises(ReadOnly, match="init"):
-        init(desk.shop(read_only=True), workspace=None, force=True)
+        init(desk.context(read_only=True), InitRequest(workspace=None, force=True))
 
     assert desk.tree() == before

@@ -2,13 +2,20 @@ import os
 
 import pytest
 
-from kebab.app.library import documents, inspect_chunk, inspect_doc, remove
-from kebab.app.requests import ListOptions
-from kebab.core.query import Filters
+from kebab.app.library import inspect_chunk, inspect_doc, list_documents, remove
 from kebab.core.rows import Source
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, ReadOnly
-from kebab.wire.library import ChunkInspection, DocInspection, NotFound, RemoveReport
+from kebab.wire.library import (
+    ChunkInspection,
+    DocInspection,
+    InspectChunkRequest,
+    InspectDocRequest,
+    ListRequest,
+    NotFound,
+    RemoveReport,
+    RmRequest,
+)
 
 
 @pytest.fixture
@@ -22,12 +29,12 @@ def three(desk):
 
 
 def _list(desk, *, limit=100, offset=0, **filters):
-    options = ListOptions(filters=Filters(**filters), limit=limit, offset=offset)
-    return documents(desk.shop(), options)
+    options = ListRequest(**filters, limit=limit, offset=offset)
+    return list_documents(desk.context(), options)
 
 
 def _inspected(desk, name):
-    found = inspect_doc(desk.shop(), name)
+    found = inspect_doc(desk.context(), InspectDocRequest(name=name))
     assert isinstance(found, DocInspection)
     return found
 
@@ -101,8 +108,8 @@ def test_text_from_standard_input_has_no_file_of_its_own(three):
     folder = three.data / "stdin"
     folder.mkdir()
     (folder / "t.md").write_text("kept\n")
-    shop = three.shop()
-    with shop.writer("test") as library:
+    context = three.context()
+    with context.writer("test") as library:
         library.add_source(Source(name="stdin", root=str(folder), kind="stdin"))
     three.again()
 
@@ -123,7 +130,7 @@ def test_a_passage_is_shown_with_its_neighbours_and_its_vector(lab):
     lab.ingest()
     chunks = _inspected(lab, "a.md").chunks
     ids = [chunk.chunk_id for chunk in chunks]
-    shown = [inspect_chunk(lab.shop(), one) for one in ids]
+    shown = [inspect_chunk(lab.context(), InspectChunkRequest(name=one)) for one in ids]
     found = [one for one in shown if isinstance(one, ChunkInspection)]
 
     assert [one.previous_chunk_id for one in found] == [None, *ids[:-1]]
@@ -137,19 +144,22 @@ def test_a_passage_is_shown_with_its_neighbours_and_its_vector(lab):
 
 def test_a_passage_without_a_vector_names_no_model(three):
     (chunk, *_) = _inspected(three, "a.md").chunks
-    found = inspect_chunk(three.shop(), chunk.chunk_id)
+    found = inspect_chunk(three.context(), InspectChunkRequest(name=chunk.chunk_id))
 
     assert isinstance(found, ChunkInspection)
     assert (found.embedding_version, found.text) == (None, "# Alpha\n\nthe bird")
 
 
 def test_what_does_not_exist_is_an_answer(three):
-    for found in (inspect_doc(three.shop(), "no.md"), inspect_chunk(three.shop(), "0" * 32)):
+    for found in (
+        inspect_doc(three.context(), InspectDocRequest(name="no.md")),
+        inspect_chunk(three.context(), InspectChunkRequest(name="0" * 32)),
+    ):
         assert isinstance(found, NotFound)
 
 
 def test_removing_leaves_the_file_and_says_that_it_returns(three):
-    report = remove(three.shop(), ["b.md", "b.md", "deep/c.txt"])
+    report = remove(three.context(), RmRequest(names=["b.md", "b.md", "deep/c.txt"]))
 
     assert isinstance(report, RemoveReport)
     assert [one.doc_path for one in report.removed] == ["b.md", "deep/c.txt"]
@@ -163,14 +173,14 @@ def test_removing_leaves_the_file_and_says_that_it_returns(three):
 
 def test_a_document_whose_file_is_gone_does_not_return(three):
     (three.notes / "b.md").unlink()
-    report = remove(three.shop(), ["b.md"])
+    report = remove(three.context(), RmRequest(names=["b.md"]))
 
     assert isinstance(report, RemoveReport)
     assert not report.returns
 
 
 def test_nothing_is_removed_when_one_name_is_not_found(three):
-    report = remove(three.shop(), ["a.md", "missing.md"])
+    report = remove(three.context(), RmRequest(names=["a.md", "missing.md"]))
 
     assert isinstance(report, NotFound)
     assert report.name == "missing.md"
@@ -181,14 +191,14 @@ def test_vectors_of_what_was_removed_find_nothing(lab):
     for name in ("cat", "dog"):
         lab.write(f"{name}.md", f"the {name} sleeps\n")
     lab.ingest()
-    remove(lab.shop(), ["cat.md"])
+    remove(lab.context(), RmRequest(names=["cat.md"]))
 
     assert [hit.doc_path for hit in lab.search("cat", mode="vector").hits] == ["dog.md"]
 
 
 def test_removing_waits_for_no_writer(three):
-    with three.shop().writer("test"), pytest.raises(Locked) as caught:
-        remove(three.shop(), ["a.md"])
+    with three.context().writer("test"), pytest.raises(Locked) as caught:
+        remove(three.context(), RmRequest(names=["a.md"]))
 
     assert caught.value.holder_pid == os.getpid()
     assert len(three.documents()) == 3
@@ -196,32 +206,32 @@ def test_removing_waits_for_no_writer(three):
 
 def test_read_only_refuses_to_remove_and_lets_look(three):
     before = three.tree()
-    shop = three.shop(read_only=True)
+    context = three.context(read_only=True)
 
     with pytest.raises(ReadOnly, match="rm"):
-        remove(shop, ["a.md"])
-    assert documents(shop, ListOptions()).total == 3
-    assert isinstance(inspect_doc(shop, "a.md"), DocInspection)
+        remove(context, RmRequest(names=["a.md"]))
+    assert list_documents(context, ListRequest()).total == 3
+    assert isinstance(inspect_doc(context, InspectDocRequest(name="a.md")), DocInspection)
     assert three.tree() == before
 
 
 @pytest.mark.parametrize(
     "look",
     [
-        lambda shop: documents(shop, ListOptions()),
-        lambda shop: inspect_doc(shop, "a.md"),
-        lambda shop: inspect_chunk(shop, "a"),
-        lambda shop: remove(shop, ["a.md"]),
+        lambda context: list_documents(context, ListRequest()),
+        lambda context: inspect_doc(context, InspectDocRequest(name="a.md")),
+        lambda context: inspect_chunk(context, InspectChunkRequest(name="a")),
+        lambda context: remove(context, RmRequest(names=["a.md"])),
     ],
     ids=["list", "inspect doc", "inspect chunk", "rm"],
 )
 def test_without_a_usable_database_there_is_nothing_to_look_at(desk, look, request):
     with pytest.raises(NotIndexed) as caught:
-        look(desk.shop())
+        look(desk.context())
     assert caught.value.found is None
     assert not desk.data.exists()
 
     expected, found = request.getfixturevalue("newer")
     with pytest.raises(NotIndexed) as caught:
-        look(desk.shop())
+        look(desk.context())
     assert (caught.value.expected, caught.value.found) == (expected, found)

@@ -2,19 +2,20 @@ import shutil
 
 import pytest
 
-from kebab.app.models import models, pull, use
+from kebab.app.models import list_models, pull_model, use_model
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, ReadOnly, UsageInvalid
+from kebab.wire.model import ModelPullRequest, ModelUseRequest
 
 
 def _use(desk, name, **flags):
-    return use(desk.shop(**flags), name, silent, Cancel())
+    return use_model(desk.context(**flags), ModelUseRequest(name=name), silent, Cancel())
 
 
 def _pull(desk, name, **flags):
-    return pull(desk.shop(**flags), name, silent, Cancel())
+    return pull_model(desk.context(**flags), ModelPullRequest(name=name), silent, Cancel())
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def full(lab):
 
 
 def test_every_model_is_listed_with_its_sources(desk):
-    told = models(desk.shop())
+    told = list_models(desk.context())
     best, english = told.models
 
     assert [row.name for row in told.models] == [model.name for model in MODELS]
@@ -40,7 +41,7 @@ def test_every_model_is_listed_with_its_sources(desk):
 
 
 def test_what_is_here_and_in_use_is_marked(full):
-    told = models(full.shop())
+    told = list_models(full.context())
 
     assert [(row.installed, row.active) for row in told.models] == [(True, True), (True, False)]
     assert all((row.bytes or 0) > 10_000 for row in told.models)
@@ -48,7 +49,7 @@ def test_what_is_here_and_in_use_is_marked(full):
 
 
 def test_what_the_settings_say_is_told(full):
-    told = models(full.shop(models__embedding__model=MINILM.key))
+    told = list_models(full.context(models__embedding__model=MINILM.key))
 
     assert told.configured == MINILM.key
     assert [row.active for row in told.models] == [True, False]
@@ -112,7 +113,7 @@ def test_the_choice_can_come_before_the_first_file(lab):
 def test_a_cancelled_change_tells_what_waits_and_the_next_ingest_goes_on(full):
     cancel = Cancel()
     cancel.request()
-    report = use(full.shop(), MINILM.key, silent, cancel)
+    report = use_model(full.context(), ModelUseRequest(name=MINILM.key), silent, cancel)
 
     assert (report.embedded, report.pending) == (0, 3)
     assert full.search("cat", mode="lexical").hits
@@ -126,10 +127,10 @@ def test_a_choice_that_the_settings_overrule_is_refused_before_anything_is_fetch
 
 def test_auto_is_the_model_of_the_settings_and_mends_a_mismatch(full):
     report = _use(full, "auto", models__embedding__model=MINILM.key)
-    shop = full.shop(models__embedding__model=MINILM.key)
+    context = full.context(models__embedding__model=MINILM.key)
 
     assert (report.model.name, report.embedded) == (MINILM.name, 3)
-    assert full.search("cat", shop=shop, mode="vector").hits
+    assert full.search("cat", context=context, mode="vector").hits
 
 
 def test_another_name_for_the_model_of_the_settings_is_no_contradiction(full):
@@ -138,23 +139,23 @@ def test_another_name_for_the_model_of_the_settings_is_no_contradiction(full):
 
 def test_read_only_refuses_and_lets_list(full):
     before = full.tree()
-    shop = full.shop(read_only=True)
+    context = full.context(read_only=True)
 
     with pytest.raises(ReadOnly, match="model use"):
-        use(shop, MINILM.key, silent, Cancel())
+        use_model(context, ModelUseRequest(name=MINILM.key), silent, Cancel())
     with pytest.raises(ReadOnly, match="model pull"):
-        pull(shop, MINILM.key, silent, Cancel())
-    assert models(shop).models[0].active
+        pull_model(context, ModelPullRequest(name=MINILM.key), silent, Cancel())
+    assert list_models(context).models[0].active
     assert full.tree() == before
 
 
 def test_passages_that_wait_are_counted(lab):
     lab.write("a.md", "the cat\n")
-    lab.ingest(shop=lab.shop(models_dir=str(lab.folder / "none")))
+    lab.ingest(context=lab.context(models_dir=str(lab.folder / "none")))
 
     assert _pull(lab, "auto").pending == 1
     assert lab.again().embedding.pending == 0
 
 
 def test_a_newer_database_has_no_model_in_use(desk, newer):
-    assert not any(row.active for row in models(desk.shop()).models)
+    assert not any(row.active for row in list_models(desk.context()).models)

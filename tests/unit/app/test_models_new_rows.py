@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.app.health import doctor
-from kebab.app.introspect import introspect
-from kebab.app.models import models, use
+from kebab.app.doctor import doctor
+from kebab.app.models import list_models, use_model
 from kebab.app.related import related
-from kebab.app.requests import RelatedOptions
+from kebab.app.schema import describe
 from kebab.core.cancel import Cancel
 from kebab.core.model_profile import CosineScale, LanguageTrust, ProbePair
 from kebab.core.progress import silent
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.wire.related import RelatedDocs
+from kebab.wire.model import ModelUseRequest
+from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import tiny_model
 
 WIDE = replace(
@@ -87,7 +87,7 @@ def test_evidence_is_the_cosine_on_its_scale(full, model):
 def test_doctor_finds_nothing_wrong_with_it(full, model):
     full.ingest()
 
-    checks = {check.name: check for check in doctor(full.shop()).checks}
+    checks = {check.name: check for check in doctor(full.context()).checks}
 
     assert not [check for check in checks.values() if check.status == "fail"]
     assert checks["embedding_version"].summary == model.version
@@ -98,7 +98,7 @@ def test_doctor_finds_nothing_wrong_with_it(full, model):
 def test_related_notes_are_found_by_its_vectors(full, model):
     full.ingest()
 
-    found = related(full.shop(), RelatedOptions(name="cat.md"))
+    found = related(full.context(), RelatedRequest(name="cat.md"))
 
     assert isinstance(found, RelatedDocs)
     assert {one.doc_path for one in found.related} == {"dog.md", "bird.md"}
@@ -107,10 +107,10 @@ def test_related_notes_are_found_by_its_vectors(full, model):
 
 
 def test_model_use_changes_to_it_and_back(full, model):
-    full.ingest(shop=full.shop(models__embedding__model=MINILM.key))
+    full.ingest(context=full.context(models__embedding__model=MINILM.key))
 
     for name, version in ((model.key, model.version), (MINILM.key, MINILM.version)):
-        report = use(full.shop(), name, silent, Cancel())
+        report = use_model(full.context(), ModelUseRequest(name=name), silent, Cancel())
 
         assert (report.model.embedding_version, report.embedded, report.pending) == (version, 3, 0)
         assert full.search("the cat", mode="vector").hits[0].embedding_version == version
@@ -119,7 +119,7 @@ def test_model_use_changes_to_it_and_back(full, model):
 def test_lists_show_its_facts(full, model):
     full.ingest()
 
-    row = models(full.shop()).models[0]
+    row = list_models(full.context()).models[0]
 
     assert (row.name, row.dimension, row.languages) == (
         model.name,
@@ -127,7 +127,7 @@ def test_lists_show_its_facts(full, model):
         model.languages,
     )
     assert row.active
-    label = introspect(full.shop()).models.index_version
+    label = describe(full.context()).models.index_version
     assert label == f"lance-flat-l2-{model.dimension}-v1"
 
 
@@ -135,7 +135,7 @@ def test_a_model_that_left_the_registry_can_be_replaced(full, model, monkeypatch
     full.ingest()
     monkeypatch.setattr(registry, "MODELS", MODELS)
 
-    report = use(full.shop(), MINILM.key, silent, Cancel())
+    report = use_model(full.context(), ModelUseRequest(name=MINILM.key), silent, Cancel())
 
     assert (report.embedded, report.pending) == (3, 0)
     assert full.search("the cat", mode="vector").hits[0].embedding_version == MINILM.version

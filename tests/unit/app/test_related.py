@@ -1,18 +1,17 @@
 import pytest
 
 from kebab.app.related import related
-from kebab.app.requests import RelatedOptions
-from kebab.core.query import Filters
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.store.lance.nearest import MappedVectors
 from kebab.wire.library import NotFound
+from kebab.wire.related import RelatedRequest
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"
 
 
 def neighbours(desk, name="vault.md", limit=10, filters=None, **flags):
-    options = RelatedOptions(name=name, limit=limit, filters=filters or Filters())
-    return related(desk.shop(**flags), options)
+    options = RelatedRequest(name=name, limit=limit, **(filters or {}))
+    return related(desk.context(**flags), options)
 
 
 def fill(desk):
@@ -97,7 +96,7 @@ def test_filters_and_limit_hold_for_neighbours(desk):
     desk.ingest()
 
     assert [one.doc_path for one in neighbours(desk, limit=1).related] == ["more.md"]
-    tagged = neighbours(desk, filters=Filters(tag=("ops",))).related
+    tagged = neighbours(desk, filters={"tag": ["ops"]}).related
     assert [one.doc_path for one in tagged] == ["disk.md"]
 
 
@@ -127,7 +126,7 @@ def test_a_filter_that_is_no_text_is_refused(desk):
     fill(desk)
 
     with pytest.raises(InvalidInput):
-        neighbours(desk, filters=Filters(tag=("\udcff",)))
+        neighbours(desk, filters={"tag": ["\udcff"]})
 
 
 def test_without_an_index_there_is_nothing_to_compare(desk):

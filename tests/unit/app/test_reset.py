@@ -3,14 +3,15 @@ import shutil
 
 import pytest
 
-from kebab.app.compose import Workshop
+from kebab.app.context import AppContext
 from kebab.app.ingest import ingest_text
-from kebab.app.requests import TextOptions
-from kebab.app.reset import plan, reset, size
+from kebab.app.reset import reset, size
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
 from kebab.errors.catalog import Locked, NotIndexed, ReadOnly
+from kebab.wire.health import ResetRequest
+from kebab.wire.ingest import IngestTextRequest
 
 OWN = {"kebab.sqlite", "kebab.sqlite-wal", "kebab.sqlite-shm", "lance", "stdin", "writer.lock"}
 
@@ -20,8 +21,8 @@ def full(lab):
     """A desk with everything that kebab makes."""
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
-    text = TextOptions(text=b"the dog runs", title="Dog")
-    ingest_text(lab.shop(), text, silent, Cancel())
+    text = IngestTextRequest(text=b"the dog runs", title="Dog")
+    ingest_text(lab.context(), text, silent, Cancel())
     assert {path.name for path in lab.data.iterdir()} == OWN
     return lab
 
@@ -31,8 +32,8 @@ def _names(desk, paths):
 
 
 def test_everything_that_kebab_made_goes_and_the_files_stay(full):
-    planned = plan(full.shop(), models=False)
-    report = reset(full.shop(), models=False)
+    planned = reset(full.context(), ResetRequest(models=False, dry_run=True))
+    report = reset(full.context(), ResetRequest(models=False))
 
     assert _names(full, report.removed) == OWN
     assert (report.kept, report.models_removed) == ([], False)
@@ -47,7 +48,7 @@ def test_everything_that_kebab_made_goes_and_the_files_stay(full):
 
 def test_a_plan_deletes_nothing(full):
     before = full.tree()
-    plan(full.shop(), models=True)
+    reset(full.context(), ResetRequest(models=True, dry_run=True))
 
     assert full.tree() == before
 
@@ -57,7 +58,7 @@ def test_what_is_not_ours_stays_with_its_folder(full):
     (full.data / "photos").mkdir()
     (full.data / "photos" / "cat.jpg").write_text("meow")
     (full.data / "kebab.sqlite.backup").write_text("a copy")
-    report = reset(full.shop(), models=False)
+    report = reset(full.context(), ResetRequest(models=False))
 
     assert _names(full, report.kept) == {"diary.txt", "photos", "kebab.sqlite.backup"}
     assert {path.name for path in full.data.iterdir()} == {
@@ -72,7 +73,7 @@ def test_what_is_not_ours_stays_within_folders_that_are_named_like_ours(full):
     others = [full.data / "lance" / "README.md", full.data / "stdin" / "notes.md"]
     for other in others:
         other.write_text("mine")
-    report = reset(full.shop(), models=False)
+    report = reset(full.context(), ResetRequest(models=False))
 
     assert _names(full, report.kept) == {"lance", "stdin"}
     left = [path for path in full.data.rglob("*") if path.is_file()]
@@ -83,7 +84,7 @@ def test_a_folder_that_was_there_before_kebab_is_never_deleted(desk):
     clone = desk.data / "lance" / "src"
     clone.mkdir(parents=True)
     (clone / "lib.rs").write_text("mine")
-    reset(desk.shop(), models=False)
+    reset(desk.context(), ResetRequest(models=False))
 
     assert (clone / "lib.rs").read_text() == "mine"
 
@@ -91,7 +92,7 @@ def test_a_folder_that_was_there_before_kebab_is_never_deleted(desk):
 def test_drafts_that_a_killed_run_left_go_too(full):
     (full.data / "lance" / ".fastembed-mle5small-384-v1.f32.4711").write_text("half")
     (full.data / "stdin" / ".abcd_123").write_text("half")
-    reset(full.shop(), models=False)
+    reset(full.context(), ResetRequest(models=False))
 
     assert not full.data.exists()
 
@@ -100,7 +101,7 @@ def test_a_data_folder_that_is_a_link_stays_one(full):
     real = full.folder / "real"
     full.data.rename(real)
     full.data.symlink_to(real)
-    report = reset(full.shop(), models=False)
+    report = reset(full.context(), ResetRequest(models=False))
 
     assert len(report.removed) == len(OWN)
     assert list(real.iterdir()) == []
@@ -111,7 +112,7 @@ def test_a_link_in_place_of_something_ours_is_cut_and_not_followed(full):
     treasure = full.folder / "treasure"
     (full.data / "stdin").rename(treasure)
     (full.data / "stdin").symlink_to(treasure)
-    reset(full.shop(), models=False)
+    reset(full.context(), ResetRequest(models=False))
 
     assert len(list(treasure.iterdir())) == 1
     assert not full.data.exists()
@@ -120,7 +121,7 @@ def test_a_link_in_place_of_something_ours_is_cut_and_not_followed(full):
 def test_a_link_to_nothing_in_place_of_something_ours_goes_too(full):
     shutil.rmtree(full.data / "stdin")
     (full.data / "stdin").symlink_to(full.folder / "missing")
-    report = reset(full.shop(), models=False)
+    report = reset(full.context(), ResetRequest(models=False))
 
     assert "stdin" in _names(full, report.removed)
     assert not full.data.exists()
@@ -131,7 +132,7 @@ def test_the_notes_may_surround_the_knowledge_base(desk):
     desk.data = desk.notes
     desk.write("a.md", "the cat\n")
     desk.ingest()
-    report = reset(desk.shop(), models=False)
+    report = reset(desk.context(), ResetRequest(models=False))
 
     assert _names(desk, report.kept) == {"a.md"}
     assert [path.name for path in desk.notes.iterdir()] == ["a.md"]
@@ -141,10 +142,10 @@ def test_weights_go_only_when_asked(desk, own_models):
     (own_models / "my-own").mkdir()
     desk.write("a.md", "the cat\n")
     desk.ingest()
-    kept = reset(desk.shop(), models=False)
+    kept = reset(desk.context(), ResetRequest(models=False))
     assert len(list(own_models.iterdir())) == 3
 
-    gone = reset(desk.shop(), models=True)
+    gone = reset(desk.context(), ResetRequest(models=True))
 
     assert (kept.models_removed, gone.models_removed) == (False, True)
     assert len(gone.removed) == 2
@@ -153,7 +154,7 @@ def test_weights_go_only_when_asked(desk, own_models):
 
 def test_nothing_to_delete_creates_nothing(desk):
     before = desk.tree()
-    report = reset(desk.shop(), models=False)
+    report = reset(desk.context(), ResetRequest(models=False))
 
     assert (report.removed, report.kept, report.bytes_freed) == ([], [], 0)
     assert desk.tree() == before
@@ -161,14 +162,14 @@ def test_nothing_to_delete_creates_nothing(desk):
 
 def test_a_broken_database_can_be_deleted(full):
     (full.data / "kebab.sqlite").write_bytes(b"not a database at all" * 100)
-    reset(full.shop(), models=False)
+    reset(full.context(), ResetRequest(models=False))
 
     assert full.ingest().new == 1
 
 
 def test_nothing_is_deleted_under_a_writer(full):
-    with full.shop().writer("test"), pytest.raises(Locked):
-        reset(full.shop(), models=False)
+    with full.context().writer("test"), pytest.raises(Locked):
+        reset(full.context(), ResetRequest(models=False))
 
     assert full.search("cat").hits
 
@@ -176,16 +177,18 @@ def test_nothing_is_deleted_under_a_writer(full):
 def test_read_only_refuses(full):
     before = full.tree()
     with pytest.raises(ReadOnly, match="reset"):
-        reset(full.shop(read_only=True), models=False)
+        reset(full.context(read_only=True), ResetRequest(models=False))
 
     assert full.tree() == before
 
 
 def test_a_relative_data_folder_is_the_one_from_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shop = Workshop(load(environ={}, flags={"data_dir": "kb"}), config_path=tmp_path / "c.toml")
+    context = AppContext(
+        load(environ={}, flags={"data_dir": "kb"}), config_path=tmp_path / "c.toml"
+    )
 
-    assert plan(shop, models=False).data_dir == str(tmp_path / "kb")
+    assert reset(context, ResetRequest(models=False, dry_run=True)).data_dir == str(tmp_path / "kb")
 
 
 def test_sizes_are_those_of_files_without_following_links(tmp_path):

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from kebab.app.search import as_query
+from kebab.app.queries import build_query
 from kebab.core.query import Filters, Mode
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
@@ -66,9 +66,9 @@ def library(tmp_path_factory, tiny_models, make_desk):
 
 def _walk(desk, query="notes", **fields):
     """Return the hits of all pages."""
-    shop, hits, cursor = desk.shop(), [], None
+    context, hits, cursor = desk.context(), [], None
     while True:
-        page = desk.search(query, shop=shop, cursor=cursor, limit=4, **fields)
+        page = desk.search(query, context=context, cursor=cursor, limit=4, **fields)
         hits += page.hits
         assert page.has_more == (page.next_cursor is not None)
         if not page.has_more:
@@ -225,9 +225,9 @@ def test_a_budget_of_tokens_is_never_exceeded(library, budget):
 
 
 def test_pages_under_a_budget_leave_nothing_out(library):
-    shop, seen, cursor = library.shop(), [], None
+    context, seen, cursor = library.context(), [], None
     for _ in range(28):
-        page = library.search("notes", shop=shop, max_tokens=1_200, cursor=cursor)
+        page = library.search("notes", context=context, max_tokens=1_200, cursor=cursor)
         seen += [hit.chunk_id for hit in page.hits]
         cursor = page.next_cursor
         if cursor is None:
@@ -270,16 +270,16 @@ def test_without_a_model_words_answer_and_the_page_says_so(desk):
 
 
 def test_vectors_that_were_demanded_and_are_missing_are_an_error(library):
-    elsewhere = library.shop(models_dir=str(library.folder / "empty"))
+    elsewhere = library.context(models_dir=str(library.folder / "empty"))
 
     with pytest.raises(EmbeddingUnavailable):
-        library.search("notes", shop=elsewhere, mode="vector")
-    assert library.search("notes", shop=elsewhere).degraded[0].channel == "vector"
+        library.search("notes", context=elsewhere, mode="vector")
+    assert library.search("notes", context=elsewhere).degraded[0].channel == "vector"
 
 
 def test_a_missing_model_is_named_as_the_one_to_fetch(library):
-    elsewhere = library.shop(models_dir=str(library.folder / "empty"))
-    (told,) = library.search("notes", shop=elsewhere).degraded
+    elsewhere = library.context(models_dir=str(library.folder / "empty"))
+    (told,) = library.search("notes", context=elsewhere).degraded
 
     assert told.hint == "kebab model pull multilingual-e5-small"
 
@@ -289,7 +289,7 @@ def test_passages_that_wait_for_their_vector_are_told_of(lab):
     lab.ingest()
     assert lab.search("cat").degraded == []
     lab.write("b.md", "the dog runs\n")
-    lab.ingest(shop=lab.shop(models_dir=str(lab.folder / "empty")))
+    lab.ingest(context=lab.context(models_dir=str(lab.folder / "empty")))
 
     (told,) = lab.search("dog").degraded
 
@@ -301,16 +301,16 @@ def test_passages_that_wait_for_their_vector_are_told_of(lab):
 def test_another_model_in_the_settings_takes_the_vectors_away(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
-    other = lab.shop(models__embedding__model=MINILM.key)
-    page = lab.search("cat", shop=other)
+    other = lab.context(models__embedding__model=MINILM.key)
+    page = lab.search("cat", context=other)
 
     assert [hit.retrieval.method for hit in page.hits] == ["lexical"]
     (told,) = page.degraded
     assert (told.channel, told.hint) == ("vector", "kebab model use auto")
     with pytest.raises(EmbeddingMismatch) as caught:
-        lab.search("cat", shop=other, mode="vector")
+        lab.search("cat", context=other, mode="vector")
     assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
-    assert lab.search("cat", shop=other, mode="lexical").degraded == []
+    assert lab.search("cat", context=other, mode="lexical").degraded == []
 
 
 def test_a_question_is_remembered_unless_nothing_may_be_written(lab):
@@ -318,9 +318,9 @@ def test_a_question_is_remembered_unless_nothing_may_be_written(lab):
     lab.ingest()
 
     def note(*, read_only):
-        shop = lab.shop(read_only=read_only)
-        trace = lab.search("cat on mat", shop=shop, trace=True).trace
-        shop.close()
+        context = lab.context(read_only=read_only)
+        trace = lab.search("cat on mat", context=context, trace=True).trace
+        context.close()
         return next(stage.note for stage in trace if stage.stage == "vector")
 
     assert note(read_only=True) == note(read_only=True) == E5_SMALL.version
@@ -331,7 +331,7 @@ def test_a_request_becomes_a_query_with_moments_counted_from_now():
     request = SearchRequest(
         query="q", mode="vector", tag=["a"], since="2d", until="2023-11-14T22:13:20Z", per_doc=2
     )
-    query = as_query(request, NOON)
+    query = build_query(request, NOON)
 
     assert (query.text, query.mode, query.per_doc) == ("q", Mode.VECTOR, 2)
     assert query.filters == Filters(tag=("a",), since=NOON - 2 * DAY, until=NOON)

@@ -1,16 +1,22 @@
 import pytest
 
-from kebab.app.sessions import forget, named, sessions, transcript
+from kebab.app.sessions import list_sessions, named, remove_sessions, show_session
 from kebab.core.answer import AnswerMode, Refusal
 from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly
 from kebab.wire.library import NotFound
-from kebab.wire.session import SessionRemoved, SessionSummary, SessionTranscript
+from kebab.wire.session import (
+    SessionRemoved,
+    SessionRmRequest,
+    SessionShowRequest,
+    SessionSummary,
+    SessionTranscript,
+)
 from tests.fakes.conversations import turn
 
 USES = {
-    "list": sessions,
-    "show": lambda shop: transcript(shop, "backups"),
-    "rm": lambda shop: forget(shop, ["backups"]),
+    "list": list_sessions,
+    "show": lambda context: show_session(context, SessionShowRequest(name="backups")),
+    "rm": lambda context: remove_sessions(context, SessionRmRequest(names=["backups"])),
 }
 
 
@@ -18,7 +24,7 @@ USES = {
 def talks(desk):
     """A desk with two sessions."""
     desk.ingest()
-    kept = desk.shop().conversations
+    kept = desk.context().conversations
     kept.add(turn("garden", "when to prune?", created=0.0))
     kept.add(turn("backups", "how to restore?", created=60.0))
     refused = turn(
@@ -36,7 +42,7 @@ def talks(desk):
 
 
 def names(desk):
-    return [one.name for one in sessions(desk.shop()).sessions]
+    return [one.name for one in list_sessions(desk.context()).sessions]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,7 @@ def test_what_is_no_name_is_refused(text, cause):
 
 
 def test_sessions_are_listed_with_the_one_used_last_first(talks):
-    found = sessions(talks.shop())
+    found = list_sessions(talks.context())
 
     assert found.sessions == [
         SessionSummary(
@@ -101,16 +107,16 @@ def test_sessions_are_listed_with_the_one_used_last_first(talks):
 
 
 def test_what_is_remembered_is_told_when_history_is_off(talks):
-    found = sessions(talks.shop(ask__history=False))
+    found = list_sessions(talks.context(ask__history=False))
 
     assert (len(found.sessions), found.history) == (2, False)
 
 
 def test_a_session_is_shown_with_its_turns(talks):
-    found = transcript(talks.shop(), " backups ")
+    found = show_session(talks.context(), SessionShowRequest(name=" backups "))
 
     assert isinstance(found, SessionTranscript)
-    assert found.session == sessions(talks.shop()).sessions[0]
+    assert found.session == list_sessions(talks.context()).sessions[0]
     first, second = found.turns
     assert (first.turn_index, first.question, first.query) == (
         0,
@@ -125,7 +131,10 @@ def test_a_session_is_shown_with_its_turns(talks):
 
 @pytest.mark.parametrize("name", ["Backups", "nowhere", "back"])
 def test_an_unknown_session_is_an_answer(talks, name):
-    shown, gone = transcript(talks.shop(), name), forget(talks.shop(), [name])
+    shown, gone = (
+        show_session(talks.context(), SessionShowRequest(name=name)),
+        remove_sessions(talks.context(), SessionRmRequest(names=[name])),
+    )
 
     assert isinstance(shown, NotFound)
     assert shown == gone
@@ -133,14 +142,16 @@ def test_an_unknown_session_is_an_answer(talks, name):
 
 
 def test_sessions_are_forgotten_by_name(talks):
-    found = forget(talks.shop(), ["garden", " backups", "garden"])
+    found = remove_sessions(
+        talks.context(), SessionRmRequest(names=["garden", " backups", "garden"])
+    )
 
     assert found == SessionRemoved(names=["garden", "backups"], turns=3, found=True)
     assert names(talks) == []
 
 
 def test_when_one_is_unknown_none_is_forgotten(talks):
-    found = forget(talks.shop(), ["garden", "nowhere"])
+    found = remove_sessions(talks.context(), SessionRmRequest(names=["garden", "nowhere"]))
 
     assert isinstance(found, NotFound)
     assert found.name == "nowhere"
@@ -149,34 +160,36 @@ def test_when_one_is_unknown_none_is_forgotten(talks):
 
 def test_when_one_is_no_name_none_is_forgotten(talks):
     with pytest.raises(InvalidInput):
-        forget(talks.shop(), ["garden", "a\nb"])
+        remove_sessions(talks.context(), SessionRmRequest(names=["garden", "a\nb"]))
 
     assert names(talks) == ["backups", "garden"]
 
 
 def test_forgetting_nothing_is_no_fault(talks):
-    assert forget(talks.shop(), []) == SessionRemoved(names=[], turns=0, found=True)
+    assert remove_sessions(talks.context(), SessionRmRequest(names=[])) == SessionRemoved(
+        names=[], turns=0, found=True
+    )
 
 
 def test_nothing_is_forgotten_when_writing_is_switched_off(talks):
     with pytest.raises(ReadOnly) as caught:
-        forget(talks.shop(read_only=True), ["garden"])
+        remove_sessions(talks.context(read_only=True), SessionRmRequest(names=["garden"]))
 
     assert caught.value.operation == "session rm"
     assert names(talks) == ["backups", "garden"]
 
 
 def test_reading_goes_on_when_writing_is_switched_off(talks):
-    shop = talks.shop(read_only=True)
+    context = talks.context(read_only=True)
 
-    assert len(sessions(shop).sessions) == 2
-    assert isinstance(transcript(shop, "garden"), SessionTranscript)
+    assert len(list_sessions(context).sessions) == 2
+    assert isinstance(show_session(context, SessionShowRequest(name="garden")), SessionTranscript)
 
 
 @pytest.mark.parametrize("use", USES)
 def test_without_a_knowledge_base_nothing_is_made(desk, use):
     with pytest.raises(NotIndexed):
-        USES[use](desk.shop())
+        USES[use](desk.context())
 
     assert not desk.data.exists()
 
@@ -186,7 +199,7 @@ def test_cursors_stay_valid_over_a_turn(desk):
         desk.write(f"{number}.md", f"the cat number {number}\n")
     desk.ingest()
     page = desk.search("cat", limit=2)
-    desk.shop().conversations.add(turn())
+    desk.context().conversations.add(turn())
 
     assert page.next_cursor is not None
     assert len(desk.search("cat", limit=2, cursor=page.next_cursor).hits) == 2

@@ -83,8 +83,9 @@ def test_a_session_of_its_own_is_named_and_said(talking):
 
 def test_a_name_that_is_taken_gets_a_number(talking):
     class Taken(FakeKebab):
-        def session(self, name):
-            return replies.not_found() if name.endswith("-3") else replies.session_transcript(name)
+        def session_show(self, request):
+            free = request.name.endswith("-3")
+            return replies.not_found() if free else replies.session_transcript(request.name)
 
     talk = talking(Taken)
     talk.start()
@@ -188,7 +189,7 @@ class Interrupted(FakeKebab):
     times = 1
     interrupts: Interrupts
 
-    def ask(self, request, tell=lambda _: None):
+    def ask(self, request, *, report=lambda _: None):
         self._note("ask", request)
         for _ in range(self.times - 1):
             with suppress(KeyboardInterrupt):
@@ -232,7 +233,7 @@ def test_a_program_that_ends_it_ends_all_of_it(talking):
 
 def test_a_reader_that_goes_away_ends_it(talking):
     class Gone(FakeKebab):
-        def ask(self, request, tell=lambda _: None):
+        def ask(self, request, *, report=lambda _: None):
             self._note("ask", request)
             raise BrokenPipeError
 

@@ -15,6 +15,6 @@ def test_search_and_list_take_the_same_filters(kebab, opened):
     kebab("search", "x", *flags)
     kebab("list", *flags)
 
-    request, listing = opened[0].asked[0][1], opened[1].asked[0][1].filters
+    request, listing = opened[0].asked[0][1], opened[1].asked[0][1]
     assert (request.tag, request.path_glob, request.doc_id) == (["t"], "a/**", "d")
-    assert (listing.tag, listing.path_glob, listing.doc_id) == (("t",), "a/**", "d")
+    assert (listing.tag, listing.path_glob, listing.doc_id) == (["t"], "a/**", "d")

@@ -1,5 +1,7 @@
 import pytest
 
+from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
+
 
 def test_a_pipe_gets_the_lines_and_nothing_else(kebab):
     assert kebab("fetch", "chunk", "x").out == "before\nStop the writer,\nthen restore.\nafter\n"
@@ -8,17 +10,19 @@ def test_a_pipe_gets_the_lines_and_nothing_else(kebab):
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["chunk", "x", "--context", "3"], (None, None, 3, None)),
-        (["doc", "x", "--max-chars", "9"], (None, None, 0, 9)),
-        (["span", "x", "4"], (4, None, 0, None)),
-        (["span", "x", "4", "7", "--context", "1"], (4, 7, 1, None)),
+        (["chunk", "x", "--context", "3"], FetchChunkRequest(name="x", context=3)),
+        (["doc", "x", "--max-chars", "9"], FetchDocRequest(name="x", max_chars=9)),
+        (["span", "x", "4"], FetchSpanRequest(name="x", start=4)),
+        (
+            ["span", "x", "4", "7", "--context", "1"],
+            FetchSpanRequest(name="x", start=4, end=7, context=1),
+        ),
     ],
 )
 def test_what_is_asked_for_reaches_the_library(kebab, opened, arguments, wanted):
     kebab("fetch", *arguments)
 
-    asked = opened[0].asked[0][1]
-    assert (asked.start, asked.end, asked.context, asked.max_chars) == wanted
+    assert opened[0].asked == [("fetch", wanted)]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 def test_paths_and_flags_reach_the_run(kebab, opened):
     kebab("ingest", "a", "b", "--force", "--dry-run")
 
-    options = opened[0].asked[0][1]
-    assert (options.paths, options.force, options.dry_run) == (("a", "b"), True, True)
+    request = opened[0].asked[0][1]
+    assert (request.paths, request.force, request.dry_run) == (["a", "b"], True, True)
 
 
 def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab):
@@ -48,9 +48,9 @@ def test_a_run_that_fails_has_one_error_and_one_end(kebab, form):
 def test_text_from_stdin_becomes_a_document(kebab, opened):
     ran = kebab("ingest", "--stdin", "--title", "T", "--source-uri", "u:1", stdin=b"\xef\xbb\xbfx")
 
-    what, options = opened[0].asked[0]
+    what, request = opened[0].asked[0]
     assert (ran.status, what) == (0, "ingest_text")
-    assert (options.text, options.title, options.source_uri) == (b"\xef\xbb\xbfx", "T", "u:1")
+    assert (request.text, request.title, request.source_uri) == (b"\xef\xbb\xbfx", "T", "u:1")
 
 
 @pytest.mark.parametrize(

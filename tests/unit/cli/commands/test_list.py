@@ -1,23 +1,10 @@
-import time
-
 import pytest
-
-from kebab.cli.commands.list import filters
-
-NONE = {"tag": (), "lang": (), "media": (), "source": (), "path_glob": None, "doc_id": None}
 
 
 def test_limit_and_offset_reach_the_library(kebab, opened):
     kebab("list", "-n", "5", "--offset", "10")
 
     assert (opened[0].asked[0][1].limit, opened[0].asked[0][1].offset) == (5, 10)
-
-
-def test_an_age_is_counted_from_now():
-    found = filters({**NONE, "since": "1d", "until": None})
-
-    assert found.until is None
-    assert found.since == pytest.approx(time.time() - 86_400, abs=60)
 
 
 @pytest.mark.parametrize("text", ["yesterdayish", ""])

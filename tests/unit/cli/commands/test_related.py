@@ -1,12 +1,9 @@
-from kebab.core.query import Filters
-
-
 def test_the_name_the_limit_and_the_filters_reach_the_library(kebab, opened):
     kebab("related", "a.md", "-n", "3", "--tag", "ops", "--path", "x/**")
 
-    ((_, options),) = opened[0].asked
-    assert (options.name, options.limit) == ("a.md", 3)
-    assert options.filters == Filters(tag=("ops",), path_glob="x/**")
+    ((_, request),) = opened[0].asked
+    assert (request.name, request.limit) == ("a.md", 3)
+    assert (request.tag, request.path_glob) == (["ops"], "x/**")
 
 
 def test_neighbours_are_shown(kebab):

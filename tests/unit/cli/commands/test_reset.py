@@ -1,5 +1,7 @@
 import pytest
 
+from kebab.wire.health import ResetRequest
+
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_without_a_terminal_it_wants_to_be_confirmed(kebab, opened, flags):
@@ -14,5 +16,5 @@ def test_without_a_terminal_it_wants_to_be_confirmed(kebab, opened, flags):
 def test_with_yes_it_does_not_ask(kebab, opened, models):
     ran = kebab("reset", "--yes", *(["--models"] if models else []), "--json")
 
-    assert opened[0].asked == [("reset", models)]
+    assert opened[0].asked == [("reset", ResetRequest(models=models))]
     assert ran.reply["models_removed"] is models

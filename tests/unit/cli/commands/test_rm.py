@@ -1,7 +1,10 @@
+from kebab.wire.library import RmRequest
+
+
 def test_every_name_is_asked_for_at_once(kebab, opened):
     ran = kebab("rm", "a", "b", "--json")
 
-    assert opened[0].asked == [("remove", ("a", "b"))]
+    assert opened[0].asked == [("rm", RmRequest(names=["a", "b"]))]
     assert ran.reply["schema_version"] == "remove_report.v1"
 
 

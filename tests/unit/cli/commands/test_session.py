@@ -1,5 +1,7 @@
 import pytest
 
+from kebab.wire.session import SessionRmRequest
+
 
 def test_sessions_are_listed(kebab):
     ran = kebab("session", "list", "--json")
@@ -25,14 +27,14 @@ def test_a_session_that_does_not_exist_is_an_answer(kebab, what):
 def test_sessions_are_forgotten_by_name_without_asking(kebab, opened):
     ran = kebab("session", "rm", "a", "b", "--json")
 
-    assert opened[0].asked == [("forget", ("a", "b"))]
+    assert opened[0].asked == [("session_rm", SessionRmRequest(names=["a", "b"]))]
     assert ran.reply["names"] == ["a", "b"]
 
 
 def test_with_yes_every_session_is_forgotten(kebab, opened):
     ran = kebab("session", "rm", "--all", "--yes")
 
-    assert opened[0].asked == [("forget", ["backups", "garden"])]
+    assert opened[0].asked == [("session_rm", SessionRmRequest(names=["backups", "garden"]))]
     assert ran.out.splitlines()[-1] == "2 sessions with 4 turns forgotten"
 
 

@@ -1,10 +1,10 @@
 def test_query_name_and_flags_reach_the_library(kebab, opened):
     kebab("why", "restore", "a", "backup", "a.md", "-n", "3", "--tag", "ops", "--per-doc", "1")
 
-    ((_, options),) = opened[0].asked
-    assert options.name == "a.md"
-    assert (options.request.query, options.request.limit) == ("restore a backup", 3)
-    assert (options.request.tag, options.request.per_doc) == (["ops"], 1)
+    ((_, request),) = opened[0].asked
+    assert request.name == "a.md"
+    assert (request.search.query, request.search.limit) == ("restore a backup", 3)
+    assert (request.search.tag, request.search.per_doc) == (["ops"], 1)
 
 
 def test_what_was_found_is_exit_0_and_what_was_lost_1(kebab):

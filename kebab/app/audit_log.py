@@ -1,0 +1,197 @@
+"""Records errors in a private log of bounded size on this machine.
+
+A line is written in a single write, so lines of two processes never mix. A full file moves to
+`.1`, and that one to `.2`, while a lock is held. A process that still has the old file open writes
+on into `.1`, and readers find its line there.
+"""
+
+import os
+import platform
+import stat
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from kebab import __version__
+from kebab.app.classify import Fault, chain
+from kebab.app.redaction import redacted, redacted_arguments
+from kebab.app.timestamps import format_timestamp
+from kebab.wire.audit import AuditMeta, ErrorAudit
+from kebab.wire.record import encode, envelop
+
+MAX_BYTES = 1_000_000
+"""A file of this size is full."""
+
+FILES = 3
+"""How many files there are at most."""
+
+LONGEST_LINE = 1_000_000
+"""Bytes of the longest line; longer ones are none of ours."""
+
+_PATIENCE_S = 0.25
+_PAUSE_S = 0.01
+_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""A link or a pipe in place of a file is never followed or waited for."""
+_LONGEST_TEXT = 4_000
+_LONGEST_LINE = 300
+_MOST_ARGUMENTS = 100
+_HEAD, _TAIL = 40, 120
+"""How many lines of a traceback are kept from its beginning and from its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The call that failed: its command line after `kebab`, and its knowledge base if known."""
+
+    arguments: tuple[str, ...] = ()
+    data_dir: str | None = None
+
+
+def record(fault: BaseException, known: Fault, call: Call, log: Path) -> bool:
+    """Append a fault to the log, which only its owner may read; return whether it was kept."""
+    line = audit(fault, known, call)
+    command, when, status = line.operation, line.occurred_at, line.status
+    return append(log, encode(envelop(line, command=command, timestamp=when, exit_code=status)))
+
+
+def audit(fault: BaseException, known: Fault, call: Call) -> ErrorAudit:
+    """Return all that is known of a fault, without secrets."""
+    reply = known.reply
+    return ErrorAudit(
+        correlation_id=reply.correlation_id,
+        occurred_at=format_timestamp(time.time()),
+        operation=reply.operation,
+        status=int(known.exit),
+        code=reply.code,
+        kind=reply.kind,
+        retry=reply.retry,
+        severity=reply.severity,
+        message=_cut(redacted(str(fault)) or type(fault).__name__, _LONGEST_TEXT),
+        chain=[_cut(one, _LONGEST_TEXT) for one in chain(fault)],
+        traceback=_traceback(fault),
+        meta=_meta(call),
+    )
+
+
+def _traceback(fault: BaseException) -> list[str]:
+    """Return where a fault was raised; of a very long way its beginning and its end."""
+    text = redacted("".join(traceback.format_exception(fault)))
+    lines = [_cut(line, _LONGEST_LINE) for line in text.splitlines()]
+    dropped = len(lines) - _HEAD - _TAIL
+    if dropped <= 0:
+        return lines
+    return [*lines[:_HEAD], f"… {dropped} lines", *lines[-_TAIL:]]
+
+
+def _meta(call: Call) -> AuditMeta:
+    argv = redacted_arguments(call.arguments)
+    return AuditMeta(
+        kebab_version=__version__,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.release()} {platform.machine()}",
+        argv=[_cut(one, _LONGEST_LINE) for one in argv[:_MOST_ARGUMENTS]],
+        data_dir=redacted(call.data_dir),
+        pid=os.getpid(),
+    )
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def append(log: Path, line: bytes) -> bool:
+    """Add a line; return whether it was kept. A full or closed disk is no second fault."""
+    try:
+        _make_private(log.parent)
+        with _lock(log) as ours:
+            if ours and _size(log) + len(line) >= MAX_BYTES:
+                _rotate(log)
+            return _write(log, line + b"\n")
+    except OSError:
+        return False
+
+
+def lines(log: Path) -> Iterator[bytes]:
+    """Yield the lines, the newest file first, so that a file that moves meanwhile is not missed.
+
+    Raises:
+        OSError: A file is there and cannot be read.
+    """
+    for path in _files(log):
+        try:
+            file = os.open(path, os.O_RDONLY | _FLAGS)
+        except FileNotFoundError:
+            continue
+        with os.fdopen(file, "rb") as opened:
+            if stat.S_ISREG(os.fstat(file).st_mode):
+                yield from iter(lambda read=opened.readline: read(LONGEST_LINE + 1), b"")  # type: ignore[misc]
+
+
+def _files(log: Path) -> list[Path]:
+    return [log, *(log.with_name(f"{log.name}.{number}") for number in range(1, FILES))]
+
+
+def _make_private(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_mode & 0o077 and found.st_uid == os.geteuid():
+        folder.chmod(0o700)
+
+
+@contextmanager
+def _lock(log: Path) -> Iterator[bool]:
+    """Lock the log; yield whether the lock was taken within the time that a writer waits."""
+    lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+    try:
+        yield _acquire(lock)
+    finally:
+        os.close(lock)
+
+
+def _acquire(lock: int) -> bool:
+    import fcntl
+
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_PAUSE_S)
+        else:
+            return True
+
+
+def _size(log: Path) -> int:
+    try:
+        return log.lstat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _rotate(log: Path) -> None:
+    files = _files(log)
+    for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
+        with suppress(FileNotFoundError):
+            newer.replace(older)
+
+
+def _write(log: Path, line: bytes) -> bool:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS
+    file = os.open(log, flags, 0o600)
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            return False
+        if found.st_mode & 0o077:
+            os.fchmod(file, 0o600)
+        if found.st_size and os.pread(file, 1, found.st_size - 1) != b"\n":
+            # A line that was cut off by a full disk may spoil itself, not this one.
+            line = b"\n" + line
+        return os.write(file, line) == len(line)
+    finally:
+        os.close(file)

@@ -1,0 +1,298 @@
+"""Builds what the operations work with from the settings. Only this package names adapters."""
+
+import os
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kebab.config.model import AUTO, Settings
+from kebab.config.paths import places
+from kebab.core.stored import EMBEDDING_VERSION
+from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
+from kebab.errors.place import absolute
+from kebab.text.normalize import escape_undecodable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kebab.app.embedders import Embedders
+    from kebab.chunk.budget import Budget
+    from kebab.config.paths import Places
+    from kebab.core.model_profile import ModelProfile
+    from kebab.core.ports import Embedder, Parser
+    from kebab.store.lance.nearest import MappedVectors
+    from kebab.store.lance.table import LanceVectors
+    from kebab.store.sqlite.cache import QueryCache
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.pool import ReaderPool
+    from kebab.store.sqlite.reader import SqliteReader
+    from kebab.store.sqlite.turns import SqliteConversations
+    from kebab.store.sqlite.writer import SqliteWriter
+
+
+_USUAL_DIMENSION = 384
+
+
+def index_version(embedding_version: str | None) -> str:
+    """Return the label of the vector index for an embedding version: exact search over its vectors.
+
+    Without vectors, and for a model that left the registry, it is the label of the usual dimension.
+    """
+    from kebab.embed.registry import MODELS
+
+    known = {model.version: model.dimension for model in MODELS}
+    return f"lance-flat-l2-{known.get(embedding_version or '', _USUAL_DIMENSION)}-v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """The versions that shape what is stored."""
+
+    parser: str
+    parsers: tuple[str, ...]
+    chunker: str
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> float:
+        """Return seconds since the epoch."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Return seconds that never run backwards."""
+        return time.monotonic()
+
+
+class AppContext:
+    """The folders, stores and models of one knowledge base, each opened on first use.
+
+    Raises:
+        ConfigInvalid: The settings name an embedding model that does not exist.
+    """
+
+    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
+        # Read once, when numpy is imported. A product of a matrix and a vector waits for memory:
+        # a second thread doubles what it costs and, while anything else runs, what it takes.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        self.settings = settings
+        self.config_path = config_path
+        self.read_only = read_only
+        self.clock = SystemClock()
+        self._indexes: dict[str, MappedVectors] = {}
+        self._vectors: dict[str, LanceVectors] = {}
+        if settings.models.embedding.model != AUTO:
+            _ = self.embedders  # a name that does not exist is refused before any work
+
+    @cached_property
+    def places(self) -> "Places":
+        """The folders of the knowledge base.
+
+        Raises:
+            ConfigInvalid: One has a name that neither SQLite nor JSON can carry.
+        """
+        found = places(self.settings)
+        for path in (found.data, found.models, self.config_path):
+            if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
+                raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
+        return found
+
+    @property
+    def log(self) -> Path:
+        """The log of errors; it can be read whatever the other folders are called."""
+        return places(self.settings).log
+
+    def refuse_when_read_only(self, operation: str) -> None:
+        """Raise `ReadOnly` when writing is switched off."""
+        if self.read_only:
+            raise ReadOnly(operation=operation)
+
+    @property
+    def database(self) -> Path:
+        """Where the database lies."""
+        from kebab.store.sqlite.connection import database_path
+
+        return database_path(self.places.data)
+
+    def reader(self) -> "SqliteReader":
+        """Return a snapshot of the library, to be closed by the caller.
+
+        Raises:
+            NotIndexed: There is none that this build can read.
+        """
+        return self._readers.lend()
+
+    @cached_property
+    def _readers(self) -> "ReaderPool":
+        from kebab.search.lexical import WEIGHTS
+        from kebab.store.sqlite.pool import ReaderPool
+
+        return ReaderPool(self.places.data, WEIGHTS)
+
+    def catalogue(self, reader: "SqliteReader") -> "Catalogue":
+        """Return what looks things up in a snapshot."""
+        from kebab.store.sqlite.catalogue import Catalogue
+
+        return Catalogue(reader)
+
+    def writer(self, operation: str) -> "SqliteWriter":
+        """Return the library under the writer lock, to be closed by the caller.
+
+        Raises:
+            ReadOnly: Writing is switched off.
+            Locked: Another process is writing.
+        """
+        from kebab.store.sqlite.writer import SqliteWriter
+        from kebab.text.tokenizer import tokenize
+
+        self.refuse_when_read_only(operation)
+        self._close_readers()
+        return SqliteWriter(self.places.data, tokenize, self.clock.now)
+
+    def writer_lock(self) -> AbstractContextManager[object]:
+        """Return the writer lock, taken."""
+        from kebab.store.sqlite.lock import WriterLock
+
+        self._close_readers()
+        return WriterLock(self.places.data)
+
+    @cached_property
+    def cache(self) -> "QueryCache | None":
+        """What remembers answers; None when nothing may be written."""
+        from kebab.store.sqlite.cache import QueryCache
+
+        return None if self.read_only else QueryCache(self.places.data)
+
+    @cached_property
+    def conversations(self) -> "SqliteConversations":
+        """What remembers the turns of sessions."""
+        from kebab.store.sqlite.turns import SqliteConversations
+
+        limit = self.settings.ask.history_turns
+        return SqliteConversations(self.places.data, limit, read_only=self.read_only)
+
+    def profile(self, version: str) -> "ModelProfile":
+        """Return the facts about the model of an embedding version.
+
+        Raises:
+            InvalidInput: No model of the registry has this version.
+        """
+        from kebab.embed.registry import find_model
+
+        return find_model(version)
+
+    def _dimension(self, version: str) -> int:
+        """Return the dimension of stored vectors.
+
+        It is 0 for a model that left the registry: its vectors can be listed and deleted only.
+        """
+        try:
+            return self.profile(version).dimension
+        except InvalidInput:
+            return 0
+
+    def index(self, version: str) -> "MappedVectors":
+        """Return the vector index of an embedding version, to be searched."""
+        from kebab.store.lance.nearest import MappedVectors
+
+        if version not in self._indexes:
+            keep = not self.read_only
+            self._indexes[version] = MappedVectors(
+                self.places.data, version, self._dimension(version), keep=keep
+            )
+        return self._indexes[version]
+
+    def vectors(self, version: str) -> "LanceVectors":
+        """Return the vector index of an embedding version, to be written."""
+        from kebab.store.lance.table import LanceVectors
+
+        if version not in self._vectors:
+            dimension = self._dimension(version)
+            self._vectors[version] = LanceVectors(self.places.data, version, dimension)
+        return self._vectors[version]
+
+    @cached_property
+    def embedders(self) -> "Embedders":
+        """The embedding models."""
+        from kebab.app.embedders import Embedders
+
+        return Embedders(self.settings, self.places.models)
+
+    def stored_version(self) -> str | None:
+        """Return the embedding version of the stored vectors, None before the first.
+
+        Raises:
+            NotIndexed: There is no library that this build can read.
+        """
+        with self.reader() as reader:
+            return reader.get_value(EMBEDDING_VERSION)
+
+    def budget(self, embedder: "Embedder | None") -> "Budget":
+        """Return the limit of a chunk, counted by the embedder when there is one."""
+        from kebab.chunk.budget import Budget
+        from kebab.chunk.estimate import estimate, mixed_counter
+
+        limit = self.settings.index.chunk_tokens
+        if embedder is None:
+            return Budget(limit, estimate)
+        counter = mixed_counter(embedder.count_tokens, embedder.supports)
+        return Budget(min(limit, embedder.window), counter)
+
+    def decode_text(self, data: bytes, place: object) -> str:
+        """Return the bytes of the file at a place as the text that its lines are counted in.
+
+        Raises:
+            ParseFailed: They are not text.
+        """
+        from kebab.parse.decode import decode
+
+        return decode(data, str(place)).text
+
+    def parsers(self) -> "Mapping[str, Parser]":
+        """Return every parser by its media type."""
+        from kebab.parse.registry import PARSERS
+
+        return PARSERS
+
+    def labels(self) -> Labels:
+        """Return the versions that shape what is stored."""
+        from kebab.chunk.identify import chunker_version
+        from kebab.parse.registry import active
+
+        return Labels(
+            parser=self.parsers()["text/markdown"].version,
+            parsers=tuple(active()),
+            chunker=chunker_version(self.settings.index.chunk_tokens),
+        )
+
+    def list_own_files(self) -> list[Path]:
+        """Return everything that kebab may have made in the data directory, the lock last."""
+        from kebab.store.lance.layout import folder
+        from kebab.store.sqlite.lock import FILE_NAME
+
+        logs = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
+        vectors = self.places.data / folder(self.places.data).name
+        return [*logs, vectors, self.places.texts, self.places.data / FILE_NAME]
+
+    def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
+        """Return for each folder of our own what tells our entries in it from anybody else's."""
+        from kebab.ingest import stdin
+        from kebab.store.lance import layout
+
+        vectors = self.places.data / layout.folder(self.places.data).name
+        return {vectors: layout.is_own, self.places.texts: stdin.is_own}
+
+    def _close_readers(self) -> None:
+        """Close the readers that nobody has, so that a writer finds the database to itself."""
+        if "_readers" in self.__dict__:
+            self._readers.close()
+
+    def close(self) -> None:
+        """Close what stays open between calls."""
+        self._close_readers()
+        if "cache" in self.__dict__ and self.cache is not None:
+            self.cache.close()

@@ -1,0 +1,202 @@
+"""Checks the health of a knowledge base: runs the checks of `kebab.doctor` over the adapters."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kebab.app.context import AppContext
+from kebab.app.language_models import check_server, resolve_endpoint
+from kebab.config.load import load
+from kebab.config.model import AUTO
+from kebab.core.keys import Keys, rising
+from kebab.core.query import Filters
+from kebab.doctor.corpus import Corpus, Indexed
+from kebab.doctor.examine import Subject
+from kebab.doctor.machine import Machine, SettingsFile
+from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
+from kebab.doctor.storage import KnownTerm, Schema, Storage
+from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
+from kebab.wire.health import Doctor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kebab.store.sqlite.catalogue import Catalogue
+
+T = TypeVar("T")
+
+
+def doctor(context: AppContext) -> Doctor:
+    """Return the health of the knowledge base and of what it needs."""
+    from kebab.doctor.examine import examine
+
+    return examine(build_inputs(context), context.clock)
+
+
+def build_inputs(context: AppContext) -> Subject:
+    """Return the inputs of the checks."""
+    return Subject(
+        machine=_machine(context),
+        storage=_storage(context),
+        corpus=_corpus(context),
+        models=_models(context),
+    )
+
+
+def _machine(context: AppContext) -> Machine:
+    from kebab.store.sqlite.lock import holder
+
+    places = context.places
+    return Machine(
+        settings=lambda: _settings(context),
+        folders={"data": places.data, "models": places.models, "state": places.state},
+        data=places.data,
+        log=places.log,
+        holder=lambda: holder(places.data),
+    )
+
+
+def _settings(context: AppContext) -> SettingsFile:
+    path = context.config_path
+    load(path if path.exists() else None)
+    try:
+        resolve_endpoint(context.settings.models.llm, {})
+    except ConfigInvalid as signal:
+        return SettingsFile(path=path, warnings=(signal.text(),))
+    return SettingsFile(path=path)
+
+
+def _storage(context: AppContext) -> Storage:
+    return Storage(
+        path=context.database,
+        schema=lambda: _schema(context),
+        integrity=lambda: _query_catalogue(context, lambda catalogue: catalogue.damage()),
+        known_term=lambda: _known_term(context),
+        stored=lambda: _stored(context),
+        stamped=lambda: _query_catalogue(context, lambda catalogue: catalogue.vector_keys()),
+        garbage=lambda: _query_catalogue(context, lambda catalogue: catalogue.garbage()),
+    )
+
+
+def _query_catalogue(context: AppContext, ask: "Callable[[Catalogue], T]") -> T:
+    with context.reader() as reader:
+        return ask(context.catalogue(reader))
+
+
+def _schema(context: AppContext) -> Schema:
+    from kebab.store.sqlite import migrate
+
+    try:
+        with context.reader():
+            found: int | None = migrate.expected()
+    except NotIndexed as signal:
+        found = signal.found
+    return Schema(expected=migrate.expected(), found=found)
+
+
+def _known_term(context: AppContext) -> KnownTerm | None:
+    """Return a word of the first passage that has one, and whether the word index knows it."""
+    from kebab.text.tokenizer import tokenize
+
+    with context.reader() as reader:
+        page = context.catalogue(reader).documents(Filters(), limit=1)
+        detail = (
+            context.catalogue(reader).document(page.documents[0].doc_id) if page.total else None
+        )
+        texts = [chunk.text for chunk in detail.chunks] if detail else []
+        terms = [term for text in texts for term in tokenize(text)[:1]]
+        if not terms:
+            return None
+        return KnownTerm(terms[0], found=reader.document_frequency(terms[:1])[terms[0]] > 0)
+
+
+def _stored(context: AppContext) -> Keys:
+    version = context.stored_version()
+    # What is derived of the table may outlive it, and would then speak well of it.
+    return context.vectors(version).keys(sure=True) if version else rising(())
+
+
+def _corpus(context: AppContext) -> Corpus:
+    return Corpus(
+        pending=lambda: _pending(context),
+        files=lambda limit: _query_catalogue(context, lambda catalogue: _files(catalogue, limit)),
+    )
+
+
+def _pending(context: AppContext) -> int:
+    with context.reader() as reader:
+        return reader.pending_count()
+
+
+def _files(catalogue: "Catalogue", limit: int) -> list[Indexed]:
+    """Return documents spread over all of them."""
+    found = catalogue.documents(Filters(), limit=-1).documents
+    step = max(1, len(found) // limit)
+    return [
+        Indexed(Path(one.root, one.path), one.size, one.mtime_ns) for one in found[::step][:limit]
+    ]
+
+
+def _models(context: AppContext) -> Models:
+    ollama = context.settings.models.llm.provider == "ollama"
+    return Models(
+        weights=lambda: _weights(context),
+        agreement=lambda: _agreement(context),
+        versions=lambda: _versions(context),
+        server=lambda: check_server(context.settings),
+        start="ollama serve" if ollama else "kebab ask --extractive",
+    )
+
+
+def _version(context: AppContext) -> str | None:
+    """Return the embedding version in use, or the one that would be."""
+    try:
+        stored = context.stored_version()
+    except (NotIndexed, StoreCorrupt):  # other checks tell of it
+        stored = None
+    return stored or next(
+        (
+            model.version
+            for model in context.embedders.registry()
+            if context.embedders.find_weights(model)
+        ),
+        None,
+    )
+
+
+def _weights(context: AppContext) -> Weights | None:
+    from kebab.embed.model_directory import verify_files
+
+    version = _version(context)
+    if version is None:
+        return None
+    model = context.embedders.find(version)
+    folder = context.embedders.find_weights(model)
+    faults = tuple(verify_files(folder)) if folder else ()
+    manifest = context.embedders.read_manifest(model)
+    if folder and manifest is None and not faults:
+        faults = ("the manifest cannot be read",)
+    return Weights(
+        model=model.key,
+        folder=folder,
+        precision=manifest.precision if manifest else None,
+        texts_per_second=manifest.texts_per_second if manifest else {},
+        faults=faults,
+    )
+
+
+def _agreement(context: AppContext) -> Agreement | None:
+    from kebab.embed.registry import measure_probe
+
+    version = _version(context)
+    embedder = context.embedders.load_installed(version) if version else None
+    if embedder is None:
+        return None
+    return Agreement(cosine=measure_probe(embedder), probe=embedder.profile.probe)
+
+
+def _versions(context: AppContext) -> EmbeddingVersions:
+    configured = context.settings.models.embedding.model
+    return EmbeddingVersions(
+        configured=None if configured == AUTO else context.embedders.find(configured).version,
+        stored=context.stored_version(),
+    )

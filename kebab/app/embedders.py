@@ -1,0 +1,141 @@
+"""Chooses, downloads and loads the embedding model of a knowledge base."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kebab.config.model import AUTO, Settings
+from kebab.embed import install, model_directory, registry
+from kebab.embed.registry import EmbeddingModel, find_model
+from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput
+
+if TYPE_CHECKING:
+    from kebab.core.cancel import Cancel
+    from kebab.core.progress import Report
+    from kebab.embed.onnx_embedder import OnnxEmbedder
+
+
+class Embedders:
+    """Chooses, fetches and loads; each embedder is built once.
+
+    Raises:
+        ConfigInvalid: The settings name a model that does not exist.
+    """
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self._configured = _find_configured(settings.models.embedding.model)
+        self._threads = settings.models.embedding.threads or None
+        self._deadline_ms = int(settings.models.embedding.deadline_s * 1000)
+        self._offline = settings.offline
+        self._folder = folder
+        self._built: dict[str, OnnxEmbedder] = {}
+
+    def registry(self) -> tuple[EmbeddingModel, ...]:
+        """Return every model, the best first."""
+        return registry.MODELS
+
+    def find(self, name: str) -> EmbeddingModel:
+        """Return a model by its name.
+
+        Raises:
+            InvalidInput: No model goes by it.
+        """
+        return find_model(name)
+
+    def find_weights(self, model: EmbeddingModel) -> Path | None:
+        """Return the folder of the weights of a model, None when they are not on this machine."""
+        return model_directory.find_installed(model, self._folder)
+
+    def read_manifest(self, model: EmbeddingModel) -> model_directory.Manifest | None:
+        """Return the manifest of the weights of a model, None when they are not on this machine."""
+        place = self.find_weights(model)
+        return model_directory.read_manifest(place) if place else None
+
+    def load_installed(self, version: str) -> "OnnxEmbedder | None":
+        """Return the embedder of a version when its weights are on this machine."""
+        model = find_model(version)
+        ready = self.find_weights(model)
+        return self._load(model, ready) if ready else None
+
+    def load_stored(self, version: str | None) -> "OnnxEmbedder":
+        """Return the embedder of the stored vectors.
+
+        Raises:
+            EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
+        """
+        return self._load(*install.find_stored_model(version, self._folder))
+
+    def choose_model(self, stored: str | None) -> str | None:
+        """Return the model that settings and stored vectors ask for; None leaves the choice open.
+
+        Raises:
+            EmbeddingMismatch: They disagree.
+        """
+        configured = self._configured
+        if configured is None:
+            return stored
+        if stored is not None and configured.version != stored:
+            raise EmbeddingMismatch(expected=configured.version, found=stored)
+        return configured.name
+
+    def obtain(self, stored: str | None, report: "Report", cancel: "Cancel") -> "OnnxEmbedder":
+        """Return the embedder of the knowledge base; download its weights when they are missing.
+
+        Raises:
+            EmbeddingUnavailable: Its weights cannot be downloaded.
+            EmbeddingMismatch: The settings name another model than the stored vectors.
+        """
+        model, ready = self._ensure_weights(
+            self.choose_model(stored), report, cancel, patient=False
+        )
+        return self._load(model, ready)
+
+    def download(self, name: str, report: "Report", cancel: "Cancel") -> EmbeddingModel:
+        """Download the weights of a model, check every byte, and return the model.
+
+        Raises:
+            InvalidInput: No model goes by this name.
+            EmbeddingUnavailable: No source gave the weights.
+        """
+        wanted = None if name == AUTO else name
+        return self._ensure_weights(wanted, report, cancel, patient=True)[0]
+
+    def _ensure_weights(
+        self, wanted: str | None, report: "Report", cancel: "Cancel", *, patient: bool
+    ) -> tuple[EmbeddingModel, Path]:
+        if wanted is None:
+            return install.install_best_model(
+                self._folder,
+                report=report,
+                cancel=cancel,
+                offline=self._offline,
+                patient=patient,
+            )
+        model = find_model(wanted)
+        ready = install.install_model(
+            model,
+            self._folder,
+            report=report,
+            cancel=cancel,
+            offline=self._offline,
+            patient=patient,
+        )
+        return model, ready
+
+    def _load(self, model: EmbeddingModel, ready: Path) -> "OnnxEmbedder":
+        from kebab.embed.onnx_embedder import OnnxEmbedder
+
+        if model.version not in self._built:
+            self._built[model.version] = OnnxEmbedder(
+                ready, model, threads=self._threads, deadline_ms=self._deadline_ms
+            )
+        return self._built[model.version]
+
+
+def _find_configured(configured: str) -> EmbeddingModel | None:
+    """Return the model that the settings name; None when they leave the choice open."""
+    if configured == AUTO:
+        return None
+    try:
+        return find_model(configured)
+    except InvalidInput as signal:
+        raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal

@@ -1,0 +1,113 @@
+"""Builds the language model that the settings name."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kebab.config.model import Llm, Settings
+from kebab.errors.catalog import ConfigInvalid
+
+if TYPE_CHECKING:
+    from kebab.core.dialogue import LanguageModel
+    from kebab.llm.endpoint import Endpoint
+    from kebab.llm.http_stream import Deadlines
+
+
+def build_language_model(
+    settings: Settings, name: str | None = None, environ: Mapping[str, str] | None = None
+) -> "LanguageModel":
+    """Return the model that words answers; nothing is sent before it is asked.
+
+    Raises:
+        ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
+            cannot be read.
+    """
+    llm = settings.models.llm
+    environ = os.environ if environ is None else environ
+    if llm.provider == "openai":
+        return _openai(llm, name or llm.model, environ)
+    return _ollama(llm, name or llm.model, environ)
+
+
+def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
+    """Return where the server of the settings listens.
+
+    Raises:
+        ConfigInvalid: The port cannot be read; another would mean another server.
+    """
+    endpoint = _endpoint(llm, os.environ if environ is None else environ)
+    if endpoint.doubt:
+        origin = "models.llm.endpoint" if llm.endpoint else "$OLLAMA_HOST"
+        raise ConfigInvalid(path=origin, cause=endpoint.doubt)
+    return endpoint
+
+
+def _endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
+    if llm.provider == "openai":
+        from kebab.llm.endpoint import parse_base_url
+
+        return parse_base_url(llm.endpoint)
+    from kebab.llm.endpoint import parse_endpoint
+
+    return parse_endpoint(llm.endpoint or environ.get("OLLAMA_HOST", ""))
+
+
+def _ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+    from kebab.llm.ollama import OllamaChat, OllamaOptions
+
+    options = OllamaOptions(
+        context_tokens=llm.context_tokens,
+        deadlines=_deadlines(llm),
+        think=llm.think,
+        keep_alive=llm.keep_alive,
+    )
+    return OllamaChat(resolve_endpoint(llm, environ), name, options)
+
+
+def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+    from kebab.llm.openai import OpenAiChat, OpenAiOptions
+
+    options = OpenAiOptions(
+        context_tokens=llm.context_tokens,
+        deadlines=_deadlines(llm),
+        key=environ.get(llm.key_variable),
+        key_variable=llm.key_variable,
+    )
+    return OpenAiChat(resolve_endpoint(llm, environ), name, options)
+
+
+def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
+    """Return in a sentence which server would answer; None when answers need none.
+
+    Raises:
+        ModelUnreachable: Nothing answers there.
+        ModelNotPulled: Ollama does not have the model.
+        ModelRejected: The server wants another key, or refuses.
+        ModelBusy: The server takes no more work now.
+        ModelProtocol: What answers there is no model server.
+        TimedOut: The server took the connection and did not answer in time.
+        ConfigInvalid: The key cannot be sent, or the port cannot be read.
+    """
+    llm = settings.models.llm
+    environ = os.environ if environ is None else environ
+    if llm.provider == "extractive":
+        return None
+    endpoint = resolve_endpoint(llm, environ)
+    if llm.provider == "ollama":
+        from kebab.llm.probe import probe_ollama
+
+        server = probe_ollama(endpoint, llm.model)
+        return f"Ollama {server.version} at {endpoint.shown} has {llm.model}"
+    from kebab.llm.api_key import ApiKey
+    from kebab.llm.probe import probe_openai
+
+    key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
+    names = probe_openai(endpoint, llm.model, key=key)
+    has = "lists" if llm.model in names else "answers, and does not list"
+    return f"the server at {endpoint.shown} {has} {llm.model}"
+
+
+def _deadlines(llm: Llm) -> "Deadlines":
+    from kebab.llm.http_stream import Deadlines
+
+    return Deadlines(connect_s=llm.connect_s, first_token_s=llm.first_token_s, total_s=llm.total_s)

@@ -1,0 +1,130 @@
+"""Describes this build, its schemas and capabilities, and the knowledge base if there is one."""
+
+from typing import TYPE_CHECKING
+
+from kebab import __version__
+from kebab.app.citations import freshness
+from kebab.app.context import AppContext, index_version
+from kebab.app.reset import size
+from kebab.app.timestamps import format_timestamp
+from kebab.core.query import Filters
+from kebab.core.stored import EMBEDDING_VERSION
+from kebab.errors.catalog import NotIndexed
+from kebab.rag.version import VERSION
+from kebab.wire.forms import every_form, name_of
+from kebab.wire.introspect import (
+    Capabilities,
+    IndexBytes,
+    Introspection,
+    ModelInfo,
+    Stats,
+    WireInfo,
+)
+
+if TYPE_CHECKING:
+    from kebab.core.library import LibraryCounts
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.error import ErrorReply
+
+_CAPABILITIES = Capabilities(
+    json_mode=True,
+    ingest_progress=True,
+    ingest_cancellation=True,
+    rag_multi_turn=True,
+    search_cache=True,
+    incremental_ingest=True,
+    streaming_ask=True,
+    http_daemon=False,
+    mcp_server=False,
+    single_file_ingest=True,
+    bulk_search=True,
+    lexical_only_mode=True,
+    extractive_ask=True,
+    review=False,
+)
+_EMPTY = Stats(
+    doc_count=0,
+    chunk_count=0,
+    asset_count=0,
+    last_ingest_at=None,
+    pending_embeddings=0,
+    media_breakdown={},
+    lang_breakdown={},
+    index_bytes=IndexBytes(sqlite=0, lancedb=0),
+    stale_doc_count=0,
+)
+
+
+def describe(context: AppContext) -> Introspection:
+    """Return all of it."""
+    stats, revision, embedding, unreadable = _EMPTY, 0, None, None
+    try:
+        with context.reader() as reader:
+            stats = _stats(context, reader)
+            revision = reader.revision()
+            embedding = reader.get_value(EMBEDDING_VERSION)
+    except NotIndexed as signal:
+        if signal.found:
+            unreadable = _unreadable(context, signal)
+    return Introspection(
+        kebab_version=__version__,
+        wire=WireInfo(schemas=sorted({*map(str, map(name_of, every_form())), "citation.v1"})),
+        capabilities=_CAPABILITIES,
+        models=_models(context, revision, embedding),
+        stats=stats,
+        unreadable=unreadable,
+    )
+
+
+def _unreadable(context: AppContext, signal: NotIndexed) -> "ErrorReply":
+    from kebab.app.classify import reply, seen_with
+
+    return reply(signal, operation="schema", view=seen_with(context.settings))
+
+
+def _models(context: AppContext, revision: int, embedding: str | None) -> ModelInfo:
+    labels = context.labels()
+    return ModelInfo(
+        parser_version=labels.parser,
+        chunker_version=labels.chunker,
+        embedding_version=embedding,
+        prompt_template_version=VERSION,
+        index_version=index_version(embedding),
+        corpus_revision=revision,
+        active_parsers=list(labels.parsers),
+        active_chunkers=[labels.chunker],
+    )
+
+
+def _stats(context: AppContext, reader: "SqliteReader") -> Stats:
+    catalogue = context.catalogue(reader)
+    counts = catalogue.counts()
+    return Stats(
+        doc_count=counts.documents,
+        chunk_count=counts.chunks,
+        asset_count=counts.assets,
+        last_ingest_at=_last(counts),
+        pending_embeddings=counts.pending,
+        media_breakdown=dict(counts.media),
+        lang_breakdown={lang or "unknown": number for lang, number in counts.lang.items()},
+        index_bytes=_bytes(context),
+        stale_doc_count=_stale(catalogue),
+    )
+
+
+def _last(counts: "LibraryCounts") -> str | None:
+    empty = counts.last_change is None or counts.documents == 0
+    return None if empty else format_timestamp(counts.last_change or 0.0)
+
+
+def _stale(catalogue: "Catalogue") -> int:
+    page = catalogue.documents(Filters(), limit=-1)
+    return sum(
+        freshness(one.root, one.path, one.size, one.mtime_ns) != "fresh" for one in page.documents
+    )
+
+
+def _bytes(context: AppContext) -> IndexBytes:
+    *database, vectors, _, _ = context.list_own_files()
+    return IndexBytes(sqlite=sum(map(size, database)), lancedb=size(vectors))

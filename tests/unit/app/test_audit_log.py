@@ -1,0 +1,104 @@
+import json
+import os
+
+import jsonschema
+import pytest
+
+from kebab import __version__
+from kebab.app.audit_log import Call, audit, record
+from kebab.app.classify import classify
+from kebab.errors.catalog import ModelUnreachable
+from kebab.wire.audit import ErrorAudit
+from tools.schemas import build_schema
+
+CALL = Call(("search", "--api-key", "hunter2", "what?"), "/kb")
+
+
+def _raised(fault, cause=None):
+    try:
+        raise fault from cause
+    except type(fault) as caught:
+        return caught
+
+
+def _kept(log, fault, call=CALL):
+    known = classify(fault, operation="search")
+    assert record(fault, known, call, log)
+    return known, json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+
+
+def test_a_line_tells_what_the_public_view_leaves_out(tmp_path):
+    fault = _raised(ValueError("inner, /home/me"), KeyError("why"))
+
+    known, line = _kept(tmp_path / "kebab.log", fault)
+
+    assert line["correlation_id"] == known.reply.correlation_id
+    assert (line["code"], line["severity"], line["retry"]) == ("generic", "critical", "none")
+    assert (line["message"], line["chain"]) == (
+        "inner, /home/me",
+        ["ValueError: inner, /home/me", "KeyError: 'why'"],
+    )
+    assert line["traceback"][0] == "KeyError: 'why'"
+    assert any("raise fault from cause" in one for one in line["traceback"])
+
+
+def test_a_line_keeps_to_its_schema_in_the_envelope_of_the_call(tmp_path):
+    _, line = _kept(tmp_path / "kebab.log", _raised(ValueError("x")))
+
+    jsonschema.Draft202012Validator(build_schema(ErrorAudit)).validate(line)
+    assert (line["command"], line["exit_code"]) == (line["operation"], line["status"])
+    assert line["timestamp"] == line["occurred_at"]
+
+
+def test_a_line_says_where_it_happened(tmp_path):
+    _, line = _kept(tmp_path / "kebab.log", ValueError("x"))
+
+    assert line["meta"]["argv"] == ["search", "--api-key", "[redacted]", "what?"]
+    assert (line["meta"]["kebab_version"], line["meta"]["pid"]) == (__version__, os.getpid())
+    assert line["meta"]["data_dir"] == "/kb"
+
+
+def test_secrets_are_in_no_part_of_a_line(tmp_path):
+    log = tmp_path / "kebab.log"
+    cause = ValueError("Authorization: Bearer hunter2")
+    fault = ModelUnreachable(endpoint="http://me:hunter2@host", operation="ask", cause="x")
+
+    _kept(log, _raised(fault, cause), Call(("--password=hunter2",), "http://me:hunter2@x"))
+
+    assert "hunter2" not in log.read_text(encoding="utf-8")
+
+
+def test_text_that_cannot_be_said_is_kept_as_escapes(tmp_path):
+    log = tmp_path / "kebab.log"
+    _kept(log, _raised(ValueError("caf\udce9 한글")), Call(("caf\udce9",), "/caf\udce9"))
+
+    assert "caf\\\\xe9 한글" in log.read_text(encoding="utf-8")
+
+
+def test_a_line_has_its_bounds():
+    deep = ValueError("x" * 100_000)
+    for number in range(100):
+        deep = _raised(ValueError(f"{number} " + "y" * 5_000), deep)
+
+    kept = audit(deep, classify(deep, operation="x"), Call(("z" * 9_000,) * 9_000))
+
+    assert len(kept.chain) == 20
+    assert "… " in kept.traceback[40]
+    assert len(json.dumps(kept.traceback)) < 60_000
+    assert len(kept.meta.argv) == 100
+    assert max(map(len, [*kept.chain, kept.message])) == 4_000
+
+
+def test_a_fault_without_words_is_named():
+    fault = MemoryError()
+
+    assert audit(fault, classify(fault, operation="x"), CALL).message == "MemoryError"
+
+
+@pytest.mark.parametrize("name", ["file/kebab.log", "file/deeper/kebab.log"])
+def test_a_log_that_cannot_be_written_is_no_second_fault(tmp_path, name):
+    (tmp_path / "file").write_text("")
+    fault = ValueError("x")
+
+    assert not record(fault, classify(fault, operation="x"), CALL, tmp_path / name)
+    assert (tmp_path / "file").read_text() == ""

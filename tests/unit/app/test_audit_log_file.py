@@ -1,0 +1,158 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kebab.app import audit_log as module
+from kebab.app.audit_log import FILES, LONGEST_LINE, append, lines
+
+WRITER = """
+import sys
+from pathlib import Path
+from kebab.app import audit_log as log
+log.MAX_BYTES = 10_000
+for number in range(100):
+    assert log.append(Path(sys.argv[1]), f"{sys.argv[2]} {number:03} {'x' * 60}".encode())
+"""
+
+
+@pytest.fixture
+def log(tmp_path):
+    return tmp_path / "state" / "kebab.log"
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+def test_a_line_is_kept_for_its_owner_alone(log):
+    assert append(log, b"one")
+    assert append(log, b"two")
+
+    assert log.read_bytes() == b"one\ntwo\n"
+    assert (mode(log), mode(log.parent)) == (0o600, 0o700)
+
+
+def test_what_others_could_read_is_closed_to_them(log):
+    log.parent.mkdir(mode=0o755)
+    log.touch(mode=0o644)
+
+    assert append(log, b"one")
+    assert (mode(log), mode(log.parent)) == (0o600, 0o700)
+
+
+def test_a_full_file_moves_on_and_the_oldest_goes(log, monkeypatch):
+    monkeypatch.setattr(module, "MAX_BYTES", 20)
+    for number in range(20):
+        assert append(log, b"line %02d" % number)
+
+    files = sorted(path.name for path in log.parent.iterdir() if "lock" not in path.name)
+    assert files == ["kebab.log", "kebab.log.1", "kebab.log.2"]
+    assert len(files) == FILES
+    assert [line.strip() for line in lines(log)] == [
+        b"line 18",
+        b"line 19",
+        b"line 16",
+        b"line 17",
+        b"line 14",
+        b"line 15",
+    ]
+
+
+def test_processes_that_write_at_once_lose_and_mix_no_lines(log):
+    names = ["a", "b", "c"]
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(log), name]) for name in names]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+
+    wanted = {f"{name} {number:03} {'x' * 60}" for name in names for number in range(100)}
+    found = [line.decode().removesuffix("\n") for line in lines(log)]
+
+    assert sorted(found) == sorted(wanted)
+    assert (log.parent / "kebab.log.1").exists()
+
+
+def test_a_line_that_was_cut_off_does_not_spoil_the_next(log):
+    append(log, b"one")
+    with log.open("ab") as file:
+        file.write(b"half a li")
+
+    assert append(log, b"two")
+    assert log.read_bytes() == b"one\nhalf a li\ntwo\n"
+
+
+def test_a_lock_that_is_never_given_back_stops_no_line(log, monkeypatch):
+    import fcntl
+
+    monkeypatch.setattr(module, "_PATIENCE_S", 0.0)
+    append(log, b"one")
+    with (log.parent / "kebab.log.lock").open("r+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert append(log, b"two")
+
+    assert log.read_bytes() == b"one\ntwo\n"
+
+
+def test_a_link_in_place_of_the_log_is_not_followed(log, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    log.parent.mkdir()
+    log.symlink_to(victim)
+
+    assert not append(log, b"one")
+    assert victim.read_text() == "precious"
+
+
+def test_a_link_in_place_of_the_lock_is_not_followed(log, tmp_path):
+    log.parent.mkdir()
+    (log.parent / "kebab.log.lock").symlink_to(tmp_path / "new")
+
+    assert not append(log, b"one")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_pipe_in_place_of_the_log_is_not_waited_for(log):
+    log.parent.mkdir()
+    os.mkfifo(log)
+
+    assert not append(log, b"one")
+    assert list(lines(log)) == []
+
+
+@pytest.mark.parametrize("prepare", [Path.touch, lambda path: path.chmod(0o500)])
+def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path, prepare, monkeypatch):
+    if prepare is Path.touch:
+        (tmp_path / "state").touch()
+    else:
+        monkeypatch.setattr(os, "open", _refuse)
+
+    assert not append(tmp_path / "state" / "kebab.log", b"one")
+
+
+def test_a_full_disk_is_no_fault(log, monkeypatch):
+    monkeypatch.setattr(os, "write", _refuse)
+
+    assert not append(log, b"one")
+
+
+def test_what_is_not_there_has_no_lines(log):
+    assert list(lines(log)) == []
+
+
+def test_a_log_that_cannot_be_read_is_a_fault(log, monkeypatch):
+    append(log, b"one")
+    monkeypatch.setattr(os, "open", _refuse)
+
+    with pytest.raises(OSError, match="No space"):
+        list(lines(log))
+
+
+def test_an_endless_line_comes_in_pieces(log):
+    append(log, b"x" * (LONGEST_LINE + 10))
+
+    assert max(map(len, lines(log))) == LONGEST_LINE + 1
+
+
+def _refuse(*_, **__):
+    raise OSError(28, "No space left on device")

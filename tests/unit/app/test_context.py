@@ -1,0 +1,198 @@
+import os
+import time
+
+import pytest
+
+from kebab.app.context import SystemClock
+from kebab.core.stored import EMBEDDING_VERSION
+from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, ReadOnly
+from tests.fakes.conversations import turn
+from tests.fakes.embedder import HashingEmbedder
+
+
+def test_a_context_creates_nothing_by_being_built(desk):
+    before = desk.tree()
+    context = desk.context()
+    context.list_own_files()
+    context.labels()
+    context.close()
+
+    assert desk.tree() == before
+
+
+def test_places_are_those_of_the_settings(desk):
+    context = desk.context()
+
+    assert (context.places.data, context.database) == (desk.data, desk.data / "kebab.sqlite")
+    assert context.config_path == desk.config
+
+
+@pytest.mark.parametrize("flag", ["data_dir", "models_dir"])
+def test_a_place_that_utf8_cannot_carry_is_refused(desk, flag):
+    with pytest.raises(ConfigInvalid, match="UTF-8") as caught:
+        _ = desk.context(**{flag: str(desk.folder / "caf\udce9")}).places
+
+    assert caught.value.path == str(desk.folder / "caf\udce9")
+
+
+def test_the_log_is_read_whatever_the_other_folders_are_called(desk):
+    context = desk.context(data_dir=str(desk.folder / "caf\udce9"))
+
+    assert context.log == desk.context().places.log
+
+
+def test_the_lock_is_the_last_of_our_own_files(desk):
+    files = desk.context().list_own_files()
+
+    assert [path.name for path in files] == [
+        "kebab.sqlite",
+        "kebab.sqlite-wal",
+        "kebab.sqlite-shm",
+        "lance",
+        "stdin",
+        "writer.lock",
+    ]
+    assert {path.parent for path in files} == {desk.data}
+
+
+def test_own_files_of_a_linked_folder_are_named_below_the_link(desk):
+    (desk.folder / "real").mkdir()
+    desk.data.symlink_to(desk.folder / "real")
+
+    assert {path.parent for path in desk.context().list_own_files()} == {desk.data}
+
+
+def test_writing_can_be_switched_off(desk):
+    context = desk.context(read_only=True)
+
+    shop_that_writes = desk.context()
+    shop_that_writes.refuse_when_read_only("ingest")
+    with pytest.raises(ReadOnly) as caught:
+        context.refuse_when_read_only("model use")
+    assert caught.value.operation == "model use"
+    with pytest.raises(ReadOnly):
+        context.writer("ingest")
+    assert not desk.data.exists()
+
+
+def test_nothing_is_remembered_when_nothing_may_be_written(desk):
+    assert desk.context(read_only=True).cache is None
+    assert desk.context().cache is not None
+
+
+def test_turns_are_kept_up_to_the_limit_of_the_settings(desk):
+    desk.ingest()
+    kept = desk.context(ask__history_turns=2).conversations
+
+    assert [kept.add(turn()) for _ in range(4)] == [0, 1, 2, 3]
+    assert len(kept.turns("talk")) == 2
+
+
+def test_no_turn_is_kept_when_nothing_may_be_written(desk):
+    desk.ingest()
+
+    with pytest.raises(ReadOnly):
+        desk.context(read_only=True).conversations.add(turn())
+    assert desk.context().conversations.turns("talk") == []
+
+
+def test_a_reader_needs_a_database(desk):
+    with pytest.raises(NotIndexed):
+        desk.context().reader()
+
+
+def test_one_writer_at_a_time_and_readers_beside_it(desk):
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    context = desk.context()
+    with context.writer("test"):
+        with pytest.raises(Locked):
+            desk.context().writer("test")
+        with pytest.raises(Locked):
+            context.writer_lock()
+        with context.reader() as reader:
+            assert context.catalogue(reader).counts().documents == 1
+    with context.writer_lock(), pytest.raises(Locked):
+        context.writer("test")
+
+
+def test_the_version_of_stored_vectors_is_none_before_the_first(desk):
+    with pytest.raises(NotIndexed):
+        desk.context().stored_version()
+    with desk.context().writer("test") as library:
+        assert desk.context().stored_version() is None
+        library.set_value(EMBEDDING_VERSION, "some-384-v1")
+
+    assert desk.context().stored_version() == "some-384-v1"
+
+
+def test_parts_are_built_once(desk):
+    context = desk.context()
+
+    assert context.embedders is context.embedders
+    assert context.vectors("a-384-v1") is context.vectors("a-384-v1")
+    assert context.vectors("a-384-v1") is not context.vectors("b-384-v1")
+    assert context.cache is context.cache
+
+
+def test_the_limit_of_a_passage_is_that_of_settings_and_model(desk):
+    context = desk.context(index__chunk_tokens=100)
+    narrow, wide = HashingEmbedder(window=50), HashingEmbedder(window=500)
+
+    assert context.budget(None).limit == 100
+    assert context.budget(narrow).limit == 50
+    assert context.budget(wide).limit == 100
+
+
+def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
+    context = desk.context()
+    text = "one two three"
+
+    assert context.budget(HashingEmbedder()).count([text]) == HashingEmbedder().count_tokens([text])
+    assert context.budget(None).count([text]) != [0]
+
+
+def test_bytes_become_the_text_that_lines_are_counted_in(desk):
+    assert desk.context().decode_text("가나\r\n다".encode("cp949"), "a.md") == "가나\n다"
+
+
+def test_labels_follow_the_settings(desk):
+    plain, narrow = desk.context().labels(), desk.context(index__chunk_tokens=64).labels()
+
+    assert plain.parser == narrow.parser
+    assert plain.parser in plain.parsers
+    assert plain.chunker != narrow.chunker
+
+
+def test_the_clock_is_that_of_the_machine():
+    clock = SystemClock()
+
+    assert abs(clock.now() - time.time()) < 5
+    assert clock.monotonic() <= clock.monotonic()
+
+
+def test_closing_twice_is_no_fault(desk):
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    context = desk.context()
+    assert context.cache is not None
+    context.close()
+    context.close()
+
+
+def test_a_model_that_does_not_exist_is_refused_before_any_work(desk):
+    with pytest.raises(ConfigInvalid):
+        desk.context(models__embedding__model="word2vec")
+
+
+@pytest.mark.parametrize(("given", "threads"), [(None, "1"), ("3", "3")])
+def test_a_product_of_vectors_takes_one_thread_unless_the_user_says_otherwise(
+    desk, monkeypatch, given, threads
+):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if given:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+
+    desk.context()
+
+    assert os.environ["OPENBLAS_NUM_THREADS"] == threads

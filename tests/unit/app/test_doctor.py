@@ -1,0 +1,188 @@
+import shutil
+import time
+from contextlib import closing
+
+import apsw
+import pytest
+
+from kebab import __version__
+from kebab.app.doctor import doctor
+from kebab.app.library import remove
+from kebab.core.ids import Key
+from kebab.core.rows import VectorRow
+from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.wire.library import RmRequest
+from tests.fakes import tiny_model
+from tests.fakes.embedder import HashingEmbedder
+
+
+def _checks(desk, **flags):
+    told = doctor(desk.context(**flags))
+    checks = {check.name: check for check in told.checks}
+    assert told.ok == all(check.status != "fail" for check in told.checks)
+    for check in told.checks:
+        assert (check.fix is None) == (check.status in ("ok", "skip")), check
+    return checks
+
+
+def _failed(checks):
+    return {name for name, check in checks.items() if check.status == "fail"}
+
+
+@pytest.fixture
+def full(lab):
+    for name in ("cat", "dog", "bird"):
+        lab.write(f"{name}.md", f"the {name} sleeps\n")
+    lab.ingest()
+    return lab
+
+
+def test_a_healthy_knowledge_base_has_no_failure(full):
+    before = full.tree()
+    told = doctor(full.context())
+    states = {check.name: check.status for check in told.checks}
+
+    assert (told.ok, told.kebab_version) == (True, __version__)
+    assert {name for name, status in states.items() if status != "ok"} == {"language_model"}
+    assert full.tree() == before
+
+
+def test_a_missing_one_is_a_worry_and_nothing_is_made(desk):
+    before = desk.tree()
+    checks = _checks(desk)
+
+    assert not _failed(checks)
+    assert (checks["database"].status, checks["database"].fix) == ("warn", "kebab ingest FOLDER")
+    assert checks["integrity"].status == "skip"
+    assert checks["embedding_files"].status == "warn"
+    assert desk.tree() == before
+
+
+def test_an_empty_one_is_healthy(desk):
+    desk.ingest()
+    checks = _checks(desk)
+
+    assert not _failed(checks)
+    assert checks["full_text"].status == "skip"
+
+
+def test_a_damaged_database_fails_alone_and_says_how_to_mend_it(full):
+    (full.data / "kebab.sqlite").write_bytes(b"no database" * 1_000)
+    for name in ("kebab.sqlite-wal", "kebab.sqlite-shm"):
+        (full.data / name).unlink(missing_ok=True)
+    checks = _checks(full)
+
+    assert _failed(checks) == {"database"}
+    assert checks["database"].fix == "kebab reset"
+
+
+def test_a_database_of_a_newer_kebab_says_so(desk, newer):
+    checks = _checks(desk)
+
+    assert _failed(checks) == {"database"}
+    assert "999" in checks["database"].summary
+    assert "upgrade" in (checks["database"].fix or "")
+
+
+def test_lost_vectors_are_a_failure(full):
+    shutil.rmtree(full.data / "lance")
+
+    assert _failed(_checks(full)) == {"vectors"}
+
+
+def test_vectors_of_no_passage_are_a_worry(full):
+    (vector,) = (matrix[0] for _, matrix in HashingEmbedder().embed_passages(["stray"]))
+    hit = full.search("cat").hits[0]
+    full.context().vectors(E5_SMALL.version).append(
+        [VectorRow(Key(999), hit.chunk_id, hit.doc_id, vector)]
+    )
+    checks = _checks(full)
+
+    assert checks["vectors"].status == "warn"
+    assert "1 vector" in checks["vectors"].summary
+
+
+def test_vectors_that_wait_for_deletion_are_no_worry(full):
+    remove(full.context(), RmRequest(names=["cat.md"]))
+
+    assert _checks(full)["vectors"].status == "ok"
+
+
+def test_words_that_the_index_lost_are_a_failure(full):
+    with closing(apsw.Connection(str(full.data / "kebab.sqlite"))) as database:
+        database.execute("DELETE FROM chunks_fts")
+
+    assert _failed(_checks(full)) & {"integrity", "full_text"}
+
+
+def test_passages_without_a_vector_are_a_worry(full):
+    full.write("new.md", "another one\n")
+    full.ingest(context=full.context(models_dir=str(full.folder / "none")))
+    checks = _checks(full)
+
+    assert (checks["pending"].status, checks["pending"].fix) == ("warn", "kebab ingest")
+
+
+def test_files_that_changed_are_a_worry(full):
+    full.write("cat.md", "changed\n")
+    (full.notes / "dog.md").unlink()
+    summary = _checks(full)["files"].summary
+
+    assert "1 changed, 1 gone" in summary
+
+
+def test_missing_weights_are_a_worry_and_named(full):
+    checks = _checks(full, models_dir=str(full.folder / "none"))
+
+    assert checks["embedding_files"].status == "warn"
+    assert checks["embedding_files"].fix == f"kebab model pull {E5_SMALL.key}"
+
+
+def test_damaged_weights_are_a_failure(desk, own_models):
+    file = own_models / E5_SMALL.version / "tokenizer.json"
+    file.write_text(file.read_text().swapcase())
+    checks = _checks(desk)
+
+    assert _failed(checks) == {"embedding_files"}
+    assert checks["embedding_probe"].status == "skip"
+
+
+def test_weights_that_are_not_this_model_give_themselves_away(desk):
+    tiny_model.install(MINILM, desk.folder / "models", seed=4)
+    checks = _checks(desk)
+
+    assert _failed(checks) == {"embedding_probe"}
+    assert "0.7553" in checks["embedding_probe"].summary
+
+
+def test_another_model_in_the_settings_is_a_failure(full):
+    checks = _checks(full, models__embedding__model=MINILM.key)
+
+    assert _failed(checks) == {"embedding_version"}
+    assert checks["embedding_version"].fix == "kebab model use auto"
+
+
+def test_settings_that_cannot_be_read_are_a_failure(desk):
+    desk.config.write_text("offlin = true\n")
+    checks = _checks(desk)
+
+    assert _failed(checks) == {"configuration"}
+    assert "offline" in checks["configuration"].summary
+
+
+def test_a_file_in_place_of_a_folder_is_a_failure(desk):
+    desk.data.write_text("")
+
+    assert "directories" in _failed(_checks(desk))
+
+
+def test_a_writer_at_work_is_named(full):
+    with full.context().writer("test"):
+        assert "process" in _checks(full)["writer_lock"].summary
+
+
+def test_looking_takes_little_time(full):
+    started = time.monotonic()
+    doctor(full.context())
+
+    assert time.monotonic() - started < 5

@@ -1,0 +1,134 @@
+import shutil
+
+import pytest
+
+from kebab.app.embedders import Embedders
+from kebab.config.load import load
+from kebab.core.cancel import Cancel
+from kebab.core.progress import silent
+from kebab.embed.registry import E5_SMALL, MINILM, MODELS
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+)
+
+
+@pytest.fixture
+def made(tmp_path, tiny_models):
+    """What makes the models of a knowledge base without a network."""
+
+    def build(configured="auto", folder=tiny_models, **flags):
+        flags = {"offline": True, "models.embedding.model": configured, **flags}
+        return Embedders(load(environ={}, flags=flags), folder)
+
+    return build
+
+
+def _obtained(embedders, stored=None):
+    return embedders.obtain(stored, silent, Cancel())
+
+
+def test_all_models_are_registered(made):
+    assert made().registry() == MODELS
+    assert made().find("ALL-MiniLM-L6-v2") is MINILM
+
+
+def test_weights_are_placed_when_they_are_here(made, tiny_models, tmp_path):
+    assert made().find_weights(MINILM) == tiny_models / MINILM.version
+    assert made(folder=tmp_path).find_weights(MINILM) is None
+
+
+def test_an_installed_model_is_loaded_once(made):
+    embedders = made()
+    first = embedders.load_installed(E5_SMALL.version)
+
+    assert first is not None
+    assert first.version == E5_SMALL.version
+    assert first is embedders.load_installed(E5_SMALL.version)
+    assert first is embedders.load_stored(E5_SMALL.version)
+    assert first is _obtained(embedders)
+
+
+def test_a_model_that_is_not_here_is_none(made, tmp_path):
+    assert made(folder=tmp_path).load_installed(E5_SMALL.version) is None
+
+
+@pytest.mark.parametrize(
+    ("configured", "stored", "wanted"),
+    [
+        ("auto", None, None),
+        ("auto", MINILM.version, MINILM.version),
+        (MINILM.key, None, MINILM.name),
+        (MINILM.key, MINILM.version, MINILM.name),
+        ("l6-v2", MINILM.version, MINILM.name),
+    ],
+)
+def test_settings_and_stored_vectors_say_what_is_wanted(made, configured, stored, wanted):
+    assert made(configured).choose_model(stored) == wanted
+
+
+def test_settings_that_contradict_stored_vectors_are_a_mismatch(made):
+    with pytest.raises(EmbeddingMismatch) as caught:
+        made(MINILM.key).choose_model(E5_SMALL.version)
+
+    assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
+
+
+def test_a_setting_that_names_no_model_is_refused(made):
+    with pytest.raises(ConfigInvalid) as caught:
+        made("word2vec")
+
+    assert caught.value.path == "models.embedding.model"
+    assert "word2vec" in caught.value.cause
+
+
+def test_left_open_the_best_that_is_here_is_taken(made, tmp_path, tiny_models):
+    shutil.copytree(tiny_models / MINILM.version, tmp_path / MINILM.version)
+
+    assert _obtained(made()).version == E5_SMALL.version
+    assert _obtained(made(folder=tmp_path)).version == MINILM.version
+
+
+def test_stored_vectors_and_settings_outrank_the_best(made):
+    assert _obtained(made(), MINILM.version).version == MINILM.version
+    assert _obtained(made(MINILM.key)).version == MINILM.version
+
+
+def test_the_model_of_the_stored_vectors_is_not_replaced_by_another(made, tmp_path, tiny_models):
+    shutil.copytree(tiny_models / MINILM.version, tmp_path / MINILM.version)
+
+    with pytest.raises(EmbeddingUnavailable):
+        _obtained(made(folder=tmp_path), E5_SMALL.version)
+
+
+def test_offline_nothing_can_be_had_and_nothing_is_made(made, tmp_path):
+    for configured in ("auto", MINILM.key):
+        with pytest.raises(EmbeddingUnavailable, match="offline"):
+            _obtained(made(configured, tmp_path / "models"))
+    assert not (tmp_path / "models").exists()
+
+
+def test_fetching_gives_the_model_by_name_or_the_best(made):
+    embedders = made(MINILM.key)
+
+    assert embedders.download("auto", silent, Cancel()) is E5_SMALL
+    assert embedders.download("l6-v2", silent, Cancel()) is MINILM
+
+
+def test_fetching_by_name_checks_every_byte(made, tmp_path, tiny_models):
+    shutil.copytree(tiny_models, tmp_path / "models")
+    file = tmp_path / "models" / MINILM.version / "tokenizer.json"
+    file.write_text(file.read_text().swapcase())
+
+    with pytest.raises(EmbeddingUnavailable):
+        made(folder=tmp_path / "models").download(MINILM.key, silent, Cancel())
+
+
+def test_threads_are_taken_from_the_settings(made):
+    one, many = (
+        _obtained(made(**{"models.embedding.threads": threads})).embed_query("the cat")
+        for threads in (1, 3)
+    )
+
+    assert one @ many == pytest.approx(1.0, abs=1e-6)

@@ -1,0 +1,29 @@
+from kebab.app.errors import explain
+from kebab.errors.listing import catalog
+from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.library import NotFound
+
+
+def explain_code(code=None):
+    return explain(ExplainRequest(code=code))
+
+
+def test_without_a_code_every_row_comes():
+    everything = explain_code()
+
+    assert isinstance(everything, ErrorCatalog)
+    assert {row.code for row in everything.errors} == set(catalog())
+
+
+def test_one_code_gives_one_row():
+    found = explain_code("locked")
+
+    assert isinstance(found, ErrorCatalog)
+    assert [row.code for row in found.errors] == ["locked"]
+
+
+def test_an_unknown_code_is_an_answer_with_the_nearest_names():
+    missing = explain_code("lock")
+
+    assert isinstance(missing, NotFound)
+    assert missing.error.candidates[:1] == ["locked"]

@@ -1,0 +1,121 @@
+import pytest
+
+from kebab.app.language_models import build_language_model, check_server, resolve_endpoint
+from kebab.config.load import load
+from kebab.core.answer import Message
+from kebab.errors.catalog import ConfigInvalid, ModelNotPulled, ModelRejected, ModelUnreachable
+from tests.fakes.ollama import Say as OllamaSays
+from tests.fakes.ollama import fake_ollama
+from tests.fakes.openai import Say as OpenAiSays
+from tests.fakes.openai import fake_openai
+
+QUESTION = (Message(role="user", content="When?"),)
+
+
+def settings(**llm):
+    return load(environ={}, flags={f"models.llm.{name}": value for name, value in llm.items()})
+
+
+def say(model):
+    return model.chat(QUESTION, max_tokens=50, on_text=lambda _: None)
+
+
+def test_ollama_is_asked_with_what_the_settings_say():
+    with fake_ollama("tiny:latest") as server:
+        server.enqueue(OllamaSays("Now."))
+        said = settings(
+            endpoint=server.url, model="tiny", context_tokens=2048, keep_alive="9m", think=False
+        )
+
+        completion = say(build_language_model(said, environ={}))
+
+        (asked,) = [one for one in server.asked if one.path == "/api/chat"]
+    assert completion.text == "Now."
+    assert asked.body["model"] == "tiny"
+    assert asked.body["keep_alive"] == "9m"
+    assert (asked.body["think"], asked.body["options"]["num_ctx"]) == (False, 2048)
+
+
+def test_a_named_model_outranks_the_settings():
+    assert build_language_model(settings(model="tiny"), "other", environ={}).name == "other"
+    assert build_language_model(settings(model="tiny"), environ={}).name == "tiny"
+
+
+def test_an_openai_compatible_server_gets_the_key_of_the_named_variable():
+    with fake_openai("tiny", key="sk-secret") as server:
+        server.enqueue(OpenAiSays("Now."))
+        said = settings(provider="openai", endpoint=server.url, model="tiny", key_variable="MY_KEY")
+
+        completion = say(build_language_model(said, environ={"MY_KEY": "sk-secret"}))
+
+    assert completion.text == "Now."
+
+
+def test_a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable():
+    said = settings(provider="openai", key_variable="MY_KEY")
+
+    with pytest.raises(ConfigInvalid, match="MY_KEY"):
+        build_language_model(said, environ={"MY_KEY": "two\nlines"})
+
+
+@pytest.mark.parametrize(
+    ("llm", "environ", "shown"),
+    [
+        ({}, {}, "http://127.0.0.1:11434"),
+        ({}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://127.0.0.1:7"),
+        ({"endpoint": "localhost:8"}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://localhost:8"),
+        ({"provider": "openai"}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://127.0.0.1:8080/v1"),
+        (
+            {"provider": "openai", "endpoint": "http://localhost:1234"},
+            {},
+            "http://localhost:1234/v1",
+        ),
+    ],
+)
+def test_each_provider_has_its_endpoint(llm, environ, shown):
+    assert resolve_endpoint(settings(**llm).models.llm, environ).shown == shown
+
+
+@pytest.mark.parametrize(
+    ("llm", "origin"),
+    [
+        ({}, "$OLLAMA_HOST"),
+        ({"endpoint": "localhost:many"}, "models.llm.endpoint"),
+        ({"provider": "openai", "endpoint": "localhost:many"}, "models.llm.endpoint"),
+    ],
+)
+@pytest.mark.parametrize("asked", [build_language_model, check_server])
+def test_a_port_that_cannot_be_read_is_refused_by_whoever_would_use_it(asked, llm, origin):
+    with pytest.raises(ConfigInvalid, match="port not understood: many") as refused:
+        asked(settings(**llm), environ={"OLLAMA_HOST": "127.0.0.1:many"})
+
+    assert refused.value.path == origin
+
+
+def test_who_answers_is_said_in_a_sentence():
+    with fake_ollama("tiny:latest", version="0.32.15") as server:
+        said = check_server(settings(endpoint=server.url, model="tiny"), environ={})
+    assert said == f"Ollama 0.32.15 at {server.url} has tiny"
+
+
+@pytest.mark.parametrize(("model", "verb"), [("tiny", "lists"), ("big", "does not list")])
+def test_an_openai_compatible_server_need_not_list_the_model(model, verb):
+    with fake_openai("tiny") as server:
+        said = settings(provider="openai", endpoint=server.url, model=model)
+        assert verb in (check_server(said, environ={}) or "")
+
+
+def test_extractive_answers_need_nobody():
+    assert check_server(settings(provider="extractive"), environ={}) is None
+
+
+def test_what_cannot_answer_says_why():
+    nobody = "http://127.0.0.1:9"
+    with pytest.raises(ModelUnreachable):
+        check_server(settings(endpoint=nobody), environ={})
+    with pytest.raises(ModelUnreachable):
+        check_server(settings(provider="openai", endpoint=nobody), environ={})
+    with fake_ollama("tiny:latest") as server, pytest.raises(ModelNotPulled):
+        check_server(settings(endpoint=server.url, model="other"), environ={})
+    with fake_openai("tiny", key="sk-secret") as other, pytest.raises(ModelRejected):
+        check_server(settings(provider="openai", endpoint=other.url, model="tiny"), environ={})

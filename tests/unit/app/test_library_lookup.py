@@ -1,0 +1,115 @@
+import pytest
+
+from kebab.app.library import find_chunk_id, find_document_id, not_found, open_catalogue
+from kebab.core.library import Ambiguous
+from kebab.errors.catalog import NotIndexed
+from kebab.wire.library import NotFound
+
+
+@pytest.fixture
+def full(desk):
+    """A desk of so many documents that some ids begin alike."""
+    for number in range(20):
+        desk.write(f"deep/n{number}.md", f"# Note {number}\n\nabout {number}\n")
+    desk.ingest()
+    return desk
+
+
+def _document(desk, name):
+    with open_catalogue(desk.context()) as catalogue:
+        return find_document_id(catalogue, name)
+
+
+def _chunk(desk, name):
+    with open_catalogue(desk.context()) as catalogue:
+        return find_chunk_id(catalogue, name)
+
+
+def _shared(ids):
+    """Return a first character that several ids have."""
+    heads = [one[0] for one in ids]
+    return next(head for head in heads if heads.count(head) > 1)
+
+
+def test_a_document_goes_by_its_id_the_beginning_of_it_and_its_path(full, monkeypatch):
+    wanted = full.documents()["deep/n7.md"].doc_id
+    monkeypatch.chdir(full.notes / "deep")
+    names = [
+        wanted,
+        wanted.upper(),
+        wanted[:12],
+        "deep/n7.md",
+        str(full.notes / "deep" / "n7.md"),
+        "n7.md",
+        "../deep/n7.md",
+        "./n7.md",
+    ]
+
+    assert [_document(full, name) for name in names] == [wanted] * len(names)
+
+
+def test_a_path_is_found_through_a_link_and_below_home(full, monkeypatch):
+    wanted = full.documents()["deep/n7.md"].doc_id
+    (full.folder / "link").symlink_to(full.notes)
+    monkeypatch.setenv("HOME", str(full.folder))
+
+    assert _document(full, str(full.folder / "link" / "deep" / "n7.md")) == wanted
+    assert _document(full, "~/notes/deep/n7.md") == wanted
+
+
+def test_several_documents_that_begin_alike_are_candidates(full):
+    ids = [one.doc_id for one in full.documents().values()]
+    head = _shared(ids)
+    found = _document(full, head)
+
+    assert isinstance(found, NotFound)
+    assert found.error.kind == "ambiguous"
+    assert found.error.candidates == sorted(one for one in ids if one.startswith(head))
+
+
+def test_two_sources_may_hold_one_path(desk):
+    for source in ("one", "two"):
+        (desk.folder / source).mkdir()
+        (desk.folder / source / "a.md").write_text(f"the {source}\n")
+    desk.ingest(desk.folder / "one", desk.folder / "two")
+    found = _document(desk, "a.md")
+
+    assert isinstance(found, NotFound)
+    assert (found.error.kind, len(found.error.candidates)) == ("ambiguous", 2)
+    assert isinstance(_document(desk, str(desk.folder / "two" / "a.md")), str)
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.md", "", "g123", "f" * 64, "a\0b", "caf\udce9", "%", "~x"]
+)
+def test_what_has_no_such_name_is_an_answer_that_can_be_printed(full, name):
+    for found in (_document(full, name), _chunk(full, name)):
+        assert isinstance(found, NotFound)
+        assert (found.found, found.error.kind, found.error.retryable) == (False, "not_found", False)
+        assert found.name == name.replace("\udce9", "\\xe9")
+
+
+def test_a_passage_goes_by_its_id_and_the_beginning_of_it(full):
+    hits = full.search("about", limit=20).hits
+    ids = [hit.chunk_id for hit in hits]
+    head = _shared(ids)
+    found = _chunk(full, head)
+
+    assert (
+        _chunk(full, ids[0]) == _chunk(full, ids[0].upper()) == _chunk(full, ids[0][:12]) == ids[0]
+    )
+    assert isinstance(found, NotFound)
+    assert found.error.candidates == sorted(one for one in ids if one.startswith(head))
+
+
+def test_without_a_knowledge_base_nothing_can_be_looked_up(desk):
+    with pytest.raises(NotIndexed):
+        _document(desk, "a.md")
+
+
+def test_the_message_names_what_was_looked_for():
+    missing = not_found("x", "passage")
+    several = not_found("x", "document", Ambiguous(("xa", "xb")))
+
+    assert missing.error.message == "no such passage: x"
+    assert several.error.message == "several documents go by this name"

@@ -1,0 +1,163 @@
+import re
+
+import jsonschema
+import msgspec
+import pytest
+
+from kebab import __version__
+from kebab.app.library import remove
+from kebab.app.schema import describe
+from kebab.embed.registry import E5_SMALL
+from kebab.errors.catalog import StoreCorrupt
+from kebab.wire.forms import name_of
+from kebab.wire.library import RmRequest
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import encode, envelop
+from tools.schemas import build_schemas
+
+
+def _told(desk):
+    return describe(desk.context())
+
+
+def test_without_a_knowledge_base_everything_is_zero_and_nothing_is_made(desk):
+    before = desk.tree()
+    told = _told(desk)
+
+    assert (told.stats.doc_count, told.stats.chunk_count, told.stats.last_ingest_at) == (0, 0, None)
+    assert (told.stats.index_bytes.sqlite, told.stats.index_bytes.lancedb) == (0, 0)
+    assert (told.models.corpus_revision, told.models.embedding_version) == (0, None)
+    assert desk.tree() == before
+
+
+def test_an_empty_knowledge_base_was_never_changed(desk):
+    desk.ingest()
+    told = _told(desk)
+
+    assert (told.stats.doc_count, told.stats.last_ingest_at) == (0, None)
+    assert told.stats.index_bytes.sqlite > 0
+
+
+def test_a_full_one_is_counted(lab):
+    lab.write("a.md", "# Cat\n\nthe cat sleeps on the mat in the park\n")
+    lab.write("twin.md", "# Cat\n\nthe cat sleeps on the mat in the park\n")
+    lab.write("c.txt", "각주는 문서의 끝에 있는 설명이다. 본문을 보충한다.\n")
+    lab.write("d.txt", "1 2 3\n")
+    lab.ingest()
+    lab.write("e.md", "no model for this\n")
+    lab.ingest(context=lab.context(models_dir=str(lab.folder / "none")))
+    lab.write("a.md", "changed\n")
+    (lab.notes / "c.txt").unlink()
+    stats = _told(lab).stats
+
+    assert (stats.doc_count, stats.asset_count, stats.pending_embeddings) == (5, 4, 1)
+    assert stats.chunk_count == 5
+    assert stats.media_breakdown == {"text/markdown": 3, "text/plain": 2}
+    assert sum(stats.lang_breakdown.values()) == 5
+    assert {"ko", "unknown"} <= stats.lang_breakdown.keys()
+    assert stats.stale_doc_count == 2
+    assert min(stats.index_bytes.sqlite, stats.index_bytes.lancedb) > 1_000
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", stats.last_ingest_at or "")
+
+
+def test_last_ingest_is_the_last_change(desk):
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    first = _told(desk)
+    desk.ingest()
+    again = _told(desk)
+    remove(desk.context(), RmRequest(names=["a.md"]))
+    emptied = _told(desk)
+
+    assert first.stats.last_ingest_at == again.stats.last_ingest_at
+    assert first.models.corpus_revision == again.models.corpus_revision
+    assert emptied.stats.last_ingest_at is None
+    assert emptied.models.corpus_revision > first.models.corpus_revision
+
+
+def test_versions_say_what_shapes_the_index(lab):
+    lab.write("a.md", "the cat\n")
+    lab.ingest()
+    models = _told(lab).models
+
+    assert models.embedding_version == E5_SMALL.version
+    assert models.index_version == "lance-flat-l2-384-v1"
+    assert models.parser_version in models.active_parsers
+    assert models.active_chunkers == [models.chunker_version]
+    assert _told_chunker(lab, 64) != models.chunker_version
+    assert models.prompt_template_version == "rag-v1"
+
+
+def _told_chunker(desk, tokens):
+    return describe(desk.context(index__chunk_tokens=tokens)).models.chunker_version
+
+
+def test_capabilities_say_what_works(desk):
+    flags = msgspec.to_builtins(_told(desk).capabilities)
+
+    assert all(isinstance(flag, bool) for flag in flags.values())
+    assert {name for name, works in flags.items() if works} == {
+        "json_mode",
+        "ingest_progress",
+        "ingest_cancellation",
+        "rag_multi_turn",
+        "search_cache",
+        "incremental_ingest",
+        "streaming_ask",
+        "single_file_ingest",
+        "bulk_search",
+        "lexical_only_mode",
+        "extractive_ask",
+    }
+
+
+def test_every_schema_of_this_build_is_named(desk):
+    told = _told(desk)
+
+    assert told.wire.schemas == sorted(build_schemas())
+    assert told.kebab_version == __version__
+    line = encode(envelop(told, command="schema", timestamp="now", exit_code=0))
+    jsonschema.validate(msgspec.json.decode(line), build_schemas()["schema.v1"])
+
+
+def test_a_database_of_a_newer_kebab_counts_as_none_and_that_is_said(desk, newer):
+    told = _told(desk)
+
+    assert told.stats.doc_count == 0
+    assert told.unreadable.code == "not_indexed"
+    assert told.unreadable.details["found"] == 999
+    assert told.unreadable.hint == "pip install --upgrade kebab"
+
+
+def test_where_nothing_is_there_to_read_nothing_is_said(desk):
+    assert _told(desk).unreadable is None
+    desk.ingest()
+    assert _told(desk).unreadable is None
+
+
+def test_a_damaged_database_is_not_hidden(desk):
+    desk.data.mkdir()
+    (desk.data / "kebab.sqlite").write_bytes(b"not a database at all" * 500)
+
+    with pytest.raises(StoreCorrupt):
+        _told(desk)
+
+
+def test_capabilities_agree_with_the_registry_of_operations(desk):
+    able = describe(desk.context()).capabilities
+
+    assert able.ingest_progress == (OPERATIONS["ingest"].events is not None)
+    assert able.ingest_cancellation == OPERATIONS["ingest"].cancellable
+    assert able.single_file_ingest == ("ingest_text" in OPERATIONS)
+    assert able.streaming_ask == (OPERATIONS["ask"].events is not None)
+    assert able.rag_multi_turn == ("session" in OPERATIONS["ask"].request.__struct_fields__)
+    assert able.extractive_ask == ("extractive" in OPERATIONS["ask"].request.__struct_fields__)
+    assert able.review == ("review" in OPERATIONS)
+
+
+def test_every_record_of_an_operation_is_listed(desk):
+    records = {
+        name_of(one) for known in OPERATIONS.values() for one in (known.request, *known.replies)
+    }
+
+    assert records <= set(describe(desk.context()).wire.schemas)

@@ -1,0 +1,41 @@
+import shlex
+
+import pytest
+
+from kebab.app.suggested_commands import search_command
+from kebab.wire.search import SearchRequest
+
+
+def test_flags_that_change_nothing_are_left_out():
+    assert search_command(SearchRequest(query="restore")) == "kebab search restore"
+
+
+def test_every_flag_that_was_set_is_there_and_the_shell_reads_it_back():
+    request = SearchRequest(
+        query="it's -here",
+        mode="lexical",
+        limit=3,
+        tag=["a b", "c"],
+        path_glob="x/**",
+        doc_id="3f",
+        since="7d",
+        until="1d",
+        per_doc=2,
+        source=["notes"],
+        lang=["en"],
+        media=["markdown"],
+    )
+
+    line = search_command(request)
+
+    assert shlex.split(line)[2:] == [
+        *("--mode", "lexical", "--limit", "3", "--path", "x/**", "--doc-id", "3f"),
+        *("--since", "7d", "--until", "1d", "--per-doc", "2"),
+        *("--tag", "a b", "--tag", "c", "--lang", "en", "--media", "markdown"),
+        *("--source", "notes", "it's -here"),
+    ]
+
+
+@pytest.mark.parametrize(("query", "seam"), [("-draft", True), ("a -draft", False)])
+def test_a_query_that_looks_like_a_flag_stands_behind_a_seam(query, seam):
+    assert ("--" in shlex.split(search_command(SearchRequest(query=query)))) is seam

@@ -1,0 +1,92 @@
+"""Every surface and every test double covers the registry of operations."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from kebab.cli.reference import commands
+from kebab.wire.forms import name_of
+from kebab.wire.operations import OPERATIONS
+from tests.faults import session
+from tests.shape.tree import ROOT
+from tools.schemas import build_schemas
+
+ABOVE = {
+    "bench": "measures builds of kebab, not one knowledge base",
+    "chat": "asks one question after another",
+    "eval compare": "compares two reports",
+    "eval init": "reads documents and passages",
+    "eval run": "asks many searches",
+}
+"""Commands that are no operation: they stand above the facade."""
+
+BY_A_FLAG = {"ingest_text": "ingest", "inspect_error": "errors"}
+"""Operations that a flag of another command calls."""
+
+NO_FAULTS = {"dupes", "errors", "explain", "model_pull", "model_use", "related", "why"}
+"""Operations that the fault session leaves to others with the same stores and models."""
+
+KNOWN = session.Known(notes=Path("notes"), document="a.md", chunk="c", text="t.txt")
+
+
+def called(path):
+    """Return the names of the methods that a module calls on a `kebab`."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "kebab"
+    }
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_request_is_named_after_its_operation(name):
+    assert name_of(OPERATIONS[name].request) == f"{name}_request.v1"
+
+
+def test_every_record_of_an_operation_has_a_published_schema():
+    records = {
+        name_of(one)
+        for known in OPERATIONS.values()
+        for one in (known.request, *known.replies, *filter(None, [known.events]))
+    }
+
+    assert records <= build_schemas().keys()
+    assert all((ROOT / f"docs/wire-schema/v1/{one}.schema.json").exists() for one in records)
+
+
+def test_every_command_is_an_operation_and_every_operation_a_command():
+    paths = {path for path, _ in commands()} - ABOVE.keys()
+
+    assert {path.replace(" ", "_") for path in paths} == OPERATIONS.keys() - BY_A_FLAG.keys()
+
+
+def test_commands_call_nothing_but_operations_and_every_operation_is_called():
+    files = (ROOT / "kebab" / "cli").rglob("*.py")
+
+    assert set().union(*map(called, files)) == OPERATIONS.keys()
+
+
+def test_the_fault_session_runs_every_operation_but_those_named():
+    run = {one.label.replace(" ", "_") for one in session.commands(KNOWN)}
+
+    assert OPERATIONS.keys() - run == NO_FAULTS | set(BY_A_FLAG)
+
+
+def test_every_operation_has_golden_results():
+    kept = {one.name for one in (ROOT / "tests" / "golden" / "kept").iterdir()}
+
+    assert OPERATIONS.keys() - kept == set(BY_A_FLAG)
+
+
+def test_what_is_long_can_be_stopped():
+    assert {name for name, one in OPERATIONS.items() if one.cancellable} == {
+        "ingest",
+        "ingest_text",
+        "model_pull",
+        "model_use",
+    }
+    assert all(one.events for one in OPERATIONS.values() if one.cancellable)
