@@ -1,12 +1,13 @@
-"""The conformance suite of the port `Embedder`: the fake and every adapter run it."""
+"""The conformance suite of the port `Embedder`: the fake and every model of the registry run it."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kebab.embed.hot import OnnxEmbedder
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.models import E5_SMALL, MODELS
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 
@@ -25,12 +26,24 @@ def models_dir(tmp_path_factory):
     return tmp_path_factory.mktemp("models")
 
 
-@pytest.fixture(scope="module", params=["hashing", "onnx-plain", "onnx-prefixed"])
+WIDE = replace(E5_SMALL, key="wide", version="test-wide-768-v1", dimension=768)
+ROWS = {model.key: model for model in (*MODELS, WIDE)}
+"""Every model of the registry, with random weights, and one of another dimension."""
+
+
+@pytest.fixture(scope="module", params=["hashing", *ROWS])
 def embedder(request, models_dir):
     if request.param == "hashing":
         return HashingEmbedder()
-    model = MINILM if request.param == "onnx-plain" else E5_SMALL
+    model = ROWS[request.param]
     return OnnxEmbedder(tiny_model.install(model, models_dir), model, threads=2)
+
+
+def test_the_facts_are_those_of_the_registry():
+    for model in MODELS:
+        assert f"-{model.dimension}-" in model.version
+        assert 0 < model.window < model.positions
+    assert len({model.version for model in MODELS}) == len(MODELS)
 
 
 def vectors(embedder, texts):

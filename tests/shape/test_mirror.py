@@ -1,6 +1,10 @@
 """The unit tests mirror the package: a module and its test are found from each other."""
 
 import ast
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
 
 from tests.shape.tree import ROOT, Module, modules
 
@@ -12,10 +16,31 @@ SOURCES = modules("kebab")
 TESTS = [test for test in modules("tests/unit") if test.path.name.startswith("test_")]
 
 
-def twin(module: Module):
-    """Return where the unit test of a module stands."""
-    folder = module.path.relative_to(ROOT / "kebab").parent
-    return ROOT / "tests" / "unit" / folder / f"test_{module.path.stem}.py"
+def folder_of_tests(module: Module) -> Path:
+    """Return where the unit tests of a module stand."""
+    return ROOT / "tests" / "unit" / module.path.relative_to(ROOT / "kebab").parent
+
+
+def owner_of(test: Path, names: Collection[str]) -> str | None:
+    """Return the name of the module that a test file belongs to.
+
+    The file is `test_<module>.py` or `test_<module>_<topic>.py`; of several modules it belongs to
+    the one with the longest name.
+
+    Args:
+        test: The test file.
+        names: The names of the modules in the folder that it mirrors.
+    """
+    stem = test.stem.removeprefix("test_")
+    fitting = [name for name in names if stem == name or stem.startswith(f"{name}_")]
+    return max(fitting, key=len, default=None)
+
+
+def files_for(module: Module) -> list[Path]:
+    """Return the test files of a module."""
+    names = {path.stem for path in module.path.parent.glob("*.py")}
+    files = folder_of_tests(module).glob("test_*.py")
+    return sorted(path for path in files if owner_of(path, names) == module.path.stem)
 
 
 def only_declares(module: Module) -> bool:
@@ -35,21 +60,21 @@ def only_declares(module: Module) -> bool:
     )
 
 
-def source(test: Module):
-    """Return where the module of a unit test stands."""
-    folder = test.path.relative_to(ROOT / "tests" / "unit").parent
-    return ROOT / "kebab" / folder / test.path.name.removeprefix("test_")
+def has_module(test: Module) -> bool:
+    """Return whether a test file belongs to a module."""
+    folder = ROOT / "kebab" / test.path.relative_to(ROOT / "tests" / "unit").parent
+    return owner_of(test.path, {path.stem for path in folder.glob("*.py")}) is not None
 
 
 def test_every_module_with_behaviour_has_its_unit_test():
     behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
-    without = {str(module) for module in behave if not twin(module).exists()}
+    without = {str(module) for module in behave if not files_for(module)}
 
     assert without == set(TESTED_ELSEWHERE)
 
 
 def test_every_unit_test_has_its_module():
-    assert not [str(test) for test in TESTS if not source(test).exists()]
+    assert not [str(test) for test in TESTS if not has_module(test)]
 
 
 def test_exceptions_name_modules_that_exist_and_give_a_reason():
@@ -62,3 +87,18 @@ def test_declarations_are_told_from_behaviour():
 
     assert found["kebab.core.ports"]
     assert not found["kebab.core.ids"]
+
+
+@pytest.mark.parametrize(
+    ("file", "owner"),
+    [
+        ("test_scan.py", "scan"),
+        ("test_scan_scopes.py", "scan"),
+        ("test_scan_errors.py", "scan_errors"),
+        ("test_scan_errors_of_files.py", "scan_errors"),
+        ("test_scanner.py", None),
+        ("test_other.py", None),
+    ],
+)
+def test_a_file_belongs_to_the_module_with_the_longest_name(file, owner):
+    assert owner_of(Path(file), {"scan", "scan_errors"}) == owner
