@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 import shutil
 import socket
 import sys
@@ -34,6 +35,9 @@ UNREACHABLE = {
 
 DEFAULT_PORTS = (8080, 11434)
 """Where a model server of the person who runs the tests may listen."""
+
+
+_HOST_NAME = re.compile(r"[\w.-]+", re.ASCII)
 
 
 class NetworkUseError(RuntimeError):
@@ -104,8 +108,8 @@ class Isolation:
             return
         if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
             _check_address(arguments[0].family, arguments[1])
-        elif event == "socket.getaddrinfo" and not _is_literal(arguments[0]):
-            raise NetworkUseError(f"looks up {arguments[0]!r}")
+        elif event == "socket.getaddrinfo":
+            _check_name(arguments[0])
 
 
 def is_kept(name: str) -> bool:
@@ -129,23 +133,25 @@ def _check_address(family: int, address: Any) -> None:
         raise ConnectionRefusedError(111, "Connection refused")
 
 
+def _check_name(host: Any) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in (None, "", "localhost") or _parse_address(name):
+        return
+    if not _HOST_NAME.fullmatch(name):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+    raise NetworkUseError(f"looks up {name!r}")
+
+
 def _is_loopback(host: str) -> bool:
-    if host in ("", "localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
+    address = _parse_address(host)
+    if address is None:
+        return host in ("", "localhost")
     return address.is_loopback or address.is_unspecified
 
 
-def _is_literal(host: Any) -> bool:
-    """Return whether looking up a host needs no network."""
-    name = host.decode() if isinstance(host, bytes) else host
-    if name in (None, "", "localhost"):
-        return True
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return the address that a host is, None for a name."""
     try:
-        ipaddress.ip_address(name.partition("%")[0])
+        return ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
-        return False
-    return True
+        return None

@@ -246,12 +246,13 @@ class FakeKebab:
         return replies.model_list()
 
     def pull(self, name: str, report: Report = silent, cancel: Cancel | None = None) -> ModelReport:
-        """Fetch a model."""
-        del cancel
+        """Fetch a model, cancelled for `late...`, with passages left for `...waiting`."""
         self._note("pull", name)
+        if cancel is not None and name.startswith("late"):
+            cancel.request()
         fetch = Progress(kind=ProgressKind.MODEL_FETCH, done=5, total=10, unit="bytes")
         report(fetch)
-        return replies.model_report()
+        return replies.model_report(pending=3 if name.endswith("waiting") else 0)
 
     use = pull
 
