@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("rag", "search", "ingest", "store", "cli")
+SUITES = ("own", "package", "wide")
 WIDE = ("tests/golden", "tests/contract", "tests/ports")
 EQUIVALENTS = Path(__file__).with_name("mutants_equivalent.toml")
 LONGEST_S = 900
@@ -71,25 +72,26 @@ def tests_of(file: str) -> list[str]:
     return found
 
 
-def suites(file: str) -> "Iterator[tuple[str, Sequence[str]]]":
-    """Yield the tests that a mutant of a file has to pass, the nearest first."""
-    if own := tests_of(file):
-        yield "own", own
-    yield "package", [f"tests/unit/{Path(file).parts[1]}"]
-    yield "wide", WIDE
+def suites(file: str) -> dict[str, Sequence[str]]:
+    """Return the tests that a mutant of a file has to pass, the nearest first."""
+    found = {"own": tests_of(file), "package": [f"tests/unit/{Path(file).parts[1]}"], "wide": WIDE}
+    return {name: tests for name, tests in found.items() if tests}
 
 
 class Workspace:
     """A copy of the checkout in which one mutant runs at a time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wanted: Sequence[str]) -> None:
         self._root = folder
+        self._wanted = wanted
         self._baselines: dict[tuple[str, ...], float] = {}
         shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
 
     def judge(self, mutant: Mutant) -> str:
         """Return the first suite that notices a mutant, or `survived`."""
-        for name, tests in suites(mutant.file):
+        for name, tests in suites(mutant.file).items():
+            if name not in self._wanted:
+                continue
             limit = self._limit(tuple(tests))
             with self._mutated(mutant):
                 if not self._passes(tests, limit):
@@ -184,7 +186,7 @@ def choose(options: argparse.Namespace) -> list[Mutant]:
     return [mutant for mutant in every if changed_lines(mutant) in wanted]
 
 
-def run(mutants: Sequence[Mutant], jobs: int) -> list[Result]:
+def run(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> list[Result]:
     """Run every mutant that is not known to be equivalent."""
     equivalents = known_equivalents()
     idle: queue.Queue[Workspace] = queue.Queue()
@@ -203,14 +205,14 @@ def run(mutants: Sequence[Mutant], jobs: int) -> list[Result]:
 
     with tempfile.TemporaryDirectory(prefix="kebab-mutants-") as folder:
         for number in range(jobs):
-            idle.put(Workspace(Path(folder, str(number))))
+            idle.put(Workspace(Path(folder, str(number)), wanted))
         with ThreadPoolExecutor(jobs) as pool:
             return list(pool.map(judged, mutants))
 
 
 def report(results: Sequence[Result]) -> int:
     """Print a table and the survivors; return how many there are."""
-    outcomes = ("own", "package", "wide", "equivalent", "survived")
+    outcomes = (*SUITES, "equivalent", "survived")
     counts = Counter((Path(one.mutant.file).parts[1], one.outcome) for one in results)
     print(f"\n{'package':10}" + "".join(f"{name:>12}" for name in ("mutants", *outcomes)))
     for package in sorted({package for package, _ in counts}):
@@ -230,6 +232,7 @@ def main() -> int:
     parser.add_argument("--packages", nargs="+", default=PACKAGES)
     parser.add_argument("--file", default="", help="only files with this in their path")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--suites", nargs="+", choices=SUITES, default=SUITES)
     parser.add_argument("--json", type=Path, help="write the results here")
     parser.add_argument("--again", type=Path, help="run the survivors of an earlier run again")
     parser.add_argument("--list", action="store_true", help="print the sample without running it")
@@ -238,7 +241,7 @@ def main() -> int:
     if options.list:
         print("\n".join(map(difference, mutants)))
         return 0
-    results = run(mutants, options.jobs)
+    results = run(mutants, options.jobs, options.suites)
     if options.json:
         rows = [asdict(one) for one in results]
         options.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
