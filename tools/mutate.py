@@ -58,7 +58,7 @@ class Result:
     after: str
 
 
-def tests_of(file: str) -> list[str]:
+def own_tests(file: str) -> list[str]:
     """Return the test files of a module, found by name as the shape tests demand."""
     module = ROOT / file
     names = [path.stem for path in module.parent.glob("*.py")]
@@ -74,7 +74,7 @@ def tests_of(file: str) -> list[str]:
 
 def suites(file: str) -> dict[str, Sequence[str]]:
     """Return the tests that a mutant of a file has to pass, the nearest first."""
-    found = {"own": tests_of(file), "package": [f"tests/unit/{Path(file).parts[1]}"], "wide": WIDE}
+    found = {"own": own_tests(file), "package": [f"tests/unit/{Path(file).parts[1]}"], "wide": WIDE}
     return {name: tests for name, tests in found.items() if tests}
 
 
