@@ -137,7 +137,7 @@ def _check_name(host: Any) -> None:
     name = host.decode() if isinstance(host, bytes) else host
     if name in (None, "", "localhost") or _parse_address(name):
         return
-    if not _HOST_NAME.fullmatch(name):
+    if name.endswith(".invalid") or not _HOST_NAME.fullmatch(name):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
     raise NetworkUseError(f"looks up {name!r}")
 

@@ -25,6 +25,8 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Mult,
 }
 _ORDERING = ("key", "reverse")
+_DECLARING = ("frozen", "kw_only", "slots", "strict")
+"""Keywords that hold programmers to their word; no program that works depends on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,9 @@ def _code(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 
 
 def _is_for_types(node: ast.AST) -> bool:
-    """Return whether a statement is there for type checkers or readers."""
+    """Return whether a part is there for type checkers or readers."""
+    if isinstance(node, ast.keyword):
+        return node.arg in _DECLARING
     if isinstance(node, ast.If):
         return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.AnnAssign):

@@ -60,6 +60,15 @@ def test_a_conversion_is_no_fetching_and_counts_no_bytes():
     assert line(event) == "preparing model m"
 
 
+def test_another_message_is_written_at_once_and_the_same_one_only_later(log):
+    channel, path = log
+    with Lines(channel, clock=lambda: 0.5) as lines:
+        for message in ("one", "one", "two", "two"):
+            lines(Progress(kind=ProgressKind.HEARTBEAT, phase="model", message=message))
+
+    assert path.read_text() == "one\ntwo\n"
+
+
 def test_a_log_gets_a_line_when_something_begins_and_then_one_every_two_seconds(log):
     channel, path = log
     now = [0.0]
