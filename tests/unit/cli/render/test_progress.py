@@ -1,9 +1,11 @@
 import os
 import pty
+from types import SimpleNamespace
 
 import pytest
 
 from kebab.cli.channels import Channel
+from kebab.cli.render import progress
 from kebab.cli.render.page import Page
 from kebab.cli.render.progress import Bar, Lines, counted, line
 from kebab.core.progress import Progress, ProgressKind
@@ -58,6 +60,22 @@ def test_a_conversion_is_no_fetching_and_counts_no_bytes():
     event = Progress(kind=kind, phase="convert", message="m", done=9_000_000, unit="bytes")
 
     assert line(event) == "preparing model m"
+
+
+@pytest.mark.parametrize(
+    ("description", "speed", "finished", "text"),
+    [
+        ("reading", None, None, ""),
+        ("reading", 12.4, None, "12/s"),
+        ("reading", None, 7.0, "7/s"),
+        ("reading", 12.4, 7.0, "12/s"),
+        ("fetching model", 2_500_000.0, None, "2.5 MB/s"),
+    ],
+)
+def test_a_rate_is_shown_once_it_is_known(description, speed, finished, text):
+    task = SimpleNamespace(description=description, speed=speed, finished_speed=finished)
+
+    assert progress._rate_column().render(task).plain == text
 
 
 def test_another_message_is_written_at_once_and_the_same_one_only_later(log):

@@ -1,0 +1,1 @@
+"""Programs for the developers of kebab; the wheel does not contain them."""
