@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.embed.models import MINILM
-from kebab.embed.obtain import obtain
+from kebab.embed.install import install_model
+from kebab.embed.registry import MINILM
 from tests.isolation import Isolation
 
 ISOLATION = pytest.StashKey[Isolation]()
@@ -88,4 +88,4 @@ def minilm_dir(isolation: Isolation) -> Path:
         models_dir.mkdir(parents=True, exist_ok=True)
         with (models_dir / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            return obtain(MINILM, models_dir, patient=True)
+            return install_model(MINILM, models_dir, patient=True)

@@ -122,7 +122,7 @@ class Workspace:
             compiled.unlink(missing_ok=True)
 
     def _passes(self, tests: Sequence[str], limit: float) -> bool:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - pytest, with arguments of our own
             [sys.executable, *PYTEST, *tests],
             cwd=self._root,
             env={**os.environ, "PYTHONPATH": str(self._root)},
@@ -200,7 +200,7 @@ def run(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> list[Res
             outcome = workspace.judge(mutant)
         finally:
             idle.put(workspace)
-        print(f"{outcome:10} {mutant.file}:{mutant.line} {mutant.kind}: {after}", flush=True)
+        print(f"{outcome:10} {mutant.file}:{mutant.line} {mutant.kind}: {after}", flush=True)  # noqa: T201 - the report
         return Result(mutant, outcome, before, after)
 
     with tempfile.TemporaryDirectory(prefix="kebab-mutants-") as folder:
@@ -214,13 +214,13 @@ def report(results: Sequence[Result]) -> int:
     """Print a table and the survivors; return how many there are."""
     outcomes = (*SUITES, "equivalent", "survived")
     counts = Counter((Path(one.mutant.file).parts[1], one.outcome) for one in results)
-    print(f"\n{'package':10}" + "".join(f"{name:>12}" for name in ("mutants", *outcomes)))
+    print(f"\n{'package':10}" + "".join(f"{name:>12}" for name in ("mutants", *outcomes)))  # noqa: T201 - the report
     for package in sorted({package for package, _ in counts}):
         row = [counts[package, name] for name in outcomes]
-        print(f"{package:10}" + "".join(f"{number:12}" for number in (sum(row), *row)))
+        print(f"{package:10}" + "".join(f"{number:12}" for number in (sum(row), *row)))  # noqa: T201 - the report
     survivors = [one.mutant for one in results if one.outcome == "survived"]
     for mutant in survivors:
-        print(f"\n{difference(mutant)}")
+        print(f"\n{difference(mutant)}")  # noqa: T201 - the report
     return len(survivors)
 
 
@@ -239,7 +239,7 @@ def main() -> int:
     options = parser.parse_args()
     mutants = choose(options)
     if options.list:
-        print("\n".join(map(difference, mutants)))
+        print("\n".join(map(difference, mutants)))  # noqa: T201 - the report
         return 0
     results = run(mutants, options.jobs, options.suites)
     if options.json:

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from kebab.app.moment import stamp
 from kebab.app.place import file_of, freshness, line_citation
-from kebab.app.project import degraded, search_hit
-from kebab.core.answer import Answer as Answered
-from kebab.core.answer import Inquiry, Support, Usage, Warned
+from kebab.app.project import search_hit
+from kebab.core.answer import AskOutcome, Inquiry, Support
 from kebab.core.hit import Page
 from kebab.rag.version import VERSION
-from kebab.wire.ask import Answer, AnswerCitation, AnswerRetrieval, AnswerUsage, AnswerWarning
+from kebab.wire.ask import Answer, AnswerCitation, AnswerRetrieval
 
 SUGGESTIONS = 3
 """How many of the nearest passages a refusal names."""
@@ -27,23 +26,23 @@ class Context:
     prompted: bool = False
 
 
-def reply(answered: Answered, context: Context) -> Answer:
+def reply(outcome: AskOutcome, context: Context) -> Answer:
     """Return the answer as it goes out."""
-    hits = answered.retrieved.page.hits
+    hits = outcome.retrieved.page.hits
     return Answer(
         question=context.inquiry.question,
-        answer=answered.text,
-        grounded=answered.grounded,
-        refusal_reason=answered.refusal.value if answered.refusal else None,
-        citations=[_citation(one) for one in answered.citations],
-        suggestions=[] if answered.grounded else [search_hit(hit) for hit in hits[:SUGGESTIONS]],
-        mode=answered.mode.value,
-        model=answered.model,
-        embedding=_embedding(answered.retrieved.page),
+        answer=outcome.text,
+        grounded=outcome.grounded,
+        refusal_reason=outcome.refusal.value if outcome.refusal else None,
+        citations=[_citation(one) for one in outcome.citations],
+        suggestions=[] if outcome.grounded else [search_hit(hit) for hit in hits[:SUGGESTIONS]],
+        mode=outcome.mode.value,
+        model=outcome.model,
+        embedding=_embedding(outcome.retrieved.page),
         prompt_template_version=VERSION if context.prompted else None,
-        retrieval=_retrieval(answered, context),
-        usage=_usage(answered.usage),
-        warnings=[_warning(one) for one in answered.warnings],
+        retrieval=_retrieval(outcome, context),
+        usage=outcome.usage,
+        warnings=list(outcome.warnings),
         session_id=context.session,
         turn_index=context.turn,
         created_at=stamp(context.created),
@@ -52,7 +51,7 @@ def reply(answered: Answered, context: Context) -> Answer:
 
 def _embedding(page: Page) -> str | None:
     """Return what embedded the passages; None when vectors had no part in finding them."""
-    near = (hit.chunk for hit in page.hits if hit.evidence.vector_score is not None)
+    near = (hit.chunk for hit in page.hits if hit.retrieval.vector_score is not None)
     return next((chunk.embedding_version for chunk in near), None)
 
 
@@ -73,8 +72,8 @@ def _citation(support: Support) -> AnswerCitation:
     )
 
 
-def _retrieval(answered: Answered, context: Context) -> AnswerRetrieval:
-    retrieved = answered.retrieved
+def _retrieval(outcome: AskOutcome, context: Context) -> AnswerRetrieval:
+    retrieved = outcome.retrieved
     return AnswerRetrieval(
         trace_id=uuid.uuid4().hex,
         query=retrieved.question,
@@ -84,24 +83,6 @@ def _retrieval(answered: Answered, context: Context) -> AnswerRetrieval:
         chunks_used=retrieved.used,
         top_score=retrieved.top_score,
         score_gate=retrieved.gate,
-        degraded=degraded(retrieved.page.degraded),
+        degraded=list(retrieved.page.degraded),
         corpus_revision=retrieved.page.revision,
-    )
-
-
-def _usage(usage: Usage) -> AnswerUsage:
-    return AnswerUsage(
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        latency_ms=usage.latency_ms,
-        first_token_ms=usage.first_token_ms,
-        finish_reason=usage.finish_reason,
-        truncated=usage.truncated,
-        downshifts=usage.downshifts,
-    )
-
-
-def _warning(warned: Warned) -> AnswerWarning:
-    return AnswerWarning(
-        code=warned.code, message=warned.message, marker=warned.marker, span=warned.span
     )

@@ -12,8 +12,7 @@ from kebab.app.legible import require_legible
 from kebab.app.project import search_hit
 from kebab.app.search import as_filters, engine, query_embedder
 from kebab.app.sessions import named
-from kebab.core.answer import Answer as Answered
-from kebab.core.answer import Inquiry, Refusal, Turn, Warned
+from kebab.core.answer import AskOutcome, Inquiry, Refusal, Turn
 from kebab.core.hit import Page
 from kebab.core.query import Mode
 from kebab.errors.catalog import (
@@ -24,7 +23,7 @@ from kebab.errors.catalog import (
     Locked,
 )
 from kebab.rag.engine import AskEngine
-from kebab.wire.ask import Answer, AnswerEvent, AskRequest
+from kebab.wire.ask import Answer, AnswerEvent, AnswerWarning, AskRequest
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
@@ -53,11 +52,11 @@ def ask(shop: Workshop, request: AskRequest, tell: Tell) -> Answer:
     recent = shop.conversations.turns(session, _RECENT) if session else []
     with shop.reader() as reader:
         writer = _writer(shop, reader, request)
-        answered = AskEngine(engine(shop, reader).search, writer).answer(
+        outcome = AskEngine(engine(shop, reader).search, writer).answer(
             inquiry, recent, _Teller(tell)
         )
     created = shop.clock.now()
-    kept = _kept(shop, _turn(inquiry, answered, created) if session else None)
+    kept = _kept(shop, _turn(inquiry, outcome, created) if session else None)
     context = Context(
         inquiry=inquiry,
         session=session,
@@ -65,7 +64,7 @@ def ask(shop: Workshop, request: AskRequest, tell: Tell) -> Answer:
         created=created,
         prompted=writer.model is not None,
     )
-    return reply(replace(answered, warnings=(*answered.warnings, *kept.warnings)), context)
+    return reply(replace(outcome, warnings=(*outcome.warnings, *kept.warnings)), context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class _Kept:
     """Where a turn is remembered, or why it is not."""
 
     index: int | None = None
-    warnings: tuple[Warned, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
 
 
 def _without_model(shop: Workshop, request: AskRequest) -> bool:
@@ -156,16 +155,16 @@ def _embedder(shop: Workshop, reader: "SqliteReader", inquiry_mode: Mode) -> "Em
         return None
 
 
-def _turn(inquiry: Inquiry, answered: Answered, created: float) -> Turn:
+def _turn(inquiry: Inquiry, outcome: AskOutcome, created: float) -> Turn:
     return Turn(
         session=inquiry.session or "",
         index=0,
         question=inquiry.question,
-        standalone=answered.retrieved.question,
-        answer=answered.text,
-        refusal=answered.refusal,
-        mode=answered.mode,
-        model=answered.model,
+        standalone=outcome.retrieved.question,
+        answer=outcome.text,
+        refusal=outcome.refusal,
+        mode=outcome.mode,
+        model=outcome.model,
         created=created,
     )
 
@@ -178,4 +177,5 @@ def _kept(shop: Workshop, turn: Turn | None) -> _Kept:
         return _Kept(shop.conversations.add(turn))
     except (IoError, Locked) as signal:
         message = f"this turn is not remembered: {signal.text()}"
-        return _Kept(warnings=(Warned(code="turn_not_kept", message=message),))
+        warning = AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)
+        return _Kept(warnings=(warning,))

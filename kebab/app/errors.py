@@ -11,9 +11,9 @@ import msgspec
 from kebab.app.log import lines
 from kebab.app.lookup import not_found
 from kebab.app.moment import stamp
-from kebab.core.legible import legible
 from kebab.core.library import Ambiguous
 from kebab.errors.refusal import refused
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.audit import Dimension, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
 from kebab.wire.library import NotFound
 from kebab.wire.record import UNREADABLE
@@ -56,7 +56,7 @@ def stats(log: Path, options: StatsOptions) -> ErrorStats:
         total=len(lately),
         unreadable=unreadable,
         groups=[_group(lately, by, options.limit) for by in wanted],
-        log=legible(str(log)),
+        log=escape_undecodable(str(log)),
     )
 
 
@@ -66,7 +66,7 @@ def entry(log: Path, name: str) -> ErrorAudit | NotFound:
     Raises:
         IoError: The log cannot be read.
     """
-    name = legible(name.strip().lower())
+    name = escape_undecodable(name.strip().lower())
     found = [
         one.audit for one in _entries(log)[0] if name and one.audit.correlation_id.startswith(name)
     ]

@@ -1,31 +1,24 @@
 """From the explanation of a search to wire objects."""
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from kebab.app.moment import stamp
 from kebab.app.place import line_citation
-from kebab.app.project import lifts
 from kebab.search import barriers
 from kebab.wire.why import (
     Barrier,
     FilterName,
+    FilterOrigin,
     FilterReading,
-    HeldTerms,
     PassageAccount,
     PhraseReading,
     QueryReading,
-    Standing,
-    TermReading,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kebab.core.query import Filters
-    from kebab.search import depth
-    from kebab.search.explain import Account, Explanation
+    from kebab.search.explain import Account, DocumentAccount
     from kebab.search.parse import Phrase
-    from kebab.search.tokens import Term
 
 _NAMES: dict[str, FilterName] = {
     "tag": "tag",
@@ -37,24 +30,14 @@ _NAMES: dict[str, FilterName] = {
     "since": "since",
     "until": "until",
 }
-_Origin: TypeAlias = Literal["request", "query"]
 
 
-def reading(explained: "Explanation", given: "Filters") -> QueryReading:
+def reading(explained: "DocumentAccount", given: "Filters") -> QueryReading:
     """Return how a query was read; `given` are the filters that the request sets."""
     question, goal = explained.question, explained.aim
     return QueryReading(
         plain=question.plain,
-        terms=[
-            TermReading(
-                text=one.term.text,
-                prefix=one.term.prefix,
-                use=one.use,
-                weight=one.weight,
-                passages=one.passages,
-            )
-            for one in explained.terms
-        ],
+        terms=explained.terms,
         required=[_phrase(one) for one in question.required],
         excluded=[_phrase(one) for one in question.excluded],
         relaxed=explained.relaxed,
@@ -76,24 +59,20 @@ def account(one: "Account") -> PassageAccount:
         heading_path=list(chunk.heading_path),
         citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
         barriers=[barrier(each) for each in one.barriers],
-        held=HeldTerms(
-            title=_texts(one.held["title"]),
-            headings=_texts(one.held["headings"]),
-            body=_texts(one.held["body"]),
-        ),
+        held=one.held,
         vector=chunk.vector_state,
-        lexical=_standing(one.words),
-        semantic=_standing(one.meaning),
-        fused=_standing(one.fused),
-        lifts=lifts(one.lifts),
-        final=_standing(one.final),
+        lexical=one.words,
+        semantic=one.meaning,
+        fused=one.fused,
+        lifts=one.lifts,
+        final=one.final,
         score=one.score,
         hit_rank=one.place,
         withheld=one.withheld,
     )
 
 
-def barrier(one: barriers.Barrier) -> Barrier:
+def barrier(one: barriers.BrokenCondition) -> Barrier:
     """Return what keeps a passage out."""
     return Barrier(
         kind=one.kind,
@@ -113,13 +92,5 @@ def _values(value: Any) -> list[str]:
     return [value if isinstance(value, str) else stamp(value)]
 
 
-def _origin(name: str, given: "Filters") -> _Origin:
+def _origin(name: str, given: "Filters") -> FilterOrigin:
     return "request" if getattr(given, name) else "query"
-
-
-def _texts(terms: "Iterable[Term]") -> list[str]:
-    return [term.text for term in terms]
-
-
-def _standing(one: "depth.Standing") -> Standing:
-    return Standing(rank=one.rank, score=one.score, candidate=one.listed)

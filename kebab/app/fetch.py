@@ -8,7 +8,7 @@ from kebab.app.compose import Workshop
 from kebab.app.lookup import chunk_id, document_id, not_found, opened
 from kebab.app.place import freshness, line_citation
 from kebab.app.requests import FetchOptions
-from kebab.core.library import DocumentDetail, DocumentSummary
+from kebab.core.library import DocumentDetail, StoredDocument
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.refusal import refused
 from kebab.wire.citation import Freshness
@@ -89,7 +89,7 @@ def _document(shop: Workshop, name: str) -> DocumentDetail | NotFound:
         return catalogue.document(found) or not_found(name, "document")
 
 
-def _lines(shop: Workshop, document: DocumentSummary) -> list[str]:
+def _lines(shop: Workshop, document: StoredDocument) -> list[str]:
     """Return the lines of the file, decoded as they were for the index."""
     path = Path(document.root, document.path)
     with refused(path, "read"):
@@ -99,7 +99,7 @@ def _lines(shop: Workshop, document: DocumentSummary) -> list[str]:
 
 
 def _cut(
-    document: DocumentSummary,
+    document: StoredDocument,
     state: Freshness,
     lines: list[str],
     span: _Span,
@@ -114,7 +114,7 @@ def _cut(
 
 
 def _indexed(
-    document: DocumentSummary,
+    document: StoredDocument,
     state: Freshness,
     chunks: "list[StoredChunk]",
     span: _Span,
@@ -126,7 +126,7 @@ def _indexed(
 
 
 def _result(
-    document: DocumentSummary,
+    document: StoredDocument,
     state: Freshness,
     text: str,
     spans: tuple[_Span, _Span],
@@ -153,5 +153,5 @@ def _result(
     )
 
 
-def _freshness(document: DocumentSummary) -> Freshness:
+def _freshness(document: StoredDocument) -> Freshness:
     return freshness(document.root, document.path, document.size, document.mtime_ns)

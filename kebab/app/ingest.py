@@ -9,7 +9,6 @@ from kebab.app.classify import PLAIN, View, reply, seen_with
 from kebab.app.compose import Workshop
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
-from kebab.core.legible import legible
 from kebab.core.progress import Progress, ProgressKind, Report
 from kebab.core.stored import EMBEDDING_VERSION, STDIN
 from kebab.errors.catalog import (
@@ -22,10 +21,10 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.errors.place import absolute
-from kebab.ingest.outcome import IngestItem as Item
-from kebab.ingest.outcome import IngestOutcome
+from kebab.ingest.outcome import FileOutcome, IngestOutcome
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
-from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
+from kebab.text.normalize import escape_undecodable
+from kebab.wire.ingest import IngestItem, IngestReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,9 +76,9 @@ def ingest_text(
     if 0 < limit < size:
         raise TooLarge(what="stdin", size=size, limit=limit)
     note = TextNote(
-        title=legible(options.title.strip()),
+        title=escape_undecodable(options.title.strip()),
         text=shop.decoded(options.text, _STDIN),
-        source_uri=options.source_uri and legible(options.source_uri),
+        source_uri=options.source_uri and escape_undecodable(options.source_uri),
         folder=str(shop.places.texts),
     )
     request = _request(shop, IngestOptions(dry_run=options.dry_run))
@@ -97,7 +96,6 @@ def _refuse_nothing(request: IngestRequest, known: "Sequence[Source]") -> None:
 
 def ingest_report(outcome: IngestOutcome, view: View = PLAIN) -> IngestReport:
     """Return the outcome of a run as the wire says it; `view` is how its errors are told."""
-    embedding = outcome.embedding
     return IngestReport(
         scope=list(outcome.scope),
         dry_run=outcome.dry_run,
@@ -115,21 +113,12 @@ def ingest_report(outcome: IngestOutcome, view: View = PLAIN) -> IngestReport:
         skipped_by_extension=outcome.skipped_by_extension,
         skip_examples=outcome.skip_examples,
         items=[_item(item, view) for item in outcome.items],
-        embedding=EmbeddingSummary(
-            version=embedding.version,
-            embedded=embedding.embedded,
-            reused=embedding.reused,
-            pending=embedding.pending,
-            unsupported=embedding.unsupported,
-        ),
-        slowest=[
-            SlowFile(doc_path=file.doc_path, duration_ms=file.duration_ms)
-            for file in outcome.slowest
-        ],
+        embedding=outcome.embedding,
+        slowest=list(outcome.slowest),
     )
 
 
-def _item(item: Item, view: View) -> IngestItem:
+def _item(item: FileOutcome, view: View) -> IngestItem:
     return IngestItem(
         kind=item.kind.value,
         doc_id=item.doc_id,

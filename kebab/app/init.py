@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kebab.app.compose import Workshop
 from kebab.config.template import toml
-from kebab.core.legible import legible
 from kebab.errors.refusal import refusal, unfit
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport
 
 
@@ -61,6 +61,6 @@ def _folder(workspace: str) -> str:
     path = Path(workspace).expanduser().resolve()
     if not path.is_dir():
         raise unfit(path, "no such folder")
-    if legible(str(path)) != str(path):
+    if escape_undecodable(str(path)) != str(path):
         raise unfit(path, "the name is not valid UTF-8")
     return str(path)

@@ -3,10 +3,9 @@
 from typing import TYPE_CHECKING
 
 from kebab import __version__
-from kebab.app.compose import Workshop
+from kebab.app.compose import Workshop, index_version
 from kebab.app.moment import stamp
 from kebab.app.place import freshness
-from kebab.app.project import INDEX_VERSION
 from kebab.app.reset import size
 from kebab.core.query import Filters
 from kebab.core.stored import EMBEDDING_VERSION
@@ -91,7 +90,7 @@ def _models(shop: Workshop, revision: int, embedding: str | None) -> ModelInfo:
         chunker_version=labels.chunker,
         embedding_version=embedding,
         prompt_template_version=VERSION,
-        index_version=INDEX_VERSION,
+        index_version=index_version(embedding),
         corpus_revision=revision,
         active_parsers=list(labels.parsers),
         active_chunkers=[labels.chunker],

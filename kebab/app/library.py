@@ -12,7 +12,7 @@ from kebab.app.place import file_of, freshness, line_citation
 from kebab.app.requests import ListOptions
 from kebab.core.chunk import embed_text
 from kebab.core.hit import StoredChunk
-from kebab.core.library import DocumentDetail, DocumentSummary
+from kebab.core.library import DocumentDetail, StoredDocument
 from kebab.core.stored import STDIN
 from kebab.wire.library import (
     ChunkBrief,
@@ -103,7 +103,7 @@ def remove(shop: Workshop, names: Sequence[str]) -> RemoveReport | NotFound:
     return RemoveReport(removed=gone, chunks=chunks, returns=returns)
 
 
-def summary(document: DocumentSummary) -> DocSummary:
+def summary(document: StoredDocument) -> DocSummary:
     """Return a document as it stands in a list, its file compared with the disk."""
     return DocSummary(
         doc_id=document.doc_id,

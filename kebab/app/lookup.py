@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kebab.app.compose import Workshop
 from kebab.core.ids import ChunkId, DocId
-from kebab.core.legible import legible
 from kebab.core.library import Ambiguous
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import LookupFault, NotFound
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def opened(shop: Workshop) -> "Iterator[Catalogue]":
 
 def document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     """Return the document meant by an id, a path within a source, or a path from here."""
-    name = legible(name)
+    name = escape_undecodable(name)
     found = catalogue.resolve_document(name) or catalogue.resolve_document(_absolute(name))
     if isinstance(found, str):
         return found
@@ -34,7 +34,7 @@ def document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
 
 def chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
     """Return the passage meant by an id."""
-    name = legible(name)
+    name = escape_undecodable(name)
     found = catalogue.resolve_chunk(name)
     if isinstance(found, str):
         return found

@@ -8,12 +8,12 @@ from kebab.config.model import AUTO
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Report
 from kebab.errors.catalog import NotIndexed, UsageInvalid
-from kebab.ingest.outcome import EmbeddingOutcome
 from kebab.ingest.reembed import reembed
+from kebab.wire.ingest import EmbeddingSummary
 from kebab.wire.model import ModelList, ModelReport, ModelRow
 
 if TYPE_CHECKING:
-    from kebab.embed.models import EmbeddingModel
+    from kebab.embed.registry import EmbeddingModel
 
 
 def models(shop: Workshop) -> ModelList:
@@ -68,7 +68,7 @@ def use(shop: Workshop, name: str, report: Report, cancel: Cancel) -> ModelRepor
 
 def _embed_again(
     shop: Workshop, model: "EmbeddingModel", report: Report, cancel: Cancel
-) -> EmbeddingOutcome:
+) -> EmbeddingSummary:
     """Give every passage a vector of this model; files are not read."""
     embedder = shop.embedders.installed(model.version)
     assert embedder is not None, "its weights were just fetched"
@@ -90,21 +90,18 @@ def _chosen(shop: Workshop, name: str) -> str:
 
 def _row(shop: Workshop, model: "EmbeddingModel", active: str | None) -> ModelRow:
     place, manifest = shop.embedders.place(model), shop.embedders.manifest(model)
-    sources = [f"hub:{model.hub.repo}"]
-    if model.package:
-        sources.append(f"package:{model.package.requirement}")
     return ModelRow(
         name=model.name,
         embedding_version=model.version,
         dimension=model.dimension,
         window=model.window,
-        languages="about 100 languages" if model.scripts is None else "English",
+        languages=model.languages,
         installed=place is not None,
         active=model.version == active,
         bytes=size(place) if place else None,
         precision=manifest.precision if manifest else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
-        sources=sources,
+        sources=model.sources,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kebab.core.legible import legible
+from kebab.text.normalize import escape_undecodable
 
 HIDDEN = "[redacted]"
 
@@ -75,7 +75,7 @@ def redacted(value: Any, *, hides_home: bool = False) -> Any:
         hides_home: Write the home directory as `~`.
     """
     if isinstance(value, str):
-        text = _without_secrets(legible(value))
+        text = _without_secrets(escape_undecodable(value))
         return _without_home(text) if hides_home else text
     if isinstance(value, dict):
         return {

@@ -9,18 +9,17 @@ from kebab.app.library import summary
 from kebab.app.lookup import document_id, not_found
 from kebab.app.moment import stamp
 from kebab.app.place import file_of, freshness, line_citation
-from kebab.app.project import degraded
 from kebab.app.requests import RelatedOptions
 from kebab.core.stored import EMBEDDING_VERSION
-from kebab.search import fuse
 from kebab.search.meaning import Space
 from kebab.search.neighbours import Neighbour, Neighbourhood, Pair
 from kebab.wire.library import NotFound
 from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs
 
 if TYPE_CHECKING:
-    from kebab.core.hit import Degraded, StoredChunk
+    from kebab.core.hit import StoredChunk
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.search import DegradedChannel
 
 
 def related(shop: Workshop, options: RelatedOptions) -> RelatedDocs | NotFound:
@@ -44,7 +43,7 @@ def related(shop: Workshop, options: RelatedOptions) -> RelatedDocs | NotFound:
         if detail is None:
             return not_found(options.name, "document")
         near: list[Neighbour] = []
-        lost: tuple[Degraded, ...] = ()
+        lost: tuple[DegradedChannel, ...] = ()
         if detail.chunks:
             around = Neighbourhood(reader, detail.chunks, _space(shop, reader))
             near, lost = around.nearest(options.limit, options.filters), around.degraded
@@ -52,7 +51,7 @@ def related(shop: Workshop, options: RelatedOptions) -> RelatedDocs | NotFound:
     return RelatedDocs(
         document=summary(detail.summary),
         related=[_related(rank, one) for rank, one in enumerate(near, start=1)],
-        degraded=degraded(lost),
+        degraded=list(lost),
         corpus_revision=revision,
         timing_ms=(shop.clock.monotonic() - started) * 1000,
     )
@@ -62,7 +61,7 @@ def _space(shop: Workshop, reader: "SqliteReader") -> Space | None:
     version = reader.get_value(EMBEDDING_VERSION)
     if version is None:
         return None
-    return Space(vectors=shop.index(version), scale=fuse.scale(version))
+    return Space(vectors=shop.index(version), scale=shop.profile(version).cosine_scale)
 
 
 def _related(rank: int, one: Neighbour) -> RelatedDoc:

@@ -13,14 +13,14 @@ from kebab.wire.search import MAX_LIMIT
 if TYPE_CHECKING:
     from kebab.core.ids import DocId
     from kebab.core.query import Filters
-    from kebab.search.explain import Explanation
+    from kebab.search.explain import DocumentAccount
     from kebab.search.parse import Phrase, Question
     from kebab.search.verdict import Remedy
     from kebab.wire.search import SearchRequest
 
 
 def remedy(
-    kind: "Remedy | None", explained: "Explanation", request: "SearchRequest", doc: "DocId"
+    kind: "Remedy | None", explained: "DocumentAccount", request: "SearchRequest", doc: "DocId"
 ) -> str | None:
     """Return the command that a remedy is; None when there is none."""
     if kind is None:
@@ -32,12 +32,12 @@ def remedy(
     return _COMMANDS[kind](explained, request, doc)
 
 
-def _further(explained: "Explanation", request: "SearchRequest", _: "DocId") -> str:
+def _further(explained: "DocumentAccount", request: "SearchRequest", _: "DocId") -> str:
     best = explained.best
     return _changed(request, limit=min(MAX_LIMIT, best.place or 1 if best else 1))
 
 
-def _loosened(explained: "Explanation", request: "SearchRequest", _: "DocId") -> str:
+def _loosened(explained: "DocumentAccount", request: "SearchRequest", _: "DocId") -> str:
     """Return the search without what keeps a document out, flags and text."""
     flags = {one.filter for one in explained.lifted if one.filter}
     fields: dict[str, Any] = {name: _UNSET[name] for name in flags if getattr(request, name)}
@@ -70,7 +70,7 @@ def _stated(filters: "Filters", request: "SearchRequest") -> dict[str, Any]:
     }
 
 
-def _within(_: "Explanation", request: "SearchRequest", doc: "DocId") -> str:
+def _within(_: "DocumentAccount", request: "SearchRequest", doc: "DocId") -> str:
     return _changed(request, doc_id=doc)
 
 
@@ -82,7 +82,7 @@ _UNSET: Mapping[str, Any] = {
     **{key: [] for key in ("tag", "lang", "media", "source")},
     **dict.fromkeys(("path_glob", "doc_id", "since", "until")),
 }
-_COMMANDS: Mapping[str, "Callable[[Explanation, SearchRequest, DocId], str]"] = {
+_COMMANDS: Mapping[str, "Callable[[DocumentAccount, SearchRequest, DocId], str]"] = {
     "limit": _further,
     "loosen": _loosened,
     "within": _within,

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from kebab.app.compose import Workshop
 from kebab.app.lookup import not_found
 from kebab.app.moment import stamp
-from kebab.core.answer import SessionSummary as Stored
-from kebab.core.answer import Turn
-from kebab.core.legible import legible
+from kebab.core.answer import SessionRow, Turn
 from kebab.errors.catalog import InvalidInput
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import NotFound
 from kebab.wire.session import (
     SessionList,
@@ -31,7 +30,7 @@ def named(text: str, field: str = "$.session") -> str:
         InvalidInput: It is not valid UTF-8, empty, longer than 100 code points, or holds a control
             character or a line break.
     """
-    if legible(text) != text:
+    if escape_undecodable(text) != text:
         raise InvalidInput(field=field, cause="not valid UTF-8")
     name = unicodedata.normalize("NFC", text).strip()
     if not name:
@@ -64,7 +63,7 @@ def transcript(shop: Workshop, name: str) -> SessionTranscript | NotFound:
     turns = shop.conversations.turns(session)
     if not turns:
         return not_found(session, "session")
-    whole = Stored(
+    whole = SessionRow(
         name=session,
         turns=len(turns),
         first_question=turns[0].question,
@@ -91,7 +90,7 @@ def forget(shop: Workshop, names: Sequence[str]) -> SessionRemoved | NotFound:
     return SessionRemoved(names=doomed, turns=turns, found=True)
 
 
-def _summary(one: Stored) -> SessionSummary:
+def _summary(one: SessionRow) -> SessionSummary:
     return SessionSummary(
         name=one.name,
         turns=one.turns,

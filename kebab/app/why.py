@@ -6,13 +6,11 @@ from kebab.app import explained as told
 from kebab.app.compose import Workshop
 from kebab.app.library import summary
 from kebab.app.lookup import chunk_id, document_id, not_found
-from kebab.app.project import degraded
 from kebab.app.remedy import remedy
 from kebab.app.requests import WhyOptions
 from kebab.app.search import as_query, parts
 from kebab.search.cache import QueryVectors
-from kebab.search.explain import Explainer
-from kebab.search.explain import Explanation as Explained
+from kebab.search.explain import DocumentAccount, Explainer
 from kebab.search.vector import Channel
 from kebab.search.verdict import verdict
 from kebab.wire.library import NotFound
@@ -20,12 +18,12 @@ from kebab.wire.why import Explanation
 
 if TYPE_CHECKING:
     from kebab.core.hit import StoredChunk
-    from kebab.core.library import DocumentSummary
+    from kebab.core.library import StoredDocument
     from kebab.core.query import Query
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.wire.search import SearchRequest
 
-_Subject: TypeAlias = "tuple[DocumentSummary, list[StoredChunk]]"
+_Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
 
 
 def why(shop: Workshop, options: WhyOptions) -> Explanation | NotFound:
@@ -63,7 +61,10 @@ def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
 
 
 def _explanation(
-    explained: Explained, document: "DocumentSummary", request: "SearchRequest", query: "Query"
+    explained: DocumentAccount,
+    document: "StoredDocument",
+    request: "SearchRequest",
+    query: "Query",
 ) -> Explanation:
     found, best = verdict(explained, query), explained.best
     return Explanation(
@@ -80,7 +81,7 @@ def _explanation(
         lifted=[told.barrier(one) for one in explained.lifted],
         passages=[told.account(one) for one in explained.accounts],
         candidates=explained.ranked,
-        degraded=degraded(explained.degraded),
+        degraded=list(explained.degraded),
         corpus_revision=explained.revision,
         timing_ms=explained.timing_ms,
     )

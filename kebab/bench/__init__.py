@@ -1,1 +1,1 @@
-"""Benchmarks: whole processes of kebab against yardsticks that are measured in the same run."""
+"""Benchmarks that compare whole kebab processes with yardsticks of the same run."""

@@ -1,58 +1,80 @@
-"""One run of the benchmark: each measurement in turn, in a folder that goes afterwards."""
+"""Runs the measurements one after the other in a temporary folder, and reports progress."""
 
 import os
 import platform
 import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import kebab
-from kebab.bench import edit, embedding, files, growth, imports, ingest, search, startup
-from kebab.bench.pace import Pace, Tell
-from kebab.bench.process import Runner, run_process
-from kebab.bench.rig import BenchOptions, Rig
-from kebab.wire.bench import BenchMachine, BenchReport
+from kebab.bench.context import BenchContext, BenchOptions
+from kebab.bench.measurements import (
+    measure_embedding,
+    measure_ingest,
+    measure_search,
+    measure_startup,
+)
+from kebab.bench.sandbox import Runner, run_process
+from kebab.wire.bench import BenchMachine, BenchProgress, BenchReport
 
-MEASUREMENTS = {
-    "startup": startup.measure,
-    "ingest": ingest.measure,
-    "search": search.measure,
-    "edit": edit.measure,
-    "files": files.measure,
-    "embedding": embedding.measure,
-    "growth": growth.measure,
-    "imports": imports.measure,
+Measurement: TypeAlias = Callable[[BenchContext], None]
+SendProgress: TypeAlias = Callable[[BenchProgress], None]
+
+MEASUREMENTS: Mapping[str, Measurement] = {
+    "startup": measure_startup,
+    "ingest": measure_ingest,
+    "search": measure_search,
+    "embedding": measure_embedding,
 }
-"""By name, in the order in which they run."""
+"""The measurements of `kebab bench` by name, in the order in which they run."""
+
+_REPEAT_S = 2.0
 
 
-def run(
-    options: BenchOptions, models: Path, tell: Tell, runner: Runner = run_process
+def run_benchmark(
+    options: BenchOptions,
+    models: Path,
+    send: SendProgress,
+    runner: Runner = run_process,
+    measurements: Mapping[str, Measurement] | None = None,
 ) -> BenchReport:
-    """Measure and return the figures; the knowledge base of the person at work is not touched.
+    """Run the selected measurements and return their figures.
 
-    `models` is where weights lie; nothing is fetched.
+    The knowledge base of the user is not opened. `models` is the folder of the embedding models;
+    nothing is downloaded.
     """
-    pace = Pace(tell)
-    with tempfile.TemporaryDirectory(prefix="kebab-bench-") as folder, pace.ticking():
-        rig = Rig(folder=Path(folder), models=models, options=options, pace=pace, runner=runner)
-        for name, measure in MEASUREMENTS.items():
+    progress = ProgressReporter(send)
+    available = MEASUREMENTS if measurements is None else measurements
+    with tempfile.TemporaryDirectory(prefix="kebab-bench-") as folder, progress.repeat():
+        context = BenchContext(
+            folder=Path(folder),
+            models=models,
+            options=options,
+            report_progress=progress.report,
+            runner=runner,
+        )
+        for name, measure in available.items():
             if not options.only or name in options.only:
-                measure(rig)
-        pace.at("done", 1, 1)
+                measure(context)
+        progress.report("done", 1, 1)
     return BenchReport(
-        chunks=rig.measured_chunks(),
+        chunks=context.count_chunks(),
         seed=options.seed,
-        figures=rig.ledger.figures,
-        growth=rig.ledger.growth,
-        imports=rig.ledger.imports,
-        gaps=rig.ledger.gaps,
-        machine=machine(),
-        duration_ms=pace.elapsed_ms(),
+        figures=context.results.figures,
+        growth=context.results.growth,
+        imports=context.results.imports,
+        gaps=context.results.gaps,
+        machine=describe_machine(),
+        duration_ms=progress.count_elapsed_ms(),
     )
 
 
-def machine() -> BenchMachine:
-    """Return what is known of this machine."""
+def describe_machine() -> BenchMachine:
+    """Return the facts about this machine that figures depend on."""
     affinity = getattr(os, "sched_getaffinity", None)
     return BenchMachine(
         system=f"{platform.system()} {platform.machine()}",
@@ -60,3 +82,47 @@ def machine() -> BenchMachine:
         python=platform.python_version(),
         kebab_version=kebab.__version__,
     )
+
+
+class ProgressReporter:
+    """Sends the progress of one run, and repeats the last event during a long step."""
+
+    def __init__(self, send: SendProgress, clock: Callable[[], float] = time.monotonic) -> None:
+        self._send = send
+        self._clock = clock
+        self._started = clock()
+        self._lock = threading.Lock()
+        self._step: tuple[str, int, int] = ("start", 0, 1)
+
+    def count_elapsed_ms(self) -> int:
+        """Return how long the run has taken so far."""
+        return int((self._clock() - self._started) * 1000)
+
+    def report(self, name: str, done: int, total: int) -> None:
+        """Send what is measured from now on."""
+        with self._lock:
+            self._step = (name, done, total)
+        self._send_step()
+
+    @contextmanager
+    def repeat(self, interval_s: float = _REPEAT_S) -> Iterator[None]:
+        """Repeat the last event at intervals until the block ends."""
+        ended = threading.Event()
+
+        def send_regularly() -> None:
+            while not ended.wait(interval_s):
+                self._send_step()
+
+        thread = threading.Thread(target=send_regularly, name="progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _send_step(self) -> None:
+        with self._lock:
+            name, done, total = self._step
+            elapsed = self.count_elapsed_ms()
+            self._send(BenchProgress(name=name, done=done, total=total, elapsed_ms=elapsed))

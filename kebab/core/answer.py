@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kebab.core.hit import Page, StoredChunk
 from kebab.core.query import Filters, Mode
+
+if TYPE_CHECKING:
+    from kebab.wire.ask import AnswerUsage, AnswerWarning
 
 
 class Refusal(StrEnum):
@@ -112,29 +115,6 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Warned:
-    """Something that a reader of an answer must know; `code` is stable, `message` for people."""
-
-    code: str
-    message: str
-    marker: int | None = None
-    span: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What an answer cost; times in milliseconds."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    latency_ms: float = 0.0
-    first_token_ms: float | None = None
-    finish_reason: FinishReason | None = None
-    truncated: bool = False
-    downshifts: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
     """What was looked at before answering."""
 
@@ -147,8 +127,8 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """An answer or a refusal."""
+class AskOutcome:
+    """An answer or a refusal, with the passages that it was made from."""
 
     text: str
     mode: AnswerMode
@@ -156,8 +136,8 @@ class Answer:
     refusal: Refusal | None
     citations: tuple[Support, ...]
     retrieved: Retrieved
-    usage: Usage
-    warnings: tuple[Warned, ...] = ()
+    usage: "AnswerUsage"
+    warnings: "tuple[AnswerWarning, ...]" = ()
 
     @property
     def grounded(self) -> bool:
@@ -181,8 +161,8 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSummary:
-    """A session in a list; times in seconds since the epoch."""
+class SessionRow:
+    """A stored session without its turns; times in seconds since the epoch."""
 
     name: str
     turns: int

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kebab.core.answer import Completion, Message, SessionSummary, Turn
+    from kebab.core.answer import Completion, Message, SessionRow, Turn
 
 
 class LanguageModel(Protocol):
@@ -52,7 +52,7 @@ class Conversations(Protocol):
         `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
         """
 
-    def sessions(self) -> list[SessionSummary]:
+    def sessions(self) -> list[SessionRow]:
         """Return every session, the one used last first."""
 
     def forget(self, session: str) -> int:

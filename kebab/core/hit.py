@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
+
+if TYPE_CHECKING:
+    from kebab.wire.search import DegradedChannel, Retrieval, TraceStage
 
 VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
 """Whether a chunk has a vector, waits for one, or is in a script that its model does not know."""
@@ -44,18 +47,6 @@ class StoredChunk(NamedTuple):
     vector_state: VectorState = "pending"
 
 
-class Evidence(NamedTuple):
-    """Why a chunk is a hit: its place and score in each channel and after fusion."""
-
-    lexical_rank: int | None = None
-    lexical_score: float | None = None
-    vector_rank: int | None = None
-    vector_score: float | None = None
-    fusion_score: float = 0.0
-    lifts: Mapping[str, float] = {}
-    """What was added to the fused evidence, by its reason."""
-
-
 class Snippet(NamedTuple):
     """A window cut from a chunk's text; highlights are [start, end) code points of `text`."""
 
@@ -71,24 +62,7 @@ class Hit(NamedTuple):
     confidence: Confidence
     chunk: StoredChunk
     snippet: Snippet
-    evidence: Evidence
-
-
-class Degraded(NamedTuple):
-    """A channel that could not answer, and what would bring it back."""
-
-    channel: str
-    reason: str
-    hint: str | None = None
-
-
-class Stage(NamedTuple):
-    """What one stage of a search took in, gave out and cost."""
-
-    stage: str
-    duration_ms: float
-    candidates: int
-    note: str = ""
+    retrieval: "Retrieval"
 
 
 class Page(NamedTuple):
@@ -98,10 +72,10 @@ class Page(NamedTuple):
     has_more: bool
     next_offset: int | None
     truncated: bool
-    degraded: tuple[Degraded, ...]
+    degraded: "tuple[DegradedChannel, ...]"
     revision: int
     timing_ms: float
-    stages: tuple[Stage, ...] = ()
+    stages: "tuple[TraceStage, ...]" = ()
     asked: Mapping[str, float] = {}
     """How telling each term of the question is here, those that occur nowhere included."""
     conviction: float = 0.0

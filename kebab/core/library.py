@@ -7,7 +7,7 @@ from kebab.core.hit import StoredChunk
 from kebab.core.ids import ChunkId, DocId
 
 
-class DocumentSummary(NamedTuple):
+class StoredDocument(NamedTuple):
     """A document in a list. `mtime_ns` is the file's when it was read, `indexed_at` in seconds."""
 
     doc_id: DocId
@@ -28,14 +28,14 @@ class DocumentSummary(NamedTuple):
 class DocumentPage(NamedTuple):
     """A part of a list, and how many documents the whole list has."""
 
-    documents: tuple[DocumentSummary, ...]
+    documents: tuple[StoredDocument, ...]
     total: int
 
 
 class DocumentDetail(NamedTuple):
     """A document with its chunks in order."""
 
-    summary: DocumentSummary
+    summary: StoredDocument
     content_hash: str
     recipe: str
     parser_version: str

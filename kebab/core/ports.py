@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kebab.core.hit import StoredChunk, VectorState
     from kebab.core.ids import DocId, DocNumber, Key
     from kebab.core.keys import Keys
+    from kebab.core.model_profile import ModelProfile
     from kebab.core.query import Filters
     from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
     from kebab.core.vector import Matrix, Vector
@@ -48,6 +49,10 @@ class Parser(Protocol):
 
 class Embedder(Protocol):
     """Turns text into unit vectors."""
+
+    @property
+    def profile(self) -> ModelProfile:
+        """The facts about the model."""
 
     @property
     def version(self) -> str:

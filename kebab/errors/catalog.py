@@ -320,11 +320,11 @@ class ModelRejected(
     message="the model server refused {model}: {cause}",
     hint="name another model: `kebab ask --model NAME`",
 ):
-    """The server will not answer with this model.
+    """The server refuses to answer with this model.
 
-    It is of the wrong kind (it only embeds), it cannot be loaded (damaged, too large for the
-    memory), an option is not supported, the server wants another key, or (OpenAI-compatible) it
-    has no such model. `cause` is what the server said.
+    The model is of the wrong kind (it only embeds), the server cannot load it (it is damaged, or
+    too large for the memory), the server does not support an option, it requires another key, or
+    (OpenAI-compatible) it has no such model. `cause` is the reason that the server gives.
 
     Example: `kebab ask --model all-minilm "What is kebab?"`, a model that can only embed.
 
@@ -352,7 +352,7 @@ class ModelBusy(
         severity=Severity.WARN,
         backoff=Backoff(first_ms=2_000, ceiling_ms=60_000, attempts=6),
     ),
-    message="the model server at {endpoint} takes no more work now",
+    message="the model server accepts no more requests now: {endpoint}",
     hint="try again in a moment",
 ):
     """The server's queue is full, or it limits how often it is asked.
@@ -382,15 +382,15 @@ class ModelProtocol(
         retry=Retry.TRANSIENT,
         backoff=Backoff(attempts=2),
     ),
-    message="what answers at {endpoint} does not keep to the protocol: {cause}",
+    message="unexpected response from {endpoint}: {cause}",
     hint="kebab doctor",
 ):
-    """Something answers, but not as a model server does.
+    """The response is not that of a model server, or it is incomplete.
 
-    It is another program, a proxy, or a server too old; or the stream ended without the line
-    that says the answer is whole, as it does when a model repeats itself without end.
+    The endpoint belongs to another program, a proxy, or a server that is too old. Or the stream
+    ended without its last line, as it does when a model repeats itself without end.
 
-    Example: `models.llm.endpoint` names the port of a web server, which answers with a page.
+    Example: `models.llm.endpoint` names the port of a web server, which returns an HTML page.
 
     What to do: check `models.llm.endpoint` and `models.llm.provider` with `kebab doctor`, or try
     again.

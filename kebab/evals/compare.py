@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from kebab.core.legible import legible
 from kebab.errors.catalog import InvalidInput
 from kebab.evals import resample
 from kebab.evals.figures import METRICS
 from kebab.evals.files import read_report
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.evals import (
     EvalChange,
     EvalComparison,
@@ -56,7 +56,7 @@ class _Kept:
         """Return what is told of it."""
         report = self.report
         return EvalSide(
-            path=legible(str(self.path)),
+            path=escape_undecodable(str(self.path)),
             measured_at=report.timestamp if isinstance(report.timestamp, str) else None,
             versions=report.versions,
             corpus_revision=report.corpus_revision,

@@ -13,13 +13,13 @@ from itertools import islice
 from pathlib import Path
 
 from kebab.app.facade import Kebab
-from kebab.core.legible import legible
 from kebab.evals.asking import Pace
 from kebab.evals.lots import lot
 from kebab.evals.nonsense import word
 from kebab.evals.passages import Passage, every_document, passages
 from kebab.evals.sentences import Sentence
 from kebab.evals.terms import Rarity
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.golden import EvalDraft, GoldenQuery
 
 _POOL = 3
@@ -117,7 +117,7 @@ def draft(kebab: Kebab, path: Path, options: DraftOptions, pace: Pace) -> Draft:
         for number in range(math.ceil(len(made) / _NOTHING))
     ]
     report = EvalDraft(
-        path=legible(str(path)),
+        path=escape_undecodable(str(path)),
         written=bool(queries),
         wanted=options.count,
         answerable=len(queries),

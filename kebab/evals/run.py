@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from kebab.app.facade import Kebab
 from kebab.app.requests import ListOptions
-from kebab.core.legible import legible
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable
 from kebab.evals import resample
 from kebab.evals.asking import Asked, Asker, Pace, Tell
@@ -13,6 +12,7 @@ from kebab.evals.figures import figures, hit_curve, reliability
 from kebab.evals.golden import Sources, digest, load
 from kebab.evals.judge import DEPTH, endings, names_of
 from kebab.evals.question import Question
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.evals import (
     EvalGolden,
     EvalMode,
@@ -99,7 +99,7 @@ def _golden(kebab: Kebab, sources: Sources, questions: Sequence[Question]) -> Ev
     answerable = [one for one in questions if one.answerable]
     lacking = _missing(kebab, answerable)
     return EvalGolden(
-        path=legible(str(sources.queries)),
+        path=escape_undecodable(str(sources.queries)),
         digest=digest(questions),
         answerable=len(answerable),
         unanswerable=len(questions) - len(answerable),

@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_FENCE = re.compile(r"\s*(```|~~~)")
+from kebab.text.layout import LayoutKind
+from kebab.text.sentences import find_sentences
+
 _NO_PROSE = re.compile(r"\s*(#|\||<|={3}|-{3}|\+{3}|\[[^\]]+\]:|\{[{%]|\w[\w-]*:\s*\S*$)|\s{4}|\t")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?|\s*>+\s?")
-_SENTENCE = re.compile(r"\S.*?(?:[.!?]+(?=\s)|[。！？]+|\Z)", re.DOTALL)  # noqa: RUF001 - the full-width ones are meant
+_PROSE = frozenset({LayoutKind.PROSE, LayoutKind.ITEM})
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", re.DOTALL)
 _ADDRESS = re.compile(r"\w+://\S+|\S+@\S+")
+_QUOTE = re.compile(r"\n[ \t]*>+[ \t]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,30 +25,28 @@ class Sentence:
 
 
 def sentences(text: str, first: int) -> Iterator[Sentence]:
-    """Yield the sentences of a passage whose first line has this number."""
-    for start, lines in _paragraphs(text, first):
-        whole = "\n".join(lines)
-        for found in _SENTENCE.finditer(whole):
-            line = start + whole.count("\n", 0, found.start())
-            plain = _ADDRESS.sub(" ", _TAG.sub(" ", _LINK.sub(r"\1", found[0])))
-            yield Sentence(plain, line, line + found[0].rstrip().count("\n"))
+    """Yield the sentences of prose of a passage whose first line has this number."""
+    prose = _blank_other_lines(text, at_start=first == 1)
+    for start, end, kind in find_sentences(prose):
+        if kind in _PROSE:
+            line = first + prose.count("\n", 0, start)
+            found = prose[start:end]
+            yield Sentence(_strip_markup(found), line, line + found.count("\n"))
 
 
-def _paragraphs(text: str, first: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield runs of lines of prose, each with the number of its first line."""
-    run: list[str] = []
-    fenced = False
-    lines = [*text.split("\n"), ""]
-    head = _head(lines) if first == 1 else 0
-    for number, line in enumerate(lines[head:], first + head):
-        fenced ^= bool(_FENCE.match(line))
-        prose = not (fenced or _FENCE.match(line) or _NO_PROSE.match(line)) and line.strip()
-        item = _ITEM.match(line)
-        if run and (not prose or item):
-            yield number - len(run), run
-            run = []
-        if prose:
-            run.append(line[item.end() :] if item else line)
+def _strip_markup(sentence: str) -> str:
+    """Return a sentence with the text of its links, and without addresses, tags and quote signs."""
+    plain = _LINK.sub(r"\1", _QUOTE.sub("\n", sentence))
+    return _ADDRESS.sub(" ", _TAG.sub(" ", plain))
+
+
+def _blank_other_lines(text: str, *, at_start: bool) -> str:
+    """Return a text with empty lines for front matter and for lines that are no prose."""
+    lines = text.split("\n")
+    head = _head(lines) if at_start else 0
+    return "\n".join(
+        "" if number < head or _NO_PROSE.match(line) else line for number, line in enumerate(lines)
+    )
 
 
 def _head(lines: list[str]) -> int:

@@ -10,9 +10,10 @@ from kebab.errors.refusal import refusal
 from kebab.errors.signal import Signal
 from kebab.ingest.ahead import Ready, ahead
 from kebab.ingest.moves import Gone, Work
-from kebab.ingest.outcome import IngestItem, ItemKind, SlowFile, slowest
+from kebab.ingest.outcome import FileOutcome, ItemKind, slowest
 from kebab.ingest.prepare import Press, read
 from kebab.ingest.pulse import Pulse
+from kebab.wire.ingest import SlowFile
 
 REMOVAL_BATCH = 256
 """How many documents are deleted in one transaction."""
@@ -22,7 +23,7 @@ class Committer:
     """Writes to the library and remembers what came of each file."""
 
     def __init__(self, library: LibraryWriter, pulse: Pulse, clock: Clock) -> None:
-        self.items: list[IngestItem] = []
+        self.items: list[FileOutcome] = []
         self.slowest: tuple[SlowFile, ...] = ()
         self.vanished: list[Gone] = []
         self._library = library
@@ -38,7 +39,7 @@ class Committer:
                 count, path = (number, len(work)), one.entry.path
                 self._pulse.say(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
                 took = self._timed(one, press, next(rows))
-                self.slowest = slowest((*self.slowest, SlowFile(path, took)))
+                self.slowest = slowest((*self.slowest, SlowFile(doc_path=path, duration_ms=took)))
                 self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
 
     def touch(self, touched: list[tuple[Known, FileStamp]]) -> None:
@@ -84,7 +85,7 @@ class Committer:
     def _put(self, work: Work, row: DocumentRow) -> None:
         written = self._library.put(row)
         self.items.append(
-            IngestItem(
+            FileOutcome(
                 kind=work.kind,
                 doc_path=work.entry.path,  # that of the row may be a copy from another process
                 source=work.source.name,
@@ -96,7 +97,7 @@ class Committer:
         )
 
     def _refuse(self, work: Work, error: Signal) -> None:
-        item = IngestItem(
+        item = FileOutcome(
             kind=ItemKind.ERROR,
             doc_path=work.entry.path,
             source=work.source.name,
@@ -117,9 +118,9 @@ class Committer:
             occurrence += 1
 
 
-def removed(gone: Gone) -> IngestItem:
+def removed(gone: Gone) -> FileOutcome:
     """Return what the report says of a document whose file is gone."""
-    return IngestItem(
+    return FileOutcome(
         kind=ItemKind.REMOVED,
         doc_path=gone.known.path,
         source=gone.source.name,

@@ -6,8 +6,11 @@ from enum import StrEnum
 
 from kebab.core.ids import DocId
 from kebab.errors.signal import Signal
+from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 SLOWEST = 5
+NO_EMBEDDING = EmbeddingSummary(version=None, embedded=0, reused=0, pending=0, unsupported=0)
+"""The vectors of a run that embeds nothing."""
 
 
 class ItemKind(StrEnum):
@@ -21,8 +24,8 @@ class ItemKind(StrEnum):
 
 
 @dataclass(slots=True, kw_only=True)
-class IngestItem:
-    """One file that was not simply unchanged."""
+class FileOutcome:
+    """What a run did with one file that was not simply unchanged; `error` is not yet worded."""
 
     kind: ItemKind
     doc_path: str
@@ -33,25 +36,6 @@ class IngestItem:
     reused: int = 0
     warnings: tuple[str, ...] = ()
     error: Signal | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class EmbeddingOutcome:
-    """The vectors of a run; `version` is None while no model is known."""
-
-    version: str | None = None
-    embedded: int = 0
-    reused: int = 0
-    pending: int = 0
-    unsupported: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SlowFile:
-    """What reading, parsing and storing one file took."""
-
-    doc_path: str
-    duration_ms: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,8 +55,8 @@ class IngestOutcome:
     skipped_by_reason: dict[str, int] = field(default_factory=dict)
     skipped_by_extension: dict[str, int] = field(default_factory=dict)
     skip_examples: dict[str, list[str]] = field(default_factory=dict)
-    items: list[IngestItem] = field(default_factory=list)
-    embedding: EmbeddingOutcome = field(default_factory=EmbeddingOutcome)
+    items: list[FileOutcome] = field(default_factory=list)
+    embedding: EmbeddingSummary = NO_EMBEDDING
     slowest: tuple[SlowFile, ...] = ()
 
     @property

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from kebab.core.cancel import Cancel
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind, Report
-from kebab.ingest.outcome import EmbeddingOutcome
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.vectors import Around, VectorSide
+from kebab.wire.ingest import EmbeddingSummary
 
 
 def reembed(
@@ -15,7 +15,7 @@ def reembed(
     vectors: Callable[[str], VectorWriter],
     embedder: Embedder,
     around: tuple[Report, Clock, Cancel],
-) -> EmbeddingOutcome:
+) -> EmbeddingSummary:
     """Make this the model of the knowledge base; interrupted, the rest stays pending."""
     report, clock, cancel = around
     pulse = Pulse(report, clock)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from kebab.core.legible import legible
 from kebab.core.rows import Known, Source
 from kebab.errors.refusal import refusal, unfit
 from kebab.ingest.request import IngestRequest
 from kebab.source.ignore import IgnoreRules, refusal_from_root
+from kebab.text.normalize import escape_undecodable
 
 
 class Knowledge(Protocol):
@@ -106,7 +106,7 @@ def _named(
         known = _resolved(path)
         if request.force and any(known == source.root for source in sources):
             return _folder(known, sources, request.rules.ignore)
-        raise refusal(failure, "read", legible(path)) from failure
+        raise refusal(failure, "read", escape_undecodable(path)) from failure
     except ValueError as failure:
         raise unfit(repr(path), str(failure)) from failure
     if modes.S_ISDIR(mode):
@@ -182,5 +182,5 @@ def _resolved(path: str) -> str:
     try:
         resolved.encode("utf-8")
     except UnicodeEncodeError as failure:
-        raise unfit(legible(resolved), "the name is not valid UTF-8") from failure
+        raise unfit(escape_undecodable(resolved), "the name is not valid UTF-8") from failure
     return resolved

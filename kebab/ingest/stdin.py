@@ -15,7 +15,7 @@ from kebab.core.rows import Source
 from kebab.core.stored import STDIN
 from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.refusal import refused
-from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
+from kebab.ingest.outcome import FileOutcome, IngestOutcome, ItemKind
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
 from kebab.ingest.run import run
@@ -114,7 +114,7 @@ def _intended(path: Path, content: bytes) -> IngestOutcome:
         outcome.unchanged = 1
         return outcome
     kind = ItemKind.UPDATED if path.is_file() else ItemKind.NEW
-    outcome.items.append(IngestItem(kind=kind, doc_path=path.name, source=STDIN))
+    outcome.items.append(FileOutcome(kind=kind, doc_path=path.name, source=STDIN))
     return outcome
 
 

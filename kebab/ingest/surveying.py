@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from kebab.core.rows import Source
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.errors.refusal import unfit
-from kebab.ingest.outcome import IngestItem, ItemKind
+from kebab.ingest.outcome import FileOutcome, ItemKind
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.scopes import Knowledge, Scope
 from kebab.ingest.survey import Survey, Surveyor
@@ -19,7 +19,7 @@ class Surveys:
 
     scopes: Sequence[Scope]
     looked: list[Survey] = field(default_factory=list)
-    refused: list[IngestItem] = field(default_factory=list)
+    refused: list[FileOutcome] = field(default_factory=list)
 
 
 def survey_all(
@@ -66,8 +66,8 @@ def _all_sources(scopes: Sequence[Scope], knowledge: Knowledge) -> list[Source]:
     return list(by_name.values())
 
 
-def _refused(scope: Scope, failure: IoError) -> IngestItem:
-    return IngestItem(
+def _refused(scope: Scope, failure: IoError) -> FileOutcome:
+    return FileOutcome(
         kind=ItemKind.ERROR, doc_path=scope.place, source=scope.source.name, error=failure
     )
 

@@ -1,20 +1,22 @@
 """The report of a run, gathered from what each step did."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import structs
 
 from kebab.ingest.commit import Committer, removed
 from kebab.ingest.moves import Work
 from kebab.ingest.outcome import (
-    EmbeddingOutcome,
-    IngestItem,
+    NO_EMBEDDING,
+    FileOutcome,
     IngestOutcome,
-    SlowFile,
 )
 from kebab.ingest.plan import Plan
 from kebab.ingest.request import IngestRequest
 from kebab.ingest.surveying import Surveys
 from kebab.ingest.vectors import VectorSide
 from kebab.source.skips import Skips
+from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,9 +27,9 @@ class Told:
     surveys: Surveys
     plan: Plan
     cancelled: bool
-    items: list[IngestItem] = field(default_factory=list)
+    items: list[FileOutcome] = field(default_factory=list)
     slowest: tuple[SlowFile, ...] = ()
-    embedding: EmbeddingOutcome = field(default_factory=EmbeddingOutcome)
+    embedding: EmbeddingSummary = NO_EMBEDDING
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -56,7 +58,7 @@ class Told:
                 item.reused += side.tally.copied.get(item.doc_id, 0)
         kept = sum(item.reused for item in self.items)
         shared = sum(side.tally.copied.get(i.doc_id, 0) for i in self.items if i.doc_id)
-        self.embedding = replace(vectors, reused=vectors.reused + kept - shared)
+        self.embedding = structs.replace(vectors, reused=vectors.reused + kept - shared)
 
 
 def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
@@ -82,12 +84,12 @@ def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
     )
 
 
-def _planned(told: Told) -> list[IngestItem]:
+def _planned(told: Told) -> list[FileOutcome]:
     return [_intended(one) for one in told.plan.work] + [removed(one) for one in told.plan.gone]
 
 
-def _intended(work: Work) -> IngestItem:
-    return IngestItem(
+def _intended(work: Work) -> FileOutcome:
+    return FileOutcome(
         kind=work.kind,
         doc_path=work.entry.path,
         source=work.source.name,

@@ -8,9 +8,9 @@ from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
 from kebab.ingest.embedding import Filler, Stores, Tally
-from kebab.ingest.outcome import EmbeddingOutcome
 from kebab.ingest.pulse import Pulse
 from kebab.ingest.reconcile import clear_garbage, reconcile
+from kebab.wire.ingest import EmbeddingSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,9 @@ class VectorSide:
         """How many chunks wait for a vector."""
         return self._library.pending_count()
 
-    def outcome(self) -> EmbeddingOutcome:
+    def outcome(self) -> EmbeddingSummary:
         """Return what became of the vectors so far."""
-        return EmbeddingOutcome(
+        return EmbeddingSummary(
             version=self.version,
             embedded=sum(self.tally.embedded.values()),
             reused=sum(self.tally.copied.values()),

@@ -6,9 +6,9 @@ from kebab.core.document import ParsedDocument
 from kebab.parse.blocks import Span, place, shift
 from kebab.parse.decode import decode
 from kebab.parse.frontmatter import FrontMatter, read
-from kebab.parse.language import guess
 from kebab.parse.outline import outline
 from kebab.parse.title import title_of
+from kebab.text.language import detect_document_language
 
 
 class MarkdownParser:
@@ -33,7 +33,7 @@ class MarkdownParser:
             title=title_of(front.metadata, blocks, path),
             blocks=blocks,
             metadata=front.metadata,
-            lang=front.metadata.lang or guess(text, blocks),
+            lang=front.metadata.lang or detect_document_language(text, blocks),
             encoding=decoded.encoding,
             warnings=decoded.warnings + front.warnings,
         )

@@ -3,8 +3,8 @@
 from kebab.core.document import Metadata, ParsedDocument
 from kebab.parse.blocks import place
 from kebab.parse.decode import decode
-from kebab.parse.language import guess
 from kebab.parse.title import title_of
+from kebab.text.language import detect_document_language
 
 
 class TextParser:
@@ -24,7 +24,7 @@ class TextParser:
             text=decoded.text,
             title=title_of(Metadata(), blocks, path),
             blocks=blocks,
-            lang=guess(decoded.text, blocks),
+            lang=detect_document_language(decoded.text, blocks),
             encoding=decoded.encoding,
             warnings=decoded.warnings,
         )

@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from kebab.core.answer import Answer, Inquiry, Refusal, Retrieved, Turn
+from msgspec import structs
+
+from kebab.core.answer import AskOutcome, Inquiry, Refusal, Retrieved, Turn
 from kebab.core.hit import Page
 from kebab.core.query import Query
 from kebab.errors.catalog import InvalidInput
 from kebab.rag import gate
 from kebab.rag.prompting.followup import standalone
-from kebab.rag.tongue import refusal_sentence, tongue
+from kebab.rag.refusals import refusal_sentence
 from kebab.rag.worded import Listener, Worded, Writer
+from kebab.text.language import detect_question_language
 
 
 class AskEngine:
@@ -34,7 +36,7 @@ class AskEngine:
         self._writer = writer
         self._clock = clock
 
-    def answer(self, inquiry: Inquiry, history: Sequence[Turn], listener: Listener) -> Answer:
+    def answer(self, inquiry: Inquiry, history: Sequence[Turn], listener: Listener) -> AskOutcome:
         """Return an answer whose claims were checked, or a refusal.
 
         Raises:
@@ -56,7 +58,7 @@ class AskEngine:
         verdict = gate.judge(page)
         worded = self._worded(question, page, history, listener, passed=verdict.passed)
         model = self._writer.model
-        return Answer(
+        return AskOutcome(
             text=worded.text or _refused(inquiry.question, worded.refusal),
             mode=self._writer.mode,
             model=model.name if model else None,
@@ -69,9 +71,12 @@ class AskEngine:
                 top_score=verdict.evidence,
                 gate=verdict.threshold,
             ),
-            usage=replace(worded.usage, latency_ms=round((self._clock() - began) * 1000, 3)),
+            usage=structs.replace(worded.usage, latency_ms=self._elapsed_ms(began)),
             warnings=worded.warnings,
         )
+
+    def _elapsed_ms(self, began: float) -> float:
+        return round((self._clock() - began) * 1000, 3)
 
     def _worded(
         self,
@@ -100,4 +105,4 @@ def _query(inquiry: Inquiry, question: str) -> Query:
 
 
 def _refused(question: str, refusal: Refusal | None) -> str:
-    return refusal_sentence(refusal, tongue(question).code) if refusal else ""
+    return refusal_sentence(refusal, detect_question_language(question).code) if refusal else ""

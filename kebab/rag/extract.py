@@ -22,11 +22,10 @@ from kebab.core.answer import Passage
 from kebab.core.chunk import embed_text
 from kebab.core.ports import Embedder
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.rag.layout import Kind
-from kebab.rag.sentences import Sentence, placed
-from kebab.search import fuse
 from kebab.search.calibrate import standing
 from kebab.search.coverage import share, telling, together, tokens_of
+from kebab.text.layout import LayoutKind
+from kebab.text.sentences import Sentence, find_sentences
 
 WORDS, MEANING, PASSAGE = 0.25, 0.40, 0.25
 
@@ -125,7 +124,7 @@ def _candidates(
     """Yield the sentences that a passage shows whole."""
     chunk = passage.chunk
     context = together((chunk.title, *chunk.heading_path))
-    for one in placed(chunk.text):
+    for one in find_sentences(chunk.text):
         if passage.start <= one.start and one.end <= passage.start + len(passage.text):
             text = chunk.text[one.start : one.end]
             own = tokens_of(text)
@@ -133,9 +132,9 @@ def _candidates(
             yield _Candidate(passage, one, text, place, words, _quality(one.kind, text))
 
 
-def _quality(kind: Kind, text: str) -> float:
+def _quality(kind: LayoutKind, text: str) -> float:
     """Return what a sentence is worth as an answer by its form."""
-    if kind is Kind.HEADING:
+    if kind is LayoutKind.HEADING:
         return _BARE
     beside = sum(map(str.isalnum, _LINK.sub("", text)))
     linked = beside < _LETTERS and _LINK.search(text)
@@ -146,7 +145,7 @@ def _compared(question: str, found: Sequence[_Candidate], embedder: Embedder) ->
     """Return candidates with what their meaning says; as they are when the model fails."""
     places = [place for place, one in enumerate(found) if embedder.supports(one.text)]
     texts = [_in_context(found[place]) for place in places]
-    scale = fuse.scale(embedder.version)
+    scale = embedder.profile.cosine_scale
     compared = list(found)
     try:
         query = embedder.embed_query(question)

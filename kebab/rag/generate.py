@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from kebab.core.answer import AnswerMode, Completion, Refusal, Turn, Usage, Warned
+from msgspec import structs
+
+from kebab.core.answer import AnswerMode, Completion, Refusal, Turn
 from kebab.core.dialogue import LanguageModel
 from kebab.core.hit import Page
 from kebab.errors.catalog import ContextOverflow
@@ -12,8 +14,9 @@ from kebab.rag.hold import Hold
 from kebab.rag.prompting import prompt
 from kebab.rag.prompting.downshift import MAX_DOWNSHIFTS, Load, lighter
 from kebab.rag.prompting.pack import pack
-from kebab.rag.tongue import tongue
-from kebab.rag.worded import Listener, Worded
+from kebab.rag.worded import NO_USAGE, Listener, Worded
+from kebab.text.language import detect_question_language
+from kebab.wire.ask import AnswerUsage, AnswerWarning
 
 Policy: TypeAlias = Literal["mark", "withhold"]
 
@@ -26,12 +29,12 @@ class _Work:
     """One question at work: what is sent, what it has cost, and what was odd."""
 
     load: Load
-    usage: Usage = field(default_factory=Usage)
-    warnings: list[Warned] = field(default_factory=list)
+    usage: AnswerUsage = NO_USAGE
+    warnings: list[AnswerWarning] = field(default_factory=list)
 
     def spend(self, completion: Completion) -> None:
         """Add what an attempt cost."""
-        self.usage = replace(
+        self.usage = structs.replace(
             self.usage,
             prompt_tokens=self.usage.prompt_tokens + completion.prompt_tokens,
             completion_tokens=self.usage.completion_tokens + completion.completion_tokens,
@@ -43,12 +46,12 @@ class _Work:
         """Take less for the next attempt."""
         step = self.usage.downshifts + 1
         self.load = lighter(self.load, question, step)
-        self.usage = replace(self.usage, downshifts=step)
+        self.usage = structs.replace(self.usage, downshifts=step)
         self.warn("downshifted", f"asked again with less: {reason}")
 
     def warn(self, code: str, message: str) -> None:
         """Note something odd."""
-        self.warnings.append(Warned(code=code, message=message))
+        self.warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ class ModelWriter:
         messages = prompt.messages(
             question,
             work.load.passages,
-            language=tongue(question),
+            language=detect_question_language(question),
             answer_tokens=work.load.answer_tokens,
             history=history,
         )
@@ -140,7 +143,7 @@ class ModelWriter:
         work.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:
-            work.warnings = [replace(one, span=None) for one in work.warnings]
+            work.warnings = [structs.replace(one, span=None) for one in work.warnings]
             return _result(work, refusal=Refusal.UNSUPPORTED_CLAIMS)
         return replace(_result(work, text=checked.text), citations=checked.citations)
 
@@ -148,7 +151,7 @@ class ModelWriter:
 def _ended(completion: Completion, work: _Work) -> Completion:
     """Return the last attempt; one that was cut off is marked as such."""
     if completion.finish == "length":
-        work.usage = replace(work.usage, truncated=True)
+        work.usage = structs.replace(work.usage, truncated=True)
         work.warn("downshift_exhausted", f"the answer is not whole: {_CUT_OFF}")
     return completion
 

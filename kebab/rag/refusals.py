@@ -149,3 +149,8 @@ SENTENCES = {
     for code, text in _TEXTS.items()
 }
 """By language and reason."""
+
+
+def refusal_sentence(reason: Refusal, code: str | None) -> str:
+    """Return the sentence of a refusal in a language, in English when it has no wording."""
+    return SENTENCES.get(code or "en", SENTENCES["en"])[reason]

@@ -1,12 +1,24 @@
 """What words an answer, what comes of it, and who listens meanwhile."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
-from kebab.core.answer import AnswerMode, Refusal, Support, Turn, Usage, Warned
+from kebab.core.answer import AnswerMode, Refusal, Support, Turn
 from kebab.core.dialogue import LanguageModel
 from kebab.core.hit import Page
+from kebab.wire.ask import AnswerUsage, AnswerWarning
+
+NO_USAGE = AnswerUsage(
+    prompt_tokens=0,
+    completion_tokens=0,
+    latency_ms=0.0,
+    first_token_ms=None,
+    finish_reason=None,
+    truncated=False,
+    downshifts=0,
+)
+"""What an answer costs before a model is asked."""
 
 
 class Listener(Protocol):
@@ -32,8 +44,8 @@ class Worded:
     text: str = ""
     refusal: Refusal | None = None
     citations: tuple[Support, ...] = ()
-    warnings: tuple[Warned, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    warnings: tuple[AnswerWarning, ...] = ()
+    usage: AnswerUsage = NO_USAGE
     used: int = 0
 
 

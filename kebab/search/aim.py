@@ -8,8 +8,8 @@ close together, wherever that is; a need finds its passages also by way of the b
 import re
 from dataclasses import dataclass
 
-from kebab.search.alphabet import is_dense
 from kebab.search.parse import Question
+from kebab.text.scripts import is_dense
 
 _BY_LANGUAGE = {
     "English": "how what when where which who whom whose why",

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import DocId, Key
@@ -10,17 +10,16 @@ from kebab.core.ports import LibraryReader
 from kebab.core.query import Filters
 from kebab.search import expression, lexical
 from kebab.search.parse import Phrase, Question
-
-Kind: TypeAlias = Literal["filter", "phrase", "exclusion"]
+from kebab.wire.why import BarrierKind
 
 _NAMES = tuple(one.name for one in fields(Filters))
 
 
 @dataclass(frozen=True, slots=True)
-class Barrier:
+class BrokenCondition:
     """One condition that a passage breaks: a filter by its name, or a phrase."""
 
-    kind: Kind
+    kind: BarrierKind
     filter: str | None = None
     phrase: Phrase | None = None
 
@@ -33,10 +32,10 @@ def active(filters: Filters) -> dict[str, Any]:
 
 def barriers(
     library: LibraryReader, question: Question, passages: Sequence[StoredChunk]
-) -> dict[Key, tuple[Barrier, ...]]:
+) -> dict[Key, tuple[BrokenCondition, ...]]:
     """Return what keeps each passage of one document out."""
     keys = [one.key for one in passages]
-    found: dict[Key, list[Barrier]] = {key: [] for key in keys}
+    found: dict[Key, list[BrokenCondition]] = {key: [] for key in keys}
     doc = passages[0].doc_id if passages else DocId("")
     for barrier, barred in _found(library, question, doc, keys):
         for key in barred:
@@ -44,7 +43,7 @@ def barriers(
     return {key: tuple(barred) for key, barred in found.items()}
 
 
-def lifted(question: Question, barred: Collection[Barrier]) -> Question:
+def lifted(question: Question, barred: Collection[BrokenCondition]) -> Question:
     """Return a question without the conditions that are barriers."""
     names = [one.filter for one in barred if one.filter]
     phrases = [one.phrase for one in barred]
@@ -59,19 +58,19 @@ def lifted(question: Question, barred: Collection[Barrier]) -> Question:
 
 def _found(
     library: LibraryReader, question: Question, doc: DocId, keys: Sequence[Key]
-) -> Iterator[tuple[Barrier, Sequence[Key]]]:
+) -> Iterator[tuple[BrokenCondition, Sequence[Key]]]:
     """Yield each condition that some passage breaks, with the passages that do."""
     for name, value in active(question.filters).items():
         given: dict[str, Any] = {"doc_id": doc, name: value}
         passing = library.allowed(Filters(**given)) or []
         if set(keys).isdisjoint(passing):
-            yield Barrier("filter", filter=name), keys
+            yield BrokenCondition("filter", filter=name), keys
     for phrase in question.required:
         held = _holding(library, phrase, doc)
-        yield Barrier("phrase", phrase=phrase), [key for key in keys if key not in held]
+        yield BrokenCondition("phrase", phrase=phrase), [key for key in keys if key not in held]
     for phrase in question.excluded:
         held = _holding(library, phrase, doc)
-        yield Barrier("exclusion", phrase=phrase), [key for key in keys if key in held]
+        yield BrokenCondition("exclusion", phrase=phrase), [key for key in keys if key in held]
 
 
 def _holding(library: LibraryReader, phrase: Phrase, doc: DocId) -> set[Key]:

@@ -5,18 +5,17 @@ passages holds with its headings (terms that occur nowhere count against it, so 
 notes needs no statistics), how long the question is (long ones are never held whole), and the
 highest cosine, or by words alone the evidence of the first hit.
 
-Fitted with MiniLM (int8) to tell questions from those of other sets, from nonsense, and from
-everyday matters that no set is about; then bent so that on SQuAD 2 it is about as often right as it
-says, and so that `FAIR` loses few answerable questions. `docs/search-quality.md` has the figures.
+The curve of words is here; the curves with vectors are facts of the model (`Answerability`). They
+were fitted to tell questions from those of other sets, from nonsense, and from everyday matters
+that no set is about; then changed so that on SQuAD 2 the probability is about right, and so that
+`FAIR` loses few answerable questions. `docs/search-quality.md` has the figures.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kebab.core.hit import StoredChunk
-from kebab.core.query import Mode
-from kebab.search import fuse
+from kebab.core.model_profile import AnswerabilityCurve
 from kebab.search.calibrate import Scale
 from kebab.search.coverage import share, telling
 from kebab.search.rank import Ranking
@@ -26,20 +25,7 @@ LOOKED_AT = 5
 """How many of the first hits are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Curve:
-    words: float
-    cosine: float
-    evidence: float
-    length: float
-    start: float
-
-
-_CURVES = {
-    Mode.HYBRID: _Curve(3.7, 6.3, 0.0, 0.263, -5.55),
-    Mode.LEXICAL: _Curve(3.71, 0.0, 6.47, 0.714, -5.37),
-    Mode.VECTOR: _Curve(2.97, 5.18, 0.0, 0.0, -3.99),
-}
+_LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
 
 
 def measured(ranking: Ranking, reading: Reading) -> Scale:
@@ -59,7 +45,7 @@ def conviction(ranking: Ranking, reading: Reading) -> float:
     if not asked:
         return 1.0
     first = reading.chunks([key for key, _ in ranking.order[:LOOKED_AT]])
-    curve = _CURVES[_method(ranking, first)]
+    curve = _curve(ranking, first)
     weights = telling(asked)
     held = max((share(weights, reading.tokens(chunk)) for chunk in first), default=0.0)
     sum_ = (
@@ -72,18 +58,22 @@ def conviction(ranking: Ranking, reading: Reading) -> float:
     return 1 / (1 + math.exp(-sum_))
 
 
-def _method(ranking: Ranking, first: Sequence[StoredChunk]) -> Mode:
-    """Return which channels the evidence of these chunks is of."""
-    if not any(chunk.key in ranking.vector for chunk in first):
-        return Mode.LEXICAL
-    return Mode.HYBRID if any(chunk.key in ranking.lexical for chunk in first) else Mode.VECTOR
+def _curve(ranking: Ranking, first: Sequence[StoredChunk]) -> AnswerabilityCurve:
+    """Return the curve for the channels that found these chunks."""
+    if ranking.model is None or not any(chunk.key in ranking.vector for chunk in first):
+        return _LEXICAL
+    curves = ranking.model.answerability
+    return curves.hybrid if any(chunk.key in ranking.lexical for chunk in first) else curves.vector
 
 
 def _cosine(ranking: Ranking, first: Sequence[StoredChunk]) -> float:
     """Return the highest cosine, on the scale of its model."""
+    if ranking.model is None:
+        return 0.0
+    scale = ranking.model.cosine_scale
     return max(
         (
-            fuse.scale(chunk.embedding_version or "").share(ranking.vector.scores[chunk.key])
+            scale.share(ranking.vector.scores[chunk.key])
             for chunk in first
             if chunk.key in ranking.vector
         ),

@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from kebab.search.alphabet import is_dense
-from kebab.search.tokens import index_tokens
+from kebab.text.scripts import is_dense
+from kebab.text.tokenizer import tokenize
 
 _BY_LANGUAGE = {
     "Korean": (
@@ -54,7 +54,7 @@ def share(weights: Mapping[str, float], tokens: Collection[str]) -> float:
 @lru_cache(maxsize=256)
 def tokens_of(text: str) -> frozenset[str]:
     """Return the tokens of a text."""
-    return frozenset(index_tokens(text))
+    return frozenset(tokenize(text))
 
 
 def together(texts: Iterable[str]) -> frozenset[str]:

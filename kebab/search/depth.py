@@ -1,10 +1,10 @@
 """Depth: ranks of passages that stand beyond the candidates of a search."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import structs
 
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode
@@ -12,18 +12,10 @@ from kebab.search import lexical
 from kebab.search.listing import Listing
 from kebab.search.rank import POOL, Ranking
 from kebab.search.vector import Channel
+from kebab.wire.search import DegradedChannel
+from kebab.wire.why import Standing
 
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Rank and score of a passage at one stage; `listed` when it is among what the stage gave."""
-
-    rank: int | None = None
-    score: float | None = None
-    listed: bool = False
-
-
-NOWHERE = Standing()
+NOWHERE = Standing(rank=None, score=None, candidate=False)
 
 
 class Depth:
@@ -53,7 +45,7 @@ class Depth:
         if len(found) < len(keys) and len(ranking.vector.ranked) >= POOL:
             count = self._library.chunk_count()
             near = self._channel.ask(ranking.question, keys, count, mode)
-            if not isinstance(near, Degraded):
+            if not isinstance(near, DegradedChannel):
                 found = _beyond(found, near.near, keys)
         return found
 
@@ -61,7 +53,7 @@ class Depth:
 def ranks(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
     """Return where passages stand in an order."""
     return {
-        key: Standing(rank, score, listed=True)
+        key: Standing(rank=rank, score=score, candidate=True)
         for rank, (key, score) in enumerate(ordered, start=1)
         if key in keys
     }
@@ -70,7 +62,7 @@ def ranks(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Sta
 def _listed(listing: Listing, keys: Collection[Key]) -> dict[Key, Standing]:
     """Return those of the passages that a channel gave."""
     return {
-        key: Standing(rank, listing.scores[key], listed=True)
+        key: Standing(rank=rank, score=listing.scores[key], candidate=True)
         for key in keys
         if (rank := listing.rank(key)) is not None
     }
@@ -81,4 +73,6 @@ def _beyond(
 ) -> dict[Key, Standing]:
     """Return the standings with those of passages that only the whole order has."""
     deep = ranks(ordered, keys)
-    return {key: listed.get(key) or replace(one, listed=False) for key, one in deep.items()}
+    return {
+        key: listed.get(key) or structs.replace(one, candidate=False) for key, one in deep.items()
+    }

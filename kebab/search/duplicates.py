@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
@@ -19,6 +19,7 @@ from kebab.search import clusters, minhash
 from kebab.search.clusters import Cluster
 from kebab.search.gather import LEAST_TOKENS, Gathered, gather
 from kebab.search.shingles import Shingler, jaccard
+from kebab.wire.dupes import GroupUnit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from kebab.search.minhash import Signatures
     from kebab.search.shingles import Hashes
-
-Unit: TypeAlias = Literal["document", "passage"]
 
 _KEPT = 4096
 """The most sets of shingles that are held at once."""
@@ -46,7 +45,7 @@ class Copy:
 class Group:
     """Copies of one text, the first of them leads."""
 
-    unit: Unit
+    unit: GroupUnit
     copies: tuple[Copy, ...]
 
     @property
@@ -72,7 +71,7 @@ class Found:
 class _Kind:
     """Documents or passages to be compared: their chunks, and by what each is compared."""
 
-    unit: Unit
+    unit: GroupUnit
     rows: "Signatures | NDArray[np.uint32]"
     items: Sequence[range]
     texts: Sequence[str]

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from kebab.core.hit import Degraded, Page
+from kebab.core.hit import Page
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode, Query
 from kebab.search.cache import QueryVectors
@@ -13,6 +13,7 @@ from kebab.search.rank import Ranker
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel, unavailable
+from kebab.wire.search import DegradedChannel
 
 
 class SearchEngine:
@@ -70,7 +71,9 @@ class SearchEngine:
             conviction=scale.conviction,
         )
 
-    def _waiting(self, query: Query, degraded: tuple[Degraded, ...]) -> tuple[Degraded, ...]:
+    def _waiting(
+        self, query: Query, degraded: tuple[DegradedChannel, ...]
+    ) -> tuple[DegradedChannel, ...]:
         """Return a note on chunks that the vectors do not cover yet."""
         if query.mode is Mode.LEXICAL or any(one.channel == "vector" for one in degraded):
             return ()

@@ -3,27 +3,24 @@
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-from kebab.core.hit import Degraded, StoredChunk
+from kebab.core.hit import StoredChunk
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Query
 from kebab.search import fuse, usage
 from kebab.search.aim import Aim, aim
 from kebab.search.arrange import arrange
-from kebab.search.barriers import Barrier, barriers, lifted
+from kebab.search.barriers import BrokenCondition, barriers, lifted
 from kebab.search.conviction import measured
-from kebab.search.depth import NOWHERE, Depth, Standing, ranks
-from kebab.search.parse import Column, Question
+from kebab.search.depth import NOWHERE, Depth, ranks
+from kebab.search.parse import Question
 from kebab.search.rank import Ranker, Ranking, understood
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
-from kebab.search.tokens import Term
-from kebab.search.usage import TermUse
 from kebab.search.vector import Channel
-
-Withheld: TypeAlias = Literal["per_doc", "copies"]
+from kebab.wire.search import DegradedChannel, Lift
+from kebab.wire.why import HeldTerms, Standing, TermReading, Withheld
 
 _SHOWN = 3
 _LAST = 1 << 62
@@ -34,12 +31,12 @@ class Account:
     """What a search made of one passage."""
 
     chunk: StoredChunk
-    barriers: tuple[Barrier, ...]
-    held: Mapping[Column, tuple[Term, ...]]
+    barriers: tuple[BrokenCondition, ...]
+    held: HeldTerms
     words: Standing
     meaning: Standing
     fused: Standing
-    lifts: Mapping[str, float]
+    lifts: list[Lift]
     final: Standing
     score: float | None
     """The final evidence, calibrated."""
@@ -50,7 +47,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class DocumentAccount:
     """What a search made of a document.
 
     Where `lifted` names barriers they keep all of the document out, and the accounts are of a
@@ -60,15 +57,15 @@ class Explanation:
     question: Question
     """As it was asked in the end, barriers included."""
     aim: Aim
-    terms: tuple[TermUse, ...]
+    terms: list[TermReading]
     relaxed: bool
     """Whether required phrases were given up because no passage holds them all."""
-    lifted: tuple[Barrier, ...]
+    lifted: tuple[BrokenCondition, ...]
     accounts: tuple[Account, ...]
     """The best passages, best first."""
     ranked: int
     """How many candidates there were."""
-    degraded: tuple[Degraded, ...]
+    degraded: tuple[DegradedChannel, ...]
     revision: int
     timing_ms: float
 
@@ -93,7 +90,7 @@ class Explainer:
         self._depth = Depth(library, channel)
         self._clock = clock
 
-    def explain(self, query: Query, passages: Sequence[StoredChunk]) -> Explanation:
+    def explain(self, query: Query, passages: Sequence[StoredChunk]) -> DocumentAccount:
         """Return what a search makes of passages of one document.
 
         Raises:
@@ -111,7 +108,7 @@ class Explainer:
         if open_:
             without = lifted(question, open_)
             ranking = self._ranker.answer(without, query.mode, stages, reading)
-        return Explanation(
+        return DocumentAccount(
             question=question,
             aim=aim(question),
             terms=usage.uses(self._library, question, ranking.words),
@@ -136,7 +133,7 @@ class Explainer:
         self,
         ranking: Ranking,
         query: Query,
-        barred: Mapping[Key, tuple[Barrier, ...]],
+        barred: Mapping[Key, tuple[BrokenCondition, ...]],
         reading: Reading,
     ) -> Iterator[Account]:
         """Yield the accounts of the passages that came furthest."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kebab.search.parse import Phrase
-from kebab.search.tokens import Term
+from kebab.text.tokenizer import Term
 
 
 def quoted(term: Term) -> str:

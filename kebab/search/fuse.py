@@ -8,7 +8,6 @@ What was tried instead, with figures, stands in `docs/search-quality.md`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kebab.core.ids import Key
 
@@ -20,36 +19,6 @@ _FOREIGN = 0.2
 
 _NEED = 0.15
 """What words lose where a need is told in so many of them that few passages hold most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Which cosines of a model mean nothing in common, and which mean the same."""
-
-    low: float
-    high: float
-
-    def share(self, cosine: float) -> float:
-        """Return a cosine as evidence between 0 and 1."""
-        return min(1.0, max(0.0, (cosine - self.low) / (self.high - self.low)))
-
-    def shares(self, cosines: Mapping[Key, float]) -> dict[Key, float]:
-        """Return cosines as evidence; a thousand calls of `share` would take a millisecond."""
-        low, width = self.low, self.high - self.low
-        return {
-            key: 0.0 if (part := (cosine - low) / width) < 0.0 else min(part, 1.0)
-            for key, cosine in cosines.items()
-        }
-
-
-_PLAIN = Scale(0.0, 1.0)
-_SCALES = {"mle5small": Scale(0.7, 1.0)}
-"""E5 was trained with a low temperature: unrelated passages stand at about .7."""
-
-
-def scale(version: str) -> Scale:
-    """Return the scale of an embedding version, found by the model's name in it."""
-    return next((found for name, found in _SCALES.items() if name in version), _PLAIN)
 
 
 def lexical_share(trust: float, verbose: float) -> float:

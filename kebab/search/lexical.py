@@ -8,9 +8,9 @@ from kebab.core.chunk import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.search import expression
-from kebab.search.alphabet import is_dense
 from kebab.search.parse import Question
-from kebab.search.tokens import Term
+from kebab.text.scripts import is_dense
+from kebab.text.tokenizer import Term
 
 WEIGHTS = (4.0, 2.5, 1.0)
 """What a word in the title, in a heading and in the body is worth to bm25.

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from kebab.search.alphabet import clusters, found_units, is_dense, units
-from kebab.search.tokens import index_tokens, normalize, unit_tokens
+from kebab.text.normalize import normalize_for_index
+from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters, split_units
+from kebab.text.tokenizer import tokenize, tokenize_unit
 
 _part_spans = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
 
@@ -26,7 +27,7 @@ def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
     telling = _telling(text, weights)
     found: list[Match] = []
-    for place in found_units(text) if telling else ():
+    for place in iter_unit_matches(text) if telling else ():
         unit = place[0]
         if (tokens := telling.get(unit)) is None:
             continue
@@ -43,7 +44,7 @@ def _telling(text: str, weights: Mapping[str, float]) -> dict[str, tuple[str, ..
     Few do: where they stand is looked up for these alone.
     """
     asked = frozenset(weights)
-    tokens = {unit: _tokens(unit) for unit in set(units(text))}
+    tokens = {unit: _tokens(unit) for unit in set(split_units(text))}
     telling = {unit: held for unit, held in tokens.items() if not asked.isdisjoint(held)}
     if any(len(token) == 1 and is_dense(token) for token in asked):
         telling |= {unit: held for unit, held in tokens.items() if is_dense(unit)}
@@ -53,7 +54,7 @@ def _telling(text: str, weights: Mapping[str, float]) -> dict[str, tuple[str, ..
 @lru_cache(maxsize=1 << 15)
 def _tokens(unit: str) -> tuple[str, ...]:
     """Return what the index holds of a unit of an original text."""
-    return unit_tokens(unit) if unit.isascii() else tuple(index_tokens(unit))
+    return tokenize_unit(unit) if unit.isascii() else tuple(tokenize(unit))
 
 
 def _of_word(
@@ -68,18 +69,18 @@ def _of_word(
 def _of_parts(unit: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
     """Yield the parts of a linked word that match by themselves."""
     for part in _part_spans(unit):
-        for token in index_tokens(part[0])[-1:]:
+        for token in tokenize(part[0])[-1:]:
             if token in weights:
                 yield Match(start + part.start(), start + part.end(), token, weights[token])
 
 
 def _of_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
     """Yield the bigrams, or the single characters, of a dense run that match."""
-    signs = clusters(run)
+    signs = split_clusters(run)
     places = [start]
     for sign in signs:
         places.append(places[-1] + len(sign))
-    plain = [normalize(sign) for sign in signs]
+    plain = [normalize_for_index(sign) for sign in signs]
     for index, sign in enumerate(plain):
         if sign in weights:
             yield Match(places[index], places[index + 1], sign, weights[sign])

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from kebab.core.hit import StoredChunk
 from kebab.core.ids import DocId, Key
+from kebab.core.model_profile import CosineScale
 from kebab.core.ports import LibraryReader, Vectors
 from kebab.core.query import Filters
 from kebab.errors.dependency import needed
 from kebab.search import vector
-from kebab.search.fuse import Scale
 
 if TYPE_CHECKING:
     from kebab.core.vector import Matrix
@@ -36,7 +36,7 @@ class Space:
     """The vectors of the library, and the scale of their cosines."""
 
     vectors: Vectors
-    scale: Scale
+    scale: CosineScale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

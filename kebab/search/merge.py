@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded
 from kebab.core.ports import Vectors
 from kebab.core.query import Mode
 from kebab.search import feedback, fuse, lexical
@@ -15,6 +14,7 @@ from kebab.search.parse import Question
 from kebab.search.reading import Reading
 from kebab.search.trust import trust
 from kebab.search.vector import Nearness
+from kebab.wire.search import DegradedChannel
 
 FRONT = 300
 """How many candidates, by their fused evidence, are compared with each other."""
@@ -45,7 +45,7 @@ class Merger:
         question: Question,
         words: Words,
         found: Sequence[KeyedScore],
-        near: Nearness | Degraded | None,
+        near: Nearness | DegradedChannel | None,
         reading: Reading,
     ) -> Order:
         """Return the order of all candidates.
@@ -62,7 +62,7 @@ class Merger:
         method = Mode.LEXICAL
         if isinstance(near, Nearness):
             if not found:
-                meaning = _meaning(near.version, near.cosines)
+                meaning = near.model.cosine_scale.shares(near.cosines)
                 return Order(ranked=fuse.ranked(meaning), method=Mode.VECTOR, fused=meaning)
             scores, method = self._fused(goal.need, found, shares, near, reading), Mode.HYBRID
         front = {key: scores[key] for key in fuse.front(scores, FRONT)}
@@ -82,9 +82,9 @@ class Merger:
     ) -> Scores:
         """Return the evidence of both channels; of a need, also by way of its best passage."""
         first = reading.chunks([key for key, _ in found[:_TASTED]])
-        known = trust(near.version, (chunk.text for chunk in first))
+        known = trust(near.model.language_trust, (chunk.text for chunk in first))
         share = fuse.lexical_share(known, need)
-        scores = fuse.fuse(shares, _meaning(near.version, near.cosines), share)
+        scores = fuse.fuse(shares, near.model.cosine_scale.shares(near.cosines), share)
         vectors = self._vectors() if need * known > 0 else None
         if vectors is None:
             return scores
@@ -92,9 +92,4 @@ class Merger:
         alone = {key: near.cosines[key] for key in front if key in near.cosines}
         cosines = feedback.again(alone, front[0], need * known, vectors)
         foremost = {key: shares.get(key, 0.0) for key in front}
-        return {**scores, **fuse.fuse(foremost, _meaning(near.version, cosines), share)}
-
-
-def _meaning(version: str, cosines: Scores) -> Scores:
-    """Return cosines on the scale of their model."""
-    return fuse.scale(version).shares(cosines)
+        return {**scores, **fuse.fuse(foremost, near.model.cosine_scale.shares(cosines), share)}

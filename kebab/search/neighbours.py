@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kebab.core.hit import Degraded, Snippet, StoredChunk
+from kebab.core.hit import Snippet, StoredChunk
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Filters
@@ -23,6 +23,7 @@ from kebab.search import snippet
 from kebab.search.meaning import Meaning, Nearness, Space
 from kebab.search.telling import shared, telling
 from kebab.search.vector import unavailable
+from kebab.wire.search import DegradedChannel
 
 WORDS = 0.5
 """The share of words where meaning is known too; anything from .4 to .6 is within .01."""
@@ -84,7 +85,7 @@ class Neighbourhood:
         self._chunks = {chunk.key: chunk for chunk in chunks}
         self._doc_id = chunks[0].doc_id
         self._words = telling(library, (chunk.text for chunk in chunks))
-        self.degraded: tuple[Degraded, ...] = ()
+        self.degraded: tuple[DegradedChannel, ...] = ()
         """What could not be compared; known once neighbours were asked for."""
         self._space = space
 
@@ -129,7 +130,7 @@ class Neighbourhood:
             self.degraded = (unavailable(signal.text(), signal.advice()),)
             return {}
 
-    def _lacking(self, *, known: bool) -> tuple[Degraded, ...]:
+    def _lacking(self, *, known: bool) -> tuple[DegradedChannel, ...]:
         """Return what is to be said of passages that have no vector."""
         states = [chunk.vector_state for chunk in self._chunks.values()]
         lacking = len(states) - states.count("committed")

@@ -87,7 +87,7 @@ def _hits(
                 confidence=confidence(score),
                 chunk=chunk,
                 snippet=snippet.cut(chunk.text, weights, chars),
-                evidence=ranking.evidence(chunk.key, fused[chunk.key]),
+                retrieval=ranking.retrieval(chunk.key, fused[chunk.key], trace=query.trace),
             )
         )
     return tuple(hits)

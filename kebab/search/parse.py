@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from kebab.core.query import Filters
 from kebab.search.questions import matter
-from kebab.search.tokens import Term, phrase_terms, query_terms
+from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
 
 Column: TypeAlias = Literal["title", "headings", "body"]
 
@@ -135,7 +135,7 @@ def parse(text: str, filters: Filters, *, prose: bool = False) -> Question:
 
 def _add(phrases: list[Phrase], text: str, column: Column | None) -> bool:
     """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
-    phrase = Phrase(tuple(phrase_terms(text)), column, text)
+    phrase = Phrase(tuple(build_phrase_terms(text)), column, text)
     if phrase.terms and phrase not in phrases and len(phrases) < _MOST_PHRASES:
         phrases.append(phrase)
     return phrase in phrases
@@ -143,8 +143,8 @@ def _add(phrases: list[Phrase], text: str, column: Column | None) -> bool:
 
 def _terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Return the terms that matter, and the others."""
-    terms = dict.fromkeys(query_terms(matter(plain)))
-    return tuple(terms), tuple(term for term in query_terms(plain) if term not in terms)
+    terms = dict.fromkeys(build_query_terms(matter(plain)))
+    return tuple(terms), tuple(term for term in build_query_terms(plain) if term not in terms)
 
 
 def _glob(value: str) -> str:

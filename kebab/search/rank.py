@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import UNSET
+
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded, Evidence
 from kebab.core.ids import Key
+from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import LibraryReader
 from kebab.core.query import Mode, Query
 from kebab.errors.catalog import InvalidInput
@@ -17,6 +19,7 @@ from kebab.search.parse import Question, parse
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel, Nearness
+from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval
 
 POOL = 1000
 """How many candidates each channel gives, whatever page is asked for: pages agree."""
@@ -34,26 +37,32 @@ class Ranking:
     words: Words
     lexical: Listing
     vector: Listing
-    degraded: tuple[Degraded, ...]
+    degraded: tuple[DegradedChannel, ...]
     fused: Mapping[Key, float] = field(default_factory=dict)
     """The evidence of both channels before anything was added to it."""
     lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
     """What was added to the fused evidence of a candidate, by its reason."""
+    model: ModelProfile | None = None
+    """The model of the vectors; None when no vectors were compared."""
 
-    def evidence(self, key: Key, fused: float) -> Evidence:
-        """Return the place of a candidate in each channel."""
-        return Evidence(
-            lexical_rank=self.lexical.rank(key),
+    def retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
+        """Return how a candidate was found; with `trace`, also what was added to its evidence."""
+        lexical, vector = self.lexical.rank(key), self.vector.rank(key)
+        only: ModeName = "lexical" if vector is None else "vector"
+        return Retrieval(
+            method="hybrid" if lexical and vector else only,
+            lexical_rank=lexical,
             lexical_score=self.lexical.scores.get(key),
-            vector_rank=self.vector.rank(key),
+            vector_rank=vector,
             vector_score=self.vector.scores.get(key),
             fusion_score=fused,
-            lifts=self.added(key),
+            lifts=self.added(key) if trace else UNSET,
         )
 
-    def added(self, key: Key) -> dict[str, float]:
-        """Return what was added to the evidence of a candidate, by its reason."""
-        return {reason: lift[key] for reason, lift in self.lifts.items() if key in lift}
+    def added(self, key: Key) -> list[Lift]:
+        """Return what was added to the evidence of a candidate; reasons that add 0 are left out."""
+        found = ((reason, lift.get(key)) for reason, lift in self.lifts.items())
+        return [Lift(reason=reason, value=value) for reason, value in found if value]
 
 
 class Ranker:
@@ -81,7 +90,7 @@ class Ranker:
         ranking = self._rank(question, mode, stages, reading)
         if ranking.order or not question.required:
             return ranking
-        words = Degraded(
+        words = DegradedChannel(
             channel="lexical", reason="no passage holds the quoted words as they stand", hint=None
         )
         loose = self._rank(replace(question, required=()), mode, stages, reading)
@@ -104,13 +113,15 @@ class Ranker:
 
     def _near(
         self, question: Question, found: Sequence[KeyedScore], mode: Mode, stages: Stages
-    ) -> Nearness | Degraded:
+    ) -> Nearness | DegradedChannel:
         keys = [key for key, _ in found]
         near = self._channel.ask(question, keys, POOL, mode)
-        if isinstance(near, Degraded):
+        if isinstance(near, DegradedChannel):
             stages.note("vector", 0, near.reason)
         else:
-            stages.note("vector", len(near.near), "remembered" if near.remembered else near.version)
+            stages.note(
+                "vector", len(near.near), "remembered" if near.remembered else near.model.version
+            )
         return near
 
     def _listing(self, question: Question, words: Words, stages: Stages) -> Ranking:
@@ -144,7 +155,7 @@ def _found(
     order: Order,
     words: Words,
     found: Sequence[KeyedScore],
-    near: Nearness | Degraded | None,
+    near: Nearness | DegradedChannel | None,
 ) -> Ranking:
     """Return an order with the places of its candidates in each channel."""
     vectors = near if isinstance(near, Nearness) else None
@@ -155,7 +166,8 @@ def _found(
         words=words,
         lexical=Listing(found),
         vector=Listing(vectors.near, vectors.cosines) if vectors else Listing(),
-        degraded=(near,) if isinstance(near, Degraded) else (),
+        degraded=(near,) if isinstance(near, DegradedChannel) else (),
         fused=order.fused,
         lifts=order.lifts,
+        model=vectors.model if vectors else None,
     )

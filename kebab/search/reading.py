@@ -6,7 +6,7 @@ from kebab.core.hit import StoredChunk
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
 from kebab.search.coverage import together
-from kebab.search.tokens import index_tokens
+from kebab.text.tokenizer import tokenize
 
 
 class Reading:
@@ -31,7 +31,7 @@ class Reading:
     def body(self, chunk: StoredChunk) -> tuple[str, ...]:
         """Return the tokens of a passage, in order."""
         if chunk.key not in self._bodies:
-            self._bodies[chunk.key] = tuple(index_tokens(chunk.text))
+            self._bodies[chunk.key] = tuple(tokenize(chunk.text))
         return self._bodies[chunk.key]
 
     def tokens(self, chunk: StoredChunk) -> frozenset[str]:

@@ -10,8 +10,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.errors.dependency import needed
-from kebab.search.alphabet import units
-from kebab.search.tokens import normalize, unit_tokens
+from kebab.text.normalize import normalize_for_index
+from kebab.text.scripts import split_units
+from kebab.text.tokenizer import tokenize_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +76,7 @@ class Shingler:
     def _tokens(self, text: str) -> list[int]:
         """Return the numbers of a text's tokens, those of `index_tokens`."""
         found: list[int] = []
-        for unit in units(normalize(text)):
+        for unit in split_units(normalize_for_index(text)):
             found += self._numbers[unit]
         return found
 
@@ -84,7 +85,7 @@ class _Numbers(dict[str, tuple[int, ...]]):
     """The numbers of the tokens of each unit; short units are remembered."""
 
     def __missing__(self, unit: str) -> tuple[int, ...]:
-        made = tuple(map(_number, unit_tokens(unit)))
+        made = tuple(map(_number, tokenize_unit(unit)))
         if len(self) >= _KNOWN:
             self.clear()
         if len(unit) <= _SHORT:

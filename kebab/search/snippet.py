@@ -11,9 +11,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kebab.core.hit import Snippet
-from kebab.search.borders import borders
-from kebab.search.graphemes import whole
 from kebab.search.matches import Match, matches
+from kebab.text.graphemes import snap_to_grapheme
+from kebab.text.sentence_ends import find_sentence_starts
 
 _REPEAT = 0.1
 """What a word that is already in the window adds, as a share of its weight."""
@@ -71,7 +71,7 @@ def _window(text: str, found: Sequence[Match], chars: int) -> _Window:
 
 def _windows(text: str, found: Sequence[Match], chars: int) -> Iterator[_Window]:
     """Yield from each sentence on as many as fit; of one that does not, its best part."""
-    starts = borders(text)
+    starts = find_sentence_starts(text)
     sentences = [
         _trimmed(text, start, end)
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
@@ -108,7 +108,9 @@ def _part(text: str, sentence: _Window, found: Sequence[Match], chars: int) -> _
     if end >= sentence.end:
         return _trimmed(text, start, sentence.end)
     blank = text.rfind(" ", max(last, start + chars // 2), end + 1)
-    return _trimmed(text, start, blank if blank > start else max(whole(text, end), start))
+    return _trimmed(
+        text, start, blank if blank > start else max(snap_to_grapheme(text, end), start)
+    )
 
 
 def _best(found: Sequence[Match], span: int) -> tuple[int, int]:
@@ -125,7 +127,7 @@ def _best(found: Sequence[Match], span: int) -> tuple[int, int]:
 def _word(text: str, low: int, high: int) -> int:
     """Return where the first word of a stretch begins, where there are words."""
     blank = text.find(" ", low, high)
-    return blank + 1 if blank >= 0 else whole(text, low)
+    return blank + 1 if blank >= 0 else snap_to_grapheme(text, low)
 
 
 def _trimmed(text: str, start: int, end: int) -> _Window:

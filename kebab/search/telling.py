@@ -12,7 +12,7 @@ from kebab.core.ports import LibraryReader
 from kebab.search import expression, snippet
 from kebab.search.lexical import COMMON, rarity
 from kebab.search.questions import matter
-from kebab.search.tokens import Term, index_tokens
+from kebab.text.tokenizer import Term, tokenize
 
 MOST_TERMS = 64
 """Page r@5 on the links of k8s-links-ko: .532 with 32 terms, .549 with these."""
@@ -37,13 +37,13 @@ class Telling:
 
     def within(self, text: str) -> Mapping[str, float]:
         """Return those of the tokens that a text holds."""
-        held = set(index_tokens(text))
+        held = set(tokenize(text))
         return {token: weight for token, weight in self.weights.items() if token in held}
 
 
 def telling(library: LibraryReader, texts: Iterable[str]) -> Telling:
     """Return the most telling tokens of texts; tokens of most chunks tell nothing."""
-    counts = Counter(token for text in texts for token in index_tokens(matter(text)))
+    counts = Counter(token for text in texts for token in tokenize(matter(text)))
     kept = dict(counts.most_common(_COUNTED))
     total = library.chunk_count()
     held = library.document_frequency(kept)
@@ -63,7 +63,7 @@ def shared(words: Telling, texts: Iterable[str]) -> list[str]:
         whole = snippet.cut(text, words.weights, len(text))
         for start, end in whole.highlights:
             written = whole.text[start:end]
-            tokens = frozenset(index_tokens(written)) & words.weights.keys()
+            tokens = frozenset(tokenize(written)) & words.weights.keys()
             worth = sum(words.weights[token] for token in tokens)
             if len(written) >= _LEAST_LETTERS and worth:
                 found.setdefault(_alike(written), (worth, written))
@@ -83,4 +83,4 @@ def _distinct(found: Iterable[tuple[float, str]]) -> list[str]:
 
 def _alike(written: str) -> str:
     """Return what different forms of one word have in common: its tokens in order."""
-    return " ".join(index_tokens(written))
+    return " ".join(tokenize(written))

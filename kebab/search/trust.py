@@ -1,15 +1,15 @@
-"""Trust: how much the vectors of a model may say about passages in their language.
+"""Trust: how far the vectors of a model count for passages in their language.
 
-A model of one language gives vectors to every text in its script. In other languages they are of
-some use (names, borrowed words), and of more harm when they weigh as much as in its own. Whether
-passages are in it shows in its commonest words, which no other language has in such number.
+A model of one language gives a vector to every text in its script. In other languages the vectors
+help a little (names, borrowed words) and do harm when they weigh as much as in its own language.
+The commonest English words tell English passages from others: no other language has as many.
 """
 
 from collections.abc import Iterable
 
-from kebab.search.alphabet import units
+from kebab.core.model_profile import LanguageTrust
+from kebab.text.scripts import split_units
 
-_ENGLISH_MODELS = ("minilml6",)
 _COMMON = frozenset(
     ("the", "of", "and", "to", "is", "for", "that", "with", "by", "it", "be", "are", "this", "from")
 )
@@ -17,14 +17,19 @@ _FOREIGN, _ENGLISH = 0.03, 0.09
 """Shares of these words: English prose has .2 of them, texts on code .12, others less than .03."""
 
 _ENOUGH = 30
-"""Passages of fewer words tell nothing about their language."""
+"""Passages with fewer words are taken to be English."""
 
 
-def trust(version: str, texts: Iterable[str]) -> float:
-    """Return how far an embedding version may be trusted on texts, from 0 (foreign) to 1."""
-    if not any(name in version for name in _ENGLISH_MODELS):
-        return 1.0
-    words = [word.lower() for text in texts for word in units(text)]
+def trust(levels: LanguageTrust, texts: Iterable[str]) -> float:
+    """Return how far the vectors of a model count on texts, from 0 to 1."""
+    if levels.english == levels.other:
+        return levels.english
+    return levels.other + (levels.english - levels.other) * _english_share(texts)
+
+
+def _english_share(texts: Iterable[str]) -> float:
+    """Return how far texts are English, from 0 (another language) to 1."""
+    words = [word.lower() for text in texts for word in split_units(text)]
     if len(words) < _ENOUGH:
         return 1.0
     share = sum(word in _COMMON for word in words) / len(words)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kebab.core.chunk import KeyedScore
-from kebab.core.hit import Degraded
 from kebab.core.ids import Key
+from kebab.core.model_profile import ModelProfile
 from kebab.core.ports import Embedder, LibraryReader, Vectors
 from kebab.core.query import Mode
 from kebab.errors.catalog import (
@@ -22,6 +22,7 @@ from kebab.errors.signal import Signal
 from kebab.search import lexical
 from kebab.search.cache import QueryVectors
 from kebab.search.parse import Question
+from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.vector import Vector
@@ -52,7 +53,7 @@ class Nearness:
 
     near: Sequence[KeyedScore]
     cosines: dict[Key, float]
-    version: str
+    model: ModelProfile
     remembered: bool
 
 
@@ -75,7 +76,7 @@ class Channel:
 
     def ask(
         self, question: Question, candidates: Collection[Key], limit: int, mode: Mode
-    ) -> Nearness | Degraded:
+    ) -> Nearness | DegradedChannel:
         """Return the nearest chunks, with the cosines of the candidates; or why there are none.
 
         Raises:
@@ -94,7 +95,7 @@ class Channel:
 
     def _ask(
         self, question: Question, candidates: Collection[Key], limit: int
-    ) -> Nearness | Degraded:
+    ) -> Nearness | DegradedChannel:
         embedder = self.embedder()
         if not embedder.supports(question.plain):
             return unavailable(f"{embedder.version} does not know the script of this query")
@@ -106,7 +107,7 @@ class Channel:
         return Nearness(
             near=near,
             cosines=_cosines(vectors, query, near, candidates),
-            version=embedder.version,
+            model=embedder.profile,
             remembered=remembered,
         )
 
@@ -146,6 +147,6 @@ def _cosines(
     return {**known, **(vectors.cosines(query, missing) if missing else {})}
 
 
-def unavailable(reason: str, hint: str | None = None) -> Degraded:
+def unavailable(reason: str, hint: str | None = None) -> DegradedChannel:
     """Return that the channel could not answer, and what would bring it back."""
-    return Degraded(channel="vector", reason=reason, hint=hint)
+    return DegradedChannel(channel="vector", reason=reason, hint=hint)

@@ -6,14 +6,12 @@ from typing import Any, Literal, TypeAlias
 
 from kebab.core.hit import Confidence
 from kebab.core.query import Mode, Query
-from kebab.search.barriers import Barrier, active
+from kebab.search.barriers import BrokenCondition, active
 from kebab.search.calibrate import confidence
-from kebab.search.explain import Account, Explanation
+from kebab.search.explain import Account, DocumentAccount
 from kebab.search.rank import POOL
+from kebab.wire.why import VerdictName
 
-Kind: TypeAlias = Literal[
-    "found", "next_page", "per_doc", "copy", "kept_out", "no_text", "no_match", "too_far"
-]
 Remedy: TypeAlias = Literal[
     "limit", "per_doc", "copies", "loosen", "hybrid", "ingest", "mend", "within", "inspect"
 ]
@@ -28,12 +26,12 @@ _FLAGS = {"path_glob": "path", "doc_id": "doc-id"}
 class Verdict:
     """Where a document was found or lost, and what would bring it."""
 
-    kind: Kind
+    kind: VerdictName
     text: str
     remedy: Remedy | None = None
 
 
-def verdict(explained: Explanation, query: Query) -> Verdict:
+def verdict(explained: DocumentAccount, query: Query) -> Verdict:
     """Return the verdict on a document by its best passage."""
     best = explained.best
     if best is None:
@@ -58,7 +56,7 @@ def _ranked(place: int, best: Account, query: Query) -> Verdict:
     return Verdict("next_page", text, "limit")
 
 
-def _kept_out(explained: Explanation, best: Account, query: Query) -> Verdict:
+def _kept_out(explained: DocumentAccount, best: Account, query: Query) -> Verdict:
     filters = active(explained.question.filters)
     reasons = " and ".join(_reason(one, filters) for one in explained.lifted)
     if best.place is None:
@@ -70,7 +68,7 @@ def _kept_out(explained: Explanation, best: Account, query: Query) -> Verdict:
     return Verdict("kept_out", f"lost: {reasons}; {after}", "loosen")
 
 
-def _reason(barrier: Barrier, filters: Mapping[str, Any]) -> str:
+def _reason(barrier: BrokenCondition, filters: Mapping[str, Any]) -> str:
     phrase = barrier.phrase
     if phrase is None:
         return f"the filter {_filter(str(barrier.filter), filters)} keeps it out"
@@ -92,7 +90,9 @@ def _unreached(best: Account, query: Query) -> Verdict:
     """Return why a passage that nothing keeps out is no candidate."""
     words = _by_words(best, query.mode)
     meaning, remedy = _by_meaning(best, query.mode)
-    kind: Kind = "no_match" if best.words.rank is None and best.meaning.rank is None else "too_far"
+    kind: VerdictName = (
+        "no_match" if best.words.rank is None and best.meaning.rank is None else "too_far"
+    )
     return Verdict(kind, "lost: " + " and ".join(filter(None, (words, meaning))), remedy)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kebab.core.legible import legible
+from kebab.text.normalize import escape_undecodable
 
 EXAMPLES = 3
 """How many names of one reason are remembered."""
@@ -23,7 +23,7 @@ class Skips:
         self.by_reason[reason] += 1
         names = self.examples.setdefault(reason, [])
         if len(names) < EXAMPLES:
-            names.append(legible(path))
+            names.append(escape_undecodable(path))
 
     def merge(self, other: "Skips") -> None:
         """Add what another scan left out."""

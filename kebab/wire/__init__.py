@@ -1,4 +1,4 @@
 """Everything kebab says or takes as JSON, each object declared once.
 
-`python -m kebab.wire.publish` writes the schemas and the pages made from these declarations.
+`python -m tools.publish` writes the schemas and the pages made from these declarations.
 """

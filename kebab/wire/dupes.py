@@ -8,6 +8,8 @@ from kebab.wire.citation import Citation, Freshness
 from kebab.wire.record import Record, Reply
 from kebab.wire.search import Unit
 
+GroupUnit = Literal["document", "passage"]
+
 
 class DuplicateMember(Struct, frozen=True, kw_only=True):
     """One document or passage of a group."""
@@ -39,7 +41,7 @@ class DuplicateMember(Struct, frozen=True, kw_only=True):
 class DuplicateGroup(Record, frozen=True, kw_only=True, tag="duplicate_group.v1"):
     """Members that are all like the first one."""
 
-    unit: Literal["document", "passage"]
+    unit: GroupUnit
     """What the members are."""
     kind: Literal["exact", "near"]
     """Whether all equal the first member."""

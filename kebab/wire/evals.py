@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from kebab.wire.citation import Positive
 from kebab.wire.record import Reply
-from kebab.wire.search import ModeName, Unit
+from kebab.wire.search import ConfidenceName, ModeName, Unit
 
 PairedMetric: TypeAlias = Literal["hit@1", "hit@5", "hit@10", "mrr@10", "ndcg@10"]
 """A metric that every answerable question has a value of."""
@@ -81,7 +81,7 @@ class EvalOutcome(Struct, frozen=True, kw_only=True):
     """How many hits it has."""
     score: Unit | None
     """The score of the first hit; null without hits."""
-    confidence: Literal["strong", "fair", "weak"] | None
+    confidence: ConfidenceName | None
     """The confidence of the first hit; null without hits."""
     refused: bool
     """Whether no hit is above `weak`."""

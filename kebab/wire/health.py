@@ -6,13 +6,15 @@ from msgspec import Struct
 
 from kebab.wire.record import Reply
 
+CheckStatus = Literal["ok", "warn", "fail", "skip"]
+
 
 class DoctorCheck(Struct, frozen=True, kw_only=True):
     """One thing that was looked at."""
 
     name: str
     """What."""
-    status: Literal["ok", "warn", "fail", "skip"]
+    status: CheckStatus
     """How it is: only `fail` is unhealthy."""
     summary: str
     """One sentence for a person."""

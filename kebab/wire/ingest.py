@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 from kebab.wire.error import ErrorReply
 from kebab.wire.record import Reply
 
-ItemKind = Literal["new", "updated", "moved", "removed", "error"]
+ItemKindName = Literal["new", "updated", "moved", "removed", "error"]
 EventKind = Literal[
     "scan_started",
     "scan_completed",
@@ -24,7 +24,7 @@ EventKind = Literal[
 class IngestItem(Struct, frozen=True, kw_only=True):
     """What happened to one file."""
 
-    kind: ItemKind
+    kind: ItemKindName
     """What happened."""
     doc_id: str | None
     """The document; null when there is none."""

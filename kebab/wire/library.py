@@ -7,6 +7,8 @@ from msgspec import Struct
 from kebab.wire.citation import Citation, Freshness
 from kebab.wire.record import Record, Reply
 
+VectorState = Literal["pending", "committed", "unsupported"]
+
 
 class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
     """One document in a list."""
@@ -65,7 +67,7 @@ class ChunkBrief(Struct, frozen=True, kw_only=True):
     """Where it stands."""
     chars: int
     """How many code points it has."""
-    vector: Literal["pending", "committed", "unsupported"]
+    vector: VectorState
     """Whether it has a vector."""
 
 

@@ -9,6 +9,7 @@ from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.error import ErrorReply
 from kebab.wire.record import Record, Reply, Request
 
+ConfidenceName = Literal["strong", "fair", "weak"]
 ModeName = Literal["hybrid", "lexical", "vector"]
 Unit = Annotated[float, Meta(ge=0, le=1)]
 
@@ -93,7 +94,7 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """Its place, 1-based, counted over all pages."""
     score: Unit
     """Calibrated evidence, comparable between queries."""
-    confidence: Literal["strong", "fair", "weak"]
+    confidence: ConfidenceName
     """How far the score can be trusted to mean an answer."""
     score_kind: Literal["calibrated"]
     """What `score` is."""

@@ -5,13 +5,20 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Positive
-from kebab.wire.library import DocSummary
+from kebab.wire.library import DocSummary, VectorState
 from kebab.wire.record import Reply
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Unit
 
 Count = Annotated[int, Meta(ge=0)]
 ColumnName = Literal["title", "headings", "body"]
+BarrierKind = Literal["filter", "phrase", "exclusion"]
 FilterName = Literal["tag", "lang", "media", "path", "source", "doc_id", "since", "until"]
+FilterOrigin = Literal["request", "query"]
+TermUse = Literal["asked", "absent", "common", "surplus", "filler"]
+VerdictName = Literal[
+    "found", "next_page", "per_doc", "copy", "kept_out", "no_text", "no_match", "too_far"
+]
+Withheld = Literal["per_doc", "copies"]
 
 
 class TermReading(Struct, frozen=True, kw_only=True):
@@ -21,7 +28,7 @@ class TermReading(Struct, frozen=True, kw_only=True):
     """The term: a stem, or two letters of a script without blanks."""
     prefix: bool
     """Whether it also stands for every longer term."""
-    use: Literal["asked", "absent", "common", "surplus", "filler"]
+    use: TermUse
     """`asked`; or left out: `absent` occurs nowhere, `common` in most passages, `surplus` is beyond
     the most terms of a query, and a `filler` only makes a question of what is asked."""
     weight: float | None
@@ -46,7 +53,7 @@ class FilterReading(Struct, frozen=True, kw_only=True):
     """Which one."""
     values: list[str]
     """Its values; dates as RFC 3339."""
-    origin: Literal["request", "query"]
+    origin: FilterOrigin
     """Whether the request sets it, or the text of the query."""
 
 
@@ -76,7 +83,7 @@ class QueryReading(Struct, frozen=True, kw_only=True):
 class Barrier(Struct, frozen=True, kw_only=True):
     """A condition that keeps a passage out."""
 
-    kind: Literal["filter", "phrase", "exclusion"]
+    kind: BarrierKind
     """A filter that does not hold, a required phrase that is missing, or an excluded one."""
     filter: FilterName | None
     """The filter; null for a phrase."""
@@ -119,7 +126,7 @@ class PassageAccount(Struct, frozen=True, kw_only=True):
     """What keeps it out; empty when nothing does."""
     held: HeldTerms
     """The terms that it holds."""
-    vector: Literal["pending", "committed", "unsupported"]
+    vector: VectorState
     """Whether it has a vector, waits for one, or is in a script that the model does not know."""
     lexical: Standing
     """By its words; the score is bm25."""
@@ -135,7 +142,7 @@ class PassageAccount(Struct, frozen=True, kw_only=True):
     """The final evidence, calibrated; null when it was no candidate."""
     hit_rank: Positive | None
     """Its rank among the hits of all pages; null when it is none."""
-    withheld: Literal["per_doc", "copies"] | None
+    withheld: Withheld | None
     """Why it is no hit although it was ranked: its document or its very text is shown enough."""
 
 
@@ -154,9 +161,7 @@ class Explanation(Reply, frozen=True, kw_only=True, tag="explanation.v1"):
     """Whether it is among the hits of the page."""
     rank: Positive | None
     """Its rank among the hits of all pages; null when it has none."""
-    verdict: Literal[
-        "found", "next_page", "per_doc", "copy", "kept_out", "no_text", "no_match", "too_far"
-    ]
+    verdict: VerdictName
     """Where it was found or lost. `too_far` is beyond the candidates of each channel."""
     message: str
     """The verdict in a sentence."""

@@ -14,9 +14,9 @@ import pytest
 
 from kebab.core.answer import AnswerMode, Refusal
 from kebab.store.sqlite.turns import SqliteConversations
-from kebab.wire.schemas import documents
 from tests.fakes.console import Ran, environment, run
 from tests.fakes.conversations import turn
+from tools.schemas import build_schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL, SCRIPTED = "kebab", "tests.fakes.facade"
@@ -25,7 +25,7 @@ REAL, SCRIPTED = "kebab", "tests.fakes.facade"
 @cache
 def validators() -> dict[str, jsonschema.Draft202012Validator]:
     """Return a validator for each schema, by the `schema_version` that it describes."""
-    return {name: jsonschema.Draft202012Validator(one) for name, one in documents().items()}
+    return {name: jsonschema.Draft202012Validator(one) for name, one in build_schemas().items()}
 
 
 def checked(text: str, *, status: int, command: str) -> list[dict[str, Any]]:

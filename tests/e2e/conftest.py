@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kebab.embed.models import MODELS
-from kebab.wire.schemas import documents
+from kebab.embed.registry import MODELS
 from tests.fakes import tiny_model
 from tests.fakes.console import Ran, run
+from tools.schemas import build_schemas
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "127.0.0.1:9"
@@ -29,7 +29,7 @@ Line = dict[str, Any]
 
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(documents()[name])
+    return Draft202012Validator(build_schemas()[name])
 
 
 def lines(raw: bytes) -> list[Line]:

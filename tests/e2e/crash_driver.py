@@ -26,11 +26,11 @@ from kebab.ingest.request import IngestPorts, IngestRequest
 from kebab.ingest.run import run
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.text import TextParser
-from kebab.search.tokens import index_tokens
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
-from tests.fakes.embedder import HashingEmbedder
+from kebab.text.tokenizer import tokenize
+from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 WRITES = {
     *("add_source", "put", "touch", "remove", "mark_vectors", "reset_vectors"),
@@ -93,10 +93,10 @@ def die() -> None:
 
 
 def ingest(root: str, data: Path, fuse: Fuse) -> None:
-    with SqliteWriter(data, index_tokens) as library:
+    with SqliteWriter(data, tokenize) as library:
         ports = IngestPorts(
             library=Fused(library, fuse),
-            vectors=lambda version: Fused(LanceVectors(data, version), fuse),
+            vectors=lambda version: Fused(LanceVectors(data, version, PROFILE.dimension), fuse),
             embedder=lambda: HashingEmbedder(batch=8),
             parsers={"text/markdown": MarkdownParser(), "text/plain": TextParser()},
             budget=Budget,
@@ -110,7 +110,7 @@ def dump(data: Path) -> dict[str, Any]:
     with SqliteReader(data) as reader:
         version = reader.get_value("embedding_version")
         assert version is not None, "the first run gave every chunk a vector"
-        vectors = LanceVectors(data, version)
+        vectors = LanceVectors(data, version, PROFILE.dimension)
         rows = Counter(map(Key, vectors.keys()))
         chunks = reader.chunks(sorted(rows))
         ids = {chunk.key: chunk.chunk_id for chunk in chunks}

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from kebab.embed.models import E5_SMALL
+from kebab.embed.registry import E5_SMALL
 from tests.fakes import tiny_model
 
 BREAKS = """

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kebab.embed.models import E5_SMALL
+from kebab.embed.registry import E5_SMALL
 from tests.fakes import tiny_model
 
 NOWHERE = "http://127.0.0.1:9"

@@ -2,17 +2,41 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from kebab.core.model_profile import (
+    Answerability,
+    AnswerabilityCurve,
+    CosineScale,
+    LanguageTrust,
+    ModelProfile,
+    ProbePair,
+)
 from kebab.errors.catalog import EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from kebab.core.vector import Matrix, Vector
 
 _WORD = re.compile(r"\w+")
+
+PROFILE = ModelProfile(
+    version="hashing-words-384-v1",
+    dimension=384,
+    window=254,
+    languages="all languages",
+    scripts=None,
+    language_trust=LanguageTrust(english=1.0, other=1.0),
+    cosine_scale=CosineScale(0.0, 1.0),
+    answerability=Answerability(
+        hybrid=AnswerabilityCurve(words=3.7, cosine=6.3, evidence=0.0, length=0.263, start=-5.55),
+        vector=AnswerabilityCurve(words=2.97, cosine=5.18, evidence=0.0, length=0.0, start=-3.99),
+    ),
+    probe=ProbePair(cosine=0.5, tolerance=0.1),
+)
 
 
 class HashingEmbedder:
@@ -21,15 +45,14 @@ class HashingEmbedder:
     def __init__(
         self,
         *,
-        version: str = "hashing-words-384-v1",
-        dimension: int = 384,
-        window: int = 254,
+        version: str = PROFILE.version,
+        dimension: int = PROFILE.dimension,
+        window: int = PROFILE.window,
+        profile: ModelProfile = PROFILE,
         supports: Callable[[str], bool] = lambda text: True,
         batch: int = 32,
     ) -> None:
-        self._version = version
-        self._dimension = dimension
-        self._window = window
+        self._profile = replace(profile, version=version, dimension=dimension, window=window)
         self._supports = supports
         self._batch = batch
         self.embedded: list[str] = []
@@ -38,16 +61,20 @@ class HashingEmbedder:
         """How often it was told that it will be needed."""
 
     @property
+    def profile(self) -> ModelProfile:
+        return self._profile
+
+    @property
     def version(self) -> str:
-        return self._version
+        return self._profile.version
 
     @property
     def dimension(self) -> int:
-        return self._dimension
+        return self._profile.dimension
 
     @property
     def window(self) -> int:
-        return self._window
+        return self._profile.window
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(_WORD.findall(text)) for text in texts]
@@ -70,10 +97,10 @@ class HashingEmbedder:
             yield indexes, np.stack([self._vector(text) for text in part])
 
     def _vector(self, text: str) -> "Vector":
-        total = np.zeros(self._dimension, dtype=np.float64)
+        total = np.zeros(self._profile.dimension, dtype=np.float64)
         for word in _WORD.findall(text.lower()) or [""]:
             seed = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
-            total += np.random.default_rng(seed).standard_normal(self._dimension)
+            total += np.random.default_rng(seed).standard_normal(self._profile.dimension)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
 

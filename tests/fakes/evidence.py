@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kebab.core.hit import Confidence, Degraded, Evidence, Hit, Page, Snippet, StoredChunk
+from kebab.core.hit import Confidence, Hit, Page, Snippet, StoredChunk
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.search.calibrate import STRONG
+from kebab.wire.search import DegradedChannel, Retrieval
 
 
 def stored(text: str, key: int = 1, **fields: Any) -> StoredChunk:
@@ -35,6 +36,19 @@ def stored(text: str, key: int = 1, **fields: Any) -> StoredChunk:
     return StoredChunk(**{**given, **fields})
 
 
+def retrieval(**fields: Any) -> Retrieval:
+    """Return how a hit was found: by its words if nothing else is said."""
+    given: dict[str, Any] = {
+        "method": "lexical",
+        "lexical_rank": None,
+        "lexical_score": None,
+        "vector_rank": None,
+        "vector_score": None,
+        "fusion_score": 0.0,
+    }
+    return Retrieval(**{**given, **fields})
+
+
 def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
     """Return a chunk as a hit."""
     return Hit(
@@ -43,14 +57,14 @@ def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
         confidence=Confidence.STRONG if score >= STRONG else Confidence.WEAK,
         chunk=chunk,
         snippet=Snippet(text=chunk.text[:80]),
-        evidence=Evidence(lexical_rank=rank, lexical_score=score, fusion_score=score),
+        retrieval=retrieval(lexical_rank=rank, lexical_score=score, fusion_score=score),
     )
 
 
 def page(
     *hits: Hit,
     asked: Mapping[str, float] | None = None,
-    degraded: tuple[Degraded, ...] = (),
+    degraded: tuple[DegradedChannel, ...] = (),
     conviction: float | None = None,
 ) -> Page:
     """Return a page of hits; as convincing as its best one if nothing else is said."""

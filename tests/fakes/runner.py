@@ -1,27 +1,28 @@
-"""A twin of the process runner: answers commands without starting anything."""
+"""A fake process runner that answers commands without starting a process."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kebab.bench.process import Outcome
+from kebab.bench.sandbox import Outcome
 
 VERSION = "fastembed-minilml6-384-v1"
 
 
-_TOLD: dict[str, dict[str, object]] = {
-    "kebab.bench.asker": {
+_WORKER = "tools.bench.workers"
+_REPLIES: dict[str, dict[str, object]] = {
+    "latency": {
         "first": [5.0],
         "search": [2.0, 3.0, 4.0],
         "words": [1.0],
         "embedding": [1.5],
     },
-    "kebab.bench.peak": {"peak_bytes": 500_000_000},
+    "memory": {"peak_bytes": 500_000_000},
 }
 
 
 class FakeRunner:
-    """Knows what kebab says to a benchmark; every process takes `seconds`."""
+    """Knows the replies of kebab to a benchmark; every process takes `seconds`."""
 
     def __init__(
         self,
@@ -39,7 +40,7 @@ class FakeRunner:
         """A word in a command that makes it fail."""
         self.edited = edited
         """How many passages an edit has embedded."""
-        self.grown = 0
+        self.chunks = 0
         self.commands: list[tuple[str, ...]] = []
         self.environments: list[dict[str, str]] = []
         self._seen: set[str] = set()
@@ -51,38 +52,38 @@ class FakeRunner:
         self.environments.append(dict(environment))
         if self.broken and self.broken in command:
             return Outcome(status=2, seconds=self.seconds, err=b"error: broken on purpose\n")
-        said = self._said(command, folder)
+        reply = self._build_reply(command, folder)
         return Outcome(
             status=0,
             seconds=self.seconds,
             peak_bytes=200_000_000,
-            out=json.dumps(said).encode() if said else b"",
-            err=b"import 250 typing\nimport 1500 click\n" if _told(command) else b"",
+            out=json.dumps(reply).encode() if reply else b"",
+            err=b"import 250 typing\nimport 1500 click\n" if _profiles_imports(command) else b"",
         )
 
-    def _said(self, command: Sequence[str], folder: Path) -> dict[str, object]:
-        if "ingest" in command and not _told(command):
-            return self._ingested(Path(command[-2]), folder)
-        if "kebab.bench.grower" in command:
-            return self._grown(Path(command[3]), folder)
-        for program, told in _TOLD.items():
-            if program in command:
-                return told
+    def _build_reply(self, command: Sequence[str], folder: Path) -> dict[str, object]:
+        if "ingest" in command and not _profiles_imports(command):
+            return self._ingest(Path(command[-2]), folder)
+        if _WORKER in command:
+            program = command[3]
+            if program == "index":
+                return self._index(Path(command[4]), folder)
+            return _REPLIES[program]
         if "search" in command:
             return {"degraded": self.degraded}
-        if "kebab.bench.embedder" in command:
+        if "kebab.bench.embedding_worker" in command:
             return {"texts": 256, "seconds": 2.0 if "kebab" in command else 10.0}
-        return _yardstick(command[2])
+        return _run_yardstick(command[2])
 
-    def _grown(self, notes: Path, folder: Path) -> dict[str, object]:
-        told = self._ingested(notes, folder)
-        return {"new": told["new"], "chunks": self.grown, "embedded": self.grown}
+    def _index(self, notes: Path, folder: Path) -> dict[str, object]:
+        report = self._ingest(notes, folder)
+        return {"new": report["new"], "chunks": self.chunks, "embedded": self.chunks}
 
-    def _ingested(self, notes: Path, folder: Path) -> dict[str, object]:
+    def _ingest(self, notes: Path, folder: Path) -> dict[str, object]:
         files = sum(1 for path in notes.rglob("note-*"))
         known = str(notes) in self._seen
         self._seen.add(str(notes))
-        self.grown += 20 * files
+        self.chunks += 20 * files
         data = folder / "data"
         data.mkdir(exist_ok=True)
         (data / "kebab.db").write_bytes(b"x" * 4096)
@@ -101,13 +102,13 @@ class FakeRunner:
         return self.edited if known else 2 * files
 
 
-def _told(command: Sequence[str]) -> bool:
-    """Return whether a process tells what it imports."""
+def _profiles_imports(command: Sequence[str]) -> bool:
+    """Return whether a process reports its imports."""
     return "_find_and_load" in command[2]
 
 
-def _yardstick(program: str) -> dict[str, object]:
-    """Return what a small program of the benchmark's own prints."""
+def _run_yardstick(program: str) -> dict[str, object]:
+    """Return what a yardstick prints."""
     if "standard_normal" in program:
         return {"ms": [0.5, 0.6]}
     if "ThreadPoolExecutor" in program:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import layout, onnx_bert
-from kebab.embed.models import EmbeddingModel
+from kebab.embed import model_directory, onnx_bert
+from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 _TEXT = """
@@ -15,13 +15,13 @@ _TEXT = """
     search finds notes query passage : .
 """
 WORDS = [*SPECIAL, *_TEXT.split()]
-_HIDDEN = 384
+DIMENSION = 384
 _WIDE = 32
 _POSITIONS = 512
 
 
 def weights(
-    seed: int = 7, *, hidden: int = _HIDDEN, positions: int = _POSITIONS
+    seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS
 ) -> dict[str, np.ndarray]:
     """Return random weights under the names that sentence-transformers uses."""
     chance = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def tokenizer_json(*, padding: bool = False) -> str:
     return str(tokenizer.to_str())
 
 
-def onnx_bytes(seed: int = 7, *, hidden: int = _HIDDEN, positions: int = _POSITIONS) -> bytes:
+def onnx_bytes(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
     found = weights(seed, hidden=hidden, positions=positions)
     return bytes(onnx_bert.build(found).SerializeToString())
@@ -95,18 +95,21 @@ def install(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:
     directory.mkdir(parents=True)
     positions = max(_POSITIONS, model.positions)
     graph = onnx_bytes(seed, hidden=model.dimension, positions=positions)
-    (directory / layout.MODEL_FILE).write_bytes(graph)
+    (directory / model_directory.MODEL_FILE).write_bytes(graph)
     # Fixed padding and cutting in the file, as real ones have it: embedders must not obey them.
-    (directory / layout.TOKENIZER_FILE).write_text(tokenizer_json(padding=True))
+    (directory / model_directory.TOKENIZER_FILE).write_text(tokenizer_json(padding=True))
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}
-    (directory / layout.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
-    manifest = layout.Manifest(
+    (directory / model_directory.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
+    manifest = model_directory.Manifest(
         model=model.name,
         embedding_version=model.version,
         source="tests",
         precision="fp32",
         cosine=None,
-        files={name: layout.facts(directory / name) for name in layout.FILES},
+        files={
+            name: model_directory.read_file_facts(directory / name)
+            for name in model_directory.FILES
+        },
     )
-    layout.write_manifest(directory, manifest)
+    model_directory.write_manifest(directory, manifest)
     return directory

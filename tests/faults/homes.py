@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.embed.models import MODELS
+from kebab.embed.registry import MODELS
 from tests.fakes import tiny_model
 from tests.fakes.console import environment
 

@@ -60,7 +60,7 @@ def _held(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
 
 def _vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
     """Return what the table holds, and what the sidecar answers."""
-    vectors = LanceVectors(data, version)
+    vectors = LanceVectors(data, version, _DIMENSION)
     rows, mapped = _table(data, version), vectors.keys()
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
     return {

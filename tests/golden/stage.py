@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from kebab.core.answer import AnswerMode, Refusal
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 from kebab.store.sqlite.migrate import expected, scripts
 from kebab.store.sqlite.turns import SqliteConversations
 from tests.fakes import tiny_model

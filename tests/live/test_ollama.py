@@ -10,9 +10,9 @@ import pytest
 
 from kebab.core.answer import Message
 from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelRejected, TimedOut
-from kebab.ollama.probe import full_name, probe
-from kebab.transport.endpoint import parse_endpoint
-from kebab.transport.exchange import Deadlines
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_stream import Deadlines
+from kebab.llm.probe import complete_name, probe_ollama
 from tests.isolation import REAL
 from tests.ports.language_models import ollama_model
 
@@ -36,7 +36,7 @@ def installed():
     with httpx.Client(trust_env=not endpoint.loopback, timeout=30) as client:
         return {
             name: client.post(endpoint.url("/api/show"), json={"model": name}).json()
-            for name in probe(endpoint, read_s=30.0).models
+            for name in probe_ollama(endpoint, read_s=30.0).models
         }
 
 
@@ -72,7 +72,7 @@ def ask(model, question, on_text=lambda piece: None, max_tokens=32):
 
 
 def test_the_server_has_the_model(name):
-    assert full_name(name) in probe(parse_endpoint(ENDPOINT), name, read_s=30.0).models
+    assert complete_name(name) in probe_ollama(parse_endpoint(ENDPOINT), name, read_s=30.0).models
 
 
 def test_pieces_make_the_text_and_tokens_are_counted(model, heard):

@@ -20,12 +20,10 @@ from kebab.errors.catalog import (
     TimedOut,
 )
 from kebab.errors.signal import Signal
-from kebab.ollama.chat import ChatOptions, OllamaChat
-from kebab.openai.chat import ChatOptions as OpenAiOptions
-from kebab.openai.chat import OpenAiChat
-from kebab.openai.endpoint import parse_base_url
-from kebab.transport.endpoint import parse_endpoint
-from kebab.transport.exchange import Deadlines
+from kebab.llm.endpoint import parse_base_url, parse_endpoint
+from kebab.llm.http_stream import Deadlines
+from kebab.llm.ollama import OllamaChat, OllamaOptions
+from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from tests.fakes import openai
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.ollama import Fail, FakeOllama, Pause, Say, fake_ollama
@@ -281,7 +279,7 @@ def ollama_model(
     url: str, deadlines: Deadlines, *, model: str = "tiny", context_tokens: int = 8192
 ) -> OllamaChat:
     """Return the adapter for a server."""
-    options = ChatOptions(context_tokens=context_tokens, deadlines=deadlines)
+    options = OllamaOptions(context_tokens=context_tokens, deadlines=deadlines)
     return OllamaChat(parse_endpoint(url), model, options)
 
 

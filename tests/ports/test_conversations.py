@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.answer import AnswerMode, Refusal, SessionSummary
+from kebab.core.answer import AnswerMode, Refusal, SessionRow
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.turns import SqliteConversations
 from tests.fakes.conversations import MemoryConversations, turn
@@ -102,8 +102,8 @@ def test_sessions_are_listed_with_the_one_used_last_first(conversations):
     asked(conversations, "old", "four", at=90)
 
     assert conversations.sessions() == [
-        SessionSummary(name="old", turns=3, first_question="one", created=10, updated=90),
-        SessionSummary(name="new", turns=1, first_question="three", created=50, updated=50),
+        SessionRow(name="old", turns=3, first_question="one", created=10, updated=90),
+        SessionRow(name="new", turns=1, first_question="three", created=50, updated=50),
     ]
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kebab.embed.hot import OnnxEmbedder
-from kebab.embed.models import E5_SMALL, MODELS
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.registry import MODELS
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 
@@ -26,17 +26,21 @@ def models_dir(tmp_path_factory):
     return tmp_path_factory.mktemp("models")
 
 
-WIDE = replace(E5_SMALL, key="wide", version="test-wide-768-v1", dimension=768)
-ROWS = {model.key: model for model in (*MODELS, WIDE)}
-"""Every model of the registry, with random weights, and one of another dimension."""
+WIDE = replace(MODELS[0], key="wide", version="test-wide-768-v1", dimension=768)
+"""A model of another dimension than those of the registry."""
 
 
-@pytest.fixture(scope="module", params=["hashing", *ROWS])
+@pytest.fixture(
+    scope="module",
+    params=[None, *MODELS, WIDE],
+    ids=lambda model: model.key if model else "hashing",
+)
 def embedder(request, models_dir):
-    if request.param == "hashing":
+    """The fake, and an ONNX embedder with random weights for each model of the registry."""
+    if request.param is None:
         return HashingEmbedder()
-    model = ROWS[request.param]
-    return OnnxEmbedder(tiny_model.install(model, models_dir), model, threads=2)
+    directory = tiny_model.install(request.param, models_dir)
+    return OnnxEmbedder(directory, request.param, threads=2)
 
 
 def test_the_facts_are_those_of_the_registry():
@@ -53,6 +57,13 @@ def vectors(embedder, texts):
         assert np.isnan(found[indexes]).all(), "an index came twice"
         found[indexes] = matrix
     return found
+
+
+def test_the_profile_agrees_with_the_embedder(embedder):
+    profile = embedder.profile
+
+    assert (profile.version, profile.dimension) == (embedder.version, embedder.dimension)
+    assert profile.window == embedder.window
 
 
 def test_the_version_names_the_dimension(embedder):

@@ -16,7 +16,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.transport.exchange import LONGEST_TOKEN
+from kebab.llm.chat import MAX_TOKEN_CHARS
 from tests.fakes.dead_ends import never_accepting, refusing
 from tests.ports.language_models import ADAPTERS, DIALECTS, PATIENT, SUBJECTS, Speech
 
@@ -269,10 +269,10 @@ def test_a_server_that_keeps_to_no_limit_is_left(make_adapter, pieces, heard, id
     subject = make_adapter(PATIENT)
     subject.says(Speech(pieces=pieces))
 
-    with pytest.raises(ModelProtocol, match="far longer than was asked for"):
+    with pytest.raises(ModelProtocol, match="far longer than the limit"):
         ask(subject, heard.append, max_tokens=64)
 
-    assert len("".join(heard)) <= LONGEST_TOKEN * 64
+    assert len("".join(heard)) <= MAX_TOKEN_CHARS * 64
     assert idle()
     asserted_to_work(subject)
 

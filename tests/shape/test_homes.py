@@ -17,14 +17,22 @@ HOMES = {
     "click": ("kebab.cli",),
     "fastembed": ("kebab.embed",),
     "frontmatter": ("kebab.parse",),
-    "httpx": ("kebab.transport",),
+    "httpx": ("kebab.llm",),
     "huggingface_hub": ("kebab.embed",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
     # Notes are cut along it, and answers are drawn by it.
     "markdown_it": ("kebab.cli.render.markdown", "kebab.parse"),
-    # Wire objects and settings are its structs: `app` fills them, a surface takes them apart.
-    "msgspec": ("kebab.app", "kebab.cli", "kebab.config", "kebab.wire"),
+    # Wire records and settings are its structs: pipelines and `app` fill them, surfaces read them.
+    "msgspec": (
+        "kebab.app",
+        "kebab.cli",
+        "kebab.config",
+        "kebab.ingest",
+        "kebab.rag",
+        "kebab.search",
+        "kebab.wire",
+    ),
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
     # evaluation draws samples.
     "numpy": ("kebab.embed", "kebab.evals.resample", "kebab.search", "kebab.store"),
@@ -32,7 +40,7 @@ HOMES = {
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "platformdirs": ("kebab.config.paths",),
-    "py_rust_stemmers": ("kebab.search.stems",),
+    "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": ("kebab.store.lance",),
     "rich": ("kebab.cli.render",),
     "tokenizers": ("kebab.embed",),

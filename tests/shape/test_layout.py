@@ -9,7 +9,7 @@ import pytest
 
 from tests.shape.tree import modules
 
-SOURCES = modules("kebab")
+SOURCES = [*modules("kebab"), *modules("tools")]
 EVERYTHING = [*SOURCES, *modules("tests")]
 
 BANNED_NAMES = {"utils", "util", "helpers", "common", "misc", "base", "manager", "types"}

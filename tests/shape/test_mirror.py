@@ -1,4 +1,4 @@
-"""The unit tests mirror the package: a module and its test are found from each other."""
+"""The unit tests mirror the package and the developer programs, in both directions."""
 
 import ast
 from collections.abc import Collection
@@ -12,13 +12,15 @@ SMALL = 15
 TESTED_ELSEWHERE: dict[str, str] = {}
 """Modules whose behaviour has no unit of its own, each with the reason."""
 
-SOURCES = modules("kebab")
+SOURCES = [*modules("kebab"), *modules("tools")]
 TESTS = [test for test in modules("tests/unit") if test.path.name.startswith("test_")]
 
 
-def folder_of_tests(module: Module) -> Path:
-    """Return where the unit tests of a module stand."""
-    return ROOT / "tests" / "unit" / module.path.relative_to(ROOT / "kebab").parent
+def unit_folder(module: Module) -> Path:
+    """Return the folder of the unit tests of a module; those of `tools` lie in `tools`."""
+    folder = module.path.parent.relative_to(ROOT)
+    inside = folder.relative_to("kebab") if folder.is_relative_to("kebab") else folder
+    return ROOT / "tests" / "unit" / inside
 
 
 def owner_of(test: Path, names: Collection[str]) -> str | None:
@@ -36,10 +38,10 @@ def owner_of(test: Path, names: Collection[str]) -> str | None:
     return max(fitting, key=len, default=None)
 
 
-def files_for(module: Module) -> list[Path]:
-    """Return the test files of a module."""
+def unit_tests(module: Module) -> list[Path]:
+    """Return the unit tests of a module."""
     names = {path.stem for path in module.path.parent.glob("*.py")}
-    files = folder_of_tests(module).glob("test_*.py")
+    files = unit_folder(module).glob("test_*.py")
     return sorted(path for path in files if owner_of(path, names) == module.path.stem)
 
 
@@ -60,21 +62,18 @@ def only_declares(module: Module) -> bool:
     )
 
 
-def has_module(test: Module) -> bool:
-    """Return whether a test file belongs to a module."""
-    folder = ROOT / "kebab" / test.path.relative_to(ROOT / "tests" / "unit").parent
-    return owner_of(test.path, {path.stem for path in folder.glob("*.py")}) is not None
+TESTED = {test for module in SOURCES for test in unit_tests(module)}
 
 
 def test_every_module_with_behaviour_has_its_unit_test():
     behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
-    without = {str(module) for module in behave if not files_for(module)}
+    without = {str(module) for module in behave if not unit_tests(module)}
 
     assert without == set(TESTED_ELSEWHERE)
 
 
 def test_every_unit_test_has_its_module():
-    assert not [str(test) for test in TESTS if not has_module(test)]
+    assert not [str(test) for test in TESTS if test.path not in TESTED]
 
 
 def test_exceptions_name_modules_that_exist_and_give_a_reason():

@@ -9,15 +9,15 @@ import pytest
 
 from tests.shape.tree import ROOT
 
-_NEEDED = ("kebab", "tests", "docs", "migrations", "pyproject.toml")
+_NEEDED = ("kebab", "tools", "tests", "docs", "migrations", "pyproject.toml")
 _SMALL = shutil.ignore_patterns("__pycache__", "kept")
 
 PLANTED = {
     "an exception of a library that no table maps": (
-        "kebab/transport/failures.py",
-        "        httpx.ReadError: _cut,\n",
+        "kebab/llm/http_errors.py",
+        "        httpx.ReadError: _connection_lost,\n",
         "",
-        "tests/unit/transport/test_failures.py",
+        "tests/unit/llm/test_http_errors.py",
     ),
     "a missing translation": (
         "kebab/errors/translations/ko.py",
@@ -54,7 +54,7 @@ def tree(tmp_path_factory):
 
 def guarded(tree, guard):
     """Return whether the guard passes in the tree, and what it says."""
-    line = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", guard]
+    line = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", guard]
     environ = {**os.environ, "PYTHONPATH": str(tree)}
     ran = subprocess.run(line, cwd=tree, env=environ, capture_output=True, check=False)
     assert ran.returncode in (0, 1), (ran.stdout + ran.stderr).decode(errors="replace")

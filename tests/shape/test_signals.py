@@ -14,12 +14,10 @@ ROWS = {row.__name__: row.meaning for row in catalog().values()}
 HOME = "kebab.errors"
 ADAPTERS = (
     "kebab.embed",
-    "kebab.ollama",
-    "kebab.openai",
+    "kebab.llm",
     "kebab.parse",
     "kebab.source",
     "kebab.store",
-    "kebab.transport",
 )
 TRANSLATIONS = ("kebab.errors.dependency", "kebab.errors.refusal")
 """Where the file system and the import system are translated for everybody."""

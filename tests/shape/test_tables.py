@@ -26,11 +26,11 @@ TABLES = {
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
     ),
     "httpx": (
-        "transport/test_failures.py",
+        "llm/test_http_errors.py",
         "test_every_exception_of_httpx_has_its_row_or_is_misuse",
     ),
     "huggingface_hub": (
-        "embed/test_hub_faults.py",
+        "embed/test_hub_download_errors.py",
         "test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere",
     ),
     "lance_namespace": (
@@ -50,7 +50,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse",
     ),
     "onnxruntime": (
-        "embed/test_faults.py",
+        "embed/test_model_errors.py",
         "test_the_table_names_every_exception_of_the_runtime",
     ),
     "pathspec": (
@@ -88,7 +88,7 @@ HARMLESS = {
     "platformdirs": "joins names of folders, and has no exception of its own",
     "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
     "rich": "is handed finished texts, never markup of a file or of a model",
-    "tokenizers": "has no exception of its own; `Tokenizing` looks for the bare one",
+    "tokenizers": "has no exception of its own; `TokenizerErrorTranslator` looks for the bare one",
 }
 """By library, why it cannot raise at a sound caller, or why that stays without a consequence."""
 

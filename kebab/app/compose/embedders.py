@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.config.model import AUTO, Settings
-from kebab.embed import layout, obtain
-from kebab.embed.models import MODELS, EmbeddingModel, find
+from kebab.embed import install, model_directory, registry
+from kebab.embed.registry import EmbeddingModel, find_model
 from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput
 
 if TYPE_CHECKING:
     from kebab.core.cancel import Cancel
     from kebab.core.progress import Report
-    from kebab.embed.hot import OnnxEmbedder
+    from kebab.embed.onnx_embedder import OnnxEmbedder
 
 
 class Embedders:
@@ -31,7 +31,7 @@ class Embedders:
 
     def registry(self) -> tuple[EmbeddingModel, ...]:
         """Return every model, the best first."""
-        return MODELS
+        return registry.MODELS
 
     def find(self, name: str) -> EmbeddingModel:
         """Return a model by its name.
@@ -39,20 +39,20 @@ class Embedders:
         Raises:
             InvalidInput: No model goes by it.
         """
-        return find(name)
+        return find_model(name)
 
     def place(self, model: EmbeddingModel) -> Path | None:
         """Return where a model's weights lie, None when they are not on this machine."""
-        return layout.installed(model, self._folder)
+        return model_directory.find_installed(model, self._folder)
 
-    def manifest(self, model: EmbeddingModel) -> layout.Manifest | None:
+    def manifest(self, model: EmbeddingModel) -> model_directory.Manifest | None:
         """Return what is known of a model's weights, None when they are not on this machine."""
         place = self.place(model)
-        return layout.read_manifest(place) if place else None
+        return model_directory.read_manifest(place) if place else None
 
     def installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""
-        model = find(version)
+        model = find_model(version)
         ready = self.place(model)
         return self._embedder(model, ready) if ready else None
 
@@ -62,7 +62,7 @@ class Embedders:
         Raises:
             EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
         """
-        return self._embedder(*obtain.stored(version, self._folder))
+        return self._embedder(*install.find_stored_model(version, self._folder))
 
     def wanted(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
@@ -101,15 +101,15 @@ class Embedders:
         self, wanted: str | None, report: "Report", cancel: "Cancel", *, patient: bool
     ) -> tuple[EmbeddingModel, Path]:
         if wanted is None:
-            return obtain.auto(
+            return install.install_best_model(
                 self._folder,
                 report=report,
                 cancel=cancel,
                 offline=self._offline,
                 patient=patient,
             )
-        model = find(wanted)
-        ready = obtain.obtain(
+        model = find_model(wanted)
+        ready = install.install_model(
             model,
             self._folder,
             report=report,
@@ -120,7 +120,7 @@ class Embedders:
         return model, ready
 
     def _embedder(self, model: EmbeddingModel, ready: Path) -> "OnnxEmbedder":
-        from kebab.embed.hot import OnnxEmbedder
+        from kebab.embed.onnx_embedder import OnnxEmbedder
 
         if model.version not in self._built:
             self._built[model.version] = OnnxEmbedder(
@@ -134,6 +134,6 @@ def _known(configured: str) -> EmbeddingModel | None:
     if configured == AUTO:
         return None
     try:
-        return find(configured)
+        return find_model(configured)
     except InvalidInput as signal:
         raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal

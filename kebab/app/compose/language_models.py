@@ -9,8 +9,8 @@ from kebab.errors.catalog import ConfigInvalid
 
 if TYPE_CHECKING:
     from kebab.core.dialogue import LanguageModel
-    from kebab.transport.endpoint import Endpoint
-    from kebab.transport.exchange import Deadlines
+    from kebab.llm.endpoint import Endpoint
+    from kebab.llm.http_stream import Deadlines
 
 
 def language_model(
@@ -44,18 +44,18 @@ def model_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpo
 
 def _endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
     if llm.provider == "openai":
-        from kebab.openai.endpoint import parse_base_url
+        from kebab.llm.endpoint import parse_base_url
 
         return parse_base_url(llm.endpoint)
-    from kebab.transport.endpoint import parse_endpoint
+    from kebab.llm.endpoint import parse_endpoint
 
     return parse_endpoint(llm.endpoint or environ.get("OLLAMA_HOST", ""))
 
 
 def _ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
-    from kebab.ollama.chat import ChatOptions, OllamaChat
+    from kebab.llm.ollama import OllamaChat, OllamaOptions
 
-    options = ChatOptions(
+    options = OllamaOptions(
         context_tokens=llm.context_tokens,
         deadlines=_deadlines(llm),
         think=llm.think,
@@ -65,9 +65,9 @@ def _ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
 
 
 def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
-    from kebab.openai.chat import ChatOptions, OpenAiChat
+    from kebab.llm.openai import OpenAiChat, OpenAiOptions
 
-    options = ChatOptions(
+    options = OpenAiOptions(
         context_tokens=llm.context_tokens,
         deadlines=_deadlines(llm),
         key=environ.get(llm.key_variable),
@@ -94,21 +94,20 @@ def answering(settings: Settings, environ: Mapping[str, str] | None = None) -> s
         return None
     endpoint = model_endpoint(llm, environ)
     if llm.provider == "ollama":
-        from kebab.ollama.probe import probe
+        from kebab.llm.probe import probe_ollama
 
-        server = probe(endpoint, llm.model)
+        server = probe_ollama(endpoint, llm.model)
         return f"Ollama {server.version} at {endpoint.shown} has {llm.model}"
-    from kebab.openai.key import Key
-    from kebab.openai.probe import probe as listed
+    from kebab.llm.api_key import ApiKey
+    from kebab.llm.probe import probe_openai
 
-    names = listed(
-        endpoint, llm.model, key=Key(environ.get(llm.key_variable, ""), llm.key_variable)
-    )
+    key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
+    names = probe_openai(endpoint, llm.model, key=key)
     has = "lists" if llm.model in names else "answers, and does not list"
     return f"the server at {endpoint.shown} {has} {llm.model}"
 
 
 def _deadlines(llm: Llm) -> "Deadlines":
-    from kebab.transport.exchange import Deadlines
+    from kebab.llm.http_stream import Deadlines
 
     return Deadlines(connect_s=llm.connect_s, first_token_s=llm.first_token_s, total_s=llm.total_s)

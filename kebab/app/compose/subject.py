@@ -84,13 +84,13 @@ def _schema(shop: Workshop) -> Schema:
 
 def _known_term(shop: Workshop) -> KnownTerm | None:
     """Return a word of the first passage that has one, and whether the word index knows it."""
-    from kebab.search.tokens import index_tokens
+    from kebab.text.tokenizer import tokenize
 
     with shop.reader() as reader:
         page = shop.catalogue(reader).documents(Filters(), limit=1)
         detail = shop.catalogue(reader).document(page.documents[0].doc_id) if page.total else None
         texts = [chunk.text for chunk in detail.chunks] if detail else []
-        terms = [term for text in texts for term in index_tokens(text)[:1]]
+        terms = [term for text in texts for term in tokenize(text)[:1]]
         if not terms:
             return None
         return KnownTerm(terms[0], found=reader.document_frequency(terms[:1])[terms[0]] > 0)
@@ -146,14 +146,14 @@ def _version(shop: Workshop) -> str | None:
 
 
 def _weights(shop: Workshop) -> Weights | None:
-    from kebab.embed.layout import verify
+    from kebab.embed.model_directory import verify_files
 
     version = _version(shop)
     if version is None:
         return None
     model = shop.embedders.find(version)
     folder = shop.embedders.place(model)
-    faults = tuple(verify(folder)) if folder else ()
+    faults = tuple(verify_files(folder)) if folder else ()
     manifest = shop.embedders.manifest(model)
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
@@ -167,14 +167,13 @@ def _weights(shop: Workshop) -> Weights | None:
 
 
 def _agreement(shop: Workshop) -> Agreement | None:
-    from kebab.embed.probe import expected, probe
+    from kebab.embed.registry import measure_probe
 
     version = _version(shop)
     embedder = shop.embedders.installed(version) if version else None
     if embedder is None:
         return None
-    golden = expected(embedder.version)
-    return Agreement(cosine=probe(embedder), expected=golden.cosine, tolerance=golden.tolerance)
+    return Agreement(cosine=measure_probe(embedder), probe=embedder.profile.probe)
 
 
 def _versions(shop: Workshop) -> EmbeddingVersions:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from kebab.config.model import AUTO, Settings
 from kebab.config.paths import places
-from kebab.core.legible import legible
 from kebab.core.stored import EMBEDDING_VERSION
-from kebab.errors.catalog import ConfigInvalid, ReadOnly
+from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
 from kebab.errors.place import absolute
+from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kebab.app.compose.embedders import Embedders
     from kebab.chunk.budget import Budget
+    from kebab.core.model_profile import ModelProfile
     from kebab.core.ports import Embedder, Parser
     from kebab.store.lance.nearest import MappedVectors
     from kebab.store.lance.table import LanceVectors
@@ -29,6 +30,20 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.store.sqlite.turns import SqliteConversations
     from kebab.store.sqlite.writer import SqliteWriter
+
+
+_USUAL_DIMENSION = 384
+
+
+def index_version(embedding_version: str | None) -> str:
+    """Return the label of the vector index for an embedding version: exact search over its vectors.
+
+    Without vectors, and for a model that left the registry, it is the label of the usual dimension.
+    """
+    from kebab.embed.registry import MODELS
+
+    known = {model.version: model.dimension for model in MODELS}
+    return f"lance-flat-l2-{known.get(embedding_version or '', _USUAL_DIMENSION)}-v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +85,7 @@ class Workshop:
         self.places = places(settings)
         self.clock = SystemClock()
         for path in (self.places.data, self.places.models, config_path):
-            if legible(str(path)) != str(path) or "\0" in str(path):
+            if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
                 raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
@@ -117,12 +132,12 @@ class Workshop:
             ReadOnly: Writing is switched off.
             Locked: Another process is writing.
         """
-        from kebab.search.tokens import index_tokens
         from kebab.store.sqlite.writer import SqliteWriter
+        from kebab.text.tokenizer import tokenize
 
         self.refuse_when_read_only(operation)
         self._rest()
-        return SqliteWriter(self.places.data, index_tokens, self.clock.now)
+        return SqliteWriter(self.places.data, tokenize, self.clock.now)
 
     def writer_lock(self) -> AbstractContextManager[object]:
         """Return the writer lock, taken."""
@@ -146,13 +161,35 @@ class Workshop:
         limit = self.settings.ask.history_turns
         return SqliteConversations(self.places.data, limit, read_only=self.read_only)
 
+    def profile(self, version: str) -> "ModelProfile":
+        """Return the facts about the model of an embedding version.
+
+        Raises:
+            InvalidInput: No model of the registry has this version.
+        """
+        from kebab.embed.registry import find_model
+
+        return find_model(version)
+
+    def _dimension(self, version: str) -> int:
+        """Return the dimension of stored vectors.
+
+        It is 0 for a model that left the registry: its vectors can be listed and deleted only.
+        """
+        try:
+            return self.profile(version).dimension
+        except InvalidInput:
+            return 0
+
     def index(self, version: str) -> "MappedVectors":
         """Return the vector index of an embedding version, to be searched."""
         from kebab.store.lance.nearest import MappedVectors
 
         if version not in self._indexes:
             keep = not self.read_only
-            self._indexes[version] = MappedVectors(self.places.data, version, keep=keep)
+            self._indexes[version] = MappedVectors(
+                self.places.data, version, self._dimension(version), keep=keep
+            )
         return self._indexes[version]
 
     def vectors(self, version: str) -> "LanceVectors":
@@ -160,7 +197,8 @@ class Workshop:
         from kebab.store.lance.table import LanceVectors
 
         if version not in self._vectors:
-            self._vectors[version] = LanceVectors(self.places.data, version)
+            dimension = self._dimension(version)
+            self._vectors[version] = LanceVectors(self.places.data, version, dimension)
         return self._vectors[version]
 
     @cached_property

@@ -1,12 +1,11 @@
-"""`kebab bench`."""
+"""Defines `kebab bench`."""
 
 from typing import Any
 
 import click
 
-from kebab.bench.rig import BenchOptions
-from kebab.bench.run import MEASUREMENTS, run
-from kebab.bench.sizes import parse_sizes, short_size
+from kebab.bench.context import BenchOptions
+from kebab.bench.run import MEASUREMENTS, run_benchmark
 from kebab.cli.command import Command
 from kebab.cli.render.bench import draw
 from kebab.cli.render.pace import Lines
@@ -17,15 +16,6 @@ from kebab.errors.signal import Exit
 _DEFAULTS = BenchOptions()
 
 
-def _sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
-    """Return the sizes that a person wrote, or fail as a usage error."""
-    try:
-        return parse_sizes(value)
-    except ValueError:
-        wrong = f"{value!r} is no list of sizes such as `1k,10k`"
-        raise click.BadParameter(wrong, context, option) from None
-
-
 @click.command(
     "bench",
     cls=Command,
@@ -33,7 +23,6 @@ def _sizes(context: click.Context, option: click.Parameter, value: str) -> tuple
     examples=(
         "kebab bench",
         "kebab bench --only startup --only search",
-        "kebab bench --only growth --sizes 1k,10k,100k",
         "kebab bench --json | jq '.figures[] | select(.within == false)'",
     ),
 )
@@ -42,31 +31,21 @@ def _sizes(context: click.Context, option: click.Parameter, value: str) -> tuple
     type=click.IntRange(10),
     default=_DEFAULTS.chunks,
     show_default=True,
-    help="How many passages to embed with the model.",
-)
-@click.option(
-    "--files",
-    type=click.IntRange(10),
-    default=_DEFAULTS.files,
-    show_default=True,
-    help="How many files to read by words alone.",
-)
-@click.option(
-    "--sizes",
-    callback=_sizes,
-    default=",".join(map(short_size, _DEFAULTS.sizes)),
-    show_default=True,
-    help="On how many passages to measure growth, such as `1k,10k,100k` or `1m`.",
+    help="How many passages to index.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(1),
     default=_DEFAULTS.runs,
     show_default=True,
-    help="How often to repeat what is quick.",
+    help="How often to repeat short measurements.",
 )
 @click.option(
-    "--seed", type=int, default=_DEFAULTS.seed, show_default=True, help="What notes to make up."
+    "--seed",
+    type=int,
+    default=_DEFAULTS.seed,
+    show_default=True,
+    help="Seed of the generated notes.",
 )
 @click.option(
     "--only",
@@ -78,16 +57,15 @@ def _sizes(context: click.Context, option: click.Parameter, value: str) -> tuple
 def command(session: Session, /, **flags: Any) -> Exit:
     """Measure speed and size against budgets.
 
-    Notes are made up in a folder that goes afterwards; your knowledge base is not touched and
-    nothing is fetched. Whole processes run in turns with the yardstick they are compared with,
-    since machines differ. Growth is measured with synthetic vectors, since a model would take
-    hours on the large sizes. Budgets are reported and do not change the exit status; it is 1
-    when something could not run.
+    The command generates notes in a temporary folder. It does not open your knowledge base and
+    downloads nothing. Machines differ, so each figure is compared with a yardstick that runs in
+    turns with it. A missed budget does not change the exit status; the status is 1 when a
+    measurement could not run.
     """
     models = places(session.settings()).models
     lines = Lines(session.channels.err)
     try:
-        reply = run(
+        reply = run_benchmark(
             BenchOptions(**flags), models, session.aside if session.flags.machine else lines
         )
     finally:

@@ -1,10 +1,8 @@
-"""Figures of a benchmark as a table, and how much of each budget they use as bars."""
+"""Draws the figures of a benchmark as a table, and the use of each budget as bars."""
 
 from collections.abc import Iterator
 
-from kebab.bench.budget import TIMES
-from kebab.bench.sizes import short_size
-from kebab.cli.render import growth, imports
+from kebab.bench.results import TIMES
 from kebab.cli.render.clean import clean
 from kebab.cli.render.number import short
 from kebab.cli.render.page import Page
@@ -17,24 +15,22 @@ _FULL = 2.0
 
 
 def draw(reply: BenchReport, page: Page) -> Iterator[str]:
-    """Yield where it was measured, every figure, the budgets as bars, and what is missing."""
-    yield from _title(reply, page)
+    """Yield the machine, every figure, the budgets as bars, and what was not measured."""
+    yield from _format_title(reply, page)
     yield ""
-    yield from _table(reply.figures, page)
+    yield from _draw_table(reply.figures, page)
     judged = [one for one in reply.figures if one.share is not None]
     if judged:
         yield ""
         yield page.strong("how much of each budget is used")
-        width = max(len(_name(one)) for one in judged)
-        yield from (_bar(one, width, page) for one in judged)
-    yield from growth.draw(reply.growth, page)
-    yield from imports.draw(reply.imports, page)
+        width = max(len(_format_name(one)) for one in judged)
+        yield from (_draw_bar(one, width, page) for one in judged)
     for gap in reply.gaps:
         paint, word = (page.bad, "failed:") if gap.failed else (page.odd, "skipped:")
         yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
 
 
-def _title(reply: BenchReport, page: Page) -> Iterator[str]:
+def _format_title(reply: BenchReport, page: Page) -> Iterator[str]:
     size = f"{reply.chunks} passages, seed {reply.seed}"
     if reply.machine is not None:
         at = reply.machine
@@ -43,8 +39,8 @@ def _title(reply: BenchReport, page: Page) -> Iterator[str]:
     yield f"{size}; {reply.duration_ms / 1000:.0f} s"
 
 
-def _table(figures: list[BenchFigure], page: Page) -> Iterator[str]:
-    rows = [_HEAD, *(_row(one) for one in figures)]
+def _draw_table(figures: list[BenchFigure], page: Page) -> Iterator[str]:
+    rows = [_HEAD, *(_format_row(one) for one in figures)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
     for number, row in enumerate(rows):
         cells = [
@@ -52,28 +48,43 @@ def _table(figures: list[BenchFigure], page: Page) -> Iterator[str]:
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         line = "  ".join(cells).rstrip()
-        yield page.faint(line) if number == 0 else _marked(line, figures[number - 1], page)
+        yield page.faint(line) if number == 0 else _paint_mark(line, figures[number - 1], page)
 
 
-def _row(one: BenchFigure) -> tuple[str, ...]:
+def _format_row(one: BenchFigure) -> tuple[str, ...]:
     spread = f"{short(one.minimum)} … {short(one.maximum)}" if one.runs > 1 else ""
     ratio = "" if one.ratio is None else f"{short(one.ratio)} {TIMES} {one.yardstick}"
     mark = {True: "✓", False: "✗", None: ""}[one.within]
-    return _name(one), f"{short(one.median)} {one.unit}", spread, ratio, one.budget or "", mark
+    return (
+        _format_name(one),
+        f"{short(one.median)} {one.unit}",
+        spread,
+        ratio,
+        one.budget or "",
+        mark,
+    )
 
 
-def _name(one: BenchFigure) -> str:
-    """Return the name of a figure, with the size of the corpus where there are several."""
-    return one.name if one.chunks is None else f"{one.name} @{short_size(one.chunks)}"
+def format_size(chunks: int) -> str:
+    """Return a size of the corpus in short form: `305`, `1.33k`, `1m`."""
+    for unit, worth in (("m", 1_000_000), ("k", 1_000)):
+        if chunks >= worth:
+            return f"{chunks / worth:.3g}{unit}"
+    return str(chunks)
 
 
-def _marked(line: str, one: BenchFigure, page: Page) -> str:
+def _format_name(one: BenchFigure) -> str:
+    """Return the name of a figure, with the size of the corpus when there are several sizes."""
+    return one.name if one.chunks is None else f"{one.name} @{format_size(one.chunks)}"
+
+
+def _paint_mark(line: str, one: BenchFigure, page: Page) -> str:
     if one.within is None:
         return line
     return line[:-1] + (page.good if one.within else page.bad)(line[-1])
 
 
-def _bar(one: BenchFigure, width: int, page: Page) -> str:
+def _draw_bar(one: BenchFigure, width: int, page: Page) -> str:
     """Return a bar with a mark where the budget ends; twice the budget fills it."""
     assert one.share is not None
     used = round(min(one.share, _FULL) / _FULL * _BAR)
@@ -81,4 +92,4 @@ def _bar(one: BenchFigure, width: int, page: Page) -> str:
     cells = ["█" if place < used else "·" for place in range(_BAR)]
     paint = page.good if one.within else page.bad
     bar = f"{paint(''.join(cells[:edge]))}│{paint(''.join(cells[edge:]))}"
-    return f"  {_name(one):<{width}}  {bar} {one.share:>5.0%}"
+    return f"  {_format_name(one):<{width}}  {bar} {one.share:>5.0%}"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from kebab.cli.render.page import Page
 from kebab.cli.render.sheet import labelled
+from kebab.wire.catalog import describe_backoff
 from kebab.wire.error import ErrorCatalog, ErrorRow
-from kebab.wire.pages import backoff_words
 
 
 def draw_table(reply: ErrorCatalog, page: Page) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _explained(one: ErrorRow, page: Page) -> Iterator[str]:
             ("details", details),
             ("exit status", str(one.exit_code)),
             ("retry", one.retry),
-            ("try again", backoff_words(one.backoff) if one.backoff else ""),
+            ("try again", describe_backoff(one.backoff) if one.backoff else ""),
             ("reserved", "nothing raises it yet" if one.reserved else ""),
             ("kind", one.kind),
             ("http", str(one.http_status)),

@@ -34,7 +34,7 @@ ROWS: dict[type[Signal], Wording] = {
         "모델 서버가 지금은 요청을 더 받지 않습니다: {endpoint}", "잠시 후 다시 시도하세요"
     ),
     rows.ModelProtocol: Wording(
-        "{endpoint}의 응답이 프로토콜에 맞지 않습니다: {cause}", "kebab doctor"
+        "{endpoint}에서 예상하지 못한 응답을 받았습니다: {cause}", "kebab doctor"
     ),
     rows.ContextOverflow: Wording(
         "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",

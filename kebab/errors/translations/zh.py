@@ -25,7 +25,7 @@ ROWS: dict[type[Signal], Wording] = {
         "模型服务器拒绝了 {model}：{cause}", "换用其他模型：`kebab ask --model NAME`"
     ),
     rows.ModelBusy: Wording("模型服务器暂时不再接受请求：{endpoint}", "请稍后重试"),
-    rows.ModelProtocol: Wording("{endpoint} 的响应不符合协议：{cause}", "kebab doctor"),
+    rows.ModelProtocol: Wording("收到 {endpoint} 的意外响应：{cause}", "kebab doctor"),
     rows.ContextOverflow: Wording(
         "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
         "请不经模型作答：`kebab ask --extractive`",

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kebab.core.answer import Passage, Quote, Support, Warned
+from msgspec import structs
+
+from kebab.core.answer import Passage, Quote, Support
 from kebab.rag.checking.assemble import Assembled
 from kebab.rag.checking.caveats import Caveat
 from kebab.rag.checking.claims import claims
@@ -18,6 +20,7 @@ from kebab.rag.checking.judge import Finding, judge
 from kebab.rag.checking.markers import Placed, read
 from kebab.rag.checking.quote import quote
 from kebab.rag.checking.wrapping import unwrapped
+from kebab.wire.ask import AnswerWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Checked:
 
     text: str
     citations: tuple[Support, ...]
-    warnings: tuple[Warned, ...]
+    warnings: tuple[AnswerWarning, ...]
     supported: int
     unsupported: int
 
@@ -73,7 +76,7 @@ def _supports(findings: Sequence[Finding], done: Assembled) -> Iterator[Support]
         yield Support(marker=marker, quote=quoted, spans=tuple(spans))
 
 
-def _unknown(taken: Sequence[Placed], findings: Sequence[Finding]) -> Iterator[Warned]:
+def _unknown(taken: Sequence[Placed], findings: Sequence[Finding]) -> Iterator[AnswerWarning]:
     """Yield a warning for each marker that names no passage, with the claim that it stood in."""
     index = 0
     told: set[tuple[int, int]] = set()
@@ -85,24 +88,31 @@ def _unknown(taken: Sequence[Placed], findings: Sequence[Finding]) -> Iterator[W
         if (one.marker, index if span else -1) not in told:
             told.add((one.marker, index if span else -1))
             message = f"taken out, as no passage has this number: [{one.marker}]"
-            yield Warned(
+            yield AnswerWarning(
                 code=Caveat.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
             )
 
 
-def _doubts(findings: Sequence[Finding]) -> Iterator[Warned]:
+def _doubts(findings: Sequence[Finding]) -> Iterator[AnswerWarning]:
     """Yield warnings of claims that nothing carries, and of markers that carry nothing."""
     for one in findings:
         for caveat, marker, message in one.doubts:
-            yield Warned(code=caveat.value, message=message, marker=marker, span=one.claim.span)
+            yield AnswerWarning(
+                code=caveat.value, message=message, marker=marker, span=one.claim.span
+            )
 
 
-def _silence(findings: Sequence[Finding]) -> Iterator[Warned]:
+def _silence(findings: Sequence[Finding]) -> Iterator[AnswerWarning]:
     """Yield a warning of an answer without any claim."""
     if not findings:
-        yield Warned(code=Caveat.NO_CLAIM.value, message="it claims nothing that can be checked")
+        yield AnswerWarning(
+            code=Caveat.NO_CLAIM.value,
+            message="it claims nothing that can be checked",
+            marker=None,
+            span=None,
+        )
 
 
-def _moved(warned: Warned, done: Assembled) -> Warned:
-    span = done.moved(warned.span) if warned.span else None
-    return Warned(code=warned.code, message=warned.message, marker=warned.marker, span=span)
+def _moved(warning: AnswerWarning, done: Assembled) -> AnswerWarning:
+    span = done.moved(warning.span) if warning.span else None
+    return structs.replace(warning, span=span)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from kebab.rag.checking.codespans import Span, fenced, inside
 from kebab.rag.checking.markers import Marked, Placed, without
 from kebab.rag.checking.terms import key_terms
-from kebab.rag.layout import Kind, layout
-from kebab.rag.sentences import sentences
-from kebab.search.alphabet import is_dense
+from kebab.text.layout import LayoutKind, build_layout
+from kebab.text.scripts import is_dense
+from kebab.text.sentences import find_sentence_spans
 
 _CLOSERS = " \t\n*_)\"'\u201d\u2019\u00bb\u300d\u300f\uff09|"
 _QUESTION = ("?", "\uff1f", "\u061f", "\u037e")
@@ -91,10 +91,10 @@ def _sentences(marked: Marked) -> Iterator[_Piece]:
 def _whole(text: str) -> list[Span]:
     """Return the sentences outside of headings and code, those that were too long put together."""
     code = fenced(text)
-    blocks = [block for block in layout(text).blocks if block.kind is Kind.HEADING]
+    blocks = [block for block in build_layout(text).blocks if block.kind is LayoutKind.HEADING]
     headings = [(block.start, block.end) for block in blocks]
     found: list[Span] = []
-    for start, end in sentences(text):
+    for start, end in find_sentence_spans(text):
         if inside(code, start) or inside(headings, start):
             continue
         if found and _goes_on(text, found[-1], start):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from kebab.rag.checking.codespans import inside
 from kebab.rag.checking.dates import Date, dates, within
-from kebab.rag.checking.folding import blanked, folded, normal
 from kebab.rag.checking.names import Name, Names, names
 from kebab.rag.checking.quantities import Amounts, Quantity, plain, quantities
 from kebab.rag.checking.quotations import quotations, verbatim
+from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
 
 _CODE = re.compile(r"`+([^`\n]{1,200})`+")
 _word = re.compile(r"\w").search
@@ -44,15 +44,15 @@ def facts(claim: str, *, nouns: bool = False) -> Facts:
         claim: One sentence, or a part of one, without markers.
         nouns: Whether its language capitalises every noun.
     """
-    text = normal(claim)
+    text = normalize_punctuation(claim)
     said = dates(text)
     spans = [(one[0].start, one[0].end) for one in said]
     called = [one for one in names(text, nouns=nouns) if not inside(spans, one.start)]
     code = [Name(0, 0, one, literal=True) for one in _CODE.findall(claim) if _word(one)]
     taken = spans + [(one.start, one.end) for one in called if any(map(str.isdigit, one.text))]
-    counted = tuple(one for one in quantities(blanked(text, _apart(taken))) if one.sure)
+    counted = tuple(one for one in quantities(blank_spans(text, _apart(taken))) if one.sure)
     measured = spans + [(one.start, one.end) for one in counted]
-    words = blanked(text, _apart(measured))
+    words = blank_spans(text, _apart(measured))
     return Facts(text, words, counted, tuple(said), (*called, *code), tuple(quotations(claim)))
 
 
@@ -65,12 +65,12 @@ class Record:
     """
 
     def __init__(self, text: str, tokens: Collection[str]) -> None:
-        plain_text = normal(text)
-        self._folded = folded(text)
+        plain_text = normalize_punctuation(text)
+        self._folded = fold_text(text)
         self._names = Names(plain_text, tokens)
         said = dates(plain_text)
         self._dates = [one for read in said for one in read]
-        rest = blanked(plain_text, [(read[0].start, read[0].end) for read in said])
+        rest = blank_spans(plain_text, [(read[0].start, read[0].end) for read in said])
         self._amounts = Amounts(rest)
         for one in self._dates:
             if one.year is not None:

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 
 from kebab.core.answer import Passage
 from kebab.rag.checking.facts import Facts, Record, facts
-from kebab.rag.checking.folding import normal
 from kebab.rag.checking.negation import Polarity, contradiction, polarity, reversal
-from kebab.rag.checking.script import Script, comparable, script
 from kebab.rag.checking.terms import dense_share, key_words
-from kebab.rag.sentences import sentences
-from kebab.search.tokens import index_tokens
+from kebab.text.language import WrittenForm, detect_written_form, may_share_words
+from kebab.text.normalize import normalize_punctuation
+from kebab.text.sentences import find_sentence_spans
+from kebab.text.tokenizer import tokenize
 
 LEAST = 0.5
 """The share of key terms that a passage holds of a claim that it carries.
@@ -70,7 +70,7 @@ class Said:
     facts: Facts
     words: Mapping[str, tuple[str, ...]]
     terms: tuple[str, ...]
-    script: Script
+    written: WrittenForm
     polarity: Polarity
 
     @property
@@ -84,7 +84,7 @@ class Said:
 
 def said(claim: str) -> Said:
     """Return a claim, without its markers, ready to be looked up."""
-    written = script(claim)
+    written = detect_written_form(claim)
     found = facts(claim, nouns=written.language == "de")
     words = key_words(found.words)
     terms = tuple(dict.fromkeys(term for some in words.values() for term in some))
@@ -102,15 +102,18 @@ class Ground:
         chunk = passage.chunk
         whole = "\n".join((passage.text, chunk.title, *chunk.heading_path, chunk.path))
         self.passage = passage
-        self.tokens = frozenset(index_tokens(normal(whole)))
-        self.spans = sentences(passage.text) or [(0, len(passage.text))]
+        self.tokens = frozenset(tokenize(normalize_punctuation(whole)))
+        self.spans = find_sentence_spans(passage.text) or [(0, len(passage.text))]
         self.sentences = [
-            frozenset(index_tokens(normal(passage.text[start:end]))) for start, end in self.spans
+            frozenset(tokenize(normalize_punctuation(passage.text[start:end])))
+            for start, end in self.spans
         ]
-        self.script = script(passage.text)
+        self.written = detect_written_form(passage.text)
         self._record = Record(whole, self.tokens)
         self._records: dict[int, Record] = {}
-        self.polarity = polarity(normal(passage.text[start:end]) for start, end in self.spans)
+        self.polarity = polarity(
+            normalize_punctuation(passage.text[start:end]) for start, end in self.spans
+        )
 
     @property
     def marker(self) -> int:
@@ -144,7 +147,7 @@ def check(claim: Said, grounds: Sequence[Ground]) -> Verdict:
     """Return whether passages, one or several together, carry a claim."""
     lacking = [one.missing(claim.facts) for one in grounds]
     missing = [one for one in lacking[0] if all(one in other for other in lacking[1:])]
-    alike = [one for one in grounds if comparable(claim.script, one.script)]
+    alike = [one for one in grounds if may_share_words(claim.written, one.written)]
     if not alike:
         return _apart(missing, grounds)
     held = frozenset().union(*(one.tokens for one in alike))
@@ -194,7 +197,9 @@ def _denied(claim: Said, grounds: Sequence[Ground]) -> str | None:
     The likest sentence is asked, and all of each passage, for `it` may stand for what is meant.
     """
     like, sentence = max((one.likest(claim.terms) for one in grounds), key=lambda one: one[0])
-    theirs = [polarity([normal(sentence)])] if like >= _LIKE else []
+    theirs = [polarity([normalize_punctuation(sentence)])] if like >= _LIKE else []
     theirs += [one.polarity for one in grounds]
     odd = (contradiction(claim.polarity, other) for other in theirs)
-    return next(filter(None, odd), None) or reversal(claim.facts.text, normal(sentence))
+    return next(filter(None, odd), None) or reversal(
+        claim.facts.text, normalize_punctuation(sentence)
+    )

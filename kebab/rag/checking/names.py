@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from kebab.rag.checking.folding import blanked, folded
 from kebab.rag.checking.terms import matters
-from kebab.search.alphabet import DENSE
-from kebab.search.tokens import index_tokens
+from kebab.text.normalize import blank_spans, fold_text
+from kebab.text.scripts import DENSE
+from kebab.text.tokenizer import tokenize
 
 _CHUNK = re.compile(rf"(?<![^\W{DENSE}])[A-Za-z0-9_.@:/~+#?=&%-]{{2,}}+(?![^\W{DENSE}])")
 _LOAN = re.compile("[\u30a1-\u30fa\u30fc]{3,}")
@@ -71,7 +71,7 @@ def names(text: str, *, nouns: bool = False) -> list[Name]:
         nouns: Whether its language capitalises every noun.
     """
     found = list(_identifiers(text))
-    rest = blanked(text, [(one.start, one.end) for one in found])
+    rest = blank_spans(text, [(one.start, one.end) for one in found])
     dense = len(_DENSE.findall(rest))
     every = dense > 0 and dense * _DENSITY >= len(_LATIN.findall(rest))
     runs = [*_LOAN.finditer(rest), *_HAN.finditer(rest)]
@@ -88,7 +88,7 @@ class Names:
     """
 
     def __init__(self, text: str, tokens: Collection[str]) -> None:
-        self._folded = folded(text)
+        self._folded = fold_text(text)
         self._tokens = tokens
         self._initials = _initials(text)
         self._stems: dict[str, set[str]] = {}
@@ -98,9 +98,9 @@ class Names:
 
     def hold(self, name: Name) -> bool:
         """Return whether a name occurs, as it stands, in other inflexion, or as an adjective."""
-        here = [token in self._tokens for token in index_tokens(name.text)]
+        here = [token in self._tokens for token in tokenize(name.text)]
         if name.literal or _LOAN.fullmatch(name.text):
-            return folded(name.text) in self._folded or (name.literal and all(here))
+            return fold_text(name.text) in self._folded or (name.literal and all(here))
         if _HAN.fullmatch(name.text) or not here:
             return any(here) or not here
         return all(here[:-1] or here) or here[-1] or self._akin(name.text)

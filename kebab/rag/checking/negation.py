@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from kebab.rag.checking.terms import matters
-from kebab.search.tokens import index_tokens
+from kebab.text.tokenizer import tokenize
 
 _DENYING = (
     "not no never cannot none neither nor without nicht kein keine keinen keinem keiner nie niemals"
@@ -49,7 +49,7 @@ def polarity(sentences: Iterable[str]) -> Polarity:
     for sentence in sentences:
         found = denied(sentence)
         every |= found
-        said.update(token for token in index_tokens(sentence) if token not in found)
+        said.update(token for token in tokenize(sentence) if token not in found)
     return Polarity(every, said)
 
 
@@ -84,7 +84,7 @@ def _first(words: list[str]) -> dict[str, str]:
     """Return the token of the first word that matters."""
     near = takewhile(lambda word: word[0].isalnum(), words)
     word = next(filter(matters, near), "")
-    return dict.fromkeys(index_tokens(word)[:1], word)
+    return dict.fromkeys(tokenize(word)[:1], word)
 
 
 def reversal(claim: str, sentence: str) -> str | None:
@@ -97,7 +97,7 @@ def reversal(claim: str, sentence: str) -> str | None:
     ours, theirs = _EASTERN.search(claim), _EASTERN.search(sentence)
     if (ours is None) == (theirs is None):
         return None
-    said, there = set(index_tokens(claim)), set(index_tokens(sentence))
+    said, there = set(tokenize(claim)), set(tokenize(sentence))
     if len(said & there) < _ALIKE * max(len(said), len(there)):
         return None
     odd = ours or theirs

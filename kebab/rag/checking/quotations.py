@@ -2,7 +2,7 @@
 
 import re
 
-from kebab.rag.checking.folding import folded
+from kebab.text.normalize import fold_text
 
 _PAIRS = (
     re.compile(r"(?<![\w\"])\"(?=\S)([^\"\n]{2,600})\"(?!\w)"),
@@ -27,4 +27,4 @@ def quotations(text: str) -> list[str]:
 
 def verbatim(quotation: str, passage: str) -> bool:
     """Return whether words stand in a folded passage, white space, case and end marks aside."""
-    return folded(quotation).strip(_ENDS) in passage
+    return fold_text(quotation).strip(_ENDS) in passage

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from kebab.rag.checking.quantities import is_number_word
-from kebab.search.alphabet import DENSE, is_dense
 from kebab.search.questions import matter
-from kebab.search.tokens import query_terms
+from kebab.text.scripts import DENSE, is_dense
+from kebab.text.tokenizer import build_query_terms
 
 _SENTENCE = (
     "but also not no nor never none neither only just even still yet very more most much many some"
@@ -87,7 +87,7 @@ def dense_share(terms: tuple[str, ...]) -> float:
 
 
 def _terms(word: str) -> tuple[str, ...]:
-    return tuple(term.text for term in query_terms(word) if not _idle(term.text))
+    return tuple(term.text for term in build_query_terms(word) if not _idle(term.text))
 
 
 def _idle(term: str) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from kebab.rag.prompting.tokens import text_tokens
-from kebab.rag.sentences import sentences
+from kebab.text.graphemes import snap_to_grapheme
+from kebab.text.sentences import find_sentence_spans
 
 _SHORT = 40
 """Text of fewer characters is not cut in halves."""
@@ -18,7 +19,7 @@ def fitting(
 
     It begins with the sentence of that place, which is cut when it alone is too long.
     """
-    spans = sentences(text) or [(0, len(text))]
+    spans = find_sentence_spans(text) or [(0, len(text))]
     starts = [start for start, _ in spans]
     costs = [price(text[start:after]) for start, after in pairwise([*starts, spans[-1][1]])]
     first = last = max(0, bisect_right(starts, at) - 1)
@@ -42,7 +43,7 @@ def halves(text: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
     if len(text.strip()) < _SHORT:
         return None
     middle = len(text) // 2
-    between = [(end, start) for (_, end), (start, _) in pairwise(sentences(text))]
+    between = [(end, start) for (_, end), (start, _) in pairwise(find_sentence_spans(text))]
     border = _border(text, middle)
     end, start = min(between, key=lambda pair: abs(pair[1] - middle), default=(border, border))
     parts = _trimmed(text, 0, end), _trimmed(text, start, len(text))
@@ -66,20 +67,7 @@ def _border(text: str, place: int, least: int = 1) -> int:
     blank = max(text.rfind(" ", reach, place), text.rfind("\n", reach, place))
     if blank > 0:
         return blank
-    while place > least and _joined(text, place):
-        place -= 1
-    return place
-
-
-def _joined(text: str, place: int) -> bool:
-    """Return whether the characters around a place belong together."""
-    import unicodedata
-
-    return (
-        text[place - 1] == "\u200d"
-        or text[place] in "\u200d\ufe0f"
-        or unicodedata.category(text[place]).startswith("M")
-    )
+    return max(least, snap_to_grapheme(text, place))
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

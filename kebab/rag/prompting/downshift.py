@@ -10,7 +10,7 @@ from kebab.core.answer import Passage
 from kebab.rag.prompting.cut import halves
 from kebab.rag.prompting.fence import cost
 from kebab.search.questions import matter
-from kebab.search.tokens import index_tokens, query_terms
+from kebab.text.tokenizer import build_query_terms, tokenize
 
 MAX_DOWNSHIFTS = 2
 """How often a question is asked again with less."""
@@ -73,9 +73,9 @@ def _halved(passages: tuple[Passage, ...], question: str) -> tuple[Passage, ...]
 
 def _better(text: str, parts: tuple[Span, Span], question: str) -> Span:
     """Return the part that holds more of what is asked for; the first one when they are equal."""
-    asked = {term.text for term in query_terms(matter(question))}
+    asked = {term.text for term in build_query_terms(matter(question))}
     return max(parts, key=lambda part: _shared(asked, text[part[0] : part[1]]))
 
 
 def _shared(asked: set[str], text: str) -> int:
-    return len(asked.intersection(index_tokens(text)))
+    return len(asked.intersection(tokenize(text)))

@@ -15,9 +15,9 @@ from kebab.rag.prompting.fence import fenced
 from kebab.rag.prompting.lean import leans
 from kebab.rag.prompting.recall import short, unmarked
 from kebab.rag.prompting.tokens import text_tokens
-from kebab.rag.tongue import tongue
 from kebab.search.questions import matter
-from kebab.search.tokens import index_tokens
+from kebab.text.language import detect_question_language
+from kebab.text.tokenizer import tokenize
 
 RULES = """\
 You rewrite the last question of a conversation so that it can be understood without the \
@@ -120,17 +120,17 @@ def _states(text: str) -> bool:
 
 def _same_language(text: str, question: str) -> bool:
     """Return whether two texts are not known to be in different languages."""
-    codes = {tongue(text).code, tongue(question).code}
+    codes = {detect_question_language(text).code, detect_question_language(question).code}
     return None in codes or len(codes) == 1
 
 
 def _said(text: str, question: str, turns: Sequence[Turn]) -> bool:
     """Return whether a rewritten question says something of the old one, and little beyond."""
-    tokens = set(index_tokens(matter(text)))
-    asked = set(index_tokens(question))
+    tokens = set(tokenize(matter(text)))
+    asked = set(tokenize(question))
     told = " ".join(f"{turn.question} {turn.standalone} {turn.answer}" for turn in turns)
-    known = asked.union(index_tokens(told))
-    mine = set(index_tokens(matter(question)))
+    known = asked.union(tokenize(told))
+    mine = set(tokenize(matter(question)))
     return len(tokens & known) >= _SAID * len(tokens) and (leans(question) or bool(tokens & mine))
 
 

@@ -11,7 +11,7 @@ from kebab.rag.prompting.defuse import defused
 from kebab.rag.prompting.fence import evidence
 from kebab.rag.prompting.recall import recalled
 from kebab.rag.prompting.tokens import text_tokens
-from kebab.rag.tongue import Tongue
+from kebab.text.language import Language
 
 NOT_IN_NOTES = "NOT_IN_NOTES"
 """What a model says when the passages do not answer."""
@@ -68,7 +68,7 @@ def messages(
     question: str,
     passages: Sequence[Passage],
     *,
-    language: Tongue | None,
+    language: Language | None,
     answer_tokens: int,
     history: Sequence[Turn] = (),
 ) -> tuple[Message, ...]:
@@ -81,7 +81,7 @@ def messages(
         answer_tokens: The most tokens of an answer, which the wished length in words comes from.
         history: Earlier turns, in order.
     """
-    tongue = language or Tongue()
+    tongue = language or Language()
     return (
         Message(role="system", content=f"{RULES}\n\n{_length(tongue, answer_tokens)}"),
         *recalled(history),
@@ -96,7 +96,7 @@ def prompt_tokens(conversation: Sequence[Message]) -> int:
 
 def overhead(question: str, history: Sequence[Turn] = ()) -> int:
     """Return what a prompt costs without its passages, in tokens."""
-    bare = messages(question, (), language=Tongue(), answer_tokens=_FRAME_TOKENS, history=history)
+    bare = messages(question, (), language=Language(), answer_tokens=_FRAME_TOKENS, history=history)
     return prompt_tokens(bare) + _FRAME_TOKENS
 
 
@@ -124,18 +124,18 @@ def _alone(line: str) -> bool:
     return len(line := line.strip()) <= _LONGEST_ALONE and _ALONE.fullmatch(line) is not None
 
 
-def _request(question: str, passages: Sequence[Passage], tongue: Tongue) -> str:
+def _request(question: str, passages: Sequence[Passage], tongue: Language) -> str:
     """Return the last message; the question stands on both sides of the evidence."""
     fence, shown = evidence(passages, question)
     reminder = REMINDER.format(fence=fence, question=question, language=_language(tongue))
     return f"Question: {question}\n\n{shown}\n\n{reminder}"
 
 
-def _language(tongue: Tongue) -> str:
+def _language(tongue: Language) -> str:
     return _IN.format(name=tongue.name) if tongue.name else _IN_ITS_OWN
 
 
-def _length(tongue: Tongue, answer_tokens: int) -> str:
+def _length(tongue: Language, answer_tokens: int) -> str:
     """Return the language and the wished length, which leaves room for markers."""
     if tongue.code in _WITHOUT_WORDS:
         share, unit = _CHARACTERS_PER_TOKEN, "characters"

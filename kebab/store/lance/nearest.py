@@ -22,9 +22,7 @@ class MappedVectors:
     With `keep` a sidecar that had to be made is kept on disk for the next reader.
     """
 
-    def __init__(
-        self, data_dir: Path, version: str, dimension: int = 384, *, keep: bool = True
-    ) -> None:
+    def __init__(self, data_dir: Path, version: str, dimension: int, *, keep: bool = True) -> None:
         self._data_dir = data_dir
         self._version = version
         self._dimension = dimension

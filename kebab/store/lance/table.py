@@ -28,7 +28,7 @@ _MOST_DEAD = 0.25
 class LanceVectors:
     """A `VectorWriter`; the caller holds the writer lock of the data directory."""
 
-    def __init__(self, data_dir: Path, version: str, dimension: int = 384) -> None:
+    def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
         self._table = LanceTable(data_dir, version, dimension)
         self._sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
         self._reader = MappedVectors(data_dir, version, dimension)

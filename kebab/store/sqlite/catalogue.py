@@ -10,8 +10,8 @@ from kebab.core.library import (
     ChunkDetail,
     DocumentDetail,
     DocumentPage,
-    DocumentSummary,
     LibraryCounts,
+    StoredDocument,
 )
 from kebab.core.query import Filters
 from kebab.store.sqlite import chunks, state, vectors
@@ -97,7 +97,7 @@ class Catalogue:
                     return Ambiguous(tuple(str(found) for (found,) in rows))
         return None
 
-    def summary(self, doc_id: DocId) -> DocumentSummary | None:
+    def summary(self, doc_id: DocId) -> StoredDocument | None:
         """Return a document as it stands in a list."""
         with self._reading():
             row = self._row(doc_id)
@@ -200,10 +200,10 @@ def _is_hex(text: str) -> bool:
     return text != "" and all(sign in "0123456789abcdef" for sign in text.lower())
 
 
-def _summary(row: tuple[Any, ...]) -> DocumentSummary:
+def _summary(row: tuple[Any, ...]) -> StoredDocument:
     doc_id, source, root, path, title, media, lang, tags, size, mtime_ns, indexed_at, *rest = row
     warnings, count, *_ = rest
-    return DocumentSummary(
+    return StoredDocument(
         doc_id=doc_id,
         source=source,
         root=root,

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from kebab.core.answer import AnswerMode, Refusal, SessionSummary, Turn
+from kebab.core.answer import AnswerMode, Refusal, SessionRow, Turn
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import migrate
 from kebab.store.sqlite.connection import database_path, keep_log, open_reader
@@ -72,7 +72,7 @@ class SqliteConversations:
             )
         return index
 
-    def sessions(self) -> list[SessionSummary]:
+    def sessions(self) -> list[SessionRow]:
         """Return every session, the one used last first."""
         with self._reading() as database:
             rows = database.execute(_SESSIONS).fetchall()
@@ -143,9 +143,9 @@ def _row(turn: Turn, index: int) -> tuple[Any, ...]:
     return (turn.session, index, *said, refusal, turn.mode.value, turn.model, turn.created)
 
 
-def _summary(row: tuple[Any, ...]) -> SessionSummary:
+def _summary(row: tuple[Any, ...]) -> SessionRow:
     name, turns, first, created, updated = row
-    return SessionSummary(
+    return SessionRow(
         name=name, turns=turns, first_question=first, created=created, updated=updated
     )
 

@@ -10,7 +10,7 @@ import pytest
 import tokenizers
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-from kebab.embed.faults import CAUSES
+from kebab.embed.model_errors import CAUSES
 from tests.faults.world import Fault, World, raising
 
 _PATIENCE_S = 2.0

@@ -16,7 +16,7 @@ from kebab.app.search import search
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
-from kebab.embed.models import MODELS
+from kebab.embed.registry import MODELS
 from kebab.store.sqlite.migrate import expected
 from kebab.wire.ingest import IngestReport
 from kebab.wire.library import DocSummary

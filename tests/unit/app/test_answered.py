@@ -1,21 +1,22 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from kebab.app.answered import SUGGESTIONS, Context, reply
 from kebab.core.answer import (
-    Answer,
     AnswerMode,
+    AskOutcome,
     Inquiry,
     Quote,
     Refusal,
     Retrieved,
     Support,
-    Usage,
-    Warned,
 )
-from kebab.core.hit import Degraded, Evidence
-from tests.fakes.evidence import hit, page, stored
+from kebab.rag.worded import NO_USAGE
+from kebab.wire.ask import AnswerWarning
+from kebab.wire.search import DegradedChannel
+from tests.fakes.evidence import hit, page, retrieval, stored
 
 NOTE = "One.\nThe backup runs at two.\nThree."
 CHUNK = stored(NOTE, start_line=4, embedding_version="v9", heading_path=("Backups", "Night"))
@@ -29,15 +30,15 @@ def answered(refusal=None, **fields):
     retrieved = Retrieved(
         question="When does it run?", page=page(*HITS), used=1, top_score=0.9, gate=0.5
     )
-    given = Answer(
+    given = AskOutcome(
         text="At two [1].",
         mode=AnswerMode.GENERATIVE,
         model="tiny",
         refusal=refusal,
         citations=(Support(marker=1, quote=Quote(chunk=CHUNK, start=5, end=28), spans=((0, 11),)),),
         retrieved=retrieved,
-        usage=Usage(prompt_tokens=5, downshifts=1, finish_reason="stop"),
-        warnings=(Warned(code="odd", message="Odd", span=(0, 3)),),
+        usage=structs.replace(NO_USAGE, prompt_tokens=5, downshifts=1, finish_reason="stop"),
+        warnings=(AnswerWarning(code="odd", message="Odd", marker=None, span=(0, 3)),),
     )
     return replace(given, **fields)
 
@@ -84,7 +85,7 @@ def test_without_a_model_there_is_no_prompt():
 
 
 def test_what_embedded_the_passages_is_told_when_vectors_found_them():
-    near = HITS[0]._replace(evidence=Evidence(vector_score=0.5))
+    near = HITS[0]._replace(retrieval=retrieval(vector_score=0.5))
     retrieved = replace(answered().retrieved, page=page(near))
 
     assert reply(answered(), CONTEXT).embedding is None
@@ -92,7 +93,7 @@ def test_what_embedded_the_passages_is_told_when_vectors_found_them():
 
 
 def test_a_channel_that_could_not_look_is_told():
-    lost = Degraded(channel="vector", reason="no model", hint="kebab model pull")
+    lost = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull")
     retrieved = replace(answered().retrieved, page=page(*HITS, degraded=(lost,)))
 
     (degraded,) = reply(answered(retrieved=retrieved), CONTEXT).retrieval.degraded

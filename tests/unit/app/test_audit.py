@@ -9,7 +9,7 @@ from kebab.app.audit import Call, audit, record
 from kebab.app.classify import classify
 from kebab.errors.catalog import ModelUnreachable
 from kebab.wire.audit import ErrorAudit
-from kebab.wire.schemas import document
+from tools.schemas import build_schema
 
 CALL = Call(("search", "--api-key", "hunter2", "what?"), "/kb")
 
@@ -45,7 +45,7 @@ def test_a_line_tells_what_the_public_view_leaves_out(tmp_path):
 def test_a_line_keeps_to_its_schema_in_the_envelope_of_the_call(tmp_path):
     _, line = _kept(tmp_path / "kebab.log", _raised(ValueError("x")))
 
-    jsonschema.Draft202012Validator(document(ErrorAudit)).validate(line)
+    jsonschema.Draft202012Validator(build_schema(ErrorAudit)).validate(line)
     assert (line["command"], line["exit_code"]) == (line["operation"], line["status"])
     assert line["timestamp"] == line["occurred_at"]
 

@@ -15,7 +15,7 @@ from kebab.app.requests import (
 )
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
-from kebab.embed.models import MINILM
+from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.wire.library import (
     ChunkInspection,

@@ -10,7 +10,7 @@ from kebab.app.health import doctor
 from kebab.app.library import remove
 from kebab.core.ids import Key
 from kebab.core.rows import VectorRow
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 

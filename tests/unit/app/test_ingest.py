@@ -10,7 +10,7 @@ from kebab.app.library import remove
 from kebab.app.requests import IngestOptions, TextOptions
 from kebab.core.cancel import Cancel
 from kebab.core.progress import Progress, ProgressKind, silent
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     InvalidInput,
@@ -22,7 +22,7 @@ from kebab.errors.catalog import (
     TooLarge,
     UsageInvalid,
 )
-from kebab.ingest.outcome import IngestItem, IngestOutcome, ItemKind
+from kebab.ingest.outcome import FileOutcome, IngestOutcome, ItemKind
 from kebab.wire.library import RemoveReport
 
 
@@ -340,8 +340,8 @@ def test_an_outcome_is_told_item_by_item():
         scope=("/notes",),
         scanned=2,
         items=[
-            IngestItem(kind=ItemKind.NEW, doc_path="a.md", source="/notes", warnings=("odd",)),
-            IngestItem(
+            FileOutcome(kind=ItemKind.NEW, doc_path="a.md", source="/notes", warnings=("odd",)),
+            FileOutcome(
                 kind=ItemKind.ERROR,
                 doc_path="b.md",
                 source="/notes",

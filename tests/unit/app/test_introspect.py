@@ -7,10 +7,10 @@ import pytest
 from kebab import __version__
 from kebab.app.introspect import introspect
 from kebab.app.library import remove
-from kebab.embed.models import E5_SMALL
+from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import StoreCorrupt
 from kebab.wire.record import encode, envelop
-from kebab.wire.schemas import documents
+from tools.schemas import build_schemas
 
 
 def _told(desk):
@@ -111,10 +111,10 @@ def test_capabilities_say_what_works(desk):
 def test_every_schema_of_this_build_is_named(desk):
     told = _told(desk)
 
-    assert told.wire.schemas == sorted(documents())
+    assert told.wire.schemas == sorted(build_schemas())
     assert told.kebab_version == __version__
     line = encode(envelop(told, command="schema", timestamp="now", exit_code=0))
-    jsonschema.validate(msgspec.json.decode(line), documents()["schema.v1"])
+    jsonschema.validate(msgspec.json.decode(line), build_schemas()["schema.v1"])
 
 
 def test_a_database_of_a_newer_kebab_counts_as_none_and_that_is_said(desk, newer):

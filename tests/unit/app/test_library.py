@@ -6,7 +6,7 @@ from kebab.app.library import documents, inspect_chunk, inspect_doc, remove
 from kebab.app.requests import ListOptions
 from kebab.core.query import Filters
 from kebab.core.rows import Source
-from kebab.embed.models import E5_SMALL
+from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, ReadOnly
 from kebab.wire.library import ChunkInspection, DocInspection, NotFound, RemoveReport
 

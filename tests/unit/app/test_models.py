@@ -5,7 +5,7 @@ import pytest
 from kebab.app.models import models, pull, use
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
-from kebab.embed.models import E5_SMALL, MINILM, MODELS
+from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, ReadOnly, UsageInvalid
 
 

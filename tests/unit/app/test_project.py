@@ -2,24 +2,22 @@ from typing import Any
 
 import jsonschema
 import msgspec
-import pytest
 
-from kebab.app.project import INDEX_VERSION, progress, response, search_hit
+from kebab.app.project import progress, response, search_hit
 from kebab.core.hit import (
     Confidence,
-    Degraded,
-    Evidence,
     Hit,
     Page,
     Snippet,
-    Stage,
     StoredChunk,
 )
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.progress import Progress, ProgressKind
 from kebab.core.query import Mode, Query
 from kebab.wire.record import encode, envelop
-from kebab.wire.schemas import documents
+from kebab.wire.search import DegradedChannel, TraceStage
+from tests.fakes.evidence import retrieval
+from tools.schemas import build_schemas
 
 
 def _chunk(root, *, source="/notes"):
@@ -47,14 +45,14 @@ def _chunk(root, *, source="/notes"):
     )
 
 
-def _hit(chunk, **evidence):
+def _hit(chunk, **fields):
     return Hit(
         rank=1,
         score=0.123456789,
         confidence=Confidence.FAIR,
         chunk=chunk,
         snippet=Snippet(text="the cat", highlights=((4, 7),)),
-        evidence=Evidence(fusion_score=0.5, **evidence),
+        retrieval=retrieval(fusion_score=0.5, **fields),
     )
 
 
@@ -67,7 +65,7 @@ def _page(*hits, **changes):
         "degraded": (),
         "revision": 5,
         "timing_ms": 1.5,
-        "stages": (Stage(stage="lexical", duration_ms=0.5, candidates=3, note="2 terms"),),
+        "stages": (TraceStage(stage="lexical", duration_ms=0.5, candidates=3, note="2 terms"),),
     }
     return Page(**{**told, **changes})
 
@@ -83,7 +81,7 @@ def test_a_hit_says_where_it_stands_and_how_it_was_found(tmp_path):
     assert (found.confidence, found.score_kind, found.index_version) == (
         "fair",
         "calibrated",
-        INDEX_VERSION,
+        "lance-flat-l2-384-v1",
     )
     assert (found.retrieval.lexical_rank, found.retrieval.lexical_score) == (2, 3.5)
     assert found.retrieval.fusion_score == 0.5
@@ -93,22 +91,8 @@ def test_text_from_standard_input_names_no_file(tmp_path):
     assert search_hit(_hit(_chunk(tmp_path, source="stdin"))).file is None
 
 
-@pytest.mark.parametrize(
-    ("evidence", "method"),
-    [
-        ({"lexical_rank": 1}, "lexical"),
-        ({"vector_rank": 1}, "vector"),
-        ({"lexical_rank": 3, "vector_rank": 1}, "hybrid"),
-        ({"lexical_rank": 1, "vector_score": 0.4}, "lexical"),
-        ({}, "lexical"),
-    ],
-)
-def test_the_method_names_the_channels_that_found_it(tmp_path, evidence, method):
-    assert search_hit(_hit(_chunk(tmp_path), **evidence)).retrieval.method == method
-
-
 def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
-    degraded = (Degraded(channel="vector", reason="no model"),)
+    degraded = (DegradedChannel(channel="vector", reason="no model", hint=None),)
     page = _page(_hit(_chunk(tmp_path)), degraded=degraded, has_more=True, truncated=True)
     plain = response(page, Query(text="cat"), "next")
     traced = response(page, Query(text="cat", mode=Mode.LEXICAL, trace=True), None)
@@ -117,7 +101,7 @@ def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
     assert [(one.stage, one.note) for one in traced.trace or ()] == [("lexical", "2 terms")]
     assert (traced.mode, traced.has_more, traced.truncated) == ("lexical", True, True)
     assert [(one.channel, one.hint) for one in plain.degraded] == [("vector", None)]
-    schema = documents()["search_response.v1"]
+    schema = build_schemas()["search_response.v1"]
     for reply in (plain, traced):
         line = encode(envelop(reply, command="search", timestamp="now", exit_code=0))
         jsonschema.validate(msgspec.json.decode(line), schema)

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from kebab.app.search import as_query
 from kebab.core.query import Filters, Mode
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,

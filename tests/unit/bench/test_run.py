@@ -1,34 +1,32 @@
 import pytest
 
-from kebab.bench.rig import BenchOptions
-from kebab.bench.run import MEASUREMENTS, machine, run
+from kebab.bench.context import BenchOptions
+from kebab.bench.run import MEASUREMENTS, describe_machine, run_benchmark
 from tests.fakes.runner import VERSION, FakeRunner
 
 
-def benched(models, *only, **script):
-    options = BenchOptions(chunks=12, files=12, sizes=(12, 120), runs=2, only=only)
-    return run(options, models, lambda event: None, FakeRunner(**script))
+def run_selected(models, *only, **script):
+    options = BenchOptions(chunks=12, runs=2, only=only)
+    return run_benchmark(options, models, lambda event: None, FakeRunner(**script))
 
 
 def test_everything_is_measured(models):
-    report = benched(models, version=VERSION)
+    report = run_selected(models, version=VERSION)
 
-    assert {one.name.partition(".")[0] for one in report.figures} == set(MEASUREMENTS) - {"imports"}
-    assert report.growth
-    assert report.imports
+    assert {one.name.partition(".")[0] for one in report.figures} == set(MEASUREMENTS)
     assert report.gaps == []
     assert report.seed == 1
 
 
-@pytest.mark.parametrize("name", sorted(set(MEASUREMENTS) - {"imports"}))
+@pytest.mark.parametrize("name", sorted(MEASUREMENTS))
 def test_one_measurement_can_run_alone(models, name):
-    report = benched(models, name, version=VERSION)
+    report = run_selected(models, name, version=VERSION)
 
     assert {one.name.partition(".")[0] for one in report.figures} == {name}
 
 
 def test_figures_do_not_share_a_name(models):
-    names = [(one.name, one.chunks) for one in benched(models, version=VERSION).figures]
+    names = [(one.name, one.chunks) for one in run_selected(models, version=VERSION).figures]
 
     assert len(set(names)) == len(names)
 
@@ -37,11 +35,11 @@ def test_the_folder_goes_afterwards(models, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
     (tmp_path / "t").mkdir()
 
-    benched(models, version=VERSION)
+    run_selected(models, version=VERSION)
 
     assert list((tmp_path / "t").iterdir()) == []
 
 
 def test_the_machine_is_described():
-    assert machine().cores >= 1
-    assert machine().python.startswith("3.")
+    assert describe_machine().cores >= 1
+    assert describe_machine().python.startswith("3.")

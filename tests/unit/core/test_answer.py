@@ -1,6 +1,7 @@
 import pytest
 
-from kebab.core.answer import Answer, AnswerMode, Quote, Refusal, Retrieved, Usage
+from kebab.core.answer import AnswerMode, AskOutcome, Quote, Refusal, Retrieved
+from kebab.rag.worded import NO_USAGE
 from tests.fakes.evidence import page, stored
 
 TEXT = "First line.\nSecond line.\n\nFourth line."
@@ -26,14 +27,14 @@ def test_a_quote_knows_its_words_and_its_lines(words, lines):
 
 @pytest.mark.parametrize(("refusal", "grounded"), [(None, True), (Refusal.SCORE_GATE, False)])
 def test_what_is_refused_is_no_answer(refusal, grounded):
-    answer = Answer(
+    answer = AskOutcome(
         text="x",
         mode=AnswerMode.EXTRACTIVE,
         model=None,
         refusal=refusal,
         citations=(),
         retrieved=Retrieved(question="q", page=page(), used=0, top_score=0.0, gate=0.5),
-        usage=Usage(),
+        usage=NO_USAGE,
     )
 
     assert answer.grounded is grounded

@@ -5,6 +5,7 @@ from time import monotonic
 import pytest
 
 from kebab.core.keys import rising
+from kebab.core.model_profile import ProbePair
 from kebab.doctor.corpus import Corpus, Indexed
 from kebab.doctor.examine import Subject, examine
 from kebab.doctor.machine import Machine, SettingsFile
@@ -60,7 +61,9 @@ def sound(tmp_path):
         ),
         models=Models(
             weights=lambda: Weights(model="m", folder=Path("/models/m")),
-            agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
+            agreement=lambda: Agreement(
+                cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)
+            ),
             versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
             server=lambda: "Ollama 0.32.15 has gemma3:4b",
             start="ollama serve",
@@ -69,7 +72,7 @@ def sound(tmp_path):
 
 
 def statuses(subject):
-    return {check.name: check.status.value for check in examine(subject, Wall()).checks}
+    return {check.name: check.status for check in examine(subject, Wall()).checks}
 
 
 def named(subject, status):
@@ -101,7 +104,7 @@ def test_a_damaged_base_is_an_illness_with_its_cure(sound):
 
     (failed,) = [check for check in diagnosis.checks if check.name == "database"]
     assert not diagnosis.ok
-    assert (failed.status.value, failed.fix) == ("fail", "kebab reset")
+    assert (failed.status, failed.fix) == ("fail", "kebab reset")
     assert named(torn, "skip") == STORED
 
 
@@ -164,6 +167,6 @@ def test_whatever_question_fails_doctor_ends_unhealthy_and_names_a_command(
 
     diagnosis = examine(ill, Wall())
 
-    failed = [check for check in diagnosis.checks if check.status.value == "fail"]
+    failed = [check for check in diagnosis.checks if check.status == "fail"]
     assert not diagnosis.ok
     assert all(check.fix and check.fix != "kebab doctor" for check in failed)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from kebab.doctor import machine
-from kebab.doctor.check import Status, well
+from kebab.doctor.check import well
 from kebab.doctor.machine import SettingsFile
 from kebab.errors.catalog import ConfigInvalid
 
@@ -25,13 +25,13 @@ def test_a_settings_file_that_is_read_is_named(tmp_path):
 
     finding = machine.configuration(lambda: SettingsFile(path=file))
 
-    assert (finding.status, finding.summary) == (Status.OK, str(file))
+    assert (finding.status, finding.summary) == ("ok", str(file))
 
 
 def test_settings_without_a_file_are_well(tmp_path):
     finding = machine.configuration(lambda: SettingsFile(path=tmp_path / "config.toml"))
 
-    assert finding.status is Status.OK
+    assert finding.status == "ok"
     assert finding.summary.startswith("defaults, there is no file")
 
 
@@ -40,7 +40,7 @@ def test_odd_settings_are_a_worry(tmp_path):
 
     finding = machine.configuration(lambda: odd)
 
-    assert finding.status is Status.WARN
+    assert finding.status == "warn"
     assert "port not understood: x; second" in finding.summary
     assert f"'{tmp_path / 'a b.toml'}'" in (finding.fix or "")
 
@@ -55,7 +55,7 @@ def test_odd_settings_are_a_worry(tmp_path):
 def test_refused_settings_fail_with_the_fix_for_their_place(origin, fix):
     finding = machine.configuration(refusing(origin))
 
-    assert (finding.status, finding.fix) == (Status.FAIL, fix)
+    assert (finding.status, finding.fix) == ("fail", fix)
     assert "unknown key `x`" in finding.summary
 
 
@@ -64,7 +64,7 @@ def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
 
     finding = machine.directories({"data": tmp_path, "models": missing})
 
-    assert finding.status is Status.OK
+    assert finding.status == "ok"
     assert str(missing) in finding.summary
     assert list(tmp_path.iterdir()) == []
 
@@ -74,7 +74,7 @@ def test_a_file_in_the_way_of_a_folder_fails(tmp_path):
 
     finding = machine.directories({"data": tmp_path / "data" / "kebab"})
 
-    assert finding.status is Status.FAIL
+    assert finding.status == "fail"
     assert finding.fix == f"mv {tmp_path / 'data'} {tmp_path / 'data.old'}"
 
 
@@ -85,25 +85,25 @@ def test_a_folder_that_cannot_be_written_fails(tmp_path, monkeypatch):
 
     finding = machine.directories({"state": tmp_path, "data": closed / "kebab"})
 
-    assert (finding.status, finding.fix) == (Status.FAIL, f"chmod u+rwx {closed}")
+    assert (finding.status, finding.fix) == ("fail", f"chmod u+rwx {closed}")
     assert "data folder" in finding.summary
 
 
 @pytest.mark.parametrize(
     ("free", "status"),
     [
-        (0, Status.FAIL),
-        (100 * MIB - 1, Status.FAIL),
-        (100 * MIB, Status.WARN),
-        (1024 * MIB - 1, Status.WARN),
-        (1024 * MIB, Status.OK),
+        (0, "fail"),
+        (100 * MIB - 1, "fail"),
+        (100 * MIB, "warn"),
+        (1024 * MIB - 1, "warn"),
+        (1024 * MIB, "ok"),
     ],
 )
 def test_free_space_has_two_limits(tmp_path, free, status):
     finding = machine.disk(tmp_path / "not" / "yet", lambda ground: free)
 
-    assert finding.status is status
-    assert (finding.fix is None) == (status is Status.OK)
+    assert finding.status == status
+    assert (finding.fix is None) == (status == "ok")
     assert str(tmp_path) in finding.summary
 
 
@@ -113,11 +113,9 @@ def test_free_space_is_asked_of_the_system(tmp_path, monkeypatch):
     assert machine.disk(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
 
 
-@pytest.mark.parametrize(
-    ("limit", "status"), [(16, Status.WARN), (255, Status.WARN), (256, Status.OK)]
-)
+@pytest.mark.parametrize(("limit", "status"), [(16, "warn"), (255, "warn"), (256, "ok")])
 def test_few_descriptors_are_a_worry(limit, status):
-    assert machine.descriptors(lambda: limit).status is status
+    assert machine.descriptors(lambda: limit).status == status
 
 
 def test_the_limit_of_descriptors_is_asked_of_the_system():

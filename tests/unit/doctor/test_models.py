@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kebab.core.model_profile import ProbePair
 from kebab.doctor import models
-from kebab.doctor.check import Status
 from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
 
@@ -13,7 +13,7 @@ WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
 SOUND = Models(
     weights=lambda: WEIGHTS,
-    agreement=lambda: Agreement(cosine=0.75, expected=0.7553, tolerance=0.02),
+    agreement=lambda: Agreement(cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)),
     versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
     server=lambda: "Ollama 0.32.15 has gemma3:4b",
     start="ollama serve",
@@ -28,15 +28,15 @@ def test_sound_models_are_well_all_through():
         models.language_model,
     )
 
-    assert {check(SOUND).status for check in checks} == {Status.OK}
+    assert {check(SOUND).status for check in checks} == {"ok"}
 
 
 @pytest.mark.parametrize(
     ("weights", "status", "fix"),
     [
-        (None, Status.WARN, "kebab model pull"),
-        (replace(WEIGHTS, folder=None), Status.WARN, "kebab model pull minilm"),
-        (replace(WEIGHTS, faults=("changed: a", "b")), Status.FAIL, "kebab model pull minilm"),
+        (None, "warn", "kebab model pull"),
+        (replace(WEIGHTS, folder=None), "warn", "kebab model pull minilm"),
+        (replace(WEIGHTS, faults=("changed: a", "b")), "fail", "kebab model pull minilm"),
     ],
 )
 def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status, fix):
@@ -64,32 +64,32 @@ def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
 @pytest.mark.parametrize(
     ("cosine", "status"),
     [
-        (0.7553, Status.OK),
-        (0.74, Status.OK),
-        (0.77, Status.OK),
-        (0.73, Status.FAIL),
-        (0.78, Status.FAIL),
-        (math.nan, Status.FAIL),
+        (0.7553, "ok"),
+        (0.74, "ok"),
+        (0.77, "ok"),
+        (0.73, "fail"),
+        (0.78, "fail"),
+        (math.nan, "fail"),
     ],
 )
 def test_known_sentences_must_agree_as_they_are_known_to(cosine, status):
-    known = Agreement(cosine=cosine, expected=0.7553, tolerance=0.02)
+    known = Agreement(cosine=cosine, probe=ProbePair(cosine=0.7553, tolerance=0.02))
 
-    assert models.embedding_probe(replace(SOUND, agreement=lambda: known)).status is status
+    assert models.embedding_probe(replace(SOUND, agreement=lambda: known)).status == status
 
 
 def test_a_model_known_for_nothing_is_not_probed():
-    assert models.embedding_probe(replace(SOUND, agreement=lambda: None)).status is Status.SKIP
+    assert models.embedding_probe(replace(SOUND, agreement=lambda: None)).status == "skip"
 
 
 @pytest.mark.parametrize(
     ("configured", "stored", "status"),
     [
-        (None, None, Status.SKIP),
-        ("v1", None, Status.SKIP),
-        (None, "v1", Status.OK),
-        ("v1", "v1", Status.OK),
-        ("v2", "v1", Status.FAIL),
+        (None, None, "skip"),
+        ("v1", None, "skip"),
+        (None, "v1", "ok"),
+        ("v1", "v1", "ok"),
+        ("v2", "v1", "fail"),
     ],
 )
 def test_the_configured_model_must_be_the_one_of_the_index(configured, stored, status):
@@ -97,8 +97,8 @@ def test_the_configured_model_must_be_the_one_of_the_index(configured, stored, s
 
     finding = models.embedding_version(replace(SOUND, versions=lambda: versions))
 
-    assert finding.status is status
-    assert (finding.fix == "kebab model use auto") == (status is Status.FAIL)
+    assert finding.status == status
+    assert (finding.fix == "kebab model use auto") == (status == "fail")
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_a_language_model_that_cannot_answer_is_only_a_worry(signal, fix):
 
     finding = models.language_model(replace(SOUND, server=server))
 
-    assert (finding.status, finding.summary, finding.fix) == (Status.WARN, signal.text(), fix)
+    assert (finding.status, finding.summary, finding.fix) == ("warn", signal.text(), fix)
 
 
 def test_where_no_server_has_to_answer_there_is_nothing_to_look_at():
     finding = models.language_model(replace(SOUND, server=lambda: None))
 
-    assert finding.status is Status.SKIP
+    assert finding.status == "skip"

@@ -6,7 +6,6 @@ import pytest
 from kebab.core.ids import Key
 from kebab.core.keys import rising
 from kebab.doctor import storage
-from kebab.doctor.check import Status
 from kebab.doctor.storage import KnownTerm, Schema, Storage
 
 SOUND = Storage(
@@ -23,10 +22,10 @@ SOUND = Storage(
 @pytest.mark.parametrize(
     ("found", "status", "fix"),
     [
-        (3, Status.OK, None),
-        (None, Status.WARN, "kebab ingest FOLDER"),
-        (2, Status.FAIL, "kebab ingest"),
-        (4, Status.FAIL, "pip install --upgrade kebab"),
+        (3, "ok", None),
+        (None, "warn", "kebab ingest FOLDER"),
+        (2, "fail", "kebab ingest"),
+        (4, "fail", "pip install --upgrade kebab"),
     ],
 )
 def test_the_schema_decides_what_can_be_read(found, status, fix):
@@ -38,7 +37,7 @@ def test_the_schema_decides_what_can_be_read(found, status, fix):
 def test_a_sound_base_is_well_all_through():
     checks = (storage.database, storage.integrity, storage.full_text, storage.vectors)
 
-    assert {check(SOUND).status for check in checks} == {Status.OK}
+    assert {check(SOUND).status for check in checks} == {"ok"}
 
 
 def test_a_complaint_of_the_database_fails_and_is_quoted():
@@ -46,32 +45,32 @@ def test_a_complaint_of_the_database_fails_and_is_quoted():
 
     finding = storage.integrity(replace(SOUND, integrity=lambda: complaints))
 
-    assert (finding.status, finding.fix) == (Status.FAIL, "kebab reset")
+    assert (finding.status, finding.fix) == ("fail", "kebab reset")
     assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
 
 
 def test_a_full_text_index_that_misses_a_known_word_fails():
     finding = storage.full_text(replace(SOUND, known_term=lambda: KnownTerm("검색", found=False)))
 
-    assert (finding.status, finding.fix) == (Status.FAIL, "kebab ingest --force")
+    assert (finding.status, finding.fix) == ("fail", "kebab ingest --force")
     assert "검색" in finding.summary
 
 
 def test_without_a_passage_there_is_no_word_to_look_for():
-    assert storage.full_text(replace(SOUND, known_term=lambda: None)).status is Status.SKIP
+    assert storage.full_text(replace(SOUND, known_term=lambda: None)).status == "skip"
 
 
 @pytest.mark.parametrize(
     ("stored", "stamped", "garbage", "status", "summary"),
     [
-        ([], [], [], Status.OK, "0 vectors, each with its passage"),
-        ([1], [1], [], Status.OK, "1 vector, each with its passage"),
-        ([1, 9], [1], [9], Status.OK, "1 vector, each with its passage"),
-        ([1, 9], [1], [], Status.WARN, "1 vector of no passage"),
-        ([1], [1, 2, 3], [], Status.FAIL, "2 vectors of 3 lost"),
-        ([], [1], [], Status.FAIL, "1 vector of 1 lost"),
-        ([1, 1, 2], [1, 2], [], Status.FAIL, "1 vector stored more than once"),
-        ([1, 1, 9], [1, 2], [], Status.FAIL, "1 vector of 2 lost"),
+        ([], [], [], "ok", "0 vectors, each with its passage"),
+        ([1], [1], [], "ok", "1 vector, each with its passage"),
+        ([1, 9], [1], [9], "ok", "1 vector, each with its passage"),
+        ([1, 9], [1], [], "warn", "1 vector of no passage"),
+        ([1], [1, 2, 3], [], "fail", "2 vectors of 3 lost"),
+        ([], [1], [], "fail", "1 vector of 1 lost"),
+        ([1, 1, 2], [1, 2], [], "fail", "1 vector stored more than once"),
+        ([1, 1, 9], [1, 2], [], "fail", "1 vector of 2 lost"),
     ],
 )
 def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, summary):
@@ -85,4 +84,4 @@ def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, sum
     )
 
     assert (finding.status, finding.summary) == (status, summary)
-    assert (finding.fix is None) == (status is Status.OK)
+    assert (finding.fix is None) == (status == "ok")

@@ -1,13 +1,14 @@
 import hashlib
 import json
 import zipfile
+from dataclasses import replace
 
 import onnx
 import pytest
 
-from kebab.embed import convert, layout
-from kebab.embed.models import E5_SMALL, MINILM, IndexPackage
-from kebab.embed.precision import chosen
+from kebab.embed import convert, model_directory
+from kebab.embed.model_directory import choose_precision
+from kebab.embed.registry import E5_SMALL, MINILM, IndexPackage
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 
@@ -39,7 +40,7 @@ def target(tmp_path):
 
 
 def test_a_wheel_becomes_a_graph_and_a_tokenizer(fetched, target):
-    graph = convert.from_package(package(), fetched, target)
+    graph = convert.load_package(package(), fetched, target)
 
     assert graph.SerializeToString() == tiny_model.onnx_bytes()
     assert (target / "tokenizer.json").read_bytes() == CONTENTS["tokenizer.json"]
@@ -48,12 +49,12 @@ def test_a_wheel_becomes_a_graph_and_a_tokenizer(fetched, target):
 @pytest.mark.parametrize("name", sorted(CONTENTS))
 def test_a_file_with_another_hash_is_refused(fetched, target, name):
     with pytest.raises(ValueError, match="is not the pinned file"):
-        convert.from_package(package(**{name: "0" * 64}), fetched, target)
+        convert.load_package(package(**{name: "0" * 64}), fetched, target)
 
 
 def test_a_download_without_a_wheel_is_refused(target):
     with pytest.raises(ValueError, match="no wheel"):
-        convert.from_package(package(), target, target)
+        convert.load_package(package(), target, target)
 
 
 def write_download(folder, seed):
@@ -68,29 +69,29 @@ def test_a_hub_download_becomes_a_whole_directory(tmp_path):
 
     convert.main("hub", E5_SMALL.key, "a hub", str(tmp_path / "hub"), str(target))
 
-    assert layout.installed(E5_SMALL, tmp_path) == target
-    assert layout.verify(target) == []
+    assert model_directory.find_installed(E5_SMALL, tmp_path) == target
+    assert model_directory.verify_files(target) == []
     manifest = json.loads((target / "manifest.json").read_text())
     assert manifest["source"] == "a hub"
     assert manifest["texts_per_second"].keys() == {"int8", "fp32"}
-    assert manifest["precision"] == chosen(manifest["texts_per_second"])
-    assert manifest["cosine"] == pytest.approx(E5_SMALL.golden.cosine, abs=0.1)
+    assert manifest["precision"] == choose_precision(manifest["texts_per_second"])
+    assert manifest["cosine"] == pytest.approx(E5_SMALL.probe.cosine, abs=0.1)
 
 
-def test_a_model_that_misses_the_golden_cosine_is_refused(target):
+def test_a_model_that_misses_the_probe_cosine_is_refused(target):
     (target / "tokenizer.json").write_text(tiny_model.tokenizer_json())
     graph = onnx.load_model_from_string(tiny_model.onnx_bytes(seed=0))
 
-    with pytest.raises(ValueError, match=r"the golden pair gives 0\.\d+, not 0\.7553"):
-        convert.finish(MINILM, graph, "a hub", target)
+    with pytest.raises(ValueError, match=r"the probe pair gives 0\.\d+, not 0\.7553"):
+        convert.write_model(MINILM, graph, "a hub", target)
 
 
-def finished(target, measure):
-    """Convert the tiny model and return what its manifest says."""
+def finished(target, measure, model=E5_SMALL):
+    """Convert the tiny model and return its manifest."""
     (target / "tokenizer.json").write_text(tiny_model.tokenizer_json())
     graph = onnx.load_model_from_string(tiny_model.onnx_bytes(seed=0))
-    convert.finish(E5_SMALL, graph, "a hub", target, measure)
-    manifest = layout.read_manifest(target)
+    convert.write_model(model, graph, "a hub", target, measure)
+    manifest = model_directory.read_manifest(target)
     assert manifest is not None
     return manifest
 
@@ -101,12 +102,15 @@ def test_the_faster_precision_alone_is_kept_and_the_manifest_says_why(target, fp
 
     assert manifest.precision == kept
     assert manifest.texts_per_second == {"int8": 100.0, "fp32": fp32}
-    assert manifest.cosine == pytest.approx(E5_SMALL.golden.cosine, abs=0.1)
-    assert layout.verify(target) == []
-    assert {path.name for path in target.iterdir()} == {*layout.FILES, layout.MANIFEST_FILE}
+    assert manifest.cosine == pytest.approx(E5_SMALL.probe.cosine, abs=0.1)
+    assert model_directory.verify_files(target) == []
+    assert {path.name for path in target.iterdir()} == {
+        *model_directory.FILES,
+        model_directory.MANIFEST_FILE,
+    }
     assert list(target.parent.iterdir()) == [target]
     full = len(tiny_model.onnx_bytes(seed=0))
-    assert (manifest.files[layout.MODEL_FILE].size > full / 2) == (kept == "fp32")
+    assert (manifest.files[model_directory.MODEL_FILE].size > full / 2) == (kept == "fp32")
 
 
 def test_both_precisions_are_measured_as_they_are_stored(target):
@@ -130,5 +134,12 @@ def test_a_calibration_that_fails_keeps_eight_bits(target, failure):
     manifest = finished(target, measure)
 
     assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
-    assert layout.verify(target) == []
+    assert model_directory.verify_files(target) == []
     assert list(target.parent.iterdir()) == [target]
+
+
+def test_only_the_precisions_of_the_row_are_tried(target):
+    manifest = finished(target, pytest.fail, replace(E5_SMALL, precisions=("int8",)))
+
+    assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
+    assert model_directory.verify_files(target) == []

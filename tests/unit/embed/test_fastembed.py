@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kebab.embed.fastembed import FastembedReference
-from kebab.embed.hot import OnnxEmbedder
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.registry import E5_SMALL, MINILM
 from tests.fakes import tiny_model
 
 CHANCE = random.Random(5)

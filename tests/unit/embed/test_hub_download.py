@@ -2,9 +2,9 @@ import time
 
 import pytest
 
-from kebab.embed import hub
-from kebab.embed.child import Child
-from kebab.embed.models import E5_SMALL
+from kebab.embed.child_process import ChildProcess
+from kebab.embed.registry import E5_SMALL
+from kebab.embed.sources import hub_source
 from tests.fakes import model_hub
 
 FILES = {"onnx/model.onnx": b"model" * 50, "tokenizer.json": b"{}"}
@@ -18,8 +18,10 @@ def server(monkeypatch, no_network):
 
 
 def download(tmp_path):
-    offer = hub.offer(E5_SMALL)
-    child = Child(offer.arguments, tmp_path / "work", offer.environment, offer.life)
+    source = hub_source(E5_SMALL)
+    child = ChildProcess(
+        source.arguments, tmp_path / "work", source.environment, source.answer_pattern
+    )
     while child.status() is None:
         time.sleep(0.02)
     child.stop()
@@ -29,7 +31,7 @@ def download(tmp_path):
 def test_the_files_of_one_revision_arrive_under_their_names(server, tmp_path):
     child = download(tmp_path)
 
-    assert child.status() == 0, child.last_words()
+    assert child.status() == 0, child.failure_reason()
     assert {name: (child.folder / name).read_bytes() for name in FILES} == FILES
     assert any(model_hub.REVISION in path for path in server.asked)
 
@@ -37,7 +39,7 @@ def test_the_files_of_one_revision_arrive_under_their_names(server, tmp_path):
 def test_the_answer_tells_how_much_is_to_come(server, tmp_path):
     child = download(tmp_path)
 
-    assert child.alive
+    assert child.answered
     assert child.total == sum(map(len, FILES.values()))
 
 
@@ -48,7 +50,7 @@ def test_a_file_that_is_not_what_was_announced_is_refused(server, tmp_path):
     child = download(tmp_path)
 
     assert child.status() == 1
-    assert "is damaged" in child.last_words()
+    assert "is damaged" in child.failure_reason()
 
 
 def test_a_missing_repository_is_no_sign_of_life(server, tmp_path):
@@ -57,5 +59,5 @@ def test_a_missing_repository_is_no_sign_of_life(server, tmp_path):
     child = download(tmp_path)
 
     assert child.status() == 1
-    assert not child.alive
-    assert child.last_words(hub.offer(E5_SMALL).telling) == "the hub failed: HTTP 404"
+    assert not child.answered
+    assert child.failure_reason(hub_source(E5_SMALL).failure_patterns) == "the hub failed: HTTP 404"

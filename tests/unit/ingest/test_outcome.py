@@ -1,12 +1,15 @@
 from dataclasses import asdict
 
-from kebab.ingest.outcome import SLOWEST, IngestItem, IngestOutcome, ItemKind, SlowFile, slowest
+import msgspec
+
+from kebab.ingest.outcome import SLOWEST, FileOutcome, IngestOutcome, ItemKind, slowest
+from kebab.wire.ingest import SlowFile
 
 
 def test_counts_follow_the_items():
     kinds = [*ItemKind, ItemKind.NEW]
     outcome = IngestOutcome(
-        items=[IngestItem(kind=kind, doc_path=kind.value, source="s") for kind in kinds]
+        items=[FileOutcome(kind=kind, doc_path=kind.value, source="s") for kind in kinds]
     )
 
     assert (outcome.new, outcome.updated, outcome.moved) == (2, 1, 1)
@@ -15,14 +18,16 @@ def test_counts_follow_the_items():
 
 def test_before_anything_is_done_nothing_is_counted():
     outcome = asdict(IngestOutcome())
-    vectors = outcome.pop("embedding")
+    vectors = msgspec.structs.asdict(outcome.pop("embedding"))
 
     assert not any(outcome.values()), outcome
     assert not any(vectors.values()), vectors
 
 
 def test_only_the_slowest_files_are_told_slowest_first():
-    files = [SlowFile(str(number), float(number)) for number in range(SLOWEST + 3)]
+    files = [
+        SlowFile(doc_path=str(number), duration_ms=float(number)) for number in range(SLOWEST + 3)
+    ]
 
     told = slowest(files)
 

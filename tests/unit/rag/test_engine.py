@@ -1,10 +1,12 @@
 import pytest
+from msgspec.structs import replace
 
-from kebab.core.answer import AnswerMode, Inquiry, Refusal, Usage, Warned
+from kebab.core.answer import AnswerMode, Inquiry, Refusal
 from kebab.core.query import Filters, Mode
 from kebab.errors.catalog import InvalidInput
 from kebab.rag.engine import AskEngine
-from kebab.rag.worded import Worded
+from kebab.rag.worded import NO_USAGE, Worded
+from kebab.wire.ask import AnswerWarning
 from tests.fakes.evidence import hit, page, stored
 
 NOTE = "The backup of all documents runs every night at two with restic."
@@ -57,8 +59,8 @@ def answered(found, worded=None, **fields):
 def test_what_the_writer_words_is_the_answer():
     worded = Worded(
         text="Nightly [1]",
-        warnings=(Warned(code="odd", message="odd"),),
-        usage=Usage(prompt_tokens=7),
+        warnings=(AnswerWarning(code="odd", message="odd", marker=None, span=None),),
+        usage=replace(NO_USAGE, prompt_tokens=7),
         used=1,
     )
 

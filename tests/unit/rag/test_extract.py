@@ -7,7 +7,7 @@ from kebab.core.answer import Passage
 from kebab.errors.catalog import TimedOut
 from kebab.rag.extract import EMBEDDED, extract
 from kebab.search.calibrate import standing
-from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.embedder import PROFILE, HashingEmbedder
 from tests.fakes.evidence import stored
 
 ASKED = {"restor": 3.0, "snapshot": 3.0}
@@ -29,6 +29,7 @@ class Meaning:
     version = "meaning-2-v1"
     dimension = 2
     window = 100
+    profile = replace(PROFILE, version=version, dimension=dimension, window=window)
 
     def __init__(self, word, unknown="\x00", *, failing=False):
         self.word, self.unknown, self.failing = word, unknown, failing

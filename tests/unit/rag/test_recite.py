@@ -3,7 +3,7 @@ import pytest
 from kebab.core.answer import Passage
 from kebab.rag.extract import Picked
 from kebab.rag.recite import recite
-from kebab.rag.sentences import sentences
+from kebab.text.sentences import find_sentence_spans
 from tests.fakes.evidence import stored
 
 
@@ -11,7 +11,7 @@ def picked(text, *which, key=1, evidence=0.5, **fields):
     """Return the sentences of a note that are counted."""
     chunk = stored(text, key, **fields)
     passage = Passage(marker=key, chunk=chunk, text=text)
-    spans = sentences(text)
+    spans = find_sentence_spans(text)
     return [
         Picked(passage=passage, start=spans[at][0], end=spans[at][1], evidence=evidence)
         for at in which

@@ -5,9 +5,9 @@ from kebab.core.ids import chunk_id, digest, doc_id
 from kebab.core.rows import DocumentRow, FileStamp, Source, VectorRow
 from kebab.search.engine import SearchEngine
 from kebab.search.lexical import WEIGHTS
-from kebab.search.tokens import index_tokens
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
+from kebab.text.tokenizer import tokenize
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
@@ -20,7 +20,7 @@ class Base:
         self.embedder = HashingEmbedder()
         self.vectors = MemoryVectors()
         self.readers = []
-        self.writer = SqliteWriter(folder, index_tokens, lambda: 1.0)
+        self.writer = SqliteWriter(folder, tokenize, lambda: 1.0)
         self.writer.add_source(Source(name="notes", root=str(folder), kind="folder"))
 
     def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=()):

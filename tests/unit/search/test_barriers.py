@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.query import Filters
-from kebab.search.barriers import Barrier, active, barriers, lifted
+from kebab.search.barriers import BrokenCondition, active, barriers, lifted
 from kebab.search.parse import parse
 
 
@@ -56,8 +56,11 @@ def test_what_is_lifted_is_gone_and_the_rest_stays():
     embargo, sea = question.required
     (gas,) = question.excluded
 
-    left = lifted(question, [Barrier("filter", filter="tag"), Barrier("phrase", phrase=embargo)])
+    left = lifted(
+        question,
+        [BrokenCondition("filter", filter="tag"), BrokenCondition("phrase", phrase=embargo)],
+    )
 
     assert active(left.filters) == {"lang": ("en",)}
     assert (left.required, left.excluded) == ((sea,), (gas,))
-    assert lifted(question, [Barrier("exclusion", phrase=gas)]).excluded == ()
+    assert lifted(question, [BrokenCondition("exclusion", phrase=gas)]).excluded == ()

@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
+from kebab.core.model_profile import AnswerabilityCurve, CosineScale
 from kebab.core.query import Filters, Mode, Query
 from kebab.search.calibrate import FAIR
+from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 _NOTES = (
     "The backup of all documents runs every night at two with restic.",
@@ -61,3 +65,22 @@ def test_the_conviction_is_that_of_the_whole_search_on_every_page(notes):
     assert first.conviction == second.conviction
     assert first.hits[0].score == first.conviction
     assert second.hits[0].score < first.hits[0].score
+
+
+def test_the_scale_of_the_model_decides_what_its_cosines_are_worth(notes):
+    sharp = replace(PROFILE, cosine_scale=CosineScale(0.9, 1.0))
+    text = "When does the backup of documents run?"
+
+    plain = _conviction(notes, text, Mode.VECTOR)
+    notes.embedder = HashingEmbedder(profile=sharp)
+
+    assert _conviction(notes, text, Mode.VECTOR) < plain
+
+
+@pytest.mark.parametrize(("mode", "curve"), [(Mode.HYBRID, "hybrid"), (Mode.VECTOR, "vector")])
+def test_the_curve_is_that_of_the_model(notes, mode, curve):
+    even = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=0.0)
+    curves = replace(PROFILE.answerability, **{curve: even})
+    notes.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
+
+    assert _conviction(notes, "backup of documents", mode) == 0.5

@@ -4,11 +4,12 @@ from kebab.core.ids import Key
 from kebab.core.query import Mode, Query
 from kebab.search import depth, rank
 from kebab.search.cache import QueryVectors
-from kebab.search.depth import Depth, Standing
+from kebab.search.depth import Depth
 from kebab.search.rank import Ranker
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel
+from kebab.wire.why import Standing
 
 
 @pytest.fixture
@@ -42,8 +43,8 @@ def test_what_a_channel_listed_stands_as_it_was_listed(base):
 
     words, meaning = _standings(base, "oil", [1, 2])
 
-    assert [(one.rank, one.listed) for one in words.values()] == [(1, True), (2, True)]
-    assert (meaning[1].rank, meaning[1].listed) == (1, True)
+    assert [(one.rank, one.candidate) for one in words.values()] == [(1, True), (2, True)]
+    assert (meaning[1].rank, meaning[1].candidate) == (1, True)
     assert meaning[1].score > meaning[2].score
 
 
@@ -53,9 +54,9 @@ def test_what_is_beyond_the_candidates_has_a_rank_too(base):
 
     words, meaning = _standings(base, "oil", [1, 4])
 
-    assert (words[1].rank, words[1].listed) == (1, True)
-    assert (words[4].rank, words[4].listed) == (4, False)
-    assert (meaning[4].rank, meaning[4].listed) == (4, False)
+    assert (words[1].rank, words[1].candidate) == (1, True)
+    assert (words[4].rank, words[4].candidate) == (4, False)
+    assert (meaning[4].rank, meaning[4].candidate) == (4, False)
 
 
 @pytest.mark.usefixtures("small")
@@ -77,5 +78,5 @@ def test_a_channel_that_was_not_asked_says_nothing(base):
 
 def test_ranks_count_from_one():
     assert depth.ranks([(Key(7), 0.5), (Key(3), 0.25)], [Key(3)]) == {
-        Key(3): Standing(2, 0.25, listed=True)
+        Key(3): Standing(rank=2, score=0.25, candidate=True)
     }

@@ -19,6 +19,10 @@ def _explained(base, text, path, **given):
     return Explainer(reader, channel).explain(Query(text=text, **given), reader.chunks(keys))
 
 
+def _sum(lifts):
+    return sum(lift.value for lift in lifts)
+
+
 @pytest.fixture
 def notes(base):
     base.add("a.md", "the oil embargo began", "gas and coal", tags=["ops"])
@@ -34,11 +38,11 @@ def test_every_stage_is_what_the_search_itself_says(notes):
     for path in ("a.md", "b.md", "c.md"):
         for one in _explained(notes, "oil embargo", path).accounts:
             hit = ranks[one.chunk.key]
-            assert (one.place, one.final.score) == (hit.rank, hit.evidence.fusion_score)
+            assert (one.place, one.final.score) == (hit.rank, hit.retrieval.fusion_score)
             assert one.score == pytest.approx(hit.score)
-            assert one.words.rank == hit.evidence.lexical_rank
-            assert one.meaning.rank == hit.evidence.vector_rank
-            assert one.final.score == pytest.approx(one.fused.score + sum(one.lifts.values()))
+            assert one.words.rank == hit.retrieval.lexical_rank
+            assert one.meaning.rank == hit.retrieval.vector_rank
+            assert one.final.score == pytest.approx(one.fused.score + _sum(one.lifts))
 
 
 def test_the_best_passage_comes_first_and_three_are_enough(base):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kebab.core.query import Filters
 from kebab.search.expression import match, quoted
 from kebab.search.parse import parse
-from kebab.search.tokens import Term
+from kebab.text.tokenizer import Term
 
 
 def _match(text):

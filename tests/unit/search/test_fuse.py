@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.ids import Key
-from kebab.search.fuse import fuse, lexical_share, ranked, scale
+from kebab.search.fuse import fuse, lexical_share, ranked
 
 
 def _keyed(scores):
@@ -22,19 +22,6 @@ def test_a_chunk_without_a_vector_keeps_its_place_among_words():
 
 def test_ties_go_to_the_smaller_key():
     assert [key for key, _ in ranked(_keyed({9: 0.5, 3: 0.5, 5: 0.5}))] == [3, 5, 9]
-
-
-@pytest.mark.parametrize(
-    ("version", "cosine", "share"),
-    [
-        ("fastembed-minilml6-384-v1", 0.5, 0.5),
-        ("fastembed-minilml6-384-v1", -0.2, 0.0),
-        ("fastembed-mle5small-384-v1", 0.7, 0.0),
-        ("fastembed-mle5small-384-v1", 0.85, 0.5),
-    ],
-)
-def test_each_model_has_its_scale(version, cosine, share):
-    assert scale(version).share(cosine) == pytest.approx(share)
 
 
 def test_words_weigh_more_where_the_model_does_not_know_the_language():

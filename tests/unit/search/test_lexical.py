@@ -3,7 +3,7 @@ import pytest
 from kebab.core.query import Filters
 from kebab.search import lexical
 from kebab.search.parse import parse
-from kebab.search.tokens import Term
+from kebab.text.tokenizer import Term
 
 
 @pytest.fixture

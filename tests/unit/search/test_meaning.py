@@ -1,11 +1,11 @@
 import pytest
 
 from kebab.core.ids import doc_id
+from kebab.core.model_profile import CosineScale
 from kebab.core.query import Filters
-from kebab.search.fuse import Scale
 from kebab.search.meaning import Meaning, Space
 
-PLAIN = Scale(0.0, 1.0)
+PLAIN = CosineScale(0.0, 1.0)
 
 
 def meaning(base, path, scale=PLAIN):
@@ -83,7 +83,7 @@ def test_cosines_are_put_on_the_scale_of_the_model(base):
     base.add("a.md", "oil embargo of the seventies")
     base.add("b.md", "oil embargo of the decade")
 
-    plain, steep = near(base, "a.md")["b"], near(base, "a.md", scale=Scale(0.5, 1.0))["b"]
+    plain, steep = near(base, "a.md")["b"], near(base, "a.md", scale=CosineScale(0.5, 1.0))["b"]
 
     assert steep.share == pytest.approx(max(0.0, (plain.cosine - 0.5) / 0.5), abs=1e-5)
 

@@ -14,9 +14,7 @@ def _order(base, text, cosines=None):
     near = None
     if cosines is not None:
         ranked = sorted(cosines.items(), key=lambda one: -one[1])
-        near = Nearness(
-            near=ranked, cosines=cosines, version=base.embedder.version, remembered=False
-        )
+        near = Nearness(near=ranked, cosines=cosines, model=base.embedder.profile, remembered=False)
     merger = Merger(lambda: base.vectors)
     return merger.order(question, words, found, near, Reading(reader))
 

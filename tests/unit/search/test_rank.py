@@ -1,6 +1,13 @@
+import pytest
+from msgspec import UNSET
+
+from kebab.core.ids import Key
 from kebab.core.query import Filters, Mode, Query
 from kebab.search.cache import QueryVectors
-from kebab.search.rank import Ranker
+from kebab.search.lexical import Words
+from kebab.search.listing import Listing
+from kebab.search.parse import parse
+from kebab.search.rank import Ranker, Ranking
 from kebab.search.reading import Reading
 from kebab.search.stages import Stages
 from kebab.search.vector import Channel
@@ -39,7 +46,7 @@ def test_evidence_names_the_place_in_each_channel(base):
     base.add("b.md", "the sky")
     ranking = _rank(base, "oil")
 
-    first, second = (ranking.evidence(key, fused) for key, fused in ranking.order)
+    first, second = (ranking.retrieval(key, fused, trace=False) for key, fused in ranking.order)
 
     assert (first.lexical_rank, first.vector_rank) == (1, 1)
     assert (second.lexical_rank, second.lexical_score, second.vector_rank) == (None, None, 2)
@@ -86,6 +93,31 @@ def test_what_was_added_to_the_evidence_has_a_name(base):
 
     assert ranking.question.plain == "oil embargo"
     for key, score in ranking.order:
-        evidence = ranking.evidence(key, score)
-        assert score == ranking.fused[key] + sum(evidence.lifts.values())
+        lifts = ranking.retrieval(key, score, trace=True).lifts
+        assert score == ranking.fused[key] + sum(lift.value for lift in lifts)
     assert set(ranking.lifts) == {"context", "spread"}
+    assert ranking.retrieval(key, score, trace=False).lifts is UNSET
+
+
+@pytest.mark.parametrize(
+    ("lexical", "vector", "method"),
+    [
+        (Listing([(Key(1), 2.0)]), Listing(), "lexical"),
+        (Listing(), Listing([(Key(1), 0.4)]), "vector"),
+        (Listing([(Key(2), 2.0), (Key(1), 1.0)]), Listing([(Key(1), 0.4)]), "hybrid"),
+        (Listing([(Key(1), 2.0)]), Listing([], {Key(1): 0.4}), "lexical"),
+        (Listing(), Listing(), "lexical"),
+    ],
+)
+def test_the_method_names_the_channels_that_listed_it(lexical, vector, method):
+    ranking = Ranking(
+        order=[(Key(1), 0.5)],
+        method=Mode.HYBRID,
+        question=parse("oil", Filters()),
+        words=Words(terms=(), weights={}, best=0.0, asked={}),
+        lexical=lexical,
+        vector=vector,
+        degraded=(),
+    )
+
+    assert ranking.retrieval(Key(1), 0.5, trace=True).method == method

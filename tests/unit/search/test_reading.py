@@ -1,7 +1,7 @@
 from kebab.core.ids import Key
 from kebab.search.reading import Reading
-from kebab.search.tokens import index_tokens
 from kebab.store.sqlite.reader import SqliteReader
+from kebab.text.tokenizer import tokenize
 
 _ONE, _TWO, _THREE, _GONE = Key(1), Key(2), Key(3), Key(9)
 
@@ -34,5 +34,5 @@ def test_the_body_is_the_tokens_of_the_text(base):
     reading = Reading(base.reader())
     (chunk,) = reading.chunks([_ONE])
 
-    assert reading.body(chunk) == tuple(index_tokens("Rising doughs"))
+    assert reading.body(chunk) == tuple(tokenize("Rising doughs"))
     assert reading.body(chunk) is reading.body(chunk)

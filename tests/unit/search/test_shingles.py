@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.search.shingles import Shingler, jaccard
-from kebab.search.tokens import index_tokens
+from kebab.text.tokenizer import tokenize
 
 
 def likeness(left, right):
@@ -56,7 +56,7 @@ def test_no_run_crosses_from_one_text_into_the_next():
 def test_tokens_are_those_of_the_index():
     text = "Don't e-mail snake_case v1.2.3 배추김치 日本 " + "가" * 40
 
-    assert Shingler().cut([text])[2].tolist() == [len(index_tokens(text))]
+    assert Shingler().cut([text])[2].tolist() == [len(tokenize(text))]
 
 
 def test_nothing_shared_by_empty_sets_is_nothing():

@@ -1,8 +1,10 @@
 import pytest
 
+from kebab.core.model_profile import LanguageTrust
 from kebab.search.trust import trust
 
-_MINILM, _E5 = "fastembed-minilml6-384-v1", "fastembed-mle5small-384-v1"
+_OF_ENGLISH = LanguageTrust(english=1.0, other=0.0)
+_OF_ALL = LanguageTrust(english=1.0, other=1.0)
 _ENGLISH = (
     "The dough is left to rest for the night, and it is baked with steam from the start. " * 3
 )
@@ -16,16 +18,23 @@ _CODE = (
 
 @pytest.mark.parametrize(("text", "expected"), [(_ENGLISH, 1.0), (_GERMAN, 0.0), (_CODE, 0.0)])
 def test_a_model_of_english_is_trusted_on_english(text, expected):
-    assert trust(_MINILM, [text]) == expected
+    assert trust(_OF_ENGLISH, [text]) == expected
 
 
 def test_a_model_of_many_languages_is_trusted_on_all():
-    assert trust(_E5, [_GERMAN]) == 1
+    assert trust(_OF_ALL, [_GERMAN]) == 1
 
 
 def test_a_mixture_is_trusted_in_part():
-    assert 0 < trust(_MINILM, [_ENGLISH, _GERMAN * 9]) < 1
+    assert 0 < trust(_OF_ENGLISH, [_ENGLISH, _GERMAN * 9]) < 1
 
 
 def test_a_few_words_are_not_judged():
-    assert trust(_MINILM, ["Der Teig ruht"]) == 1
+    assert trust(_OF_ENGLISH, ["Der Teig ruht"]) == 1
+
+
+def test_the_levels_of_the_model_bound_the_trust():
+    levels = LanguageTrust(english=0.9, other=0.4)
+
+    assert trust(levels, [_ENGLISH]) == pytest.approx(0.9)
+    assert trust(levels, [_GERMAN]) == pytest.approx(0.4)

@@ -2,6 +2,7 @@ from kebab.core.query import Filters
 from kebab.search import lexical
 from kebab.search.parse import parse
 from kebab.search.usage import held, uses
+from kebab.wire.why import HeldTerms
 
 SKY = "the sky"
 
@@ -16,7 +17,7 @@ def test_each_term_has_its_use_and_how_many_passages_hold_it(base):
     base.add("a.md", "oil embargo", "the oil", "oil and gas")
     base.add("b.md", SKY)
 
-    found = {one.term.text: one for one in _uses(base, "what is the oil embargo zebra")}
+    found = {one.text: one for one in _uses(base, "what is the oil embargo zebra")}
 
     assert {text: one.use for text, one in found.items()} == {
         "embargo": "asked",
@@ -55,8 +56,7 @@ def test_where_the_terms_stand_is_told_by_column(base):
 
     found = held(words, reader.chunks([1])[0])
 
-    told = {column: [term.text for term in terms] for column, terms in found.items()}
-    assert told == {"title": ["oil"], "headings": ["crisi"], "body": ["embargo"]}
+    assert found == HeldTerms(title=["oil"], headings=["crisi"], body=["embargo"])
 
 
 def test_a_single_sign_of_a_script_without_blanks_is_found_by_its_beginning(base):
@@ -66,4 +66,4 @@ def test_a_single_sign_of_a_script_without_blanks_is_found_by_its_beginning(base
     reader = base.reader()
     words = lexical.weigh(reader, parse("京", Filters()))
 
-    assert [term.text for term in held(words, reader.chunks([1])[0])["body"]] == ["京"]
+    assert held(words, reader.chunks([1])[0]).body == ["京"]

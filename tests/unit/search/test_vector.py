@@ -1,11 +1,11 @@
 import pytest
 
-from kebab.core.hit import Degraded
 from kebab.core.query import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
 from kebab.search.cache import QueryVectors
 from kebab.search.parse import parse
 from kebab.search.vector import Channel, Nearness, Scope, nearest, scope
+from kebab.wire.search import DegradedChannel
 from tests.fakes.embedder import HashingEmbedder, no_model
 
 
@@ -59,7 +59,7 @@ def test_without_a_model_the_channel_is_degraded_or_refused(base):
 
     found = _ask(channel)
 
-    assert isinstance(found, Degraded)
+    assert isinstance(found, DegradedChannel)
     assert (found.channel, found.hint) == ("vector", "kebab model pull auto")
     with pytest.raises(EmbeddingUnavailable):
         _ask(channel, mode=Mode.VECTOR)
@@ -79,7 +79,7 @@ def test_an_index_that_cannot_be_read_degrades_a_hybrid_search_only(base, fault)
 
     found = _ask(_channel(base, vectors=damaged))
 
-    assert isinstance(found, Degraded)
+    assert isinstance(found, DegradedChannel)
     assert found.hint == "kebab doctor"
     with pytest.raises(type(fault)):
         _ask(_channel(base, vectors=damaged), mode=Mode.VECTOR)
@@ -91,7 +91,7 @@ def test_a_script_that_the_model_does_not_know_is_not_searched(base):
 
     found = _ask(_channel(base), "석유", mode=Mode.VECTOR)
 
-    assert isinstance(found, Degraded)
+    assert isinstance(found, DegradedChannel)
     assert "script" in found.reason
 
 
@@ -101,7 +101,7 @@ def test_without_vectors_the_channel_says_what_brings_them(base, missing):
 
     found = _ask(channel)
 
-    assert isinstance(found, Degraded)
+    assert isinstance(found, DegradedChannel)
     assert found.hint == "kebab ingest"
 
 

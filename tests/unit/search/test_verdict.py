@@ -4,8 +4,9 @@ import pytest
 
 from kebab.core.query import Filters, Mode, Query
 from kebab.search import depth, rank, verdict
-from kebab.search.depth import NOWHERE, Standing
+from kebab.search.depth import NOWHERE
 from kebab.search.verdict import Verdict
+from kebab.wire.why import Standing
 from tests.unit.search.test_explain import _explained
 
 
@@ -113,9 +114,8 @@ def test_a_passage_beyond_the_candidates_is_too_far(notes, monkeypatch):
 
 def test_by_meaning_alone_words_are_not_spoken_of(notes):
     explained = _explained(notes, "oil", "b.md")
-    best = replace(
-        explained.best, place=None, final=NOWHERE, words=NOWHERE, meaning=Standing(5000, 0.1)
-    )
+    far = Standing(rank=5000, score=0.1, candidate=False)
+    best = replace(explained.best, place=None, final=NOWHERE, words=NOWHERE, meaning=far)
 
     found = verdict.verdict(
         replace(explained, accounts=(best,)), Query(text="oil", mode=Mode.VECTOR)

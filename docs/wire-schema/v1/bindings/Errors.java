@@ -1,4 +1,4 @@
-// Generated from kebab/errors/catalog.py by `python -m kebab.wire.publish`; do not edit.
+// Generated from kebab/errors/catalog.py by `python -m tools.publish`; do not edit.
 
 package kebab;
 
@@ -292,7 +292,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The server will not answer with this model. */
+    /** The server refuses to answer with this model. */
     MODEL_REJECTED(
         "model_rejected",
         new Row(
@@ -328,7 +328,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** Something answers, but not as a model server does. */
+    /** The response is not that of a model server, or it is incomplete. */
     MODEL_PROTOCOL(
         "model_protocol",
         new Row(

@@ -1,4 +1,4 @@
-// Code generated from kebab/errors/catalog.py by python -m kebab.wire.publish. DO NOT EDIT.
+// Code generated from kebab/errors/catalog.py by python -m tools.publish. DO NOT EDIT.
 
 // Package kebab holds the catalogue of errors that kebab reports as error.v1.
 //

@@ -1,4 +1,4 @@
-// Generated from kebab/errors/catalog.py by `python -m kebab.wire.publish`; do not edit.
+// Generated from kebab/errors/catalog.py by `python -m tools.publish`; do not edit.
 //
 // Branch on `code` only, and treat an unknown code as failure.
 
@@ -563,7 +563,7 @@ export interface ModelNotPulledDetails {
   readonly operation: string;
 }
 
-/** The details of `model_rejected`. The server will not answer with this model. */
+/** The details of `model_rejected`. The server refuses to answer with this model. */
 export interface ModelRejectedDetails {
   readonly model: string;
   readonly endpoint: string;
@@ -577,7 +577,7 @@ export interface ModelBusyDetails {
   readonly operation: string;
 }
 
-/** The details of `model_protocol`. Something answers, but not as a model server does. */
+/** The details of `model_protocol`. The response is not that of a model server, or it is incomplete. */
 export interface ModelProtocolDetails {
   readonly endpoint: string;
   readonly operation: string;

@@ -6,7 +6,7 @@ from kebab.app.compose.embedders import Embedders
 from kebab.config.load import load
 from kebab.core.cancel import Cancel
 from kebab.core.progress import silent
-from kebab.embed.models import E5_SMALL, MINILM, MODELS
+from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import (
     ConfigInvalid,
     EmbeddingMismatch,

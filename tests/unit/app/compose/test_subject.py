@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.app.compose.subject import subject
-from kebab.embed.models import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import ModelUnreachable, NotIndexed, StoreCorrupt
 from kebab.store.sqlite.migrate import expected
 

@@ -1,7 +1,7 @@
 import jsonschema
 import pytest
 
-from kebab.wire.schemas import documents
+from tools.schemas import build_schemas
 
 SMALL = ["bench", "--only", "startup", "--runs", "1"]
 
@@ -17,7 +17,7 @@ def test_every_line_keeps_to_its_schema(kebab):
     ran = kebab(*SMALL, "--json")
 
     for one in (ran.reply, *ran.asides):
-        jsonschema.validate(one, documents()[one["schema_version"]])
+        jsonschema.validate(one, build_schemas()[one["schema_version"]])
 
 
 def test_a_person_reads_figures(kebab):
@@ -36,11 +36,13 @@ def test_the_knowledge_base_of_the_caller_is_not_opened(kebab, home, opened):
 
 @pytest.mark.parametrize(("within", "status"), [(True, 0), (False, 0)])
 def test_a_missed_budget_does_not_change_the_status(kebab, monkeypatch, within, status):
-    def measured(rig):
-        from kebab.bench.budget import Budget
-        from kebab.bench.race import Sample
+    def measured(context):
+        from kebab.bench.interleave import Sample
+        from kebab.bench.results import Budget
 
-        rig.ledger.add("a", "s", Sample([1.0]), budget=Budget(2.0 if within else 0.5, "s"))
+        context.results.add_figure(
+            "a", "s", Sample([1.0]), budget=Budget(2.0 if within else 0.5, "s")
+        )
 
     monkeypatch.setattr("kebab.bench.run.MEASUREMENTS", {"startup": measured})
 
@@ -51,8 +53,8 @@ def test_a_missed_budget_does_not_change_the_status(kebab, monkeypatch, within, 
 
 
 def test_what_could_not_run_changes_the_status(kebab, monkeypatch):
-    def broken(rig):
-        rig.ledger.failed("startup", "no such program")
+    def broken(context):
+        context.results.add_failure("startup", "no such program")
 
     monkeypatch.setattr("kebab.bench.run.MEASUREMENTS", {"startup": broken})
 
@@ -62,6 +64,15 @@ def test_what_could_not_run_changes_the_status(kebab, monkeypatch):
     assert ran.reply["gaps"][0]["reason"] == "no such program"
 
 
-@pytest.mark.parametrize("flags", [["--only", "nonsense"], ["--runs", "0"], ["--chunks", "x"]])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--only", "nonsense"],
+        ["--only", "growth"],
+        ["--sizes", "1k"],
+        ["--runs", "0"],
+        ["--chunks", "x"],
+    ],
+)
 def test_what_makes_no_sense_is_refused(kebab, flags):
     assert kebab("bench", *flags, "--json").fault["code"] == "usage_invalid"

@@ -4,10 +4,10 @@ import jsonschema
 import pytest
 
 from kebab.wire.record import encode
-from kebab.wire.schemas import documents
 from tests.fakes.console import run
 from tests.fakes.notes import NotesKebab
 from tests.fakes.outcomes import mode, outcome, report
+from tools.schemas import build_schemas
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def golden(home, monkeypatch):
 
 
 def validated(reply):
-    jsonschema.validate(reply, documents()[reply["schema_version"]])
+    jsonschema.validate(reply, build_schemas()[reply["schema_version"]])
     return reply
 
 

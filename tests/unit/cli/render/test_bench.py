@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.bench import draw
+from kebab.cli.render.bench import draw, format_size
 from kebab.cli.render.page import Page
 from kebab.wire.bench import BenchFigure, BenchGap, BenchMachine, BenchReport
 
@@ -77,3 +77,10 @@ def test_what_is_missing_is_said_with_the_reason(failed, word):
     gap = BenchGap(name="search.hybrid", reason="no model", failed=failed)
 
     assert drawn(gaps=[gap])[-1] == f"{word}: search.hybrid: no model"
+
+
+@pytest.mark.parametrize(
+    ("chunks", "text"), [(305, "305"), (1_326, "1.33k"), (99_888, "99.9k"), (1_000_000, "1m")]
+)
+def test_a_size_is_short(chunks, text):
+    assert format_size(chunks) == text

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.rag.checking.facts import Record, facts
-from kebab.search.tokens import index_tokens
+from kebab.text.tokenizer import tokenize
 
 PASSAGE = (
     'The pump "Nordwind" was installed on 12 March 2024 in Berlin. It cost $3 million. '
@@ -12,7 +12,7 @@ PASSAGE = (
 
 
 def missing(claim, passage=PASSAGE):
-    return list(Record(passage, frozenset(index_tokens(passage))).missing(facts(claim)))
+    return list(Record(passage, frozenset(tokenize(passage))).missing(facts(claim)))
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,6 @@ def test_facts_are_counted_and_left_out_of_the_words():
 
 @given(st.text(max_size=80))
 def test_a_text_lacks_nothing_of_itself(text):
-    record = Record(text, frozenset(index_tokens(text)))
+    record = Record(text, frozenset(tokenize(text)))
 
     assert all(one.startswith('"') or one not in text for one in record.missing(facts(text)))

@@ -2,18 +2,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.folding import normal
 from kebab.rag.checking.names import Names, names
-from kebab.search.tokens import index_tokens
+from kebab.text.normalize import normalize_punctuation
+from kebab.text.tokenizer import tokenize
 
 
 def called(text, **how):
-    return sorted(one.text for one in names(normal(text), **how))
+    return sorted(one.text for one in names(normalize_punctuation(text), **how))
 
 
 def held(claim, passage):
-    text = normal(passage)
-    return all(map(Names(text, frozenset(index_tokens(text))).hold, names(normal(claim))))
+    text = normalize_punctuation(passage)
+    return all(
+        map(Names(text, frozenset(tokenize(text))).hold, names(normalize_punctuation(claim)))
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.rag.checking.folding import folded
 from kebab.rag.checking.quotations import quotations, verbatim
+from kebab.text.normalize import fold_text
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_words_between_quotation_marks_are_quotations(text, expected):
     [("Go  NOW", True), ("go now,", True), ("go never", False), ("it\u2019s late", True)],
 )
 def test_white_space_case_and_end_marks_do_not_matter(quotation, expected):
-    assert verbatim(quotation, folded("You should go\nnow, it's late.")) is expected
+    assert verbatim(quotation, fold_text("You should go\nnow, it's late.")) is expected

@@ -19,13 +19,13 @@ from kebab.rag.prompting.prompt import (
     room,
 )
 from kebab.rag.prompting.tokens import text_tokens
-from kebab.rag.tongue import Tongue, tongue
 from kebab.rag.version import VERSION
+from kebab.text.language import Language, detect_question_language
 from tests.fakes.evidence import stored
 
 CASES = Path(__file__).parents[3] / "cases" / "prompt"
-ENGLISH = Tongue("en", "English")
-KOREAN = Tongue("ko", "Korean")
+ENGLISH = Language("en", "English")
+KOREAN = Language("ko", "Korean")
 
 
 def passage(text, marker=1, **fields):
@@ -107,10 +107,10 @@ def test_the_question_stands_before_and_after_the_evidence():
     [
         (ENGLISH, 1024, "Answer in English, in at most 510 words."),
         (KOREAN, 1024, "Answer in Korean, in at most 250 words."),
-        (Tongue("ja", "Japanese"), 500, "Answer in Japanese, in at most 300 characters."),
+        (Language("ja", "Japanese"), 500, "Answer in Japanese, in at most 300 characters."),
         (ENGLISH, 16, "Answer in English, in at most 8 words."),
         (None, 100, "Answer in the language of the question, in at most 30 words."),
-        (Tongue(), 1, "Answer in the language of the question, in at most 1 words."),
+        (Language(), 1, "Answer in the language of the question, in at most 1 words."),
     ],
 )
 def test_language_and_length_are_named(language, tokens, said):
@@ -238,7 +238,7 @@ def test_room_is_what_prompt_and_answer_leave_of_the_window():
 def test_overhead_and_passages_bound_the_whole_prompt(question):
     history = [turn("Who?", "Anna did it [1]. " * 90)] * 5
     passages = [passage("소음은 38 dB이다. " * 9, 1), passage("It flows. " * 9, 2)]
-    told = asked(question, passages, language=tongue(question), history=history)
+    told = asked(question, passages, language=detect_question_language(question), history=history)
 
     bound = overhead(question, history) + sum(map(cost, passages))
     assert prompt_tokens(told) <= bound <= prompt_tokens(told) + 60

@@ -157,7 +157,7 @@ def test_an_index_that_expects_rows_loads_its_engine_and_tells_no_fault():
     script = (
         "import sys; sys.modules['pyarrow'] = None;"
         "from pathlib import Path; from kebab.store.lance.table import LanceVectors;"
-        "LanceVectors(Path('absent'), 'v').prepare()"
+        "LanceVectors(Path('absent'), 'v', 3).prepare()"
     )
     run = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True

@@ -2,9 +2,9 @@ import random
 
 import pytest
 
-from kebab.search.tokens import index_tokens
 from kebab.store.sqlite import vocabulary
 from kebab.store.sqlite.vocabulary import Vocabulary
+from kebab.text.tokenizer import tokenize
 
 SIGNS = [
     *"aB1_-.'+#@/,.",
@@ -17,10 +17,10 @@ SIGNS = [
 @pytest.mark.parametrize("seed", range(5))
 def test_a_text_has_the_tokens_that_the_tokenizer_gives_it(seed):
     dice = random.Random(seed)
-    words = Vocabulary(index_tokens)
+    words = Vocabulary(tokenize)
     for _ in range(400):
         text = "".join(dice.choices(SIGNS, k=dice.randint(0, 15)))
-        assert " ".join(words.cut(text)) == " ".join(index_tokens(text))
+        assert " ".join(words.cut(text)) == " ".join(tokenize(text))
 
 
 def test_a_word_is_cut_once():

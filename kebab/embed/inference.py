@@ -1,0 +1,263 @@
+"""Runs the ONNX model: one text per run and thread, several texts in parallel, with a deadline.
+
+On a CPU this is faster than a padded batch, because no time goes into padding. It also makes a
+vector depend on its text alone: int8 scales activations over all texts of a run.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kebab.embed import model_directory
+from kebab.embed.model_errors import translate_runtime_errors
+from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.errors.dependency import needed
+from kebab.errors.signal import Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from kebab.core.vector import Vector
+    from kebab.embed.registry import EmbeddingModel
+
+_MOST_THREADS = 4
+_ROUNDING = 1e-3
+_FATAL = 4  # the severity below which onnxruntime stays silent; failures are raised anyway
+
+
+def default_threads() -> int:
+    """Return how many texts run in parallel by default: one per core, at most 4."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    return min(len(allowed) or os.cpu_count() or 1, _MOST_THREADS)
+
+
+class InferenceSession:
+    """The model of an installed directory, loaded on first use."""
+
+    def __init__(
+        self, directory: "Path", model: "EmbeddingModel", threads: int, deadline_ms: int
+    ) -> None:
+        self._directory = directory
+        self._model = model
+        self._threads = threads
+        self._deadline = Deadline(deadline_ms)
+        self._lock = threading.Lock()
+        self._runtime: Any = None
+        self._prepared = False
+        self._wanted: set[str] = set()
+        self._outputs: list[str] = []
+        self._pool: ThreadPoolExecutor | None = None
+
+    def load(self) -> Any:
+        """Return the runtime's session, loading it on the first call."""
+        with self._lock:
+            if self._runtime is None:
+                self._check_directory()
+                runtime = self._open()
+                self._wanted = {entry.name for entry in runtime.get_inputs()}
+                self._outputs = [runtime.get_outputs()[0].name]
+                self._runtime = runtime
+            return self._runtime
+
+    def prepare(self) -> None:
+        """Start loading in a thread; a later call waits for it and raises its errors.
+
+        The library is imported here, because the import holds the interpreter lock in any thread.
+        Opening the model does not.
+        """
+        if self._runtime is not None or self._prepared:
+            return
+        self._prepared = True
+        with needed("embedding", "onnxruntime"):
+            import onnxruntime  # noqa: F401 - for the thread
+
+        with suppress(RuntimeError):  # the system has no thread left
+            threading.Thread(target=self._load_quietly, name="model", daemon=True).start()
+
+    def _load_quietly(self) -> None:
+        """Load the model; whoever needs it next gets the error."""
+        with suppress(Signal):
+            self.load()
+
+    def _check_directory(self) -> None:
+        """Raise `EmbeddingUnavailable` when the directory is incomplete."""
+        if not model_directory.is_complete(self._model, self._directory):
+            raise EmbeddingUnavailable(
+                model=self._model.name,
+                tried=[str(self._directory)],
+                cause="the model's files are missing or cut off",
+            )
+
+    def _open(self) -> Any:
+        """Open the model with threads capped and the runtime silent."""
+        with needed("embedding", "onnxruntime"):
+            import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = _FATAL
+        path = self._directory / model_directory.MODEL_FILE
+        with translate_runtime_errors(self._model.name, str(self._directory)):
+            return onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+
+    def start(self, sequences: "Sequence[list[int]]") -> "InferenceRun":
+        """Start a run; its vectors can be fetched once.
+
+        A single sequence, or any on a single thread, runs when its vector is fetched.
+
+        Raises:
+            EmbeddingUnavailable: The model cannot be loaded, or no thread can be started.
+        """
+        self.load()
+        import onnxruntime
+
+        options = onnxruntime.RunOptions()
+        options.log_severity_level = _FATAL
+        if self._threads == 1 or len(sequences) == 1:
+            return InferenceRun(
+                options, [partial(self._embed_sequence, one, options) for one in sequences]
+            )
+        # The longest go first, so that no thread ends with a long one.
+        order = sorted(range(len(sequences)), key=lambda place: -len(sequences[place]))
+        with translate_runtime_errors(self._model.name, str(self._directory)):
+            jobs = {
+                place: self._thread_pool().submit(self._embed_sequence, sequences[place], options)
+                for place in order
+            }
+        return InferenceRun(options, [jobs[place].result for place in range(len(sequences))])
+
+    def vectors(self, run: "InferenceRun") -> "list[Vector]":
+        """Wait for the vectors of a run, no longer than the deadline from now.
+
+        Raises:
+            TimedOut: The deadline has passed.
+            EmbeddingUnavailable: The runtime failed.
+        """
+        started = time.monotonic()
+        try:
+            with (
+                translate_runtime_errors(self._model.name, str(self._directory)),
+                self._deadline.limit(run.options),
+            ):
+                return [result() for result in run.results]
+        except EmbeddingUnavailable as error:
+            if not run.options.terminate:
+                raise
+            elapsed = int((time.monotonic() - started) * 1000)
+            deadline_ms = self._deadline.milliseconds
+            raise TimedOut(
+                operation="embedding a batch", elapsed_ms=elapsed, deadline_ms=deadline_ms
+            ) from error
+        finally:
+            run.stop()
+
+    def _thread_pool(self) -> ThreadPoolExecutor:
+        """Return the pool of threads."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
+        return self._pool
+
+    def _embed_sequence(self, sequence: list[int], options: Any) -> "Vector":
+        """Run one sequence and pool its tokens."""
+        import numpy as np
+
+        ids = np.array([sequence], dtype=np.int64)
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        feed = {name: value for name, value in inputs.items() if name in self._wanted}
+        hidden = self._runtime.run(self._outputs, feed, options)[0][0]
+        if self._model.pooling == "cls":
+            return normalise(hidden[0].astype(np.float64))
+        return normalise(hidden.mean(axis=0, dtype=np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceRun:
+    """A run in progress: its options, and for each sequence a call that returns the vector."""
+
+    options: Any
+    results: "Sequence[Callable[[], Vector]]"
+
+    def stop(self) -> None:
+        """Stop the sequences that still run."""
+        self.options.terminate = True
+
+
+def normalise(vector: Any) -> "Vector":
+    """Return the vector scaled to length 1, as float32.
+
+    Raises:
+        FloatingPointError: The vector is zero or not a number; the model is broken.
+    """
+    import numpy as np
+
+    scaled: Vector = (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
+    if not abs(float(np.linalg.norm(scaled)) - 1.0) < _ROUNDING:
+        raise FloatingPointError("the model gave no direction")
+    return scaled
+
+
+class Deadline:
+    """Limits each run to the same time; 0 milliseconds mean no limit.
+
+    One thread watches all runs, because a thread for each run costs a short query a tenth of its
+    time. It sleeps until the oldest run is due; runs that start meanwhile are due later.
+    """
+
+    def __init__(self, milliseconds: int) -> None:
+        self.milliseconds = milliseconds
+        self._lock = threading.Lock()
+        self._due: dict[int, tuple[float, Any]] = {}
+        self._watching = False
+
+    @contextmanager
+    def limit(self, options: Any) -> Iterator[None]:
+        """Terminate the run with these `onnxruntime.RunOptions` when the block takes too long."""
+        if not self.milliseconds:
+            yield
+            return
+        try:
+            self._register(options)
+            yield
+        finally:
+            with self._lock:
+                self._due.pop(id(options), None)
+
+    def _register(self, options: Any) -> None:
+        """Remember when a run is due, and start the watching thread."""
+        with self._lock:
+            self._due[id(options)] = (time.monotonic() + self.milliseconds / 1000, options)
+            if self._watching:
+                return
+            threading.Thread(target=self._watch, name="embed-deadline", daemon=True).start()
+            self._watching = True
+
+    def _watch(self) -> None:
+        """Sleep from one due time to the next until no run is left."""
+        while (wait := self._terminate_late_runs()) is not None:
+            time.sleep(wait)
+
+    def _terminate_late_runs(self) -> float | None:
+        """Terminate late runs; return the seconds until the next one is due, None without runs."""
+        with self._lock:
+            now = time.monotonic()
+            for key, (due, options) in list(self._due.items()):
+                if due > now:
+                    return due - now
+                options.terminate = True
+                del self._due[key]
+            self._watching = False
+            return None

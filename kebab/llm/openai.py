@@ -1,0 +1,218 @@
+"""Implements the port `LanguageModel` with the OpenAI-compatible chat API."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any
+
+from kebab.core.answer import Completion, FinishReason, Message
+from kebab.errors.catalog import ModelUnreachable, TimedOut
+from kebab.errors.signal import Signal
+from kebab.llm.api_key import ApiKey
+from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions
+from kebab.llm.endpoint import Endpoint
+from kebab.llm.error_tables import OPENAI_ERRORS
+from kebab.llm.http_client import parse_json_object
+from kebab.llm.http_stream import MAX_LINE_BYTES, Deadlines
+from kebab.llm.server_errors import (
+    ModelRequest,
+    ServerError,
+    build_refusal,
+    build_unexpected_response,
+    classify_error,
+    is_page,
+    parse_server_error,
+)
+from kebab.llm.server_sent_events import ERROR, ServerSentEvent, parse_events
+
+_OK = 200
+_INVALID = {400, 422}
+_COUNT_TOKENS = {"stream_options": {"include_usage": True}}
+_MIN_S = 0.001
+_DONE = b"[DONE]"
+_LENGTH_REASONS = {"length", "max_tokens", "model_length"}
+_FAILURE_REASONS = {"abort", "error"}
+_FILTER_REASONS = {"content_filter"}
+_REASONING = ("reasoning_content", "reasoning")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAiOptions(ChatOptions):
+    """The options of an OpenAI-compatible server.
+
+    The API does not transmit `context_tokens`: it is the window that the server started with.
+
+    Attributes:
+        key: The API key, if the server requires one.
+        key_variable: The environment variable that holds the key.
+    """
+
+    key: str | None = field(default=None, repr=False)
+    key_variable: str = "OPENAI_API_KEY"
+
+
+class _CountsUnsupportedError(Exception):
+    """The server refuses the option that counts the tokens of a stream."""
+
+
+class OpenAiChat(ChatModel[OpenAiOptions]):
+    """A model of a server with the OpenAI-compatible API.
+
+    Raises:
+        ConfigInvalid: An HTTP header cannot carry the key.
+    """
+
+    path = "/chat/completions"
+    errors = OPENAI_ERRORS
+
+    def __init__(self, endpoint: Endpoint, model: str, options: OpenAiOptions) -> None:
+        super().__init__(endpoint, model, options, ApiKey(options.key or "", options.key_variable))
+        self._counts_tokens = True
+
+    def chat(
+        self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
+    ) -> Completion:
+        """Return the answer of the model, without its reasoning.
+
+        Raises:
+            ModelUnreachable: There is no connection, it was cut, or the server failed.
+            ModelRejected: The server has no such model, cannot load it, requires another key, or
+                refuses the request.
+            ModelBusy: The server accepts no more work now, or still loads the model.
+            ModelProtocol: The response does not follow the API, or ended too early.
+            ContextOverflow: The conversation does not fit the window.
+            TimedOut: A deadline passed; `operation` names it.
+        """
+        request = self._build_request(messages)
+        body = self._build_body(messages) | {"max_tokens": max_tokens, "temperature": 0}
+        if self._counts_tokens:
+            try:
+                return self._complete(request, body | _COUNT_TOKENS, on_text)
+            except _CountsUnsupportedError:
+                self._counts_tokens = False
+        return self._complete(request, body, on_text)
+
+    def _complete(
+        self, request: ModelRequest, body: dict[str, Any], on_text: Callable[[str], None]
+    ) -> Completion:
+        deadlines = _reduce_total(self._options.deadlines, request.call.started)
+        with self._open_stream(request, body, deadlines) as stream:
+            head = stream.head
+            if head.status == _OK:
+                return _EventReader(request, stream, on_text, body["max_tokens"]).read_completion()
+            refusal = stream.read_body()
+        if "stream_options" in body and head.status in _INVALID and b"stream_options" in refusal:
+            raise _CountsUnsupportedError
+        raise build_refusal(request, head, refusal)
+
+
+def _reduce_total(deadlines: Deadlines, started: float) -> Deadlines:
+    """Return the deadlines with the total that is left of a call."""
+    if not deadlines.total_s:
+        return deadlines
+    return replace(deadlines, total_s=max(_MIN_S, deadlines.total_s - (monotonic() - started)))
+
+
+@dataclass(slots=True)
+class _EventReader(AnswerReader):
+    """Reads an answer of server-sent events, or of one JSON object."""
+
+    finish: str = ""
+    complete: bool = False
+    usage: dict[str, Any] = field(default_factory=dict)
+
+    def read_completion(self) -> Completion:
+        head = self.stream.head
+        if is_page(head):
+            raise build_unexpected_response(self.request, head)
+        if "json" in head.content_type.lower():
+            self._read_json()
+        else:
+            self._read_events()
+        return self._finish()
+
+    def _read_json(self) -> None:
+        """Read the answer of a server that does not stream."""
+        body = self.stream.read_body(MAX_LINE_BYTES)
+        answer = parse_json_object(body) or {}
+        if answer.get("error") or not _has_message(answer):
+            raise build_refusal(self.request, self.stream.head, body)
+        self._add_chunk(answer, "message")
+        self.complete = True
+
+    def _read_events(self) -> None:
+        for event in parse_events(self._iter_lines()):
+            if event.data.strip() == _DONE:
+                self.complete = True
+                return
+            self._add_event(event)
+        if not self.complete:
+            raise self._build_protocol_error("the stream ended without an end mark")
+
+    def _iter_lines(self) -> Iterator[bytes]:
+        try:
+            yield from self.stream.iter_lines()
+        except (ModelUnreachable, TimedOut):
+            # After a complete answer only the token counts are missing, which is not an error.
+            if not self.complete:
+                raise
+
+    def _add_event(self, event: ServerSentEvent) -> None:
+        chunk = parse_json_object(event.data)
+        if event.name == ERROR:
+            text = event.data.decode("utf-8", "replace")
+            raise self._classify(chunk or {}, text)
+        if chunk is None:
+            raise self._build_protocol_error("an event is not a JSON object")
+        if chunk.get("error") or ("choices" not in chunk and parse_server_error(chunk)):
+            raise self._classify(chunk)
+        self._add_chunk(chunk, "delta")
+
+    def _classify(self, chunk: dict[str, Any], text: str = "") -> Signal:
+        return classify_error(self.request, parse_server_error(chunk) or ServerError(text=text))
+
+    def _add_chunk(self, chunk: dict[str, Any], part: str) -> None:
+        """Add a chunk; the last one has no choices but the token counts."""
+        if isinstance(usage := chunk.get("usage"), dict):
+            self.usage = usage
+        choices = chunk.get("choices") or []
+        if not isinstance(choices, list):
+            raise self._build_protocol_error("the choices are not a list")
+        for choice in choices[:1]:
+            if not isinstance(choice, dict):
+                raise self._build_protocol_error("a choice is not an object")
+            self._add_message(choice.get(part))
+            finish = choice.get("finish_reason")
+            if isinstance(finish, str) and finish:
+                self.finish, self.complete = finish, True
+
+    def _add_message(self, message: object) -> None:
+        if not isinstance(message, dict | None):
+            raise self._build_protocol_error("a message is not an object")
+        message = message or {}
+        text = message.get("content") or ""
+        if not isinstance(text, str):
+            raise self._build_protocol_error("the content of a message is not a text")
+        self._add_text(text, any(message.get(name) for name in _REASONING))
+
+    def _finish(self) -> Completion:
+        if self.finish in _FILTER_REASONS:
+            raise self.request.build_rejection(f"the server filtered the answer: {self.finish}")
+        if self.finish in _FAILURE_REASONS:
+            cause = f"the server aborted the answer: {self.finish}"
+            raise self.request.call.build_unreachable(cause)
+        finish: FinishReason = "length" if self.finish in _LENGTH_REASONS else "stop"
+        usage = self.usage
+        return self._build_completion(
+            finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
+        )
+
+    def _build_protocol_error(self, cause: str) -> Signal:
+        return self.request.call.build_protocol_error(cause)
+
+
+def _has_message(answer: dict[str, Any]) -> bool:
+    """Return whether an answer that is not streamed holds a message."""
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(first, dict) and isinstance(first.get("message"), dict)

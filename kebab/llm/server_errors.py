@@ -1,0 +1,234 @@
+"""Parses the errors of model servers, and maps them to signals by a table of rows.
+
+One HTTP status has many meanings, and an error in the middle of a stream has none. Therefore the
+rows for known texts come before the rows for statuses. The tables are in `error_tables`.
+"""
+
+import re
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from kebab.errors.catalog import ModelRejected
+from kebab.errors.signal import Signal
+from kebab.llm.api_key import NO_KEY, ApiKey
+from kebab.llm.http_client import format_one_line, parse_count, parse_json_object
+from kebab.llm.http_errors import Call
+from kebab.llm.http_stream import ResponseHead
+
+_MAX_TEXT_CHARS = 4000
+"""Real texts are far shorter; the rest is ignored."""
+_MAX_NESTING = 3
+_MAX_CONTENT_TYPE_CHARS = 60
+_STATUS_DIGITS = 3
+_OK = 200
+_ERROR_STATUSES = range(400, 600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerError:
+    """An error of a server: its text, the names of its kind, and its counts, or 0.
+
+    `status` is the HTTP status in the error itself.
+    """
+
+    text: str
+    kinds: frozenset[str] = frozenset()
+    status: int = 0
+    prompt_tokens: int = 0
+    context_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """A request, with the facts that its errors report; `prompt_tokens` is an estimate."""
+
+    call: Call
+    path: str
+    model: str
+    errors: "ErrorTable"
+    key: ApiKey = NO_KEY
+    prompt_tokens: int = 0
+    context_tokens: int = 0
+
+    def redact(self, text: str) -> str:
+        """Return a text of the server as one line without the key."""
+        return format_one_line(self.key.redact(text[:_MAX_TEXT_CHARS]))
+
+    def build_rejection(self, cause: str) -> ModelRejected:
+        """Return the signal for a server that refuses the request."""
+        call = self.call
+        return ModelRejected(
+            model=self.model, endpoint=call.endpoint.shown, operation=call.operation, cause=cause
+        )
+
+
+SignalBuilder: TypeAlias = Callable[[ModelRequest, ServerError, int], Signal]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRow:
+    """One row of a table: the errors that it matches, and the signal that they mean.
+
+    A row matches an error with one of the `statuses`, if there are any, and with one of the
+    `kinds`, the `pattern` or the name of the requested model, if the row names any of these.
+    """
+
+    signal: SignalBuilder
+    pattern: re.Pattern[str] | None = None
+    kinds: frozenset[str] = frozenset()
+    names_model: bool = False
+    statuses: Container[int] | None = None
+
+    def matches(self, request: ModelRequest, error: ServerError, status: int) -> bool:
+        """Return whether the error belongs to this row; status 0 means unknown."""
+        if self.statuses is not None and status not in self.statuses:
+            return False
+        if not (self.pattern or self.kinds or self.names_model):
+            return True
+        if self.kinds & error.kinds or (self.pattern and self.pattern.search(error.text)):
+            return True
+        name = rf"(?<![\w-]){re.escape(request.model)}(?![\w-])"
+        return bool(self.names_model and request.model and re.search(name, error.text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorTable:
+    """The errors of one API.
+
+    Attributes:
+        rows: The first row that matches counts; the last row matches every error.
+        by_status: Signals for statuses that are enough, whatever the body says.
+        by_status_unless_page: The same for responses that are not HTML pages.
+    """
+
+    rows: tuple[ErrorRow, ...]
+    by_status: Mapping[int, SignalBuilder] = field(default_factory=dict)
+    by_status_unless_page: Mapping[int, SignalBuilder] = field(default_factory=dict)
+
+
+def parse_server_error(answer: dict[str, Any], levels: int = _MAX_NESTING) -> ServerError | None:
+    """Return the error in an object, or None when there is none.
+
+    Known shapes are `{"error": {"message": …}}`, `{"error": "…"}`, `{"detail": …}`,
+    `{"object": "error", "message": …}` and `{"message": …}`. A text may contain such an object.
+    """
+    error, detail = answer.get("error"), answer.get("detail")
+    for inner in (error, detail):
+        if isinstance(inner, dict):
+            return parse_server_error(inner, levels - 1) if levels else None
+    for text in (error, answer.get("message"), _format_detail(detail)):
+        if isinstance(text, str):
+            return _parse_nested_error(text, levels) or _build_error(text, answer)
+    return None
+
+
+def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Signal:
+    """Return the signal for a response with an error status, or whose body is an error."""
+    answer = parse_json_object(body)
+    error = parse_server_error(answer) if answer else None
+    build = request.errors.by_status.get(head.status)
+    if build is None and not is_page(head):
+        build = request.errors.by_status_unless_page.get(head.status)
+    if build is not None:
+        return build(request, error or ServerError(text=""), head.status)
+    if error is None or (head.status != _OK and head.status not in _ERROR_STATUSES):
+        return build_unexpected_response(request, head)
+    return classify_error(request, error, head.status)
+
+
+def classify_error(request: ModelRequest, error: ServerError, status: int = _OK) -> Signal:
+    """Return the signal for an error; with status 200 it occurred in the middle of a stream."""
+    known = error.status if status == _OK else status
+    row = next(row for row in request.errors.rows if row.matches(request, error, known))
+    return row.signal(request, error, known)
+
+
+def build_unexpected_response(request: ModelRequest, head: ResponseHead) -> Signal:
+    """Return the signal for a response that does not follow the API."""
+    content_type = request.redact(head.content_type)[:_MAX_CONTENT_TYPE_CHARS] or "no content type"
+    cause = f"`{request.path}` returned HTTP {head.status}, {content_type}"
+    return request.call.build_protocol_error(cause)
+
+
+def is_page(head: ResponseHead) -> bool:
+    """Return whether the response is an HTML page."""
+    return "html" in head.content_type.lower()
+
+
+_PROMPT_TOKENS = (
+    re.compile(
+        r"(?:request|prompt|input|requested tokens) \((?:length )?(\d{1,9})\b"
+        r"|\((\d{1,9}) in the (?:messages|prompt)"
+        r"|resulted in (\d{1,9}) tokens"
+        r"|(\d{1,9}) (?:input tokens|tokens from the input|`inputs` tokens)"
+        r"|n_keep: (\d{1,9})"
+        r"|keep the first (\d{1,9}) tokens",
+        re.IGNORECASE,
+    ),
+    # This count includes the answer.
+    re.compile(r"requested (?:a total of )?(\d{1,9}) tokens", re.IGNORECASE),
+)
+_WINDOW_TOKENS = (
+    re.compile(
+        r"(?:context (?:size|length|window)|model length|n_ctx|limit)"
+        r"(?: is| of)?(?: only)?:? \(?(\d{1,9})\b"
+        r"|must be <= (\d{1,9})",
+        re.IGNORECASE,
+    ),
+)
+
+
+def find_token_counts(error: ServerError) -> tuple[int, int]:
+    """Return the tokens of the prompt and of the window; 0 for a count that is missing."""
+    return (
+        error.prompt_tokens or _find_number(_PROMPT_TOKENS, error.text),
+        error.context_tokens or _find_number(_WINDOW_TOKENS, error.text),
+    )
+
+
+def _find_number(patterns: tuple[re.Pattern[str], ...], text: str) -> int:
+    for pattern in patterns:
+        if match := pattern.search(text):
+            return next(int(number) for number in match.groups() if number)
+    return 0
+
+
+def _parse_nested_error(text: str, levels: int) -> ServerError | None:
+    """Return the error in a text that is JSON, as a server relays it."""
+    inner = parse_json_object(text) if levels and text.lstrip().startswith("{") else None
+    return parse_server_error(inner, levels - 1) if inner else None
+
+
+def _build_error(text: str, answer: dict[str, Any]) -> ServerError:
+    kinds = (answer.get("type"), answer.get("code"))
+    return ServerError(
+        text=text[:_MAX_TEXT_CHARS],
+        kinds=frozenset(kind for kind in kinds if isinstance(kind, str)),
+        status=_parse_status(answer.get("code")),
+        prompt_tokens=parse_count(answer.get("n_prompt_tokens")),
+        context_tokens=parse_count(answer.get("n_ctx")),
+    )
+
+
+def _parse_status(code: object) -> int:
+    """Return the HTTP error status in a code, a number or a text; else 0."""
+    if isinstance(code, str):
+        code = int(code) if len(code) == _STATUS_DIGITS and code.isdecimal() else 0
+    status = parse_count(code)
+    return status if status in _ERROR_STATUSES else 0
+
+
+def _format_detail(detail: object) -> object:
+    """Return the `detail` of FastAPI, a text or a list of faults, as one text."""
+    if not isinstance(detail, list):
+        return detail
+    return "; ".join(filter(None, map(_format_fault, detail))) or None
+
+
+def _format_fault(fault: object) -> str:
+    if not isinstance(fault, dict) or not isinstance(fault.get("msg"), str):
+        return ""
+    place = fault.get("loc")
+    parts = [str(part) for part in place if part != "body"] if isinstance(place, list) else []
+    return f"{'.'.join(parts)}: {fault['msg']}" if parts else str(fault["msg"])

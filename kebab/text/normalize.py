@@ -1,0 +1,58 @@
+"""Normal forms of text: for the index, for comparison, and for output as UTF-8."""
+
+import re
+from collections.abc import Iterable
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff\U0001f3fb-\U0001f3ff]"
+)
+"""Soft hyphens, zero-width signs, variation selectors, skin tones: never part of a token."""
+
+_PUNCTUATION = str.maketrans(
+    {
+        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\uff62\uff63", '"'),
+        **dict.fromkeys("\u2018\u2019\u201a\u2032", "'"),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+        **dict.fromkeys("*`\u00ad\u200b\u2060\ufeff", None),
+    }
+)
+
+
+def normalize_for_index(text: str) -> str:
+    """Return the text in NFKC, without invisible characters."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+
+
+def normalize_punctuation(text: str) -> str:
+    """Return a text in NFKC with plain quotes and dashes, without signs of emphasis."""
+    import unicodedata
+
+    return unicodedata.normalize("NFKC", text).translate(_PUNCTUATION)
+
+
+def fold_text(text: str) -> str:
+    """Return a text with plain punctuation, in lower case and with single blanks."""
+    return " ".join(normalize_punctuation(text).lower().split())
+
+
+def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text with spaces in place of some spans, which are in order and do not overlap."""
+    parts: list[str] = []
+    at = 0
+    for start, end in spans:
+        parts += (text[at:start], " " * (end - start))
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def escape_undecodable(text: str) -> str:
+    r"""Return text that UTF-8 and JSON can carry; bytes that are not UTF-8 become `\xNN`."""
+    try:
+        raw = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        raw = text.encode("utf-8", "surrogatepass")
+    return raw.decode("utf-8", "backslashreplace")

@@ -1,0 +1,214 @@
+"""The tokenizer: cuts texts into index tokens and queries into terms with the same functions.
+
+Words are folded to lower case (NFKC) and stemmed. A written compound gives its parts and the whole
+without its joints, so that `e-mail`, `email`, `snakeCase` and `snake_case` match each other.
+Scripts without blanks between words give overlapping bigrams. The last character of such a run is
+also indexed by itself, so that a prefix term finds a single character wherever it stands: as the
+beginning of a bigram or as that last character. No token holds white space.
+
+The script of a word chooses its Snowball stemmer. The language of the text is not asked, so that a
+query and a passage agree without knowing it. Latin words take the English rules, whose endings
+serve other languages as far as they share them.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import chain, pairwise
+
+from kebab.errors.dependency import needed
+from kebab.text.normalize import normalize_for_index
+from kebab.text.scripts import is_dense, iter_unit_spans, split_clusters, split_units
+
+_TOKEN_LIMIT = 96
+_SHORTEST_STEMMED, _LONGEST_STEMMED = 3, 40
+_CACHED_RUN = 12
+
+_number = re.compile(r"[vV]?(\d+(?:\.\d+)+)").fullmatch
+_grouped = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?").fullmatch
+_parts = re.compile(r"[-._',+#]+").split
+_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
+_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
+_accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
+_SPECIAL = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "\u0131": "i"}
+)
+_APOSTROPHES = str.maketrans("\u2019\u2010", "'-")
+
+
+_STEMMERS = (
+    ("\u0370", "\u03ff", "greek"),
+    ("\u0400", "\u052f", "russian"),
+    ("\u0600", "\u06ff", "arabic"),
+    ("\u0b80", "\u0bff", "tamil"),
+)
+"""The Snowball stemmers of scripts other than Latin, by ranges of first letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A token that a query asks for; a prefix also stands for every longer token."""
+
+    text: str
+    prefix: bool = False
+
+
+def _stemmer_name(word: str) -> str | None:
+    """Return the Snowball stemmer for a lower-case word by its first letter."""
+    first = word[0]
+    if first < "\u0250":
+        return "english"
+    return next((name for low, high, name in _STEMMERS if low <= first <= high), None)
+
+
+@cache
+def _load_stemmer(name: str) -> Callable[[str], str]:
+    """Return the stemming function of a language, loaded on first use."""
+    with needed("the words of a text", "py-rust-stemmers"):
+        from py_rust_stemmers import SnowballStemmer
+
+    stem_word: Callable[[str], str] = SnowballStemmer(name).stem_word
+    return stem_word
+
+
+@lru_cache(maxsize=1 << 15)
+def stem_word(word: str) -> str:
+    """Return the stem of a lower-case word; short, long and numbered words stay as they are."""
+    if (
+        not _SHORTEST_STEMMED <= len(word) <= _LONGEST_STEMMED
+        or not word.replace("'", "").isalpha()
+    ):
+        return word
+    name = _stemmer_name(word)
+    return (_load_stemmer(name)(word) or word) if name else word
+
+
+def _strip_accents(word: str) -> str:
+    """Return a lower-case word without accents."""
+    plain = _accents.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", plain).translate(_SPECIAL)
+
+
+def _tokenize_word(word: str) -> tuple[str, ...]:
+    """Return the tokens of one plain word: its stem, and its accented form beside the folded."""
+    lower = word.lower()[:_TOKEN_LIMIT]
+    if lower.isascii():
+        return (stem_word(lower),)
+    folded = _strip_accents(lower)
+    return tuple(dict.fromkeys((stem_word(folded), stem_word(lower))))
+
+
+def _tokenize_compound(unit: str) -> Iterator[str]:
+    """Yield the tokens of a unit that is more than one plain word."""
+    if number := _number(unit):
+        yield from _tokenize_version(number[1])
+        return
+    if _grouped(unit):
+        unit = unit.replace(",", "")
+        yield from _tokenize_version(unit) if "." in unit else (unit,)
+        return
+    parts = [hump for word in _parts(unit) for hump in _humps(word) if hump]
+    for part in parts:
+        yield from _tokenize_word(part)
+    if unit[-1] in "+#" or unit[0] == ".":
+        yield unit.lower()[-_TOKEN_LIMIT:]
+    if len(parts) > 1:
+        yield from _tokenize_word("".join(parts))
+
+
+def _tokenize_version(number: str) -> Iterator[str]:
+    """Yield a dotted number whole, its first two places, and each place."""
+    places = number.split(".")
+    yield number[:_TOKEN_LIMIT]
+    if len(places) > 2:  # noqa: PLR2004 - a third place makes the first two worth a token
+        yield ".".join(places[:2])
+    yield from places
+
+
+def _tokenize_linked(unit: str) -> tuple[str, ...]:
+    """Return the tokens of a unit of a script with blanks."""
+    if "'" in (unit := unit.translate(_APOSTROPHES)):
+        if elided := _elided(unit):
+            return (*_tokenize_word(elided[1]), *_tokenize_word(elided[2]))
+        unit = unit.removesuffix("'s")
+        if unit.replace("'", "").isalpha() and unit[1:].islower():
+            return _tokenize_word(unit)
+    if unit.isalnum() and (unit.islower() or unit[1:].islower() or unit.isupper()):
+        return _tokenize_word(unit)
+    return tuple(_tokenize_compound(unit))
+
+
+def _make_bigrams(run: str) -> list[str]:
+    """Return the overlapping bigrams of a run; a single character stands alone."""
+    signs = split_clusters(run)
+    return [left + right for left, right in pairwise(signs)] if len(signs) > 1 else signs
+
+
+def _tokenize_run(run: str) -> tuple[str, ...]:
+    """Return the tokens of a dense run: its bigrams and its last character."""
+    signs = split_clusters(run)
+    if len(signs) < 2:  # noqa: PLR2004 - one character has no bigram
+        return tuple(signs)
+    return (*map("".join, pairwise(signs)), signs[-1])
+
+
+@lru_cache(maxsize=1 << 16)
+def _tokenize_cached(unit: str) -> tuple[str, ...]:
+    """Return the index tokens of a unit; those of short units are worth remembering."""
+    return _tokenize_run(unit) if is_dense(unit) else _tokenize_linked(unit)
+
+
+def tokenize_unit(unit: str) -> tuple[str, ...]:
+    """Return what the index holds of one unit."""
+    return (
+        _tokenize_cached(unit)
+        if len(unit) <= _CACHED_RUN or not is_dense(unit)
+        else _tokenize_run(unit)
+    )
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the tokens that the index holds of a text, in order."""
+    # No unit of ASCII is dense; what is remembered of units is then looked up without Python code.
+    cut = _tokenize_cached if text.isascii() else tokenize_unit
+    return list(chain.from_iterable(map(cut, split_units(normalize_for_index(text)))))
+
+
+def build_query_terms(text: str) -> list[Term]:
+    """Return what a plain query asks for, in order, each term once.
+
+    A single character that stands by itself is asked for wherever it occurs in a run.
+    """
+    text = normalize_for_index(text)
+    terms: dict[Term, None] = {}
+    for start, end in iter_unit_spans(text):
+        unit = text[start:end]
+        if not is_dense(unit):
+            terms.update(dict.fromkeys(map(Term, tokenize_unit(unit))))
+            continue
+        alone = len(split_clusters(unit)) == 1 and not _touches_word(text, start, end)
+        terms.update((Term(gram, prefix=alone), None) for gram in _make_bigrams(unit))
+    return list(terms)
+
+
+def _touches_word(text: str, start: int, end: int) -> bool:
+    """Return whether a letter or digit stands beside a stretch of a text."""
+    return text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
+
+
+def build_phrase_terms(text: str) -> list[Term]:
+    """Return the tokens of a phrase as they stand side by side in the index.
+
+    The last run of a dense script may go on in the text, so its last character is not asked for.
+    """
+    found = split_units(normalize_for_index(text))
+    terms = [Term(token) for unit in found[:-1] for token in tokenize_unit(unit)]
+    if not found:
+        return terms
+    if not is_dense(found[-1]):
+        return [*terms, *map(Term, tokenize_unit(found[-1]))]
+    grams = _make_bigrams(found[-1])
+    single = len(split_clusters(found[-1])) == 1
+    return [*terms, *(Term(gram, prefix=single) for gram in grams)]

@@ -1,0 +1,66 @@
+"""Converts the rows of the error catalogue to wire objects."""
+
+import dataclasses
+import inspect
+from typing import Any
+
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Signal
+from kebab.wire.error import DetailField, ErrorRow, RetryAdvice
+
+_TWICE = 2
+
+
+def build_error_rows() -> list[ErrorRow]:
+    """Return every row of the catalogue, by code."""
+    return [build_error_row(signal) for _, signal in sorted(catalog().items())]
+
+
+def build_error_row(signal: type[Signal]) -> ErrorRow:
+    """Return one row of the catalogue as a wire object."""
+    meaning = signal.meaning
+    return ErrorRow(
+        code=meaning.code,
+        kind=meaning.kind.value,
+        canonical=meaning.canonical.value,
+        domain=meaning.domain,
+        origin=meaning.origin.value,
+        exit_code=meaning.exit.value,
+        http_status=meaning.http,
+        grpc_status=meaning.grpc,
+        retry=meaning.retry.value,
+        severity=meaning.severity.value,
+        public=meaning.public,
+        retired=meaning.retired,
+        reserved=meaning.reserved,
+        backoff=RetryAdvice(**meaning.backoff._asdict()) if meaning.backoff else None,
+        message=signal.message,
+        hint=signal.hint,
+        details=_build_details(signal),
+        explanation=inspect.cleandoc(signal.__doc__ or ""),
+    )
+
+
+def _build_details(signal: type[Signal]) -> list[DetailField]:
+    fields = dataclasses.fields(signal)  # type: ignore[arg-type]
+    return [DetailField(name=one.name, type=_format_type(one.type)) for one in fields]
+
+
+def _format_type(form: Any) -> str:
+    return (
+        form.__name__
+        if isinstance(form, type) and not hasattr(form, "__args__")
+        else (str(form).replace("typing.", ""))
+    )
+
+
+def describe_backoff(advice: RetryAdvice) -> str:
+    """Return in words how long to wait before trying again."""
+    times = "once" if advice.attempts == 1 else f"at most {advice.attempts} times"
+    if not advice.first_ms:
+        return f"at once, {times}"
+    if advice.factor == 1:
+        return f"after {advice.first_ms} ms, {times}"
+    longer = "twice" if advice.factor == _TWICE else f"{advice.factor:g} times"
+    growth = f"then {longer} as long each time up to {advice.ceiling_ms} ms"
+    return f"after {advice.first_ms} ms, {growth}, {times}"

@@ -1,0 +1,141 @@
+"""A new row of the registry is all that a new model needs."""
+
+from dataclasses import replace
+
+import pytest
+
+from kebab.app.health import doctor
+from kebab.app.introspect import introspect
+from kebab.app.models import models, use
+from kebab.app.related import related
+from kebab.app.requests import RelatedOptions
+from kebab.core.cancel import Cancel
+from kebab.core.model_profile import CosineScale, LanguageTrust, ProbePair
+from kebab.core.progress import silent
+from kebab.embed import registry
+from kebab.embed.registry import E5_SMALL, MINILM, MODELS
+from kebab.wire.related import RelatedDocs
+from tests.fakes import tiny_model
+
+WIDE = replace(
+    MINILM,
+    key="wide",
+    name="tests/wide",
+    version="tests-wide-768-v1",
+    dimension=768,
+    pooling="cls",
+    languages="English and French",
+    language_trust=LanguageTrust(english=1.0, other=0.5),
+    probe=ProbePair(cosine=0.5, tolerance=0.5),
+    package=None,
+)
+SCALED = replace(
+    E5_SMALL,
+    key="scaled",
+    name="tests/scaled",
+    version="tests-scaled-384-v1",
+    cosine_scale=CosineScale(0.2, 0.6),
+    probe=ProbePair(cosine=0.5, tolerance=0.5),
+)
+
+
+@pytest.fixture(params=[WIDE, SCALED], ids=lambda model: model.key)
+def model(request, monkeypatch, own_models):
+    """A model that the registry gains, with weights on this machine."""
+    monkeypatch.setattr(registry, "MODELS", (request.param, *MODELS))
+    tiny_model.install(request.param, own_models, seed=3)
+    return request.param
+
+
+@pytest.fixture
+def full(desk, model):
+    for name in ("cat", "dog", "bird"):
+        desk.write(f"{name}.md", f"the {name} sleeps on the mat\n")
+    return desk
+
+
+def test_ingest_embeds_with_it(full, model):
+    report = full.ingest()
+
+    assert (report.errors, report.embedding.version) == (0, model.version)
+    assert (report.embedding.embedded, report.embedding.pending) == (3, 0)
+    assert (full.again().errors, full.again().embedding.embedded) == (0, 0)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector"])
+def test_search_finds_notes_by_its_vectors(full, model, mode):
+    full.ingest()
+
+    found = full.search("the cat sleeps", mode=mode)
+
+    assert found.degraded == []
+    assert {hit.doc_path for hit in found.hits} == {"cat.md", "dog.md", "bird.md"}
+    for hit in found.hits:
+        assert hit.embedding_version == model.version
+        assert hit.index_version == f"lance-flat-l2-{model.dimension}-v1"
+        assert hit.retrieval.vector_score is not None
+
+
+def test_evidence_is_the_cosine_on_its_scale(full, model):
+    full.ingest()
+
+    for hit in full.search("the cat sleeps", mode="vector").hits:
+        evidence = model.cosine_scale.share(hit.retrieval.vector_score)
+        assert hit.retrieval.fusion_score == pytest.approx(evidence)
+
+
+def test_doctor_finds_nothing_wrong_with_it(full, model):
+    full.ingest()
+
+    checks = {check.name: check for check in doctor(full.shop()).checks}
+
+    assert not [check for check in checks.values() if check.status == "fail"]
+    assert checks["embedding_version"].summary == model.version
+    assert "embedding_probe" in checks
+    assert checks["embedding_probe"].status == "ok"
+
+
+def test_related_notes_are_found_by_its_vectors(full, model):
+    full.ingest()
+
+    found = related(full.shop(), RelatedOptions(name="cat.md"))
+
+    assert isinstance(found, RelatedDocs)
+    assert {one.doc_path for one in found.related} == {"dog.md", "bird.md"}
+    for one in found.related:
+        assert one.vector_score == pytest.approx(model.cosine_scale.share(one.pair.cosine))
+
+
+def test_model_use_changes_to_it_and_back(full, model):
+    full.ingest(shop=full.shop(models__embedding__model=MINILM.key))
+
+    for name, version in ((model.key, model.version), (MINILM.key, MINILM.version)):
+        report = use(full.shop(), name, silent, Cancel())
+
+        assert (report.model.embedding_version, report.embedded, report.pending) == (version, 3, 0)
+        assert full.search("the cat", mode="vector").hits[0].embedding_version == version
+
+
+def test_lists_show_its_facts(full, model):
+    full.ingest()
+
+    row = models(full.shop()).models[0]
+
+    assert (row.name, row.dimension, row.languages) == (
+        model.name,
+        model.dimension,
+        model.languages,
+    )
+    assert row.active
+    label = introspect(full.shop()).models.index_version
+    assert label == f"lance-flat-l2-{model.dimension}-v1"
+
+
+def test_a_model_that_left_the_registry_can_be_replaced(full, model, monkeypatch):
+    full.ingest()
+    monkeypatch.setattr(registry, "MODELS", MODELS)
+
+    report = use(full.shop(), MINILM.key, silent, Cancel())
+
+    assert (report.embedded, report.pending) == (3, 0)
+    assert full.search("the cat", mode="vector").hits[0].embedding_version == MINILM.version

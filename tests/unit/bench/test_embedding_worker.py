@@ -1,0 +1,15 @@
+import json
+
+from kebab.bench import embedding_worker
+
+
+def test_the_program_reports_how_many_texts_it_embedded(capsys, monkeypatch, tmp_path):
+    seen: list[list[str]] = []
+    monkeypatch.setattr(embedding_worker, "load_embedder", lambda who, version, models: seen.append)
+
+    embedding_worker.main("kebab", "some-version", str(tmp_path), "1", "5")
+
+    told = json.loads(capsys.readouterr().out)
+    assert told["texts"] == 5
+    assert told["seconds"] >= 0
+    assert [len(texts) for texts in seen] == [2, 5]

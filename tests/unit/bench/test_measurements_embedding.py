@@ -1,0 +1,33 @@
+import pytest
+
+from kebab.bench.measurements import measure_embedding, read_text_rate
+from kebab.bench.sandbox import Outcome
+
+
+def test_without_a_model_it_is_skipped_and_reported(make_context):
+    context = make_context()
+
+    measure_embedding(context)
+
+    assert context.runner.commands == []
+    assert [(gap.name, gap.failed) for gap in context.results.gaps] == [("embedding", False)]
+
+
+def test_the_rate_is_compared_with_the_peer_on_the_same_texts(make_context, models):
+    context = make_context(models=models)
+
+    measure_embedding(context)
+
+    figures = {one.name: one for one in context.results.figures}
+    assert figures["embedding.fastembed"].median == pytest.approx(25.6)
+    assert figures["embedding.kebab"].median == pytest.approx(128)
+    assert (figures["embedding.kebab"].ratio, figures["embedding.kebab"].within) == (5.0, True)
+    assert figures["embedding.share"].ratio == 1.0
+    embedders = [one for one in context.runner.commands if "kebab.bench.embedding_worker" in one]
+    assert len({command[4:] for command in embedders}) == 1
+
+
+def test_a_rate_is_texts_per_second_without_loading():
+    outcome = Outcome(status=0, seconds=99, out=b'{"texts": 10, "seconds": 2.0}')
+
+    assert read_text_rate(outcome) == 5.0

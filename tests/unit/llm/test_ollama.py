@@ -1,0 +1,324 @@
+import json
+import threading
+
+import pytest
+
+from kebab.core.answer import Message
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelBusy,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
+from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.http_stream import Deadlines
+from kebab.llm.ollama import OllamaChat, OllamaOptions
+from tests.fakes.dead_ends import never_accepting, refusing
+from tests.fakes.ollama import Answer, Fail, Model, Pause, Raw, Say, fake_ollama
+from tests.fakes.ollama_failures import STRANGE
+
+LIMITS = Deadlines(connect_s=5, first_token_s=20, total_s=40)
+QUESTION = [Message("system", "Be brief."), Message("user", "안녕? \ud800")]
+HTTP_200 = [name for name in STRANGE if STRANGE[name][0] == 200]
+
+
+@pytest.fixture(params=["old", "new"])
+def ollama(request):
+    with fake_ollama("tiny:latest", generation=request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def newer():
+    with fake_ollama("tiny:latest") as server:
+        yield server
+
+
+def ask(url, *, limits=LIMITS, on_text=lambda _text: None, model="tiny", **options):
+    chosen = OllamaOptions(context_tokens=options.pop("window", 1000), deadlines=limits, **options)
+    chat = OllamaChat(parse_endpoint(url), model, chosen)
+    return chat.chat(QUESTION, max_tokens=50, on_text=on_text)
+
+
+def refusal(server, *steps, **how):
+    server.enqueue(*steps)
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - the caller looks at its class
+        ask(server.url, **how)
+    return raised.value
+
+
+def line(**fields):
+    return Raw(json.dumps(fields).encode() + b"\n")
+
+
+def test_an_answer_is_streamed_and_returned(ollama):
+    ollama.enqueue(Say("안", "녕", "!", prompt_tokens=12))
+    heard: list[str] = []
+
+    completion = ask(ollama.url, on_text=heard.append)
+
+    assert heard == ["안", "녕", "!"]
+    assert (completion.text, completion.finish) == ("안녕!", "stop")
+    assert (completion.prompt_tokens, completion.completion_tokens) == (12, 3)
+    assert completion.first_token_ms is not None
+    assert completion.first_token_ms > 0
+
+
+def test_the_request_forbids_truncation_and_keeps_its_options(ollama):
+    ollama.enqueue(Say("a"), Say("b"))
+
+    ask(ollama.url)
+    ask(ollama.url, think=False, keep_alive="1h")
+
+    first, second = ollama.bodies()
+    assert first == {
+        "model": "tiny",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "안녕? \ud800"},
+        ],
+        "stream": True,
+        "think": False,
+        "truncate": False,
+        "shift": False,
+        "keep_alive": "5m",
+        "options": {"num_ctx": 1000, "num_predict": 50, "temperature": 0},
+    }
+    assert second == {**first, "keep_alive": "1h"}
+    assert ollama.ignored() == []
+
+
+def test_lines_and_characters_may_be_split(ollama):
+    ollama.enqueue(Say("日本", "語 한글", drip=1))
+
+    assert ask(ollama.url).text == "日本語 한글"
+
+
+def test_reasoning_is_not_passed_on(ollama):
+    ollama.install(Model(name="tiny:latest", capabilities=("completion", "thinking")))
+    ollama.enqueue(Say("Yes", thinking=["Let me", " see"]))
+    heard: list[str] = []
+
+    assert ask(ollama.url, think=True, on_text=heard.append).text == "Yes"
+    assert heard == ["Yes"]
+    assert ollama.bodies()[0]["think"] is True
+
+
+def test_reasoning_restarts_the_limit_for_silence(newer):
+    pauses = [line(message={"thinking": "hm"}), Pause(0.4)] * 5
+    newer.enqueue(Say(*pauses, "Yes"))
+    limits = Deadlines(connect_s=5, first_token_s=1.5, total_s=40)
+
+    assert ask(newer.url, limits=limits).text == "Yes"
+
+
+def test_an_empty_answer_has_no_first_token(ollama):
+    ollama.enqueue(Say(prompt_tokens=0, metrics={"prompt_eval_duration": 0}))
+
+    completion = ask(ollama.url)
+
+    assert (completion.text, completion.first_token_ms) == ("", None)
+    assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [("stop", "stop"), (None, "stop"), ("length", "length"), ("new one", "stop")],
+)
+def test_the_finish_reason_is_returned(ollama, reason, finish):
+    ollama.enqueue(Say("a", done_reason=reason))
+
+    assert ask(ollama.url).finish == finish
+
+
+@pytest.mark.parametrize("reason", ["load", "unload"])
+def test_a_model_that_was_only_loaded_is_a_protocol_error(ollama, reason):
+    assert isinstance(refusal(ollama, Say(done_reason=reason)), ModelProtocol)
+
+
+@pytest.mark.parametrize(
+    ("name", "signal"),
+    [
+        ("missing", ModelNotPulled),
+        ("embedding_only", ModelRejected),
+        ("load_failed", ModelRejected),
+        ("no_memory", ModelRejected),
+        ("bad_option", ModelRejected),
+        ("busy", ModelBusy),
+        ("overflow", ContextOverflow),
+        ("crashed", ModelUnreachable),
+        ("load_stalled", TimedOut),
+        ("no_page", ModelProtocol),
+        ("redirect", ModelProtocol),
+        ("forbidden", ModelProtocol),
+        ("html", ModelProtocol),
+        ("silent_500", ModelProtocol),
+        *((name, ModelProtocol) for name in HTTP_200),
+    ],
+)
+def test_failures_before_the_first_token_are_signals(ollama, name, signal):
+    assert type(refusal(ollama, Fail(name))) is signal
+
+
+def test_an_html_page_is_an_unexpected_response(newer):
+    assert "`/api/chat` returned HTTP 200, text/html" in str(refusal(newer, Fail("login")))
+
+
+def test_a_model_without_reasoning_rejects_it(ollama):
+    signal = refusal(ollama, think=True)
+
+    assert isinstance(signal, ModelRejected)
+    assert signal.cause == '"tiny" does not support thinking'
+
+
+def test_a_missing_model_is_named_with_its_server(ollama):
+    signal = refusal(ollama, model="nope")
+
+    assert signal.details() == {"model": "nope", "endpoint": ollama.url, "operation": "ask"}
+
+
+@pytest.mark.parametrize(
+    ("end", "signal"),
+    [
+        ({"end": "error"}, ModelUnreachable),
+        ({"error": "the input length exceeds the context length"}, ContextOverflow),
+        ({"end": "cut"}, ModelUnreachable),
+        ({"end": "reset"}, ModelUnreachable),
+        ({"end": "silent"}, ModelProtocol),
+    ],
+)
+def test_an_interrupted_answer_is_a_signal(ollama, end, signal):
+    heard: list[str] = []
+
+    assert type(refusal(ollama, Say("a", "b", **end), on_text=heard.append)) is signal
+    assert heard == ["a", "b"] or end == {"end": "reset"}
+
+
+def test_an_error_line_of_an_old_server_counts_with_status_200(newer):
+    body = b'{"error":"model \'tiny\' not found"}\n'
+
+    assert isinstance(refusal(newer, Answer(body=body)), ModelNotPulled)
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        Raw(b"garbage\n"),
+        Raw(b"\xff\xfe\n"),
+        Raw(b"[1]\n"),
+        Raw(b'{"a":' * 50_000 + b"\n"),
+        line(message=5),
+        line(message="text"),
+        line(message={"content": 5}),
+        line(message={"content": "a", "thinking": [1]}),
+        line(error=5),
+        line(error=[]),
+    ],
+    ids=range(10),
+)
+def test_an_invalid_line_is_a_protocol_error(newer, strange):
+    assert isinstance(refusal(newer, Say("a", strange, "b")), ModelProtocol)
+
+
+@pytest.mark.parametrize(
+    "harmless", [Raw(b"\n"), Raw(b" \r\n"), line(message=None), line(new=1), line(error=None)]
+)
+def test_empty_lines_are_ignored(newer, harmless):
+    newer.enqueue(Say("a", harmless, "b"))
+
+    assert ask(newer.url).text == "ab"
+
+
+def test_a_lone_surrogate_does_not_break_the_text(newer):
+    newer.enqueue(Say("a", Raw(b'{"message":{"content":"\\ud83d"}}\n')))
+
+    assert ask(newer.url).text.encode("utf-8").startswith(b"a")
+
+
+def test_the_last_line_may_carry_text_and_lack_its_end(newer):
+    body = b'{"message":{"content":"all at once"},"done":true,"eval_count":1e400}'
+    newer.enqueue(Answer(body=body))
+
+    completion = ask(newer.url)
+
+    assert (completion.text, completion.completion_tokens) == ("all at once", 0)
+
+
+@pytest.mark.parametrize(
+    ("window", "prompt_tokens", "cut"),
+    [
+        (1000, 999, False),
+        (1000, 1000, True),
+        (1000, 1010, False),  # newer servers round the window up to 1024
+        (1000, 1024, True),
+        (1024, 1023, False),
+        (1024, 1024, True),
+    ],
+)
+def test_a_truncated_prompt_is_an_overflow(newer, window, prompt_tokens, cut):
+    newer.enqueue(Say("a", prompt_tokens=prompt_tokens))
+
+    if cut:
+        with pytest.raises(ContextOverflow) as raised:
+            ask(newer.url, window=window)
+        assert raised.value.details() == {"prompt_tokens": prompt_tokens, "context_tokens": window}
+    else:
+        assert ask(newer.url, window=window).prompt_tokens == prompt_tokens
+
+
+@pytest.mark.parametrize(
+    ("step", "limits", "operation"),
+    [
+        (Say("a", held_s=60), {"first_token_s": 0.2}, "first_token"),
+        (Say("a", Pause(60)), {"first_token_s": 0.2}, "next_token"),
+        (Say(*("a", Pause(0.05)) * 1000), {"total_s": 0.3}, "answer"),
+        (Say("a" * 1000, drip=1, drip_s=0.05), {"first_token_s": 0.2}, "first_token"),
+        (Fail("busy", delay_s=60), {"total_s": 0.2}, "answer"),
+    ],
+)
+def test_each_deadline_is_named(newer, step, limits, operation):
+    chosen = Deadlines(**{"connect_s": 5, "first_token_s": 20, "total_s": 40, **limits})
+
+    signal = refusal(newer, step, limits=chosen)
+
+    assert isinstance(signal, TimedOut)
+    assert signal.operation == operation
+    assert newer.asked[0].hung_up.wait(5)
+
+
+@pytest.mark.parametrize(
+    ("place", "cause"),
+    [(refusing, "connection refused"), (never_accepting, "connecting took too long")],
+)
+def test_a_missing_server_is_unreachable(place, cause):
+    limits = Deadlines(connect_s=0.2, first_token_s=20, total_s=40)
+
+    with place() as url, pytest.raises(ModelUnreachable, match=cause):
+        ask(url, limits=limits)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ZeroDivisionError])
+def test_an_exception_of_the_listener_stops_the_server(newer, kind):
+    newer.enqueue(Say("a", Pause(60), "b"))
+
+    def stop(_text):
+        raise kind
+
+    with pytest.raises(kind):
+        ask(newer.url, on_text=stop)
+
+    assert newer.asked[0].hung_up.wait(5)
+
+
+def test_no_thread_outlasts_an_answer(newer):
+    newer.enqueue(Say("a"))
+
+    ask(newer.url)
+
+    for thread in threading.enumerate():
+        if thread.name == "kebab-http-stream":
+            thread.join(5)
+            assert not thread.is_alive()

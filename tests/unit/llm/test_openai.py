@@ -1,0 +1,185 @@
+import logging
+
+import pytest
+
+from kebab.core.answer import Message
+from kebab.errors.catalog import ConfigInvalid, ModelRejected, ModelUnreachable, TimedOut
+from kebab.errors.signal import Signal
+from kebab.llm.endpoint import parse_base_url
+from kebab.llm.http_stream import Deadlines
+from kebab.llm.openai import OpenAiChat, OpenAiOptions
+from tests.fakes.dead_ends import refusing
+from tests.fakes.openai import FAILURES, KINDS, Fail, Pause, Say, fake_openai
+
+MESSAGES = [
+    Message("system", "Be brief."),
+    Message("user", "빵이란?"),
+    Message("assistant", "Bread."),
+    Message("user", "and \ud800 cake?"),
+]
+PATIENT = Deadlines(connect_s=5.0, first_token_s=20.0, total_s=40.0)
+SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
+
+
+def make(url, name="tiny", **options):
+    chosen = OpenAiOptions(**{"context_tokens": 4096, "deadlines": PATIENT, **options})
+    return OpenAiChat(parse_base_url(url), name, chosen)
+
+
+def ask(model, on_text=lambda text: None):
+    return model.chat(MESSAGES, max_tokens=64, on_text=on_text)
+
+
+@pytest.fixture
+def server():
+    with fake_openai("tiny") as fake:
+        yield fake
+
+
+def test_the_request_follows_the_api(server):
+    server.enqueue(Say("Hello"))
+
+    ask(make(server.url))
+
+    [asked] = server.asked
+    assert (asked.method, asked.path) == ("POST", "/v1/chat/completions")
+    assert asked.headers["content-type"] == "application/json"
+    assert "authorization" not in asked.headers
+    assert asked.body == {
+        "model": "tiny",
+        "messages": [{"role": one.role, "content": one.content} for one in MESSAGES],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_tokens": 64,
+        "temperature": 0,
+    }
+    assert server.ignored == []
+
+
+def test_the_path_of_the_base_url_is_kept():
+    with fake_openai("tiny", prefix="/llm/v2") as server:
+        server.enqueue(Say("Hello"))
+
+        assert ask(make(f"{server.url}/")).text == "Hello"
+
+
+def test_the_key_is_sent(server):
+    server.key = SECRET
+    server.enqueue(Say("Hello"))
+
+    assert ask(make(server.url, key=SECRET)).text == "Hello"
+
+
+def test_the_key_takes_precedence_over_a_login_in_the_address(server):
+    server.key = SECRET
+    server.enqueue(Say("Hello"))
+    url = server.url.replace("//", "//me:password@")
+
+    assert ask(make(url, key=SECRET)).text == "Hello"
+
+
+def test_without_a_key_the_login_in_the_address_is_sent(server):
+    server.enqueue(Say("Hello"))
+
+    ask(make(server.url.replace("//", "//me:password@"), key=""))
+
+    assert server.asked[0].headers["authorization"].startswith("Basic ")
+
+
+@pytest.mark.parametrize("key", ["sk-\n", "열쇠", "sk-é", " "])
+def test_a_key_that_cannot_be_sent_is_refused_at_once(key):
+    with pytest.raises(ConfigInvalid) as raised:
+        make("", key=key, key_variable="MY_KEY")
+
+    assert raised.value.path == "$MY_KEY"
+
+
+@pytest.mark.parametrize("kind", ["vllm", "vllm-old"])
+def test_a_server_without_token_counts_gets_a_second_request(kind):
+    with fake_openai("tiny", kind=kind, counts=False) as server:
+        server.enqueue(Say("Hello"), Say("again"))
+        model = make(server.url)
+
+        first, second = ask(model), ask(model)
+
+        assert (first.text, second.text) == ("Hello", "again")
+        assert ["stream_options" in body for body in server.bodies] == [True, False, False]
+        assert first.prompt_tokens == 0
+
+
+def test_there_is_only_one_second_request(server):
+    server.enqueue(Fail("no_counts"), Fail("no_counts"), Say("never"))
+
+    with pytest.raises(ModelRejected, match="stream_options"):
+        ask(make(server.url))
+
+    assert len(server.bodies) == 2
+
+
+def test_other_refusals_are_final(server):
+    server.enqueue(Fail("rejected"), Say("never"))
+
+    with pytest.raises(ModelRejected):
+        ask(make(server.url))
+
+    assert len(server.bodies) == 1
+
+
+def test_a_second_request_has_no_time_limit_of_its_own(server):
+    class SlowRefusal(Fail):
+        def play(self, context):
+            play = super().play(context)
+            return type(play)(
+                parts=play.parts, status=play.status, headers=play.headers, held_s=0.5
+            )
+
+    server.enqueue(SlowRefusal("no_counts"), Say("Hello", Pause(60)))
+    heard: list[str] = []
+
+    with pytest.raises(TimedOut) as raised:
+        ask(
+            make(server.url, deadlines=Deadlines(connect_s=5, first_token_s=0, total_s=0.8)),
+            heard.append,
+        )
+
+    assert raised.value.operation == "answer"
+    assert raised.value.deadline_ms <= 300
+    assert heard == ["Hello"]
+
+
+def test_a_missing_server_is_unreachable():
+    with refusing() as url, pytest.raises(ModelUnreachable, match="connection refused"):
+        ask(make(url))
+
+
+def test_an_exception_of_the_listener_closes_the_connection(server):
+    server.enqueue(Say("Hello", Pause(60)))
+
+    def on_text(_text):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(make(server.url), on_text)
+
+    assert server.hung_up.wait(5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FAILURES)
+def test_the_key_is_never_shown(kind, name, caplog):
+    caplog.set_level(logging.DEBUG)
+    with fake_openai("tiny", kind=kind) as server:
+        server.enqueue(Fail(name, model=f"with {SECRET}", key=SECRET))
+        server.enqueue(Fail(name, model=f"with {SECRET}", key=SECRET))
+        model = make(server.url, key=SECRET)
+
+        with pytest.raises(Signal) as raised:
+            ask(model)
+
+    signal = raised.value
+    told = (
+        f"{signal} {signal!r} {signal.details()} {signal.args} {signal.__cause__!r} "
+        f"{signal.__context__!r} {model!r} {model._options!r} {caplog.text}"
+    )
+    assert server.asked[0].headers["authorization"] == f"Bearer {SECRET}"
+    assert not any(SECRET[at : at + 8] in told for at in range(len(SECRET) - 7))

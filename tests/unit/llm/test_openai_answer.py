@@ -1,0 +1,333 @@
+import json
+
+import pytest
+
+from kebab.core.answer import Message
+from kebab.errors.catalog import (
+    ContextOverflow,
+    ModelBusy,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
+from kebab.llm.endpoint import parse_base_url
+from kebab.llm.http_stream import Deadlines
+from kebab.llm.openai import OpenAiChat, OpenAiOptions
+from tests.fakes.openai import (
+    KINDS,
+    STRANGE,
+    Answer,
+    Fail,
+    Pause,
+    Raw,
+    Say,
+    Wording,
+    fake_openai,
+    json_answer,
+)
+
+HELLO = [Message("user", "hello")]
+PATIENT = Deadlines(connect_s=5.0, first_token_s=20.0, total_s=40.0)
+
+
+@pytest.fixture
+def server():
+    with fake_openai("tiny") as fake:
+        yield fake
+
+
+def ask(server, on_text=lambda text: None, deadlines=PATIENT):
+    options = OpenAiOptions(context_tokens=4096, deadlines=deadlines)
+    model = OpenAiChat(parse_base_url(server.url), "tiny", options)
+    return model.chat(HELLO, max_tokens=64, on_text=on_text)
+
+
+def failure(server, step, kind):
+    """Return the signal of an answer and what was heard before it."""
+    heard: list[str] = []
+    server.enqueue(step)
+    with pytest.raises(kind) as raised:
+        ask(server, heard.append)
+    return raised.value, heard
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stream_is_read_in_pieces(server, kind):
+    server.kind = kind
+    heard: list[str] = []
+    server.enqueue(Say("빵", "은 ", "[1]", prompt_tokens=123, completion_tokens=4))
+
+    completion = ask(server, heard.append)
+
+    assert completion.text == "빵은 [1]"
+    assert heard == ["빵", "은 ", "[1]"]
+    assert (completion.prompt_tokens, completion.completion_tokens) == (123, 4)
+    assert completion.finish == "stop"
+
+
+WORDINGS = {
+    "without a space": Wording(space=""),
+    "CRLF": Wording(line_end="\r\n"),
+    "CR": Wording(line_end="\r"),
+    "comments": Wording(between=(": keep-alive", "")),
+    "fields": Wording(between=("id: 7", "retry: 9", "event: message")),
+    "no last blank line": Wording(last_blank=False),
+}
+
+
+@pytest.mark.parametrize("drip", [None, 1, 3])
+@pytest.mark.parametrize("wording", WORDINGS.values(), ids=WORDINGS)
+def test_all_forms_of_a_stream_are_read(server, wording, drip):
+    server.enqueue(Say("Hello", " 世界", wording=wording, drip=drip))
+
+    completion = ask(server)
+
+    assert (completion.text, completion.prompt_tokens) == ("Hello 世界", 7)
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [("stop", "stop"), ("length", "length"), ("max_tokens", "length"), ("eos", "stop")],
+)
+def test_the_finish_reason_is_returned(server, reason, finish):
+    server.enqueue(Say("Hello", finish=reason))
+
+    assert ask(server).finish == finish
+
+
+@pytest.mark.parametrize("end", ["done", "unmarked", "only_mark"])
+def test_a_finish_reason_or_an_end_mark_completes_an_answer(server, end):
+    server.enqueue(Say("Hello", end=end))
+
+    assert ask(server).text == "Hello"
+
+
+@pytest.mark.parametrize("end", ["cut", "reset"])
+def test_a_lost_connection_after_the_finish_is_ignored(server, end):
+    last = b'data: {"choices":[{"delta":{},"finish_reason":"length"}]}\n\n'
+    server.enqueue(Say("Hello", Raw(last), Pause(0.2), end=end))
+
+    completion = ask(server)
+
+    assert (completion.text, completion.finish, completion.prompt_tokens) == ("Hello", "length", 0)
+
+
+def test_silence_after_the_finish_is_ignored(server):
+    last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
+    server.enqueue(Say("Hello", Raw(last), Pause(60)))
+
+    completion = ask(server, deadlines=Deadlines(connect_s=5, first_token_s=0.4, total_s=0))
+
+    assert completion.text == "Hello"
+
+
+def test_a_stream_without_an_end_is_a_protocol_error(server):
+    signal, heard = failure(server, Say("Hello", end="silent"), ModelProtocol)
+
+    assert "without an end mark" in signal.text()
+    assert heard == ["Hello"]
+
+
+def test_an_exception_of_the_listener_after_the_finish_is_raised(server):
+    late = b'data: {"choices":[{"delta":{"content":"more"}}]}\n\n'
+    last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
+    server.enqueue(Say(Raw(last), Raw(late)))
+    reason = TimedOut(operation="listening", elapsed_ms=1, deadline_ms=1)
+
+    def on_text(_text):
+        raise reason
+
+    with pytest.raises(TimedOut) as raised:
+        ask(server, on_text)
+
+    assert raised.value is reason
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [("content_filter", ModelRejected), ("abort", ModelUnreachable), ("error", ModelUnreachable)],
+)
+def test_a_filtered_or_aborted_answer_is_a_signal(server, reason, expected):
+    failure(server, Say("Hello", finish=reason), expected)
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_is_left_out(server, name):
+    heard: list[str] = []
+    server.enqueue(Say("Hello", reasoning=["Let", " me"], reasoning_field=name))
+
+    completion = ask(server, heard.append)
+
+    assert (completion.text, heard) == ("Hello", ["Hello"])
+
+
+def delta(**parts):
+    return Raw(f"data: {json.dumps({'choices': [{'index': 0, 'delta': parts}]})}\n\n".encode())
+
+
+@pytest.mark.parametrize("part", ["content", "reasoning_content"])
+def test_each_token_restarts_the_limit_for_silence(server, part):
+    token = delta(**{part: "so"})
+    server.enqueue(Say(*(token, Pause(0.25)) * 4, "Hello"))
+
+    completion = ask(server, deadlines=Deadlines(connect_s=5, first_token_s=0.6, total_s=0))
+
+    assert completion.text.endswith("Hello")
+
+
+@pytest.mark.parametrize("what", [b": keep-alive\n\n", delta(role="assistant", content="").data])
+def test_other_events_do_not_restart_the_limit_for_silence(server, what):
+    server.enqueue(Say(*(Raw(what), Pause(0.1)) * 100))
+
+    with pytest.raises(TimedOut) as raised:
+        ask(server, deadlines=Deadlines(connect_s=5, first_token_s=0.5, total_s=0))
+
+    assert raised.value.operation == "first_token"
+
+
+@pytest.mark.parametrize(
+    ("content", "reasons"), [(None, None), ("", {"why": "odd"}), (None, ["a"])]
+)
+def test_chunks_without_text_are_ignored(server, content, reasons):
+    heard: list[str] = []
+    server.enqueue(Say(delta(content=content, reasoning=reasons, tool_calls=None), "Hello"))
+
+    assert ask(server, heard.append).text == "Hello"
+    assert heard == ["Hello"]
+
+
+def test_objects_of_unknown_shape_are_ignored(server):
+    strange = b'data: {"type":"ping"}\n\ndata: {"choices":null}\n\ndata: {"choices":[]}\n\n'
+    server.enqueue(Say(Raw(strange), "Hello"))
+
+    assert ask(server).text == "Hello"
+
+
+def test_a_lone_surrogate_is_escaped(server):
+    server.enqueue(Say(Raw(b'data: {"choices":[{"delta":{"content":"\\ud83c"}}]}\n\n')))
+
+    ask(server).text.encode()
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, 5, [], {}, {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}],
+)
+def test_invalid_counts_are_zero(server, usage):
+    chunk = json.dumps({"choices": [], "usage": usage}).encode()
+    server.enqueue(Say("Hello", Raw(b"data: " + chunk + b"\n\n"), end="only_mark"))
+
+    completion = ask(server)
+
+    assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
+
+
+@pytest.mark.parametrize("form", ["data", "event", "field", "bare"])
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ({"message": "Compute error.", "type": "server_error"}, ModelUnreachable),
+        ({"message": "it is full", "code": 503}, ModelBusy),
+        ({"message": "say less", "type": "exceed_context_size_error"}, ContextOverflow),
+        ({"message": "no", "type": "invalid_request_error", "code": 400}, ModelRejected),
+    ],
+)
+def test_an_error_in_a_stream_is_read_like_a_body(server, form, error, expected):
+    step = Say("Hello", end="error", error=error, error_form=form)
+
+    _, heard = failure(server, step, expected)
+
+    assert heard == ["Hello"]
+
+
+@pytest.mark.parametrize("form", ["data", "event", "bare"])
+def test_an_error_may_be_a_text(server, form):
+    step = Say("Hello", end="error", error="Failed to load model", error_form=form)
+
+    signal, _ = failure(server, step, ModelRejected)
+
+    assert signal.details()["cause"] == "Failed to load model"
+
+
+def test_an_error_event_may_be_plain_text(server):
+    signal, _ = failure(server, Say(Raw(b"event: error\ndata: it broke\n\n")), ModelUnreachable)
+
+    assert signal.details()["cause"] == "the server failed: it broke"
+
+
+@pytest.mark.parametrize("error", [{"code": 5}, 5, {"message": None}, ["no"]])
+def test_an_error_without_a_text_is_an_error(server, error):
+    chunk = json.dumps({"error": error, "choices": []}).encode()
+    step = Say("Hello", Raw(b"data: " + chunk + b"\n\n"))
+
+    signal, _ = failure(server, step, ModelUnreachable)
+
+    assert "the server gave no reason" in signal.text()
+
+
+def test_a_flat_error_object_is_an_error(server):
+    flat = b'data: {"object":"error","message":"it broke","type":"x","code":400}\n\n'
+
+    failure(server, Say(Raw(flat)), ModelRejected)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"data: 5\n\n",
+        b"data: no JSON\n\n",
+        b'data: {"choices":{"a":1}}\n\n',
+        b'data: {"choices":["a"]}\n\n',
+        b'data: {"choices":[{"delta":"a"}]}\n\n',
+        b'data: {"choices":[{"delta":{"content":5}}]}\n\n',
+        b'data: {"choices":[{"delta":{"content":"\xff"}}]}\n\n',
+        b"data: " + b"[" * 100_000 + b"\n\n",
+    ],
+)
+def test_an_invalid_event_is_a_protocol_error(server, data):
+    _, heard = failure(server, Say("Hello", Raw(data)), ModelProtocol)
+
+    assert heard == ["Hello"]
+
+
+@pytest.mark.parametrize("name", [name for name, (status, *_) in STRANGE.items() if status == 200])
+def test_another_server_is_a_protocol_error(server, name):
+    failure(server, Fail(name), ModelProtocol)
+
+
+def test_an_answer_that_is_not_streamed_is_one_piece(server):
+    heard: list[str] = []
+    server.enqueue(Say("Hello", " world", plain=True, reasoning=["hm"], finish="length"))
+
+    completion = ask(server, heard.append)
+
+    assert heard == ["Hello world"]
+    assert (completion.text, completion.finish) == ("Hello world", "length")
+    assert (completion.prompt_tokens, completion.completion_tokens) == (7, 3)
+    assert completion.first_token_ms is not None
+
+
+def test_an_incomplete_answer_that_is_not_streamed_is_unreachable(server):
+    failure(server, Say("Hello", plain=True, end="cut"), ModelUnreachable)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"error": {"message": "Unexpected endpoint or method. (POST /x)"}}, ModelProtocol),
+        ({"error": "it broke"}, ModelUnreachable),
+        ({"choices": []}, ModelProtocol),
+        ({"choices": 5}, ModelProtocol),
+        ({"choices": [5]}, ModelProtocol),
+        ({"choices": [{"text": "Hello"}]}, ModelProtocol),
+        ({"object": "error", "message": "no", "code": 400}, ModelRejected),
+        ([], ModelProtocol),
+    ],
+)
+def test_json_without_an_answer_is_a_signal(server, body, expected):
+    failure(server, json_answer(body), expected)
+
+
+def test_invalid_json_is_a_protocol_error(server):
+    failure(server, Answer(body=b'{"choices":[{"mess'), ModelProtocol)

@@ -1,0 +1,24 @@
+import pytest
+
+from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\uff21\uff22\uff11", "ab1"),
+        ("The  \n Pump", "the pump"),
+        ("\u201cA\u201d \u300cB\u300d \u2013 it\u2019s", '"a" "b" - it\'s'),
+        ("**bold** `code`", "bold code"),
+    ],
+)
+def test_folding_leaves_what_is_compared(text, expected):
+    assert fold_text(text) == expected
+
+
+def test_the_normal_form_keeps_case():
+    assert normalize_punctuation("**\uff21nna**") == "Anna"
+
+
+def test_blanking_keeps_every_place():
+    assert blank_spans("abcdef", [(1, 3), (5, 6)]) == "a  de "

@@ -1,0 +1,49 @@
+import re
+import unicodedata
+
+import pytest
+
+from kebab.text import scripts
+
+
+@pytest.mark.parametrize("sign", ["가", "ㄱ", "あ", "ア", "漢", "ก", "က", "ក", "ㄅ", "\U00020000"])
+def test_scripts_without_blanks_are_dense(sign):
+    assert scripts.is_dense(sign)
+
+
+@pytest.mark.parametrize("sign", ["a", "я", "ω", "ع", "ה", "ह", "த", "1", "→", "🙂", "๑", "。"])
+def test_everything_else_is_not(sign):
+    assert not scripts.is_dense(sign)
+
+
+def test_the_ranges_agree_with_the_class():
+    dense = re.compile(f"[{scripts.DENSE}]")
+    signs = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+
+    assert [sign for sign in signs if bool(dense.match(sign)) != scripts.is_dense(sign)] == []
+
+
+def test_every_mark_of_hindi_belongs_to_its_word():
+    marks = [chr(code) for code in range(0x900, 0x980) if unicodedata.category(chr(code))[0] == "M"]
+
+    assert all(scripts.split_units(f"क{mark}क") == [f"क{mark}क"] for mark in marks)
+
+
+def test_units_stand_where_their_spans_say():
+    text = "a snake_case 서울에서 c++ → don't"
+
+    spans = list(scripts.iter_unit_spans(text))
+
+    assert [text[start:end] for start, end in spans] == scripts.split_units(text)
+    assert scripts.split_units(text) == ["a", "snake_case", "서울에서", "c++", "→", "don't"]
+
+
+def test_plain_text_is_cut_as_any_text():
+    plain = "x.y a-b don't 1,000 c++ C# .env foo(bar) https://a.b/c_d?e=f"
+
+    assert [*scripts.split_units(plain), "é"] == scripts.split_units(plain + " é")
+
+
+def test_marks_stay_with_their_letters():
+    assert scripts.split_clusters("ที่นี่") == ["ที่", "นี่"]
+    assert scripts.split_clusters("서울") == ["서", "울"]

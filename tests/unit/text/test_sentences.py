@@ -1,0 +1,197 @@
+import pytest
+
+from kebab.text.layout import LayoutKind
+from kebab.text.sentences import LONGEST, find_sentence_spans, find_sentences
+
+
+def parts(text):
+    return [text[start:end] for start, end in find_sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("...", []),
+        ("One. Two! Three? four", ["One.", "Two!", "Three? four"]),
+        ("No full stop", ["No full stop"]),
+        ("He met Dr. Smith. She left.", ["He met Dr. Smith.", "She left."]),
+        (
+            "Rules, e.g. Hooke's, and i.e. Those. Yes.",
+            ["Rules, e.g. Hooke's, and i.e. Those.", "Yes."],
+        ),
+        ("J. R. R. Tolkien wrote. We read.", ["J. R. R. Tolkien wrote.", "We read."]),
+        (
+            "In the U.S. Army. In the U.S. The end.",
+            ["In the U.S. Army.", "In the U.S.", "The end."],
+        ),
+        ("See No. 5 first. I say no. Fine.", ["See No. 5 first.", "I say no.", "Fine."]),
+        ("It was in 1998. Then it ended.", ["It was in 1998.", "Then it ended."]),
+        (
+            "Pi is 3.14 and v1.2.3 is out. See a.b.md. Done.",
+            ["Pi is 3.14 and v1.2.3 is out.", "See a.b.md.", "Done."],
+        ),
+        (
+            "Go to https://a.io/x.html?q=1. Then stop.",
+            ["Go to https://a.io/x.html?q=1.", "Then stop."],
+        ),
+        ("Wait... what? Well... Yes.", ["Wait... what?", "Well...", "Yes."]),
+        ('He said "Go." She went.', ['He said "Go."', "She went."]),
+        ('"Why?" he asked. (She knew.) End.', ['"Why?" he asked.', "(She knew.)", "End."]),
+        (
+            "so it began. then it went on. it ended.",
+            ["so it began.", "then it went on.", "it ended."],
+        ),
+        ("A fact. [1] Another.[2][3] Last.", ["A fact. [1]", "Another.[2][3]", "Last."]),
+        (
+            "Old.[citation needed] New. [Link](a.md) it.",
+            ["Old.[citation needed]", "New.", "[Link](a.md) it."],
+        ),
+        ("Run `a. B` now. Then `c`.", ["Run `a. B` now.", "Then `c`."]),
+        ("pens, ink, etc.? Yes.", ["pens, ink, etc.?", "Yes."]),
+        ("well... it went on. it ended.", ["well... it went on.", "it ended."]),
+        ("Am 3. Oktober war es so. Gut.", ["Am 3. Oktober war es so.", "Gut."]),
+    ],
+)
+def test_prose_ends_where_a_reader_ends_it(text, expected):
+    assert parts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "今日は晴れ。明日は雨\uff01本当\uff1fはい",
+            ["今日は晴れ。", "明日は雨\uff01", "本当\uff1f", "はい"],
+        ),
+        ("本当\uff01?はい", ["本当\uff01?", "はい"]),
+        ("「行け。早く。」と彼は言った。終わり。", ["「行け。早く。」と彼は言った。", "終わり。"]),
+        ("「行け。」彼は去った。", ["「行け。」", "彼は去った。"]),
+        ("東京\uff08旧名。江戸\uff09は都。", ["東京\uff08旧名。江戸\uff09は都。"]),
+        ("他说\uff1a“好。”他走了。", ["他说\uff1a“好。”", "他走了。"]),
+        ("첫째입니다. 둘째예요. 3.5배다.", ["첫째입니다.", "둘째예요.", "3.5배다."]),
+        (
+            "줄을 바꾸는 문장이 여기에\n이어진다. 다음.",
+            ["줄을 바꾸는 문장이 여기에\n이어진다.", "다음."],
+        ),
+        (
+            "자세한 내용은\n[쿠버네티스 API에 대한 접근 제어](/docs/access/)를 함께 참고한다.",
+            ["자세한 내용은\n[쿠버네티스 API에 대한 접근 제어](/docs/access/)를 함께 참고한다."],
+        ),
+        (
+            "축출을 요청하면\nAPI 서버는 인가 확인을 수행하고 다음 중 하나로 응답한다.",
+            ["축출을 요청하면\nAPI 서버는 인가 확인을 수행하고 다음 중 하나로 응답한다."],
+        ),
+        ("첫 줄이다\n둘째 줄이다", ["첫 줄이다", "둘째 줄이다"]),
+        ("यह एक है। वह दो है।", ["यह एक है।", "वह दो है।"]),
+        ("ما هذا؟ هذا كتاب.", ["ما هذا؟", "هذا كتاب."]),
+    ],
+)
+def test_other_scripts_have_their_own_stops(text, expected):
+    assert parts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# Title\nText here.", ["Title", "Text here."]),
+        ("Title\n=====\nText.", ["Title", "Text."]),
+        ("- one\n- two. More\n  of two\n3. three", ["one", "two.", "More\n  of two", "three"]),
+        ("- [x] done\n- [ ] open", ["done", "open"]),
+        ("| a | b |\n|---|---|\n| x. Y | 2 |", ["| a | b |", "| x. Y | 2 |"]),
+        ("Do:\n\n```sh\nls -l. A\ncd ..\n```\nDone.", ["Do:", "ls -l. A\ncd ..", "Done."]),
+        (
+            "> quoted words that go on until\n> the line ends. New.",
+            ["quoted words that go on until\n> the line ends.", "New."],
+        ),
+        ("<!-- body -->\n{{< note >}}\nWords.", ["Words."]),
+        ("One paragraph\n\nAnother", ["One paragraph", "Another"]),
+        (
+            "A line that was wrapped by an editor at\nsome place. And more.",
+            ["A line that was wrapped by an editor at\nsome place.", "And more."],
+        ),
+        (
+            "Meeting on the new office building, 3 June\nAna\nJun-ho orders all the desks for us",
+            [
+                "Meeting on the new office building, 3 June\nAna",
+                "Jun-ho orders all the desks for us",
+            ],
+        ),
+        (
+            "Where: the second floor of the office\nWhen: the last Friday of August, early",
+            ["Where: the second floor of the office", "When: the last Friday of August, early"],
+        ),
+        (
+            "A poem line  \nand the next one goes here",
+            ["A poem line", "and the next one goes here"],
+        ),
+    ],
+)
+def test_blocks_of_markdown_bound_sentences(text, expected):
+    assert parts(text) == expected
+
+
+def test_a_fence_that_is_never_opened_hides_nothing():
+    assert parts("tail of code\n```\nA sentence. Another.") == [
+        "tail of code",
+        "A sentence.",
+        "Another.",
+    ]
+
+
+def test_a_long_stretch_without_stops_is_cut_at_a_clause():
+    text = "คำที่ยาวมาก " * 100 + "word, " * 100
+    found = find_sentence_spans(text)
+    assert len(found) > 2
+    assert all(end - start <= LONGEST for start, end in found)
+    assert "".join("".join(parts(text)).split()) == "".join(text.split())
+
+
+def test_a_stretch_without_any_space_is_cut_all_the_same():
+    assert [end - start for start, end in find_sentence_spans("x" * 1000)] == [
+        LONGEST,
+        LONGEST,
+        200,
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n\n  a. B\t\n> - # x\n```\n|",
+        "\r\nA.\r\nB.\r\n",
+        "```\n" * 5,
+        "[" * 3000 + "a. B",
+        "\u300c" * 2000 + "\u3002a",
+        "`" * 999 + ". A",
+        "1. " * 500,
+        "\x00. A\u200b. B",
+        "A." * 4000,
+        "." * 4000 + "x",
+        "." + "[1]" * 2000 + "x",
+        "|" + "   |" * 500 + "x\n" + "|" + "   |" * 500 + "x",
+        "<!---->" * 500 + "x",
+        "A. " * 1000 + "b" * 5000,
+    ],
+)
+def test_spans_are_trimmed_in_order_and_apart_whatever_the_text(text):
+    at = 0
+    for start, end in find_sentence_spans(text):
+        assert at <= start < end <= len(text)
+        assert text[start:end] == text[start:end].strip()
+        at = end
+
+
+def test_a_sentence_knows_what_it_stands_in():
+    assert [one.kind for one in find_sentences("# A\nOne. Two.\n- d\n| e |\n")] == [
+        LayoutKind.HEADING,
+        LayoutKind.PROSE,
+        LayoutKind.PROSE,
+        LayoutKind.ITEM,
+        LayoutKind.ROW,
+    ]
+
+
+def test_long_code_counts_line_by_line():
+    code = "\n".join(f"run --step {number}. Then" for number in range(40))
+    assert parts(f"```\n{code}\n```") == code.split("\n")

@@ -1,0 +1,3 @@
+from tests.fakes.bench import make_context, models
+
+__all__ = ["make_context", "models"]

@@ -1,0 +1,130 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kebab
+from tools import publish
+
+EXIT = "frozen: not_indexed: exit changed from 3 to 1"
+REUSED = "frozen: locked: reused, it meant STORAGE.LOCKED and now STORAGE.FULL"
+TYPE = "frozen: locked: detail holder_pid changed from int | None to str | None"
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    monkeypatch.setattr(publish, "_ROOT", tmp_path)
+    (tmp_path / "README.md").write_text("<!-- settings -->\nstale words\n<!-- /settings -->\n")
+    publish.main([])
+    return tmp_path
+
+
+def test_what_was_just_written_passes_the_check(checkout, capsys):
+    assert publish.main(["--check"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_one_changed_letter_is_found_and_named(checkout, capsys):
+    schema = checkout / "docs/wire-schema/v1/search_hit.v1.schema.json"
+    schema.write_text(schema.read_text().replace("passage", "passagee", 1))
+
+    assert publish.main(["--check"]) == 1
+    assert "search_hit.v1.schema.json" in capsys.readouterr().out
+
+
+def test_a_file_that_no_declaration_owns_is_found(checkout, capsys):
+    (checkout / "docs/wire-schema/v1/stray.schema.json").write_text("{}")
+
+    assert publish.main(["--check"]) == 1
+    assert "no owner" in capsys.readouterr().out
+
+
+def test_a_broken_lock_cannot_be_written_over(checkout, capsys):
+    lock = checkout / "docs/wire-schema/v1/errors.lock.json"
+    lock.write_text(lock.read_text().replace('"http": 409', '"http": 410', 1))
+
+    assert publish.main([]) == 1
+    assert "frozen: embedding_mismatch: http changed from 410 to 409" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--check"], []])
+def test_what_is_new_is_reported(checkout, capsys, arguments):
+    lock = checkout / "docs/wire-schema/v1/errors.lock.json"
+    released = json.loads(lock.read_text())
+    del released["model_busy"]
+    lock.write_text(json.dumps(released))
+
+    status = publish.main(arguments)
+
+    assert status == bool(arguments)
+    assert capsys.readouterr().out.splitlines()[0] == "added: model_busy"
+
+
+def test_a_binding_that_nobody_generates_any_more_is_found_and_removed(checkout, capsys):
+    stray = checkout / "docs/wire-schema/v1/bindings/errors.rs"
+    stray.write_text("")
+
+    assert publish.main(["--check"]) == 1
+    assert f"no owner: {stray}" in capsys.readouterr().out
+    assert publish.main([]) == 0
+    assert not stray.exists()
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the tree, as a developer would change it."""
+    folder = tmp_path_factory.mktemp("tree")
+    for name in ("kebab", "tools", "docs", "migrations"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(publish._ROOT / name, folder / name, ignore=ignored)
+    shutil.copy(publish._ROOT / "README.md", folder)
+    return folder
+
+
+def checked(folder):
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "tools.publish", "--check"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("exit=Exit.UNUSABLE,\n        http=409", "exit=Exit.NO,\n        http=409", EXIT),
+        ('code="locked"', 'code="taken"', "frozen: locked: removed, mark it retired instead"),
+        ('domain="STORAGE.LOCKED"', 'domain="STORAGE.FULL"', REUSED),
+        ("    holder_pid: int | None", "    holder_pid: str | None", TYPE),
+    ],
+    ids=["exit", "removed", "reused", "type"],
+)
+def test_the_program_refuses_a_broken_promise(copy, before, after, line):
+    catalog = copy / "kebab/errors/catalog.py"
+    whole = catalog.read_text()
+    assert whole.count(before) == 1
+    catalog.write_text(whole.replace(before, after))
+
+    done = checked(copy)
+
+    catalog.write_text(whole)
+    assert (done.returncode, done.stdout.splitlines()) == (1, [line]), done.stderr
+
+
+def test_blocks_of_the_readme_are_generated(checkout):
+    text = (checkout / "README.md").read_text()
+
+    assert "stale words" not in text
+    assert "`search.limit`" in text
+
+
+def test_the_checkout_is_the_one_that_holds_the_package():
+    assert (publish._ROOT / "tools").samefile(Path(publish.__file__).parent)
+    assert (publish._ROOT / "kebab").samefile(Path(kebab.__file__).parent)

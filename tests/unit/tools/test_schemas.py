@@ -1,0 +1,68 @@
+import jsonschema
+import pytest
+
+from kebab.errors.listing import catalog
+from kebab.wire.catalog import build_error_row
+from tools.schemas import build_detail_schema, build_schemas
+
+_DOCUMENTS = build_schemas()
+
+
+@pytest.mark.parametrize("name", sorted(_DOCUMENTS))
+def test_every_schema_is_valid_itself(name):
+    jsonschema.Draft202012Validator.check_schema(_DOCUMENTS[name])
+
+
+def _bare(schema, path="$"):
+    if isinstance(schema, dict):
+        typed = {"properties", "additionalProperties", "$ref", "anyOf", "allOf"} & set(schema)
+        if schema.get("type") == "object" and not typed:
+            yield path
+        for key, value in schema.items():
+            yield from _bare(value, f"{path}.{key}")
+    elif isinstance(schema, list):
+        for index, value in enumerate(schema):
+            yield from _bare(value, f"{path}[{index}]")
+
+
+@pytest.mark.parametrize("name", sorted(set(_DOCUMENTS)))
+def test_no_object_is_bare_where_its_shape_is_known(name):
+    allowed = ".properties.details"
+
+    assert [path for path in _bare(_DOCUMENTS[name]) if not path.endswith(allowed)] == []
+
+
+def test_the_details_of_an_error_are_typed_by_its_code():
+    validator = jsonschema.Draft202012Validator(_DOCUMENTS["error.v1"])
+    error = {
+        "schema_version": "error.v1",
+        "code": "too_large",
+        "message": "m",
+        "details": {"what": "file", "size": 3, "limit": 2},
+        "hint": None,
+        "kind": "quota",
+        "operation": "ingest",
+        "target": None,
+        "retryable": False,
+        "retry": "permanent",
+        "severity": "error",
+        "correlation_id": "c",
+        "command": "ingest",
+        "timestamp": "t",
+        "exit_code": 2,
+        "output_format": "json",
+    }
+
+    assert validator.is_valid(error)
+    assert not validator.is_valid(error | {"details": {"what": "file", "size": "3", "limit": 2}})
+    assert not validator.is_valid(error | {"code": "made_up"})
+    assert not validator.is_valid({k: v for k, v in error.items() if k != "timestamp"})
+
+
+@pytest.mark.parametrize("code", sorted(catalog()))
+def test_every_row_has_typed_details(code):
+    schema = build_detail_schema(catalog()[code])
+    names = {field.name for field in build_error_row(catalog()[code]).details}
+
+    assert set(schema["properties"]) == names | {"chain"}
+    assert "chain" not in schema["required"]

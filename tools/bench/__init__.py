@@ -1,0 +1,1 @@
+"""Benchmarks for the developers of kebab; run `python -m tools.bench --help`."""

@@ -1,0 +1,81 @@
+"""Draws growth and import profiles below the figures of a benchmark report."""
+
+import math
+from collections.abc import Iterator
+
+from kebab.bench.results import TIMES
+from kebab.cli.render.bench import draw, format_size
+from kebab.cli.render.number import short
+from kebab.cli.render.page import Page
+from kebab.wire.bench import BenchGrowth, BenchImports, BenchReport
+
+_STEPS = "▁▂▃▄▅▆▇█"
+_DECADES = 4
+"""The lowest step stands for the smallest median, the highest for ten thousand times that."""
+_SHOWN_MODULES = 4
+_MARKS = {True: "✓", False: "✗", None: ""}
+
+
+def draw_report(report: BenchReport, page: Page) -> Iterator[str]:
+    """Yield the lines of a whole report."""
+    yield from draw(report, page)
+    yield from draw_growth(report.growth, page)
+    yield from draw_imports(report.imports, page)
+
+
+def draw_growth(growth: list[BenchGrowth], page: Page) -> Iterator[str]:
+    """Yield a heading and one line for each figure, or nothing without growth."""
+    if not growth:
+        return
+    sizes = growth[0].chunks
+    yield ""
+    yield page.strong(f"growth from {format_size(sizes[0])} to {format_size(sizes[-1])} passages")
+    rows = [_format_head(sizes), *(_format_row(one) for one in growth)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=False)]
+    for number, row in enumerate(rows):
+        cells = [
+            text.rjust(width) if place else text.ljust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=False))
+        ]
+        line = "  ".join(cells).rstrip()
+        painted = page.faint(line) if number == 0 else _paint_mark(line, growth[number - 1], page)
+        yield f"  {painted}"
+
+
+def draw_imports(imports: list[BenchImports], page: Page) -> Iterator[str]:
+    """Yield a heading and one line for each command, or nothing without a profile."""
+    if not imports:
+        return
+    yield ""
+    yield page.strong("imports of each command, by themselves")
+    width = max(len(one.command) for one in imports)
+    for one in imports:
+        shown = one.heaviest[:_SHOWN_MODULES]
+        heavy = ", ".join(f"{module.name} {short(module.milliseconds)}" for module in shown)
+        total = f"{one.modules:>5} modules  {short(one.milliseconds):>5} ms"
+        yield f"  {one.command:<{width}}  {total}  {page.faint(heavy)}"
+
+
+def _format_head(sizes: list[int]) -> tuple[str, ...]:
+    return ("", *map(format_size, sizes), "grows", "budget", "", "")
+
+
+def _format_row(one: BenchGrowth) -> tuple[str, ...]:
+    medians = [f"{short(value)} {one.unit}" for value in one.medians]
+    factor = f"{short(one.factor)} {TIMES}"
+    budget = one.budget or ""
+    return (one.name, *medians, factor, budget, _format_steps(one.medians), _MARKS[one.within])
+
+
+def _format_steps(medians: list[float]) -> str:
+    """Return a step for each size, on a scale of decades."""
+    least = max(min(medians), 1e-9)
+    highest = len(_STEPS) - 1
+    heights = [math.log10(max(value, least) / least) / _DECADES * highest for value in medians]
+    return "".join(_STEPS[min(round(height), highest)] for height in heights)
+
+
+def _paint_mark(line: str, one: BenchGrowth, page: Page) -> str:
+    if one.within is None:
+        return line
+    return line[:-1] + (page.good if one.within else page.bad)(line[-1])

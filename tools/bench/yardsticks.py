@@ -1,0 +1,61 @@
+"""Yardsticks of the developer benchmarks: small programs in the same interpreter."""
+
+from pathlib import Path
+
+from kebab.bench.interleave import Candidate, repeat_command
+from kebab.bench.sandbox import Command, build_python_command
+
+DOT = "numpy dot product"
+FTS = "SQLite FTS5 alone"
+STAT = "stat of every file"
+
+_DOT = """
+import json, sys, time, numpy
+dice = numpy.random.default_rng(1)
+matrix = dice.standard_normal((int(sys.argv[1]), int(sys.argv[2])), numpy.float32)
+found = []
+for query in dice.standard_normal((35, matrix.shape[1]), numpy.float32):
+    started = time.perf_counter()
+    scores = matrix @ query
+    numpy.argpartition(scores, -min(10, len(scores)))
+    found.append((time.perf_counter() - started) * 1000)
+print(json.dumps({"ms": found[5:]}))
+"""
+_FTS = """
+import os, sys, apsw
+base = apsw.Connection(sys.argv[2])
+base.execute("CREATE VIRTUAL TABLE pages USING fts5(body)")
+with base:
+    for folder, _, names in os.walk(sys.argv[1]):
+        for name in names:
+            text = open(os.path.join(folder, name), encoding="utf-8").read()
+            base.execute("INSERT INTO pages VALUES (?)", (text,))
+"""
+_STAT = """
+import os, sys
+waiting = [sys.argv[1]]
+while waiting:
+    for entry in os.scandir(waiting.pop()):
+        entry.stat()
+        if entry.is_dir():
+            waiting.append(entry.path)
+"""
+
+
+def multiply_matrix(rows: int, dimension: int = 384) -> Command:
+    """Return the command that searches a matrix in memory and prints milliseconds per question."""
+    return build_python_command(_DOT, str(rows), str(dimension))
+
+
+def index_words(folder: Path, target: Path) -> Candidate:
+    """Return a candidate in which SQLite alone indexes the words of files, one row each."""
+
+    def build_command(turn: int) -> Command:
+        return build_python_command(_FTS, str(folder), f"{target}-{turn}.db")
+
+    return Candidate(name=FTS, build_command=build_command)
+
+
+def stat_files(folder: Path) -> Candidate:
+    """Return a candidate that looks up the size and time of every file of a folder."""
+    return repeat_command(STAT, build_python_command(_STAT, str(folder)))

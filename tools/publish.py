@@ -1,0 +1,91 @@
+"""Writes every generated file; `--check` only compares.
+
+Run from a checkout: `python -m tools.publish [--check]`.
+"""
+
+import difflib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from kebab.cli.reference import commands_table, reference_page
+from kebab.config.template import table as settings_table
+from tools.bindings import build_bindings
+from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
+from tools.schemas import build_schemas
+
+_ROOT = Path(__file__).resolve().parents[1]
+_WIRE = Path("docs/wire-schema")
+_LOCK = _WIRE / "v1" / "errors.lock.json"
+_BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+
+
+def list_files() -> Iterator[tuple[Path, str]]:
+    """Yield every generated file, relative to the checkout, with its text."""
+    for name, schema in build_schemas().items():
+        yield _WIRE / "v1" / f"{name}.schema.json", _format_json(schema)
+    yield _WIRE / "errors.md", render_errors_page()
+    yield _WIRE / "cli.md", reference_page()
+    for name, text in build_bindings().items():
+        yield _WIRE / "v1" / "bindings" / name, text
+    yield _LOCK, _format_json(build_lock())
+    yield Path("README.md"), _fill_readme((_ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or with `--check` print what differs; return the exit status."""
+    found = _compare_with_lock()
+    if found.broken:
+        sys.stdout.write("".join(f"frozen: {line}\n" for line in found.broken))
+        return 1
+    sys.stdout.write("".join(f"{line}\n" for line in found.added))
+    wanted = dict(list_files())
+    if "--check" not in arguments:
+        for path, text in wanted.items():
+            (_ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+            (_ROOT / path).write_text(text, encoding="utf-8")
+        for path in _find_orphans(wanted):
+            path.unlink()
+        return 0
+    differences = [
+        *_list_differences(wanted),
+        *(f"no owner: {path}\n" for path in _find_orphans(wanted)),
+    ]
+    sys.stdout.write("".join(differences))
+    return 1 if differences else 0
+
+
+def _compare_with_lock() -> Changes:
+    """Return how the catalogue differs from the lock file; without one every row is new."""
+    path = _ROOT / _LOCK
+    released = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return compare_locks(released, build_lock())
+
+
+def _list_differences(wanted: dict[Path, str]) -> Iterator[str]:
+    for path, text in wanted.items():
+        file = _ROOT / path
+        found = file.read_text(encoding="utf-8") if file.exists() else ""
+        yield from difflib.unified_diff(
+            found.splitlines(keepends=True), text.splitlines(keepends=True), str(path), "generated"
+        )
+
+
+def _find_orphans(wanted: dict[Path, str]) -> list[Path]:
+    files = (file for file in (_ROOT / _WIRE / "v1").rglob("*") if file.is_file())
+    return sorted(file for file in files if file.relative_to(_ROOT) not in wanted)
+
+
+def _fill_readme(text: str) -> str:
+    blocks = {"commands": commands_table(), "settings": settings_table()}
+    return _BLOCK.sub(lambda found: f"{found[1]}{blocks[found[2]]}\n{found[3]}", text)
+
+
+def _format_json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""Builds JSON Schema 2020-12 documents from the declared wire objects."""
+
+import dataclasses
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kebab.errors.listing import catalog
+from kebab.errors.signal import Signal
+from kebab.wire.docstrings import field_docstrings
+from kebab.wire.forms import every_form, name_of
+from kebab.wire.record import Reply, Request
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_CHAIN = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Under `--verbose`: the causes, outermost first.",
+}
+_ENVELOPE = ["command", "timestamp", "exit_code", "output_format"]
+
+Schema = dict[str, Any]
+
+
+def build_schemas() -> dict[str, Schema]:
+    """Return every schema by its name, `citation.v1` included."""
+    from kebab.wire.citation import Citation
+
+    schemas = {str(name_of(form)): build_schema(form) for form in every_form()}
+    schemas["citation.v1"] = _build_document("citation.v1", Citation, _collect_parts(Citation))
+    return dict(sorted(schemas.items()))
+
+
+def build_schema(form: type[Struct]) -> Schema:
+    """Return the schema of one wire object; a reply requires its envelope."""
+    schema = _build_document(str(name_of(form)), form, _collect_parts(form))
+    if issubclass(form, Reply):
+        schema["required"] = _ENVELOPE
+    return schema
+
+
+def build_detail_schema(signal: type[Signal]) -> Schema:
+    """Return the schema of a code's details; one that has a default may be left out.
+
+    `--verbose` adds `chain` to those of any code. Of a code whose message is not public any detail
+    may be held back.
+    """
+    fields = [
+        (
+            field.name,
+            field.type,
+            msgspec.NODEFAULT if field.default is dataclasses.MISSING else field.default,
+        )
+        for field in dataclasses.fields(signal)  # type: ignore[arg-type]
+    ]
+    form = msgspec.defstruct(f"{signal.__name__}Details", fields, kw_only=True)
+    ((_, schema),) = msgspec.json.schema_components([form])[1].items()
+    required = {"required": schema["required"] if signal.meaning.public else []}
+    properties = {**schema["properties"], "chain": _CHAIN}
+    return {**schema, **required, "title": form.__name__, "properties": properties}
+
+
+def _build_document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:
+    (root,), components = msgspec.json.schema_components([form], ref_template="#/$defs/{name}")
+    for part, schema in components.items():
+        _describe(schema, parts[part])
+    referenced = components.get(_get_referenced_name(root), {})
+    title = referenced.get("description") if components else name
+    return {
+        "$schema": _DIALECT,
+        "$id": f"{name}.schema.json",
+        "title": name,
+        **({"description": title} if title else {}),
+        **root,
+        "$defs": dict(sorted(components.items())),
+    }
+
+
+def _get_referenced_name(root: Schema) -> str:
+    return str(root.get("$ref", "")).rpartition("/")[2]
+
+
+def _describe(schema: Schema, form: type[Struct]) -> None:
+    texts = field_docstrings(form)
+    for name, prop in schema["properties"].items():
+        if name in texts:
+            prop["description"] = texts[name]
+    tag = form.__struct_config__
+    if tag.tag_field and not issubclass(form, Request):
+        schema["required"] = sorted({*schema.get("required", []), tag.tag_field})
+    if name_of(form) == "error.v1":
+        schema["properties"]["code"]["enum"] = list(catalog())
+        schema["allOf"] = [_build_rule(code, signal) for code, signal in catalog().items()]
+
+
+def _build_rule(code: str, signal: type[Signal]) -> Schema:
+    return {
+        "if": {"properties": {"code": {"const": code}}, "required": ["code"]},
+        "then": {"properties": {"details": build_detail_schema(signal)}},
+    }
+
+
+def _collect_parts(form: Any) -> dict[str, type[Struct]]:
+    """Return every struct that a form is made of, by its name."""
+    found: dict[str, type[Struct]] = {}
+    waiting = [msgspec.inspect.type_info(form)]
+    while waiting:
+        info = waiting.pop()
+        if isinstance(info, msgspec.inspect.StructType):
+            if info.cls.__name__ in found:
+                continue
+            found[info.cls.__name__] = info.cls
+            waiting += [field.type for field in info.fields]
+        else:
+            waiting += _list_inner_types(info)
+    return found
+
+
+def _list_inner_types(info: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
+    inner = [getattr(info, name, None) for name in ("type", "item_type", "value_type")]
+    several = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
+    return [one for one in (*inner, *several) if isinstance(one, msgspec.inspect.Type)]
