@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kebab import __version__
 from kebab.app.classify import Fault, chain
-from kebab.app.redaction import redacted, redacted_arguments
+from kebab.app.redaction import redacted, redacted_arguments, redacted_start
 from kebab.app.timestamps import format_timestamp
 from kebab.wire.audit import AuditMeta, ErrorAudit
 from kebab.wire.record import encode, envelop
@@ -69,7 +69,7 @@ def audit(fault: BaseException, known: Fault, call: Call) -> ErrorAudit:
         kind=reply.kind,
         retry=reply.retry,
         severity=reply.severity,
-        message=_cut(redacted(str(fault)) or type(fault).__name__, _LONGEST_TEXT),
+        message=redacted_start(str(fault), _LONGEST_TEXT) or type(fault).__name__,
         chain=[_cut(one, _LONGEST_TEXT) for one in chain(fault)],
         traceback=_traceback(fault),
         meta=_meta(call),
@@ -87,12 +87,12 @@ def _traceback(fault: BaseException) -> list[str]:
 
 
 def _meta(call: Call) -> AuditMeta:
-    argv = redacted_arguments(call.arguments)
+    argv = redacted_arguments(call.arguments[:_MOST_ARGUMENTS], _LONGEST_LINE)
     return AuditMeta(
         kebab_version=__version__,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.release()} {platform.machine()}",
-        argv=[_cut(one, _LONGEST_LINE) for one in argv[:_MOST_ARGUMENTS]],
+        argv=argv,
         data_dir=redacted(call.data_dir),
         pid=os.getpid(),
     )

@@ -17,6 +17,9 @@ HIDDEN = "[redacted]"
 _TELLING = 8
 """A shorter value of the environment is as likely a word as a secret."""
 
+_REACH = 4_096
+"""A rule recognizes a secret by at most this many characters; the longest is a web token."""
+
 _SURE = r"pass(?:word|wd|phrase|code)|secret|credentials?"
 """Names of secrets wherever they stand in a longer name."""
 
@@ -86,14 +89,30 @@ def redacted(value: Any, *, hides_home: bool = False) -> Any:
     return value
 
 
-def redacted_arguments(arguments: tuple[str, ...]) -> list[str]:
-    """Return a command line without secrets; a flag may name one that stands after it."""
+def redacted_start(text: str, longest: int) -> str:
+    """Return the start of a text without secrets, at most `longest` characters.
+
+    Only the start of a long text is searched for secrets. The last part of what was searched is
+    never shown, because a secret that is cut in two is not recognized there.
+    """
+    searched = text[: longest + 2 * _REACH]
+    shown: str = redacted(searched)
+    if len(searched) < len(text):
+        return shown[: min(longest - 1, max(0, len(shown) - _REACH))] + "…"
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+def redacted_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
+    """Return a command line without secrets, each argument at most `longest` characters.
+
+    A flag may name a secret that stands after it.
+    """
     shown: list[str] = []
     before = ""
     for argument in arguments:
         named = before.startswith("--") and _SECRET_NAME.fullmatch(before)
-        shown.append(HIDDEN if named else redacted(argument))
-        before = argument
+        shown.append(HIDDEN if named else redacted_start(argument, longest))
+        before = argument[:_REACH]
     return shown
 
 

@@ -37,16 +37,23 @@ def test_no_library_gets_through_in_text(arguments, empty, program):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["doctor"], ["ingest"], ["search", "broken"], ["search", "surprise"], ["search", "--nope"]],
-    ids=" ".join,
+    ("arguments", "status", "outcome"),
+    [
+        (["doctor"], 0, "doctor.v1"),
+        (["ingest"], 0, "ingest_report.v1"),
+        (["search", "broken"], 3, "store_corrupt"),
+        (["search", "surprise"], 2, "generic"),
+        (["search", "--nope"], 2, "usage_invalid"),
+    ],
 )
-def test_no_library_gets_through_under_json(arguments, empty, program):
+def test_no_library_gets_through_under_json(arguments, status, outcome, empty, program):
     ran = program(*arguments, "--json", module=SCRIPTED)
 
-    checked(ran.out, status=ran.status, command=arguments[0])
-    checked(ran.err, status=ran.status, command=arguments[0])
-    assert len(ran.out.splitlines()) == (ran.status == 0)
+    results = checked(ran.out, status=status, command=arguments[0])
+    asides = checked(ran.err, status=status, command=arguments[0])
+    faults = [one["code"] for one in asides if one["schema_version"] == "error.v1"]
+    assert [one["schema_version"] for one in results] + faults == [outcome]
+    assert ran.status == status
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

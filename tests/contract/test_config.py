@@ -30,8 +30,10 @@ def test_the_default_place_stays_untouched(path, arguments, before, elsewhere, k
     empty = elsewhere.parent
     flag = ["--config", str(elsewhere)]
 
-    kebab(*([*flag, *arguments] if before else [*arguments, *flag]), stdin=b"Some text.\n")
+    line = [*flag, *arguments] if before else [*arguments, *flag]
+    ran = kebab(*line, "--json", stdin=b"Some text.\n")
 
+    assert "generic" not in [one.get("code") for one in ran.asides]
     assert not (empty / "data").exists()
     assert not (empty / "cache").exists()
 

@@ -10,108 +10,181 @@ from tests.contract.conftest import checked
 DOC = "work/backups.md"
 EVALS = Path(__file__).parents[1] / "cases" / "evals"
 CASES = {
-    "init": [["init"], ["init", "--force", "--workspace", "notes"]],
+    "init": [
+        (["init"], 0, "init_report.v1"),
+        (["init", "--force", "--workspace", "notes"], 0, "init_report.v1"),
+    ],
     "ingest": [
-        ["ingest", "notes"],
-        ["ingest", "--force"],
-        ["ingest", "notes", "--dry-run"],
-        ["ingest", "nowhere"],
-        ["ingest", "--stdin", "--title", "T"],
+        (["ingest", "notes"], 0, "ingest_report.v1"),
+        (["ingest", "--force"], 0, "ingest_report.v1"),
+        (["ingest", "notes", "--dry-run"], 0, "ingest_report.v1"),
+        (["ingest", "nowhere"], 2, "io_error"),
+        (["ingest", "--stdin", "--title", "T"], 0, "ingest_report.v1"),
     ],
     "search": [
-        ["search", "restore"],
-        ["search", "restore", "-n", "1", "--trace", "--mode", "lexical"],
-        ["search", "qqqqqqqq", "--mode", "lexical"],
-        ["search", "restore", "--mode", "vector"],
-        ["search", ""],
-        ["search", "x", "--since", "whenever"],
-        ["search", "x", "--cursor", "forged"],
-        ["search", "x", "-n", "many"],
+        (["search", "restore"], 0, "search_response.v1"),
+        (["search", "restore", "-n", "1", "--trace", "--mode", "lexical"], 0, "search_response.v1"),
+        (["search", "qqqqqqqq", "--mode", "lexical"], 1, "search_response.v1"),
+        (["search", "restore", "--mode", "vector"], 2, "embedding_unavailable"),
+        (["search", ""], 2, "invalid_input"),
+        (["search", "x", "--since", "whenever"], 2, "invalid_input"),
+        (["search", "x", "--cursor", "forged"], 2, "invalid_cursor"),
+        (["search", "x", "-n", "many"], 2, "usage_invalid"),
     ],
     "ask": [
-        ["ask", "how do I restore a backup", "--extractive"],
-        ["ask", "qqqqqqqq", "--extractive", "--mode", "lexical"],
-        ["ask", ""],
-        ["ask", "x", "--extractive", "--since", "whenever"],
-        ["ask", "x", "-n", "many"],
+        (["ask", "how do I restore a backup", "--extractive"], 0, "answer.v1"),
+        (["ask", "qqqqqqqq", "--extractive", "--mode", "lexical"], 1, "answer.v1"),
+        (["ask", ""], 2, "invalid_input"),
+        (["ask", "x", "--extractive", "--since", "whenever"], 2, "invalid_input"),
+        (["ask", "x", "-n", "many"], 2, "usage_invalid"),
     ],
-    "chat": [["chat"]],
-    "list": [["list"], ["list", "-n", "2", "--offset", "1"], ["list", "--tag", "none"]],
-    "inspect doc": [["inspect", "doc", DOC], ["inspect", "doc", "nowhere"]],
-    "inspect chunk": [["inspect", "chunk", "CHUNK"], ["inspect", "chunk", "nowhere"]],
-    "fetch chunk": [["fetch", "chunk", "CHUNK", "--context", "2"], ["fetch", "chunk", "nowhere"]],
-    "fetch doc": [["fetch", "doc", DOC, "--max-chars", "20"], ["fetch", "doc", "nowhere"]],
-    "fetch span": [["fetch", "span", DOC, "2", "4"], ["fetch", "span", "nowhere", "1"]],
+    "chat": [
+        (["chat"], 2, "usage_invalid"),
+    ],
+    "list": [
+        (["list"], 0, "doc_list.v1"),
+        (["list", "-n", "2", "--offset", "1"], 0, "doc_list.v1"),
+        (["list", "--tag", "none"], 0, "doc_list.v1"),
+    ],
+    "inspect doc": [
+        (["inspect", "doc", DOC], 0, "doc_inspection.v1"),
+        (["inspect", "doc", "nowhere"], 1, "not_found.v1"),
+    ],
+    "inspect chunk": [
+        (["inspect", "chunk", "CHUNK"], 0, "chunk_inspection.v1"),
+        (["inspect", "chunk", "nowhere"], 1, "not_found.v1"),
+    ],
+    "fetch chunk": [
+        (["fetch", "chunk", "CHUNK", "--context", "2"], 0, "fetch_result.v1"),
+        (["fetch", "chunk", "nowhere"], 1, "not_found.v1"),
+    ],
+    "fetch doc": [
+        (["fetch", "doc", DOC, "--max-chars", "20"], 0, "fetch_result.v1"),
+        (["fetch", "doc", "nowhere"], 1, "not_found.v1"),
+    ],
+    "fetch span": [
+        (["fetch", "span", DOC, "2", "4"], 0, "fetch_result.v1"),
+        (["fetch", "span", "nowhere", "1"], 1, "not_found.v1"),
+    ],
     "related": [
-        ["related", DOC],
-        ["related", DOC, "--tag", "none"],
-        ["related", "nowhere"],
-        ["related", DOC, "--since", "whenever"],
-        ["related", DOC, "-n", "many"],
+        (["related", DOC], 0, "related_docs.v1"),
+        (["related", DOC, "--tag", "none"], 1, "related_docs.v1"),
+        (["related", "nowhere"], 1, "not_found.v1"),
+        (["related", DOC, "--since", "whenever"], 2, "invalid_input"),
+        (["related", DOC, "-n", "many"], 2, "usage_invalid"),
     ],
     "why": [
-        ["why", "restore", DOC],
-        ["why", "restore -disk", DOC, "--tag", "none"],
-        ["why", 'lang:en "restic check"', DOC, "--mode", "lexical", "--per-doc", "1"],
-        ["why", "qqqqqqqq", DOC, "--mode", "lexical"],
-        ["why", "restore", "CHUNK", "--mode", "vector"],
-        ["why", "restore", "nowhere"],
-        ["why", "", DOC],
-        ["why", "restore", DOC, "--since", "whenever"],
-        ["why", "restore", DOC, "-n", "many"],
+        (["why", "restore", DOC], 0, "explanation.v1"),
+        (["why", "restore -disk", DOC, "--tag", "none"], 1, "explanation.v1"),
+        (
+            ["why", 'lang:en "restic check"', DOC, "--mode", "lexical", "--per-doc", "1"],
+            0,
+            "explanation.v1",
+        ),
+        (["why", "qqqqqqqq", DOC, "--mode", "lexical"], 1, "explanation.v1"),
+        (["why", "restore", "CHUNK", "--mode", "vector"], 2, "embedding_unavailable"),
+        (["why", "restore", "nowhere"], 1, "not_found.v1"),
+        (["why", "", DOC], 2, "invalid_input"),
+        (["why", "restore", DOC, "--since", "whenever"], 2, "invalid_input"),
+        (["why", "restore", DOC, "-n", "many"], 2, "usage_invalid"),
     ],
     "dupes": [
-        ["dupes"],
-        ["dupes", "--exact", "-n", "1"],
-        ["dupes", "--tag", "none"],
-        ["dupes", "--cursor", "forged"],
-        ["dupes", "--threshold", "many"],
-        ["dupes", "--exact", "--threshold", "0.9"],
+        (["dupes"], 1, "duplicates.v1"),
+        (["dupes", "--exact", "-n", "1"], 1, "duplicates.v1"),
+        (["dupes", "--tag", "none"], 1, "duplicates.v1"),
+        (["dupes", "--cursor", "forged"], 2, "invalid_cursor"),
+        (["dupes", "--threshold", "many"], 2, "usage_invalid"),
+        (["dupes", "--exact", "--threshold", "0.9"], 2, "usage_invalid"),
     ],
-    "rm": [["rm", DOC], ["rm", "nowhere"]],
-    "session list": [["session", "list"]],
-    "session show": [["session", "show", "talk"], ["session", "show", "nowhere"]],
+    "rm": [
+        (["rm", DOC], 0, "remove_report.v1"),
+        (["rm", "nowhere"], 1, "not_found.v1"),
+    ],
+    "session list": [
+        (["session", "list"], 0, "session_list.v1"),
+    ],
+    "session show": [
+        (["session", "show", "talk"], 0, "session_transcript.v1"),
+        (["session", "show", "nowhere"], 1, "not_found.v1"),
+    ],
     "session rm": [
-        ["session", "rm", "talk"],
-        ["session", "rm", "talk", "nowhere"],
-        ["session", "rm", "a\nb"],
-        ["session", "rm", "--all", "--yes"],
-        ["session", "rm", "--all"],
-        ["session", "rm"],
+        (["session", "rm", "talk"], 0, "session_removed.v1"),
+        (["session", "rm", "talk", "nowhere"], 1, "not_found.v1"),
+        (["session", "rm", "a\nb"], 2, "invalid_input"),
+        (["session", "rm", "--all", "--yes"], 0, "session_removed.v1"),
+        (["session", "rm", "--all"], 2, "confirmation_required"),
+        (["session", "rm"], 2, "usage_invalid"),
     ],
-    "reset": [["reset", "--yes"], ["reset"]],
-    "doctor": [["doctor"]],
-    "schema": [["schema"], ["schema", "--errors"]],
+    "reset": [
+        (["reset", "--yes"], 0, "reset_report.v1"),
+        (["reset"], 2, "confirmation_required"),
+    ],
+    "doctor": [
+        (["doctor"], 0, "doctor.v1"),
+    ],
+    "schema": [
+        (["schema"], 0, "schema.v1"),
+        (["schema", "--errors"], 0, "error_catalog.v1"),
+    ],
     "errors": [
-        ["errors"],
-        ["errors", "--since", "24h", "--by", "kind"],
-        ["errors", "--id", "nowhere"],
-        ["errors", "--since", "whenever"],
-        ["errors", "--by", "luck"],
+        (["errors"], 0, "error_stats.v1"),
+        (["errors", "--since", "24h", "--by", "kind"], 0, "error_stats.v1"),
+        (["errors", "--id", "nowhere"], 1, "not_found.v1"),
+        (["errors", "--since", "whenever"], 2, "invalid_input"),
+        (["errors", "--by", "luck"], 2, "usage_invalid"),
     ],
-    "explain": [["explain", "locked"], ["explain", "nonsense"]],
-    "model list": [["model", "list"]],
-    "model pull": [["model", "pull", "nonsense"]],
-    "model use": [["model", "use", "nonsense"]],
+    "explain": [
+        (["explain", "locked"], 0, "error_catalog.v1"),
+        (["explain", "nonsense"], 1, "not_found.v1"),
+    ],
+    "model list": [
+        (["model", "list"], 0, "model_list.v1"),
+    ],
+    "model pull": [
+        (["model", "pull", "nonsense"], 2, "invalid_input"),
+    ],
+    "model use": [
+        (["model", "use", "nonsense"], 2, "invalid_input"),
+    ],
     "eval run": [
-        ["eval", "run", f"{EVALS}/queries.jsonl"],
-        ["eval", "run", f"{EVALS}/queries.jsonl", "--out", "report.json", "--by-doc"],
-        ["eval", "run", f"{EVALS}/queries.jsonl", "--mode", "vector"],
-        ["eval", "run", f"{EVALS}/queries.jsonl", "-n", "many"],
-        ["eval", "run", "nowhere.jsonl"],
+        (["eval", "run", f"{EVALS}/queries.jsonl"], 0, "eval_report.v1"),
+        (
+            ["eval", "run", f"{EVALS}/queries.jsonl", "--out", "report.json", "--by-doc"],
+            0,
+            "eval_report.v1",
+        ),
+        (["eval", "run", f"{EVALS}/queries.jsonl", "--mode", "vector"], 2, "embedding_unavailable"),
+        (["eval", "run", f"{EVALS}/queries.jsonl", "-n", "many"], 2, "usage_invalid"),
+        (["eval", "run", "nowhere.jsonl"], 2, "io_error"),
     ],
     "eval compare": [
-        ["eval", "compare", f"{EVALS}/before.json", f"{EVALS}/after.json", "--metric", "hit@1"],
-        ["eval", "compare", f"{EVALS}/before.json", f"{EVALS}/queries.jsonl"],
+        (
+            ["eval", "compare", f"{EVALS}/before.json", f"{EVALS}/after.json", "--metric", "hit@1"],
+            0,
+            "eval_comparison.v1",
+        ),
+        (["eval", "compare", f"{EVALS}/before.json", f"{EVALS}/queries.jsonl"], 2, "invalid_input"),
     ],
-    "eval init": [["eval", "init"], ["eval", "init", "--count", "3", "--out", "no/where.jsonl"]],
-    "bench": [["bench", "--chunks", "none"]],
+    "eval init": [
+        (["eval", "init"], 0, "eval_draft.v1"),
+        (["eval", "init", "--count", "3", "--out", "no/where.jsonl"], 2, "io_error"),
+    ],
+    "bench": [
+        (["bench", "--chunks", "none"], 2, "usage_invalid"),
+    ],
 }
-EVERY = [(path, arguments) for path, cases in CASES.items() for arguments in cases]
+"""The lines of each command, each with its exit status and the schema or the error code."""
+
+EVERY = [(path, arguments) for path, cases in CASES.items() for arguments, _, _ in cases]
+STATED = [
+    (path, arguments, (status, outcome))
+    for path, cases in CASES.items()
+    for arguments, status, outcome in cases
+]
 
 
 def named(value):
-    return " ".join(value) if isinstance(value, list) else value
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def test_every_command_is_held_to_it():
@@ -120,8 +193,8 @@ def test_every_command_is_held_to_it():
 
 @pytest.mark.usefixtures("talk")
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments"), EVERY, ids=named)
-def test_both_channels_keep_to_the_schemas(path, arguments, before, chunk, kebab):
+@pytest.mark.parametrize(("path", "arguments", "stated"), STATED, ids=named)
+def test_a_line_has_its_outcome_in_its_schema(path, arguments, stated, before, chunk, kebab):
     said = [chunk if word == "CHUNK" else word for word in arguments]
 
     ran = kebab(*(["--json", *said] if before else [*said, "--json"]), stdin=b"Some text.\n")
@@ -129,18 +202,24 @@ def test_both_channels_keep_to_the_schemas(path, arguments, before, chunk, kebab
     results = checked(ran.out, status=ran.status, command=path)
     asides = checked(ran.err, status=ran.status, command=path)
     faults = [one for one in asides if one["schema_version"] == "error.v1"]
-    assert len(results) + len(faults) == 1
-    assert ran.status in ((0, 1, 3) if results else (2, 3))
+    outcomes = [one["schema_version"] for one in results] + [one["code"] for one in faults]
+    assert (ran.status, *outcomes) == stated
 
 
 @pytest.mark.parametrize(
-    "arguments", [["search", "restore"], ["search", "x", "--cursor", "forged"]]
+    ("arguments", "status", "codes"),
+    [
+        (["search", "restore"], 0, []),
+        (["search", "x", "--cursor", "forged"], 2, ["invalid_cursor"]),
+    ],
 )
-def test_frames_of_a_search_keep_to_the_schemas(arguments, home, kebab):
+def test_frames_of_a_search_keep_to_the_schemas(arguments, status, codes, home, kebab):
     ran = kebab(*arguments, "--stream")
 
-    frames = checked(ran.out, status=ran.status, command="search")
-    checked(ran.err, status=ran.status, command="search")
+    frames = checked(ran.out, status=status, command="search")
+    asides = checked(ran.err, status=status, command="search")
+    assert ran.status == status
+    assert [one["code"] for one in asides] == codes
     assert [one["type"] for one in frames][-1] == "end"
 
 
@@ -192,9 +271,17 @@ def test_without_a_knowledge_base_reading_says_not_indexed(arguments, empty, keb
     assert not (empty / "data").exists()
 
 
-@pytest.mark.parametrize("arguments", [["schema"], ["doctor"], ["model", "list"]], ids=" ".join)
-def test_without_a_knowledge_base_the_rest_still_works(arguments, empty, kebab):
+@pytest.mark.parametrize(
+    ("arguments", "status", "schema"),
+    [
+        (["schema"], 0, "schema.v1"),
+        (["doctor"], 0, "doctor.v1"),
+        (["model", "list"], 0, "model_list.v1"),
+    ],
+    ids=named,
+)
+def test_without_a_knowledge_base_the_rest_still_works(arguments, status, schema, empty, kebab):
     ran = kebab(*arguments, "--json")
 
-    assert ran.reply["schema_version"] in ("schema.v1", "doctor.v1", "model_list.v1")
+    assert (ran.reply["schema_version"], ran.status) == (schema, status)
     assert not (empty / "data").exists()

@@ -115,6 +115,7 @@ def test_interrupted_before_the_first_token_it_is_cancelled(flag, asking, server
 @pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
 def test_a_reader_that_is_gone_ends_the_generation(flag, asking, server):
     process = asking(flag)
+    asked(server)
     if flag == "--stream":
         process.stdout.read(1)
     process.stdout.close()

@@ -269,11 +269,12 @@ class FakeKebab:
     def model_pull(
         self, request: ModelPullRequest, *, report: Report = silent, cancel: Cancel | None = None
     ) -> ModelReport:
-        """Fetch a model."""
-        del cancel
+        """Fetch a model, cancelled for `late...`, with passages left for `...waiting`."""
         self._note("model_pull", request)
+        if cancel is not None and request.name.startswith("late"):
+            cancel.request()
         report(Progress(kind=ProgressKind.MODEL_FETCH, done=5, total=10, unit="bytes"))
-        return replies.model_report()
+        return replies.model_report(pending=3 if request.name.endswith("waiting") else 0)
 
     def model_use(
         self, request: ModelUseRequest, *, report: Report = silent, cancel: Cancel | None = None

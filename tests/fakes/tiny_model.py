@@ -20,7 +20,9 @@ _WIDE = 32
 _POSITIONS = 512
 
 
-def weights(seed: int = 7, hidden: int = DIMENSION) -> dict[str, np.ndarray]:
+def weights(
+    seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS
+) -> dict[str, np.ndarray]:
     """Return random weights under the names that sentence-transformers uses."""
     chance = np.random.default_rng(seed)
 
@@ -29,7 +31,7 @@ def weights(seed: int = 7, hidden: int = DIMENSION) -> dict[str, np.ndarray]:
 
     found = {
         "embeddings.word_embeddings.weight": matrix(len(WORDS), hidden, scale=1.0),
-        "embeddings.position_embeddings.weight": matrix(_POSITIONS, hidden),
+        "embeddings.position_embeddings.weight": matrix(positions, hidden),
         "embeddings.token_type_embeddings.weight": matrix(2, hidden),
     }
     norms, prefix = ["embeddings.LayerNorm"], "encoder.layer.0"
@@ -78,16 +80,22 @@ def tokenizer_json(*, padding: bool = False) -> str:
     return str(tokenizer.to_str())
 
 
-def onnx_bytes(seed: int = 7, hidden: int = DIMENSION) -> bytes:
+def onnx_bytes(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
-    return bytes(onnx_bert.build(weights(seed, hidden)).SerializeToString())
+    found = weights(seed, hidden=hidden, positions=positions)
+    return bytes(onnx_bert.build(found).SerializeToString())
 
 
 def install(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:
-    """Write a whole model directory in place of the real weights and return it."""
+    """Write a whole model directory in place of the real weights and return it.
+
+    It has the dimension and at least the positions of the model.
+    """
     directory = models_dir / model.version
     directory.mkdir(parents=True)
-    (directory / model_directory.MODEL_FILE).write_bytes(onnx_bytes(seed, model.dimension))
+    positions = max(_POSITIONS, model.positions)
+    graph = onnx_bytes(seed, hidden=model.dimension, positions=positions)
+    (directory / model_directory.MODEL_FILE).write_bytes(graph)
     # Fixed padding and cutting in the file, as real ones have it: embedders must not obey them.
     (directory / model_directory.TOKENIZER_FILE).write_text(tokenizer_json(padding=True))
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}

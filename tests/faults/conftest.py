@@ -13,8 +13,9 @@ import pytest
 
 from tests.faults import __main__ as part
 from tests.faults.ledger import Ledger
+from tests.isolation import REAL
 
-_ASKED = os.environ.get("KEBAB_FAULTS", "")
+_ASKED = REAL.get("KEBAB_FAULTS", "")
 """Nothing for the default grid, `full` or `full TEXT` for the large one, TEXT alone for a part."""
 
 FULLY = _ASKED.partition(" ")[0] == "full"
@@ -24,7 +25,6 @@ WANTED = _ASKED.removeprefix("full").strip() if FULLY else _ASKED
 _ROOT = Path(__file__).parents[2]
 _MEMORY = Path("/dev/shm")
 _PARTS = 2
-_LEDGERS: list[Ledger] = []
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def ledger(folder: Path) -> Ledger:
+def ledger(folder: Path, sections: dict[str, list[str]]) -> Ledger:
     """What came of every fault of the grid."""
     found = Ledger()
     places = [folder / str(number) for number in range(_PARTS)]
@@ -48,7 +48,7 @@ def ledger(folder: Path) -> Ledger:
         for place, one in zip(places, running, strict=True):
             assert one.wait() == 0, (place / "stderr").read_text(errors="replace")
             found.merge(part.ledger(place))
-    _LEDGERS.append(found)
+    sections["faults"] = list(found.table())
     return found
 
 
@@ -66,11 +66,3 @@ def _started(place: Path, number: int) -> subprocess.Popen[bytes]:
             stdout=err,
             stderr=err,
         )
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what came of the faults."""
-    for ledger in _LEDGERS:
-        terminalreporter.section("faults")
-        for line in ledger.table():
-            terminalreporter.write_line(line)

@@ -7,7 +7,10 @@ from tests.faults.conftest import FULLY, WANTED
 ENOUGH = 2_000
 GENERIC_AT_MOST = 0.001
 
-pytestmark = pytest.mark.timeout(7_200 if FULLY else 900)
+pytestmark = [
+    pytest.mark.timeout(7_200 if FULLY else 900),
+    pytest.mark.xdist_group("faults"),
+]
 
 
 def said(ledger, kind):

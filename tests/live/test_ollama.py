@@ -3,7 +3,6 @@
 `KEBAB_LIVE_MODEL` names the model to ask; without it, it is the first one that can chat.
 """
 
-import os
 from dataclasses import replace
 
 import httpx
@@ -14,9 +13,10 @@ from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelRejected,
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.probe import complete_name, probe_ollama
+from tests.isolation import REAL
 from tests.ports.language_models import ollama_model
 
-ENDPOINT = os.environ.get("KEBAB_LIVE_OLLAMA", "")
+ENDPOINT = REAL.get("KEBAB_LIVE_OLLAMA", "")
 DEADLINES = Deadlines(connect_s=5.0, first_token_s=600.0, total_s=900.0)
 WINDOW = 2048
 
@@ -43,7 +43,7 @@ def installed():
 @pytest.fixture(scope="module")
 def name(installed):
     """The model to ask."""
-    named = os.environ.get("KEBAB_LIVE_MODEL")
+    named = REAL.get("KEBAB_LIVE_MODEL")
     able = [one for one, shown in installed.items() if "completion" in shown["capabilities"]]
     if not named and not able:
         pytest.skip("no model there can chat")

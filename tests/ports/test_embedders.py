@@ -1,6 +1,7 @@
-"""The conformance suite of the port `Embedder`: the fake and every adapter run it."""
+"""The conformance suite of the port `Embedder`: the fake and every model of the registry run it."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,8 +26,14 @@ def models_dir(tmp_path_factory):
     return tmp_path_factory.mktemp("models")
 
 
+WIDE = replace(MODELS[0], key="wide", version="test-wide-768-v1", dimension=768)
+"""A model of another dimension than those of the registry."""
+
+
 @pytest.fixture(
-    scope="module", params=[None, *MODELS], ids=lambda model: model.key if model else "hashing"
+    scope="module",
+    params=[None, *MODELS, WIDE],
+    ids=lambda model: model.key if model else "hashing",
 )
 def embedder(request, models_dir):
     """The fake, and an ONNX embedder with random weights for each model of the registry."""
@@ -34,6 +41,13 @@ def embedder(request, models_dir):
         return HashingEmbedder()
     directory = tiny_model.install(request.param, models_dir)
     return OnnxEmbedder(directory, request.param, threads=2)
+
+
+def test_the_facts_are_those_of_the_registry():
+    for model in MODELS:
+        assert f"-{model.dimension}-" in model.version
+        assert 0 < model.window < model.positions
+    assert len({model.version for model in MODELS}) == len(MODELS)
 
 
 def vectors(embedder, texts):

@@ -13,7 +13,7 @@ from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.registry import PARSERS
 
-MEDIA = ["text/markdown", "text/plain"]
+MEDIA = sorted(PARSERS)
 
 FRAGMENTS = st.sampled_from(
     [

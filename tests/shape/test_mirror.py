@@ -1,6 +1,10 @@
 """The unit tests mirror the package and the developer programs, in both directions."""
 
 import ast
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
 
 from tests.shape.tree import ROOT, Module, modules
 
@@ -12,17 +16,33 @@ SOURCES = [*modules("kebab"), *modules("tools")]
 TESTS = [test for test in modules("tests/unit") if test.path.name.startswith("test_")]
 
 
-def unit_folder(module: Module):
+def unit_folder(module: Module) -> Path:
     """Return the folder of the unit tests of a module; those of `tools` lie in `tools`."""
     folder = module.path.parent.relative_to(ROOT)
     inside = folder.relative_to("kebab") if folder.is_relative_to("kebab") else folder
     return ROOT / "tests" / "unit" / inside
 
 
-def unit_tests(module: Module):
-    """Return the unit tests of a module: `test_<module>.py` and `test_<module>_<topic>.py`."""
-    folder, stem = unit_folder(module), f"test_{module.path.stem}"
-    return [*folder.glob(f"{stem}.py"), *folder.glob(f"{stem}_*.py")]
+def owner_of(test: Path, names: Collection[str]) -> str | None:
+    """Return the name of the module that a test file belongs to.
+
+    The file is `test_<module>.py` or `test_<module>_<topic>.py`; of several modules it belongs to
+    the one with the longest name.
+
+    Args:
+        test: The test file.
+        names: The names of the modules in the folder that it mirrors.
+    """
+    stem = test.stem.removeprefix("test_")
+    fitting = [name for name in names if stem == name or stem.startswith(f"{name}_")]
+    return max(fitting, key=len, default=None)
+
+
+def unit_tests(module: Module) -> list[Path]:
+    """Return the unit tests of a module."""
+    names = {path.stem for path in module.path.parent.glob("*.py")}
+    files = unit_folder(module).glob("test_*.py")
+    return sorted(path for path in files if owner_of(path, names) == module.path.stem)
 
 
 def only_declares(module: Module) -> bool:
@@ -66,3 +86,18 @@ def test_declarations_are_told_from_behaviour():
 
     assert found["kebab.core.ports"]
     assert not found["kebab.core.ids"]
+
+
+@pytest.mark.parametrize(
+    ("file", "owner"),
+    [
+        ("test_scan.py", "scan"),
+        ("test_scan_scopes.py", "scan"),
+        ("test_scan_errors.py", "scan_errors"),
+        ("test_scan_errors_of_files.py", "scan_errors"),
+        ("test_scanner.py", None),
+        ("test_other.py", None),
+    ],
+)
+def test_a_file_belongs_to_the_module_with_the_longest_name(file, owner):
+    assert owner_of(Path(file), {"scan", "scan_errors"}) == owner

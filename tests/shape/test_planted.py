@@ -54,7 +54,7 @@ def tree(tmp_path_factory):
 
 def guarded(tree, guard):
     """Return whether the guard passes in the tree, and what it says."""
-    line = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", guard]
+    line = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", guard]
     environ = {**os.environ, "PYTHONPATH": str(tree)}
     ran = subprocess.run(line, cwd=tree, env=environ, capture_output=True, check=False)
     assert ran.returncode in (0, 1), (ran.stdout + ran.stderr).decode(errors="replace")

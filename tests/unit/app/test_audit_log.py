@@ -89,6 +89,16 @@ def test_a_line_has_its_bounds():
     assert max(map(len, [*kept.chain, kept.message])) == 4_000
 
 
+def test_a_secret_at_the_place_of_a_cut_is_not_shown():
+    for before in (*range(280, 300), *range(3_980, 4_000), *range(12_170, 12_200)):
+        text = "x" * before + " token=hunter2" + "y" * 20_000
+        fault = ValueError(text)
+
+        kept = audit(fault, classify(fault, operation="x"), Call((text,)))
+
+        assert "hunt" not in json.dumps([kept.message, kept.chain, kept.traceback, kept.meta.argv])
+
+
 def test_a_fault_without_words_is_named():
     fault = MemoryError()
 

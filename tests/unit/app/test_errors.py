@@ -193,10 +193,10 @@ def test_an_id_that_no_error_has_is_not_found(log, fail, name):
 def test_a_beginning_of_several_ids_names_them(log, fail):
     fail(BUSY, 1)
     line = json.loads(log.read_text())
-    for name in ("aa1", "aa2"):
+    for name in ("zz1", "zz2"):
         append(log, json.dumps({**line, "correlation_id": name}).encode())
 
-    found = show("aa")
+    found = show("zz")
 
     assert isinstance(found, NotFound)
-    assert (found.error.kind, sorted(found.error.candidates)) == ("ambiguous", ["aa1", "aa2"])
+    assert (found.error.kind, sorted(found.error.candidates)) == ("ambiguous", ["zz1", "zz2"])

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.redaction import HIDDEN, redacted, redacted_arguments
+from kebab.app.redaction import HIDDEN, redacted, redacted_arguments, redacted_start
 
 SECRETS = [
     ("http://me:hunter2@host:11434/v1", "hunter2"),
@@ -111,7 +111,7 @@ def test_the_home_directory_is_written_short_when_asked():
 def test_a_flag_may_name_the_secret_after_it():
     arguments = ("ask", "--api-key", "hunter2", "--password=hunter2", "--tag", "key", "why?")
 
-    shown = redacted_arguments(arguments)
+    shown = redacted_arguments(arguments, 300)
 
     assert "hunter2" not in " ".join(shown)
     assert shown[-3:] == ["--tag", "key", "why?"]
@@ -122,3 +122,23 @@ def test_a_flag_may_name_the_secret_after_it():
 )
 def test_hostile_text_takes_no_long_time(piece):
     assert redacted(piece * 20_000)
+
+
+def test_a_long_text_is_cut_exactly():
+    assert redacted_start("x" * 50, 50) == "x" * 50
+    assert redacted_start("x" * 51, 50) == "x" * 49 + "…"
+    assert redacted_start("x" * 100_000, 50) == "x" * 49 + "…"
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
+def test_a_cut_reveals_no_part_of_a_secret(text, secret):
+    for before in range(8_200, 8_292, 3):
+        # The key shrinks, and the place where the search ends comes into the part that is shown.
+        key = f"-----BEGIN PRIVATE KEY-----{'x' * (before - 60)}-----END PRIVATE KEY-----"
+        long = f"{key} {text} {'x' * 20_000}"
+
+        assert redacted_start(long, 100).count(secret[:4]) <= redacted(text).count(secret[:4])
+
+
+def test_only_the_start_of_a_long_command_line_is_searched():
+    assert redacted_arguments(("z" * 50_000_000,), 300) == ["z" * 299 + "…"]

@@ -18,7 +18,7 @@ def test_everything_is_measured(models):
     assert report.seed == 1
 
 
-@pytest.mark.parametrize("name", set(MEASUREMENTS))
+@pytest.mark.parametrize("name", sorted(MEASUREMENTS))
 def test_one_measurement_can_run_alone(models, name):
     report = run_selected(models, name, version=VERSION)
 

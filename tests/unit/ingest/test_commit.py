@@ -44,6 +44,16 @@ def test_a_stored_file_is_an_item_with_its_chunks(desk, press):
     assert [file.doc_path for file in writer.slowest] == ["a.md"]
 
 
+def test_the_time_of_a_file_is_that_of_the_clock(desk, press):
+    desk.write("a.md", "text")
+    desk.clock.monotonic = lambda: 5.0
+    writer = committer(desk)
+
+    writer.store([work(desk, "a.md")], press, Cancel())
+
+    assert [file.duration_ms for file in writer.slowest] == [0.0]
+
+
 def test_an_id_that_is_taken_is_not_given_twice(desk, press):
     desk.write("a.md", "text")
     one = work(desk, "a.md")

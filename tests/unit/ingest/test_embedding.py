@@ -64,11 +64,13 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
 def test_a_twin_in_another_slice_is_copied(waiting, monkeypatch):
     monkeypatch.setattr(embedding, "SLICE", 2)
     table = MemoryVectors()
+    work = filler(waiting, table)
 
-    filler(waiting, table).fill(waiting.embedder)
+    work.fill(waiting.embedder)
 
     assert len(waiting.embedder.embedded) == 4
     assert len(table.keys()) == 5
+    assert (sum(work.tally.embedded.values()), sum(work.tally.copied.values())) == (4, 1)
 
 
 def test_rows_are_durable_before_the_library_vouches_for_them(waiting):

@@ -1,3 +1,7 @@
+from dataclasses import asdict
+
+import msgspec
+
 from kebab.ingest.outcome import SLOWEST, FileOutcome, IngestOutcome, ItemKind, slowest
 from kebab.wire.ingest import SlowFile
 
@@ -10,6 +14,14 @@ def test_counts_follow_the_items():
 
     assert (outcome.new, outcome.updated, outcome.moved) == (2, 1, 1)
     assert (outcome.removed, outcome.errors) == (1, 1)
+
+
+def test_before_anything_is_done_nothing_is_counted():
+    outcome = asdict(IngestOutcome())
+    vectors = msgspec.structs.asdict(outcome.pop("embedding"))
+
+    assert not any(outcome.values()), outcome
+    assert not any(vectors.values()), vectors
 
 
 def test_only_the_slowest_files_are_told_slowest_first():

@@ -6,6 +6,7 @@ import pytest
 from kebab.core.answer import Passage
 from kebab.errors.catalog import TimedOut
 from kebab.rag.extract import EMBEDDED, extract
+from kebab.search.calibrate import standing
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 from tests.fakes.evidence import stored
 
@@ -122,6 +123,20 @@ def test_meaning_finds_what_other_words_say():
         "Bringing data back takes an hour."
     ]
     assert near.seen[0].startswith("Title\n")
+
+
+def test_evidence_weighs_words_meaning_and_the_place_of_the_passage():
+    best, text = passage("Unrelated.", score=0.8), "A restore reads the snapshot."
+    by_words = {
+        one.text: one.evidence
+        for one in extract("q", [best, passage(text, 2, 0.4)], ASKED, None, 2)
+    }
+    found = extract("q", [best, passage(text, 2, 0.4)], ASKED, Meaning("restore"), 2)
+    by_meaning = {one.text: one.evidence for one in found}
+    place = standing(0.4, 0.8)
+
+    assert by_words[text] == pytest.approx((0.25 + 0.25 * place) / 0.5)
+    assert by_meaning[text] == pytest.approx(0.25 + 0.25 * place + 0.4)
 
 
 def test_a_sentence_in_a_script_that_the_model_does_not_know_is_judged_by_its_words():

@@ -3,6 +3,7 @@ import pytest
 from kebab.core.query import Filters
 from kebab.search import lexical
 from kebab.search.parse import parse
+from kebab.text.tokenizer import Term
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def test_what_the_index_does_not_hold_lowers_the_evidence(library):
 
     full, partial = lexical.evidence(found, words), lexical.evidence(found, more)
 
-    assert max(partial.values()) < max(full.values()) / 2
+    assert 0 < max(partial.values()) < max(full.values()) / 2
 
 
 def test_of_a_pasted_page_the_rarest_terms_are_asked_for(library):
@@ -62,3 +63,11 @@ def test_fillers_are_asked_for_when_the_index_holds_no_term(library):
     assert "plain" in words.weights
     assert [term.text for term in question.fillers] == ["where", "is", "the"]
     assert set(fillers.weights) == {"here"}
+
+
+def test_bigrams_are_demanded_less_than_words():
+    rare = {"word": 2.0, "가나": 2.0}
+
+    assert lexical._demand([Term("word")], [], rare) == pytest.approx(1.0)
+    assert lexical._demand([Term("가나")], [], rare) == pytest.approx(0.6)
+    assert lexical._demand([Term("word")], [Term("가나")], rare) == pytest.approx(1.6)

@@ -93,6 +93,7 @@ def test_a_single_character_is_found_wherever_it_stands_in_a_run():
 
 def test_a_particle_behind_a_word_is_not_a_prefix():
     assert build_query_terms("API를") == [Term("api"), Term("를")]
+    assert build_query_terms("가x") == [Term("가"), Term("x")]
 
 
 @pytest.mark.parametrize(

@@ -18,3 +18,20 @@ def test_a_fetch_tells_its_progress_and_reports(kebab, opened, what):
 
 def test_a_person_reads_how_much_is_fetched(kebab):
     assert kebab("model", "pull", "minilm").err == "fetching model 5 B of 10 B\n"
+
+
+@pytest.mark.parametrize("what", ["pull", "use"])
+@pytest.mark.parametrize(
+    ("name", "status", "end"),
+    [
+        ("minilm", 0, "completed"),
+        ("waiting", 0, "completed"),
+        ("late", 0, "completed"),
+        ("late-waiting", 130, "aborted"),
+    ],
+)
+def test_only_work_that_is_cancelled_and_not_done_is_interrupted(kebab, what, name, status, end):
+    ran = kebab("model", what, name, "--json")
+
+    assert (ran.status, ran.reply["exit_code"]) == (status, status)
+    assert ran.asides[-1]["kind"] == end

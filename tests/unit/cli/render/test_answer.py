@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from kebab.cli.render.answer import draw, notes, sources
+from kebab.cli.render.answer import _footer, draw, notes, sources
 from kebab.cli.render.canvas import Canvas
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
@@ -48,6 +48,16 @@ def test_an_answer_in_the_words_of_the_notes_quotes_them_once():
         "",
         "extractive · 5 passages · 12 ms",
     ]
+
+
+@pytest.mark.parametrize(
+    ("took", "shown"), [(0.4, "0 ms"), (99.4, "99 ms"), (100.0, "0.1 s"), (1234.0, "1.2 s")]
+)
+def test_the_time_is_shown_in_milliseconds_below_a_tenth_of_a_second(took, shown):
+    usage = msgspec.structs.replace(replies.answer().usage, latency_ms=took)
+    reply = replies.answer(usage=usage)
+
+    assert next(_footer(reply, PLAIN)).endswith(f"· {shown}")
 
 
 def test_a_marker_with_several_citations_is_said_once():

@@ -1,11 +1,18 @@
 import os
 import pty
+from types import SimpleNamespace
 
 import pytest
 
 from kebab.cli.channels import Channel
+from kebab.cli.render import progress
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.progress import ProgressBar, ProgressLines, format_count, format_event
+from kebab.cli.render.progress import (
+    ProgressBar,
+    ProgressLines,
+    format_count,
+    format_event,
+)
 from kebab.core.progress import Progress, ProgressKind
 
 READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a\x1b.md", done=1, total=3, unit="files")
@@ -58,6 +65,31 @@ def test_a_conversion_is_no_fetching_and_counts_no_bytes():
     event = Progress(kind=kind, phase="convert", message="m", done=9_000_000, unit="bytes")
 
     assert format_event(event) == "preparing model m"
+
+
+@pytest.mark.parametrize(
+    ("description", "speed", "finished", "text"),
+    [
+        ("reading", None, None, ""),
+        ("reading", 12.4, None, "12/s"),
+        ("reading", None, 7.0, "7/s"),
+        ("reading", 12.4, 7.0, "12/s"),
+        ("fetching model", 2_500_000.0, None, "2.5 MB/s"),
+    ],
+)
+def test_a_rate_is_shown_once_it_is_known(description, speed, finished, text):
+    task = SimpleNamespace(description=description, speed=speed, finished_speed=finished)
+
+    assert progress._create_rate_column().render(task).plain == text
+
+
+def test_another_message_is_written_at_once_and_the_same_one_only_later(log):
+    channel, path = log
+    with ProgressLines(channel, clock=lambda: 0.5) as lines:
+        for message in ("one", "one", "two", "two"):
+            lines(Progress(kind=ProgressKind.HEARTBEAT, phase="model", message=message))
+
+    assert path.read_text() == "one\ntwo\n"
 
 
 def test_a_log_gets_a_line_when_something_begins_and_then_one_every_two_seconds(log):

@@ -56,6 +56,10 @@ def edited(text, *, mark=True):
         ("[2][1] A start takes 45 minutes.", "[1] A start takes 45 minutes."),
         (f"## Pump [2]\n\n{TRUE}", f"## Pump\n\n{TRUE}"),
         (f"## Pump [1]\n\n{TRUE}", f"## Pump [1]\n\n{TRUE}"),
+        (
+            f"## Pump [2]\n\n{TRUE}\n\n## Time [2]\n\n{TRUE}",
+            f"## Pump\n\n{TRUE}\n\n## Time\n\n{TRUE}",
+        ),
         (f"{TRUE}\n\nIs it loud [2]?", f"{TRUE}\n\nIs it loud?"),
     ],
 )

@@ -107,6 +107,7 @@ def test_korean_claims_are_held_against_korean_passages(claim, supported):
 
 def test_what_is_missing_is_listed_up_to_a_limit():
     assert listed(["a", "b"]) == "a, b"
+    assert listed(["a", "b", "c", "d"]) == "a, b, c, d"
     assert listed(["a", "b", "c", "d", "e"]) == "a, b, c, d \u2026"
     assert listed(["x\n y" + "z" * 99]) == "x y" + "z" * 37
 

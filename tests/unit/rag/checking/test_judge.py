@@ -42,6 +42,22 @@ def test_passages_carry_claims_alone_or_together(text, markers, carriers, doubts
     assert judged(text, *markers) == (carriers, doubts)
 
 
+def test_a_claim_of_two_words_needs_both():
+    assert judged("Pumps sleep.", 1, among=("A pump is loud.",)) == (
+        [],
+        [(Caveat.UNSUPPORTED_CLAIM, 1)],
+    )
+
+
+@pytest.mark.parametrize("markers", [(1, 2), (2, 1)])
+def test_a_passage_that_only_sounds_alike_is_taken_out_wherever_it_is_cited(markers):
+    alike = "The start of the heat pump is loud."
+
+    found = judged("A start of the heat pump takes 45 minutes.", *markers, among=(AGAIN, alike))
+
+    assert found == ([1], [(Caveat.WRONG_MARKER, 2)])
+
+
 def test_of_equal_passages_the_one_cited_before_is_taken():
     claims = [
         Claim(0, 9, "A start of the heat pump takes 45 minutes.", (3,)),

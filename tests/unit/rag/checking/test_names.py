@@ -75,6 +75,7 @@ def test_a_name_is_found_in_another_form(claim, passage):
         ("in Berlin", "in Munich"),
         ("in Nigeria", "in Niger"),
         ("in Austria", "in Australia"),
+        ("the Austrian", "in Australia"),
         ("with Maria", "with Mario"),
         ("see b.md", "see a.md"),
         ("UTF-16", "UTF-8"),

@@ -13,6 +13,8 @@ from kebab.rag.checking.negation import contradiction, denied, polarity, reversa
         ("Yes or no, it runs.", []),
         ("It runs.", []),
         ("Das Haus ist nicht blau.", ["blau"]),
+        ("It was not very much more painted.", ["painted"]),
+        ("It was not very much more such painted.", []),
     ],
 )
 def test_the_word_behind_a_negation_is_denied(sentence, words):

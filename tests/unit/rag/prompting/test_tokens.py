@@ -39,5 +39,13 @@ def test_korean_costs_more_than_as_many_characters_of_english():
     assert text_tokens("열펌프의 성능계수") > 2 * text_tokens("heat pump")
 
 
+@pytest.mark.parametrize(
+    ("letters", "cost"),
+    [(1, 1.1), (5, 1.1), (6, 1.35), (9, 2.1), (10, 2.35), (11, 2.8), (12, 3.25)],
+)
+def test_a_word_costs_more_from_its_sixth_letter_and_again_from_its_eleventh(letters, cost):
+    assert text_tokens(f"{'a' * letters} " * 1_000) == pytest.approx(1_000 * cost, abs=1)
+
+
 def test_long_words_cost_more_than_short_ones_of_as_many_letters():
     assert text_tokens("Wohnungsbaugenossenschaft") > text_tokens("the house by the old lake")

@@ -38,6 +38,13 @@ def test_saving_tells_of_a_new_title(stored):
     assert documents.save(stored.database, replace(row, title="New"), 1.0).retitled
 
 
+def test_an_id_is_taken_while_a_document_holds_it(stored):
+    stored.put(document("a.md"))
+
+    assert documents.taken(stored.database, doc_id("notes", "a.md")) is True
+    assert documents.taken(stored.database, doc_id("notes", "b.md")) is False
+
+
 def test_a_place_knows_its_occupant(stored):
     stored.put(document("a.md"))
     assert documents.occupant(stored.database, "notes", "a.md") == doc_id("notes", "a.md")

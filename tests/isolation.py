@@ -1,0 +1,157 @@
+"""Keeps tests away from whoever runs them: an empty home, no settings, no network."""
+
+import ipaddress
+import os
+import re
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+REAL: Mapping[str, str] = dict(os.environ)
+"""The environment of whoever runs the tests."""
+
+KEPT = frozenset(("LD_LIBRARY_PATH", "LOGNAME", "PATH", "TERM", "TMPDIR", "USER", "VIRTUAL_ENV"))
+KEPT_PREFIXES = ("COV_", "COVERAGE_", "PYTEST_", "PYTHON")
+"""What a test may know of the environment: where programs are, and how the tests are run."""
+
+NOWHERE = "127.0.0.1:9"
+"""An address where nothing listens."""
+
+UNREACHABLE = {
+    "HF_ENDPOINT": f"http://{NOWHERE}",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_OFFLINE": "1",
+    "LANG": "C.UTF-8",
+    "OLLAMA_HOST": NOWHERE,
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_INDEX_URL": f"http://{NOWHERE}/simple",
+}
+"""The services that a process would reach, and the language that it would speak."""
+
+DEFAULT_PORTS = (8080, 11434)
+"""Where a model server of the person who runs the tests may listen."""
+
+
+_HOST_NAME = re.compile(r"[\w.-]+", re.ASCII)
+
+
+class NetworkUseError(RuntimeError):
+    """A test tried to leave this machine."""
+
+
+class Isolation:
+    """An empty home and an environment without settings, in place of the real ones."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="kebab-tests-"))
+        self._homes = 0
+        self._network = False
+        sys.addaudithook(self._watch)
+
+    def start(self) -> None:
+        """Replace the environment; nothing reaches the network from here on."""
+        _replace_environment(
+            {
+                **{name: value for name, value in REAL.items() if is_kept(name)},
+                **UNREACHABLE,
+                "HOME": str(self._folder),
+            }
+        )
+
+    def stop(self) -> None:
+        """Put the real environment back and remove the homes."""
+        self._network = True
+        _replace_environment(REAL)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @contextmanager
+    def own_home(self) -> Iterator[Path]:
+        """Live in an empty home."""
+        before = os.environ.get("HOME", "")
+        self._homes += 1
+        home = self._folder / str(self._homes)
+        home.mkdir()
+        os.environ["HOME"] = str(home)
+        try:
+            yield home
+        finally:
+            os.environ["HOME"] = before
+
+    @contextmanager
+    def real_world(self) -> Iterator[None]:
+        """Live in the real environment, with the network."""
+        with self.open_network():
+            before = dict(os.environ)
+            _replace_environment(REAL)
+            try:
+                yield
+            finally:
+                _replace_environment(before)
+
+    @contextmanager
+    def open_network(self) -> Iterator[None]:
+        """Let connections leave this machine."""
+        before, self._network = self._network, True
+        try:
+            yield
+        finally:
+            self._network = before
+
+    def _watch(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Refuse what would leave this machine, by whatever class of socket."""
+        if self._network or not event.startswith("socket."):
+            return
+        if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+            _check_address(arguments[0].family, arguments[1])
+        elif event == "socket.getaddrinfo":
+            _check_name(arguments[0])
+
+
+def is_kept(name: str) -> bool:
+    """Return whether tests see a variable of the real environment."""
+    return name in KEPT or name.startswith(KEPT_PREFIXES)
+
+
+def _replace_environment(wanted: Mapping[str, str]) -> None:
+    for name in set(os.environ) - set(wanted):
+        del os.environ[name]
+    os.environ.update(wanted)
+
+
+def _check_address(family: int, address: Any) -> None:
+    if family not in (socket.AF_INET, socket.AF_INET6) or address is None:
+        return
+    host, port = address[:2]
+    if not _is_loopback(host):
+        raise NetworkUseError(f"connects to {host}:{port}")
+    if port in DEFAULT_PORTS:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
+def _check_name(host: Any) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in (None, "", "localhost") or _parse_address(name):
+        return
+    if name.endswith(".invalid") or not _HOST_NAME.fullmatch(name):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+    raise NetworkUseError(f"looks up {name!r}")
+
+
+def _is_loopback(host: str) -> bool:
+    address = _parse_address(host)
+    if address is None:
+        return host in ("", "localhost")
+    return address.is_loopback or address.is_unspecified
+
+
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return the address that a host is, None for a name."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return None

@@ -1,0 +1,252 @@
+"""Changes the code at random places and reports the changes that no test notices.
+
+    python -m tools.mutate --seed 1 --count 200 --json results.json
+
+Each mutant runs in a copy of the checkout: first against the tests of its module, then against
+the unit tests of its package, then against the golden, contract and port suites. Mutants that
+behave like the original are listed in `mutants_equivalent.toml`, each with its reason.
+"""
+
+import argparse
+import difflib
+import importlib.util
+import json
+import os
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tools.mutation_points import Mutant, find_mutants
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("rag", "search", "ingest", "store", "cli")
+SUITES = ("own", "package", "wide")
+WIDE = ("tests/golden", "tests/contract", "tests/ports")
+EQUIVALENTS = Path(__file__).with_name("mutants_equivalent.toml")
+LONGEST_S = 900
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", ".hypothesis")
+PYTEST = ("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider")
+
+
+class BaselineError(Exception):
+    """Tests fail without any change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    outcome: str
+    """`own`, `package` or `wide` by the tests that killed it; else `survived` or `equivalent`."""
+    before: str
+    after: str
+
+
+def own_tests(file: str) -> list[str]:
+    """Return the test files of a module, found by name as the shape tests demand."""
+    module = ROOT / file
+    names = [path.stem for path in module.parent.glob("*.py")]
+    folder = ROOT / "tests" / "unit" / module.parent.relative_to(ROOT / "kebab")
+    found = []
+    for path in sorted(folder.glob("test_*.py")):
+        stem = path.stem.removeprefix("test_")
+        owners = [name for name in names if stem == name or stem.startswith(f"{name}_")]
+        if max(owners, key=len, default=None) == module.stem:
+            found.append(str(path.relative_to(ROOT)))
+    return found
+
+
+def suites(file: str) -> dict[str, Sequence[str]]:
+    """Return the tests that a mutant of a file has to pass, the nearest first."""
+    found = {"own": own_tests(file), "package": [f"tests/unit/{Path(file).parts[1]}"], "wide": WIDE}
+    return {name: tests for name, tests in found.items() if tests}
+
+
+class Workspace:
+    """A copy of the checkout in which one mutant runs at a time."""
+
+    def __init__(self, folder: Path, wanted: Sequence[str]) -> None:
+        self._root = folder
+        self._wanted = wanted
+        self._baselines: dict[tuple[str, ...], float] = {}
+        shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
+
+    def judge(self, mutant: Mutant) -> str:
+        """Return the first suite that notices a mutant, or `survived`."""
+        for name, tests in suites(mutant.file).items():
+            if name not in self._wanted:
+                continue
+            limit = self._limit(tuple(tests))
+            with self._mutated(mutant):
+                if not self._passes(tests, limit):
+                    return name
+        return "survived"
+
+    def _limit(self, tests: tuple[str, ...]) -> float:
+        """Return after which time tests hang; they must pass without a mutant."""
+        if tests not in self._baselines:
+            started = time.monotonic()
+            if not self._passes(tests, LONGEST_S):
+                raise BaselineError(" ".join(tests))
+            self._baselines[tests] = time.monotonic() - started
+        return min(LONGEST_S, 60 + 5 * self._baselines[tests])
+
+    @contextmanager
+    def _mutated(self, mutant: Mutant) -> "Iterator[None]":
+        path = self._root / mutant.file
+        # The time and the size of a file do not always tell a mutant from the original.
+        compiled = Path(importlib.util.cache_from_source(str(path)))
+        original = path.read_bytes()
+        path.write_bytes(mutant.apply(original))
+        compiled.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            path.write_bytes(original)
+            compiled.unlink(missing_ok=True)
+
+    def _passes(self, tests: Sequence[str], limit: float) -> bool:
+        process = subprocess.Popen(  # noqa: S603 - pytest, with arguments of our own
+            [sys.executable, *PYTEST, *tests],
+            cwd=self._root,
+            env={**os.environ, "PYTHONPATH": str(self._root)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            return process.wait(timeout=limit) == 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return False
+
+
+def changed_lines(mutant: Mutant) -> tuple[str, str]:
+    """Return the lines that a mutant changes, before and after, without indentation."""
+    source = (ROOT / mutant.file).read_bytes()
+    start = source.rfind(b"\n", 0, mutant.start) + 1
+    end = source.find(b"\n", mutant.end)
+    before = source[start:end].decode()
+    after = mutant.apply(source)[
+        start : end + len(mutant.text.encode()) - (mutant.end - mutant.start)
+    ]
+    return _squeezed(before), _squeezed(after.decode())
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def known_equivalents() -> set[tuple[str, str]]:
+    """Return the mutants that behave like the original, as changed lines."""
+    if not EQUIVALENTS.exists():
+        return set()
+    entries = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8")).get("mutant", [])
+    assert all(entry["reason"] for entry in entries)
+    return {(entry["before"], entry["after"]) for entry in entries}
+
+
+def difference(mutant: Mutant) -> str:
+    """Return a mutant as a diff."""
+    before = (ROOT / mutant.file).read_bytes()
+    old, new = (text.decode().splitlines() for text in (before, mutant.apply(before)))
+    return "\n".join(difflib.unified_diff(old, new, mutant.file, mutant.file, n=1, lineterm=""))
+
+
+def choose(options: argparse.Namespace) -> list[Mutant]:
+    """Return the mutants to run: a sample, or those that survived an earlier run."""
+    every = [
+        mutant
+        for package in options.packages
+        for path in sorted((ROOT / "kebab" / package).rglob("*.py"))
+        for mutant in find_mutants(str(path.relative_to(ROOT)), path.read_bytes())
+        if options.file in mutant.file
+    ]
+    if options.again is None:
+        return random.Random(options.seed).sample(every, min(options.count, len(every)))  # noqa: S311 - a sample, not a secret
+    kept = json.loads(options.again.read_text(encoding="utf-8"))
+    wanted = {(one["before"], one["after"]) for one in kept if one["outcome"] == "survived"}
+    return [mutant for mutant in every if changed_lines(mutant) in wanted]
+
+
+def run(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> list[Result]:
+    """Run every mutant that is not known to be equivalent."""
+    equivalents = known_equivalents()
+    idle: queue.Queue[Workspace] = queue.Queue()
+
+    def judged(mutant: Mutant) -> Result:
+        before, after = changed_lines(mutant)
+        if (before, after) in equivalents:
+            return Result(mutant, "equivalent", before, after)
+        workspace = idle.get()
+        try:
+            outcome = workspace.judge(mutant)
+        finally:
+            idle.put(workspace)
+        print(f"{outcome:10} {mutant.file}:{mutant.line} {mutant.kind}: {after}", flush=True)  # noqa: T201 - the report
+        return Result(mutant, outcome, before, after)
+
+    with tempfile.TemporaryDirectory(prefix="kebab-mutants-") as folder:
+        for number in range(jobs):
+            idle.put(Workspace(Path(folder, str(number)), wanted))
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(judged, mutants))
+
+
+def report(results: Sequence[Result]) -> int:
+    """Print a table and the survivors; return how many there are."""
+    outcomes = (*SUITES, "equivalent", "survived")
+    counts = Counter((Path(one.mutant.file).parts[1], one.outcome) for one in results)
+    print(f"\n{'package':10}" + "".join(f"{name:>12}" for name in ("mutants", *outcomes)))  # noqa: T201 - the report
+    for package in sorted({package for package, _ in counts}):
+        row = [counts[package, name] for name in outcomes]
+        print(f"{package:10}" + "".join(f"{number:12}" for number in (sum(row), *row)))  # noqa: T201 - the report
+    survivors = [one.mutant for one in results if one.outcome == "survived"]
+    for mutant in survivors:
+        print(f"\n{difference(mutant)}")  # noqa: T201 - the report
+    return len(survivors)
+
+
+def main() -> int:
+    """Run a sample; fail when a mutant survives."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--packages", nargs="+", default=PACKAGES)
+    parser.add_argument("--file", default="", help="only files with this in their path")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--suites", nargs="+", choices=SUITES, default=SUITES)
+    parser.add_argument("--json", type=Path, help="write the results here")
+    parser.add_argument("--again", type=Path, help="run the survivors of an earlier run again")
+    parser.add_argument("--list", action="store_true", help="print the sample without running it")
+    options = parser.parse_args()
+    mutants = choose(options)
+    if options.list:
+        print("\n".join(map(difference, mutants)))  # noqa: T201 - the report
+        return 0
+    results = run(mutants, options.jobs, options.suites)
+    if options.json:
+        rows = [asdict(one) for one in results]
+        options.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+    return 1 if report(results) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
