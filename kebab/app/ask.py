@@ -1,18 +1,17 @@
-"""Answers a question: retrieves, generates, and remembers the turn of a session."""
+"""Answers questions: a request becomes an inquiry, the outcome becomes `answer.v1`."""
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.app.answered import AnswerContext, reply
 from kebab.app.context import AppContext
-from kebab.app.project import search_hit
-from kebab.app.queries import build_filters, require_utf8
-from kebab.app.search import build_engine, load_query_embedder
+from kebab.app.conversions import file_of, freshness, line_citation, search_hit
+from kebab.app.search import build_engine, build_filters, load_query_embedder, require_utf8
 from kebab.app.sessions import named
-from kebab.core.answer import AskOutcome, Inquiry, Refusal, Turn
-from kebab.core.hit import Page
-from kebab.core.query import Mode
+from kebab.app.timestamps import format_timestamp
+from kebab.core.answers import AskOutcome, Inquiry, Refusal, Support, Turn
+from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
@@ -21,12 +20,97 @@ from kebab.errors.catalog import (
     Locked,
 )
 from kebab.rag.engine import AskEngine
-from kebab.wire.ask import Answer, AnswerEvent, AnswerWarning, AskRequest
+from kebab.rag.version import VERSION
+from kebab.wire.ask import (
+    Answer,
+    AnswerCitation,
+    AnswerEvent,
+    AnswerRetrieval,
+    AnswerWarning,
+    AskRequest,
+)
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
-    from kebab.rag.worded import Writer
+    from kebab.rag.engine import Writer
     from kebab.store.sqlite.reader import SqliteReader
+
+SUGGESTIONS = 3
+"""How many of the nearest passages a refusal names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerContext:
+    """What an answer does not know of itself; `created` in seconds since the epoch."""
+
+    inquiry: Inquiry
+    session: str | None
+    turn: int | None
+    created: float
+    prompted: bool = False
+
+
+def reply(outcome: AskOutcome, context: AnswerContext) -> Answer:
+    """Return the answer as it goes out."""
+    hits = outcome.retrieved.page.hits
+    return Answer(
+        question=context.inquiry.question,
+        answer=outcome.text,
+        grounded=outcome.grounded,
+        refusal_reason=outcome.refusal.value if outcome.refusal else None,
+        citations=[_citation(one) for one in outcome.citations],
+        suggestions=[] if outcome.grounded else [search_hit(hit) for hit in hits[:SUGGESTIONS]],
+        mode=outcome.mode.value,
+        model=outcome.model,
+        embedding=_embedding(outcome.retrieved.page),
+        prompt_template_version=VERSION if context.prompted else None,
+        retrieval=_retrieval(outcome, context),
+        usage=outcome.usage,
+        warnings=list(outcome.warnings),
+        session_id=context.session,
+        turn_index=context.turn,
+        created_at=format_timestamp(context.created),
+    )
+
+
+def _embedding(page: Page) -> str | None:
+    """Return what embedded the passages; None when vectors had no part in finding them."""
+    near = (hit.chunk for hit in page.hits if hit.retrieval.vector_score is not None)
+    return next((chunk.embedding_version for chunk in near), None)
+
+
+def _citation(support: Support) -> AnswerCitation:
+    chunk = support.quote.chunk
+    return AnswerCitation(
+        marker=support.marker,
+        citation=line_citation(chunk.path, *support.quote.lines),
+        doc_id=chunk.doc_id,
+        doc_path=chunk.path,
+        file=file_of(chunk.source, chunk.root, chunk.path),
+        title=chunk.title,
+        heading_path=list(chunk.heading_path),
+        chunk_id=chunk.chunk_id,
+        quote=support.quote.text,
+        spans=list(support.spans),
+        freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
+    )
+
+
+def _retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieval:
+    retrieved = outcome.retrieved
+    return AnswerRetrieval(
+        trace_id=uuid.uuid4().hex,
+        query=retrieved.question,
+        mode=context.inquiry.mode.value,
+        limit=context.inquiry.limit,
+        chunks_returned=len(retrieved.page.hits),
+        chunks_used=retrieved.used,
+        top_score=retrieved.top_score,
+        score_gate=retrieved.gate,
+        degraded=list(retrieved.page.degraded),
+        corpus_revision=retrieved.page.revision,
+    )
+
 
 Tell: TypeAlias = Callable[[AnswerEvent], None]
 
@@ -127,7 +211,7 @@ def _writer(context: AppContext, reader: "SqliteReader", request: AskRequest) ->
     """Return what words the answer: the notes themselves, or a model."""
     settings = context.settings
     if _without_model(context, request):
-        from kebab.rag.quoting import SentenceWriter
+        from kebab.rag.extractive_answer import SentenceWriter
 
         return SentenceWriter(
             embedder=lambda: _embedder(context, reader, inquiry_mode=Mode(request.mode)),

@@ -19,7 +19,7 @@ from kebab import __version__
 from kebab.app.classify import Fault, chain
 from kebab.app.redaction import redacted, redacted_arguments, redacted_start
 from kebab.app.timestamps import format_timestamp
-from kebab.wire.audit import AuditMeta, ErrorAudit
+from kebab.wire.error import AuditMeta, ErrorAudit
 from kebab.wire.record import encode, envelop
 
 MAX_BYTES = 1_000_000

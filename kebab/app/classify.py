@@ -8,10 +8,9 @@ import msgspec
 from kebab.app.redaction import redacted
 from kebab.config.model import Settings
 from kebab.errors.catalog import Cancelled, Generic
-from kebab.errors.dependency import absent
-from kebab.errors.refusal import exhausted, refusal
 from kebab.errors.reply import build_error_fields
 from kebab.errors.signal import Exit, Signal
+from kebab.errors.system import absent, exhausted, refusal
 from kebab.errors.translations.languages import ENGLISH, Language, wordings
 from kebab.wire.error import ErrorReply
 

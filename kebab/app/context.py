@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from kebab.config.model import AUTO, Settings
 from kebab.config.paths import places
-from kebab.core.stored import EMBEDDING_VERSION
+from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
-from kebab.errors.place import absolute
+from kebab.errors.system import absolute
 from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from kebab.config.paths import Places
     from kebab.core.model_profile import ModelProfile
     from kebab.core.ports import Embedder, Parser
-    from kebab.store.lance.nearest import MappedVectors
     from kebab.store.lance.table import LanceVectors
-    from kebab.store.sqlite.cache import QueryCache
+    from kebab.store.lance.vector_search import MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.store.sqlite.pool import ReaderPool
-    from kebab.store.sqlite.reader import SqliteReader
-    from kebab.store.sqlite.turns import SqliteConversations
+    from kebab.store.sqlite.query_cache import QueryCache
+    from kebab.store.sqlite.reader import ReaderPool, SqliteReader
+    from kebab.store.sqlite.sessions import SqliteConversations
     from kebab.store.sqlite.writer import SqliteWriter
 
 
@@ -129,7 +128,7 @@ class AppContext:
     @cached_property
     def _readers(self) -> "ReaderPool":
         from kebab.search.lexical import WEIGHTS
-        from kebab.store.sqlite.pool import ReaderPool
+        from kebab.store.sqlite.reader import ReaderPool
 
         return ReaderPool(self.places.data, WEIGHTS)
 
@@ -163,14 +162,14 @@ class AppContext:
     @cached_property
     def cache(self) -> "QueryCache | None":
         """What remembers answers; None when nothing may be written."""
-        from kebab.store.sqlite.cache import QueryCache
+        from kebab.store.sqlite.query_cache import QueryCache
 
         return None if self.read_only else QueryCache(self.places.data)
 
     @cached_property
     def conversations(self) -> "SqliteConversations":
         """What remembers the turns of sessions."""
-        from kebab.store.sqlite.turns import SqliteConversations
+        from kebab.store.sqlite.sessions import SqliteConversations
 
         limit = self.settings.ask.history_turns
         return SqliteConversations(self.places.data, limit, read_only=self.read_only)
@@ -197,7 +196,7 @@ class AppContext:
 
     def index(self, version: str) -> "MappedVectors":
         """Return the vector index of an embedding version, to be searched."""
-        from kebab.store.lance.nearest import MappedVectors
+        from kebab.store.lance.vector_search import MappedVectors
 
         if version not in self._indexes:
             keep = not self.read_only
@@ -234,7 +233,7 @@ class AppContext:
     def budget(self, embedder: "Embedder | None") -> "Budget":
         """Return the limit of a chunk, counted by the embedder when there is one."""
         from kebab.chunk.budget import Budget
-        from kebab.chunk.estimate import estimate, mixed_counter
+        from kebab.chunk.token_count import estimate, mixed_counter
 
         limit = self.settings.index.chunk_tokens
         if embedder is None:
@@ -248,7 +247,7 @@ class AppContext:
         Raises:
             ParseFailed: They are not text.
         """
-        from kebab.parse.decode import decode
+        from kebab.parse.encoding import decode
 
         return decode(data, str(place)).text
 
@@ -260,7 +259,7 @@ class AppContext:
 
     def labels(self) -> Labels:
         """Return the versions that shape what is stored."""
-        from kebab.chunk.identify import chunker_version
+        from kebab.chunk.ids import chunker_version
         from kebab.parse.registry import active
 
         return Labels(

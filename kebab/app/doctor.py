@@ -7,13 +7,12 @@ from kebab.app.context import AppContext
 from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.config.load import load
 from kebab.config.model import AUTO
-from kebab.core.keys import Keys, rising
-from kebab.core.query import Filters
-from kebab.doctor.corpus import Corpus, Indexed
-from kebab.doctor.examine import Subject
+from kebab.core.ids import Keys, rising
+from kebab.core.queries import Filters
 from kebab.doctor.machine import Machine, SettingsFile
 from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
-from kebab.doctor.storage import KnownTerm, Schema, Storage
+from kebab.doctor.run import Subject
+from kebab.doctor.storage import Corpus, Indexed, KnownTerm, Schema, Storage
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.wire.health import Doctor
 
@@ -27,7 +26,7 @@ T = TypeVar("T")
 
 def doctor(context: AppContext) -> Doctor:
     """Return the health of the knowledge base and of what it needs."""
-    from kebab.doctor.examine import examine
+    from kebab.doctor.run import examine
 
     return examine(build_inputs(context), context.clock)
 
@@ -83,14 +82,14 @@ def _query_catalogue(context: AppContext, ask: "Callable[[Catalogue], T]") -> T:
 
 
 def _schema(context: AppContext) -> Schema:
-    from kebab.store.sqlite import migrate
+    from kebab.store.sqlite import connection
 
     try:
         with context.reader():
-            found: int | None = migrate.expected()
+            found: int | None = connection.expected()
     except NotIndexed as signal:
         found = signal.found
-    return Schema(expected=migrate.expected(), found=found)
+    return Schema(expected=connection.expected(), found=found)
 
 
 def _known_term(context: AppContext) -> KnownTerm | None:

@@ -1,16 +1,15 @@
 """Finds copies among documents and passages."""
 
-from kebab.app.citations import file_of, freshness, line_citation
 from kebab.app.context import AppContext
-from kebab.app.queries import build_filters
-from kebab.core.hit import StoredChunk
+from kebab.app.conversions import file_of, freshness, line_citation
+from kebab.app.search import build_filters
+from kebab.core.documents import CURSOR_SALT
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import Report
-from kebab.core.query import Filters, Query
-from kebab.core.stored import CURSOR_SALT
-from kebab.search import cursor, duplicates, snippet
+from kebab.core.queries import Filters, Query, StoredChunk
+from kebab.search import duplicates, page, snippet
 from kebab.search.duplicates import Copy, Group
-from kebab.wire.dupes import DupesRequest, DuplicateGroup, DuplicateMember, Duplicates
+from kebab.wire.related import DupesRequest, DuplicateGroup, DuplicateMember, Duplicates
 
 _SNIPPET_CHARS = 160
 
@@ -29,7 +28,7 @@ def dupes(context: AppContext, request: DupesRequest, report: Report) -> Duplica
     with context.reader() as reader:
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.revision()
         given = request.cursor
-        first = 0 if given is None else cursor.decode(given, bound, revision, salt)
+        first = 0 if given is None else page.decode_cursor(given, bound, revision, salt)
         found = duplicates.find(
             reader, request.threshold, filters, exact=request.exact, report=report
         )
@@ -42,7 +41,7 @@ def dupes(context: AppContext, request: DupesRequest, report: Report) -> Duplica
         groups=shown,
         total=len(found.groups),
         has_more=more,
-        next_cursor=cursor.encode(bound, end, revision, salt) if more else None,
+        next_cursor=page.encode_cursor(bound, end, revision, salt) if more else None,
         compared=found.compared,
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,

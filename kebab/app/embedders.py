@@ -9,8 +9,7 @@ from kebab.embed.registry import EmbeddingModel, find_model
 from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput
 
 if TYPE_CHECKING:
-    from kebab.core.cancel import Cancel
-    from kebab.core.progress import Report
+    from kebab.core.progress import Cancel, Report
     from kebab.embed.onnx_embedder import OnnxEmbedder
 
 

@@ -13,21 +13,22 @@ from kebab.app.audit_log import lines
 from kebab.app.context import AppContext
 from kebab.app.library import not_found
 from kebab.app.timestamps import format_timestamp, parse_time
-from kebab.core.library import Ambiguous
+from kebab.core.documents import Ambiguous
 from kebab.errors.listing import catalog
-from kebab.errors.refusal import refused
+from kebab.errors.system import refused
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.audit import (
+from kebab.wire.catalog import build_error_row, build_error_rows
+from kebab.wire.error import (
     Dimension,
     ErrorAudit,
+    ErrorCatalog,
     ErrorCount,
     ErrorGroup,
     ErrorsRequest,
     ErrorStats,
+    ExplainRequest,
     InspectErrorRequest,
 )
-from kebab.wire.catalog import build_error_row, build_error_rows
-from kebab.wire.error import ErrorCatalog, ExplainRequest
 from kebab.wire.library import LookupFault, NotFound
 from kebab.wire.record import UNREADABLE
 

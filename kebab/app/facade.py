@@ -5,26 +5,46 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.config.model import Settings
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Report, silent
+from kebab.core.progress import Cancel, Report, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.wire.ask import Answer, AnswerEvent, AskRequest
-    from kebab.wire.audit import ErrorAudit, ErrorsRequest, ErrorStats, InspectErrorRequest
-    from kebab.wire.dupes import DupesRequest, Duplicates
-    from kebab.wire.error import ErrorCatalog, ExplainRequest
+    from kebab.wire.ask import (
+        Answer,
+        AnswerEvent,
+        AskRequest,
+        SessionList,
+        SessionListRequest,
+        SessionRemoved,
+        SessionRmRequest,
+        SessionShowRequest,
+        SessionTranscript,
+    )
+    from kebab.wire.error import (
+        ErrorAudit,
+        ErrorCatalog,
+        ErrorsRequest,
+        ErrorStats,
+        ExplainRequest,
+        InspectErrorRequest,
+    )
     from kebab.wire.health import (
         Doctor,
         DoctorRequest,
         InitReport,
         InitRequest,
+        Introspection,
+        ModelList,
+        ModelListRequest,
+        ModelPullRequest,
+        ModelReport,
+        ModelUseRequest,
         ResetReport,
         ResetRequest,
+        SchemaRequest,
     )
     from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
-    from kebab.wire.introspect import Introspection, SchemaRequest
     from kebab.wire.library import (
         ChunkInspection,
         DocInspection,
@@ -40,23 +60,8 @@ if TYPE_CHECKING:
         RemoveReport,
         RmRequest,
     )
-    from kebab.wire.model import (
-        ModelList,
-        ModelListRequest,
-        ModelPullRequest,
-        ModelReport,
-        ModelUseRequest,
-    )
-    from kebab.wire.related import RelatedDocs, RelatedRequest
+    from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
     from kebab.wire.search import SearchRequest, SearchResponse
-    from kebab.wire.session import (
-        SessionList,
-        SessionListRequest,
-        SessionRemoved,
-        SessionRmRequest,
-        SessionShowRequest,
-        SessionTranscript,
-    )
     from kebab.wire.why import Explanation, WhyRequest
 
 AnswerReport: TypeAlias = "Callable[[AnswerEvent], None]"

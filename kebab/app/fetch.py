@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kebab.app.citations import freshness, line_citation
 from kebab.app.context import AppContext
+from kebab.app.conversions import freshness, line_citation
 from kebab.app.library import find_chunk_id, find_document_id, not_found, open_catalogue
-from kebab.core.library import DocumentDetail, StoredDocument
+from kebab.core.documents import DocumentDetail, StoredDocument
 from kebab.errors.catalog import InvalidInput
-from kebab.errors.refusal import refused
+from kebab.errors.system import refused
 from kebab.wire.citation import Freshness
 from kebab.wire.library import (
     FetchChunkRequest,
@@ -20,7 +20,7 @@ from kebab.wire.library import (
 )
 
 if TYPE_CHECKING:
-    from kebab.core.hit import StoredChunk
+    from kebab.core.queries import StoredChunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from kebab.app.classify import PLAIN, View, reply, seen_with
 from kebab.app.context import AppContext
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Progress, ProgressKind, Report
-from kebab.core.stored import EMBEDDING_VERSION, STDIN
+from kebab.core.documents import EMBEDDING_VERSION, STDIN
+from kebab.core.progress import Cancel, Progress, ProgressKind, Report
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingUnavailable,
@@ -19,10 +18,10 @@ from kebab.errors.catalog import (
     UnsupportedMedia,
     UsageInvalid,
 )
-from kebab.errors.place import absolute
+from kebab.errors.system import absolute
 from kebab.ingest.outcome import FileOutcome, IngestOutcome
-from kebab.ingest.request import IngestPorts, TextNote
-from kebab.ingest.request import IngestRequest as IngestJob
+from kebab.ingest.ports import IngestPorts, TextNote
+from kebab.ingest.ports import IngestRequest as IngestJob
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import (
     IngestItem,
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from kebab.chunk.budget import Budget
+    from kebab.core.documents import Source
     from kebab.core.ports import Embedder
-    from kebab.core.rows import Source
     from kebab.store.sqlite.writer import SqliteWriter
 
 _STDIN = "<stdin>"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.config.template import toml
-from kebab.errors.refusal import refusal, unfit
+from kebab.errors.system import refusal, unfit
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest
 

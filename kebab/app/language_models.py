@@ -8,7 +8,7 @@ from kebab.config.model import Llm, Settings
 from kebab.errors.catalog import ConfigInvalid
 
 if TYPE_CHECKING:
-    from kebab.core.dialogue import LanguageModel
+    from kebab.core.answers import LanguageModel
     from kebab.llm.endpoint import Endpoint
     from kebab.llm.http_stream import Deadlines
 

@@ -5,15 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.app.citations import file_of, freshness, line_citation
 from kebab.app.context import AppContext
-from kebab.app.queries import build_filters
+from kebab.app.conversions import file_of, freshness, line_citation
+from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
-from kebab.core.chunk import embed_text
-from kebab.core.hit import StoredChunk
+from kebab.core.chunks import embed_text
+from kebab.core.documents import STDIN, Ambiguous, DocumentDetail, StoredDocument
 from kebab.core.ids import ChunkId, DocId
-from kebab.core.library import Ambiguous, DocumentDetail, StoredDocument
-from kebab.core.stored import STDIN
+from kebab.core.queries import StoredChunk
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.library import (
     ChunkBrief,

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 from kebab.app.context import AppContext
 from kebab.app.reset import size
 from kebab.config.model import AUTO
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Report
+from kebab.core.progress import Cancel, Report
 from kebab.errors.catalog import NotIndexed, UsageInvalid
-from kebab.ingest.reembed import reembed
+from kebab.ingest.vectors import reembed
+from kebab.wire.health import ModelList, ModelPullRequest, ModelReport, ModelRow, ModelUseRequest
 from kebab.wire.ingest import EmbeddingSummary
-from kebab.wire.model import ModelList, ModelPullRequest, ModelReport, ModelRow, ModelUseRequest
 
 if TYPE_CHECKING:
     from kebab.embed.registry import EmbeddingModel

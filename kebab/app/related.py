@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from kebab.app.citations import file_of, freshness, line_citation
 from kebab.app.context import AppContext
+from kebab.app.conversions import file_of, freshness, line_citation
 from kebab.app.library import find_document_id, not_found, summary
-from kebab.app.queries import build_filters
+from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
-from kebab.core.stored import EMBEDDING_VERSION
-from kebab.search.meaning import Space
-from kebab.search.neighbours import Neighbour, Neighbourhood, Pair
+from kebab.core.documents import EMBEDDING_VERSION
+from kebab.search.document_similarity import Space
+from kebab.search.related import Neighbour, Neighbourhood, Pair
 from kebab.wire.library import NotFound
 from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs, RelatedRequest
 
 if TYPE_CHECKING:
-    from kebab.core.hit import StoredChunk
+    from kebab.core.queries import StoredChunk
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.search import DegradedChannel
 

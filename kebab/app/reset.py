@@ -5,7 +5,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from kebab.app.context import AppContext
-from kebab.errors.refusal import refusal
+from kebab.errors.system import refusal
 from kebab.wire.health import ResetReport, ResetRequest
 
 

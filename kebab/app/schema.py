@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING
 
 from kebab import __version__
-from kebab.app.citations import freshness
 from kebab.app.context import AppContext, index_version
+from kebab.app.conversions import freshness
 from kebab.app.reset import size
 from kebab.app.timestamps import format_timestamp
-from kebab.core.query import Filters
-from kebab.core.stored import EMBEDDING_VERSION
+from kebab.core.documents import EMBEDDING_VERSION
+from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.rag.version import VERSION
 from kebab.wire.forms import every_form, name_of
-from kebab.wire.introspect import (
+from kebab.wire.health import (
     Capabilities,
     IndexBytes,
     Introspection,
@@ -22,7 +22,7 @@ from kebab.wire.introspect import (
 )
 
 if TYPE_CHECKING:
-    from kebab.core.library import LibraryCounts
+    from kebab.core.documents import LibraryCounts
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.error import ErrorReply

@@ -1,22 +1,80 @@
-"""Answers a search request."""
+"""Searches: a request becomes a query, a page becomes the response."""
 
+import json
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.project import response
-from kebab.app.queries import build_query
-from kebab.core.stored import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.search import cursor
+from kebab.app.conversions import response
+from kebab.app.timestamps import parse_time
+from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
+from kebab.core.queries import Filters, Mode, Query
+from kebab.errors.catalog import InvalidInput
 from kebab.search.engine import SearchEngine
-from kebab.wire.search import SearchRequest, SearchResponse
+from kebab.search.page import decode_cursor, encode_cursor
+from kebab.wire.record import Request
+from kebab.wire.search import FilteredRequest, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
+
+
+def require_utf8(request: Request, form: type[Request] | None = None) -> None:
+    """Refuse a request that holds undecodable bytes: nothing stored can equal them.
+
+    With `form`, a base of the request, only the fields of that base are checked.
+
+    Raises:
+        InvalidInput: The first field that does.
+    """
+    for name in (form or type(request)).__struct_fields__:
+        value = getattr(request, name)
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as fault:
+            raise InvalidInput(field=f"$.{name}", cause="not valid UTF-8") from fault
+
+
+def build_query(request: SearchRequest, now: float) -> Query:
+    """Return the query that a request means.
+
+    Raises:
+        InvalidInput: A date cannot be read, or a text is not valid UTF-8.
+    """
+    require_utf8(request)
+    return Query(
+        text=request.query,
+        mode=Mode(request.mode),
+        limit=request.limit,
+        filters=build_filters(request, now),
+        per_doc=request.per_doc,
+        snippet_chars=request.snippet_chars,
+        max_tokens=request.max_tokens,
+        trace=request.trace,
+    )
+
+
+def build_filters(request: FilteredRequest, now: float) -> Filters:
+    """Return the filters that a request sets.
+
+    Raises:
+        InvalidInput: A date cannot be read, or a filter is not valid UTF-8.
+    """
+    require_utf8(request, FilteredRequest)
+    return Filters(
+        tag=tuple(request.tag),
+        lang=tuple(request.lang),
+        media=tuple(request.media),
+        path_glob=request.path_glob,
+        source=tuple(request.source),
+        doc_id=request.doc_id,
+        since=None if request.since is None else parse_time(request.since, "$.since", now),
+        until=None if request.until is None else parse_time(request.until, "$.until", now),
+    )
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:
@@ -34,11 +92,11 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
     with context.reader() as reader:
         salt = reader.get_value(CURSOR_SALT) or ""
         if request.cursor is not None:
-            offset = cursor.decode(request.cursor, query, reader.revision(), salt)
+            offset = decode_cursor(request.cursor, query, reader.revision(), salt)
             query = replace(query, offset=offset)
         page = build_engine(context, reader).search(query)
     following = page.next_offset
-    token = None if following is None else cursor.encode(query, following, page.revision, salt)
+    token = None if following is None else encode_cursor(query, following, page.revision, salt)
     return response(page, query, token)
 
 

@@ -5,11 +5,10 @@ import unicodedata
 from kebab.app.context import AppContext
 from kebab.app.library import not_found
 from kebab.app.timestamps import format_timestamp
-from kebab.core.answer import SessionRow, Turn
+from kebab.core.answers import SessionRow, Turn
 from kebab.errors.catalog import InvalidInput
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.library import NotFound
-from kebab.wire.session import (
+from kebab.wire.ask import (
     SessionList,
     SessionRemoved,
     SessionRmRequest,
@@ -18,6 +17,7 @@ from kebab.wire.session import (
     SessionTranscript,
     SessionTurn,
 )
+from kebab.wire.library import NotFound
 
 _LONGEST = 100
 _BREAKING = ("Cc", "Zl", "Zp")

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kebab.search.barriers import active, lifted
+from kebab.search.explain_terms import active, lifted
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 
 if TYPE_CHECKING:
     from kebab.core.ids import DocId
-    from kebab.core.query import Filters
+    from kebab.core.queries import Filters
     from kebab.search.explain import DocumentAccount
-    from kebab.search.parse import Phrase, Question
-    from kebab.search.verdict import Remedy
+    from kebab.search.explain_verdict import Remedy
+    from kebab.search.query_parser import Phrase, Question
 
 
 _MANY = {"tag": "--tag", "lang": "--lang", "media": "--media", "source": "--source"}

@@ -1,24 +1,35 @@
-"""Why a document is among the hits of a search, or at which stage it was lost."""
+"""Explains why a search finds a document or loses it."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.app import explained as told
 from kebab.app.context import AppContext
+from kebab.app.conversions import line_citation
 from kebab.app.library import find_chunk_id, find_document_id, not_found, summary
-from kebab.app.queries import build_query
-from kebab.app.search import prepare_vector_search
+from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
-from kebab.search.cache import QueryVectors
+from kebab.app.timestamps import format_timestamp
+from kebab.search import explain_terms
 from kebab.search.explain import DocumentAccount, Explainer
-from kebab.search.vector import Channel
-from kebab.search.verdict import verdict
+from kebab.search.explain_verdict import verdict
+from kebab.search.vector import Channel, QueryVectors
 from kebab.wire.library import NotFound
-from kebab.wire.why import Explanation, WhyRequest
+from kebab.wire.why import (
+    Barrier,
+    Explanation,
+    FilterName,
+    FilterOrigin,
+    FilterReading,
+    PassageAccount,
+    PhraseReading,
+    QueryReading,
+    WhyRequest,
+)
 
 if TYPE_CHECKING:
-    from kebab.core.hit import StoredChunk
-    from kebab.core.library import StoredDocument
-    from kebab.core.query import Query
+    from kebab.core.documents import StoredDocument
+    from kebab.core.queries import Filters, Query, StoredChunk
+    from kebab.search.explain import Account
+    from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.wire.search import SearchRequest
 
@@ -76,11 +87,87 @@ def _explanation(
         verdict=found.kind,
         message=found.text,
         hint=suggest_command(found.remedy, explained, request, document.doc_id),
-        reading=told.reading(explained, query.filters),
-        lifted=[told.barrier(one) for one in explained.lifted],
-        passages=[told.account(one) for one in explained.accounts],
+        reading=reading(explained, query.filters),
+        lifted=[barrier(one) for one in explained.lifted],
+        passages=[account(one) for one in explained.accounts],
         candidates=explained.ranked,
         degraded=list(explained.degraded),
         corpus_revision=explained.revision,
         timing_ms=explained.timing_ms,
     )
+
+
+_NAMES: dict[str, FilterName] = {
+    "tag": "tag",
+    "lang": "lang",
+    "media": "media",
+    "path_glob": "path",
+    "source": "source",
+    "doc_id": "doc_id",
+    "since": "since",
+    "until": "until",
+}
+
+
+def reading(explained: "DocumentAccount", given: "Filters") -> QueryReading:
+    """Return how a query was read; `given` are the filters that the request sets."""
+    question, goal = explained.question, explained.aim
+    return QueryReading(
+        plain=question.plain,
+        terms=explained.terms,
+        required=[_phrase(one) for one in question.required],
+        excluded=[_phrase(one) for one in question.excluded],
+        relaxed=explained.relaxed,
+        filters=[
+            FilterReading(name=_NAMES[name], values=_values(value), origin=_origin(name, given))
+            for name, value in explain_terms.active(question.filters).items()
+        ],
+        topic=goal.topic,
+        need=goal.need,
+        question=goal.question,
+    )
+
+
+def account(one: "Account") -> PassageAccount:
+    """Return what a search made of a passage."""
+    chunk = one.chunk
+    return PassageAccount(
+        chunk_id=chunk.chunk_id,
+        heading_path=list(chunk.heading_path),
+        citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
+        barriers=[barrier(each) for each in one.barriers],
+        held=one.held,
+        vector=chunk.vector_state,
+        lexical=one.words,
+        semantic=one.meaning,
+        fused=one.fused,
+        lifts=one.lifts,
+        final=one.final,
+        score=one.score,
+        hit_rank=one.place,
+        withheld=one.withheld,
+    )
+
+
+def barrier(one: explain_terms.BrokenCondition) -> Barrier:
+    """Return what keeps a passage out."""
+    return Barrier(
+        kind=one.kind,
+        filter=_NAMES[one.filter] if one.filter else None,
+        phrase=_phrase(one.phrase) if one.phrase else None,
+    )
+
+
+def _phrase(phrase: "Phrase") -> PhraseReading:
+    return PhraseReading(text=phrase.text, column=phrase.column)
+
+
+def _values(value: Any) -> list[str]:
+    """Return the values of a filter: names, one name, or a time."""
+    if isinstance(value, tuple):
+        return list(value)
+    return [value if isinstance(value, str) else format_timestamp(value)]
+
+
+def _origin(name: str, given: "Filters") -> FilterOrigin:
+    return "request" if getattr(given, name) else "query"

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kebab.chunk.cut import Range, halve
-from kebab.chunk.estimate import estimate
-from kebab.chunk.identify import DEFAULT_LIMIT
-from kebab.core.chunk import embed_text
+from kebab.chunk.ids import DEFAULT_LIMIT
+from kebab.chunk.pack import Range, halve
+from kebab.chunk.token_count import estimate
+from kebab.core.chunks import embed_text
 
 _CHARACTERS_PER_TOKEN = 10
 _CONTEXT_SHARE = 4

@@ -1,18 +1,60 @@
-"""The way from a document to its chunks.
+"""Splits a document into sections and chunks."""
 
-Sections by heading, blocks measured in one batch, over-long ones cut, neighbours packed, and
-everything counted once more as it will be embedded.
-"""
-
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from kebab.chunk.budget import Budget, Context, Slice, contexts, fit
-from kebab.chunk.cut import Range, cutters, trim
-from kebab.chunk.headings import Section, sections, shared
-from kebab.chunk.paragraphs import Piece, pack
-from kebab.core.chunk import Chunk
-from kebab.core.document import Block, BlockKind, ParsedDocument
+from kebab.chunk.pack import Piece, Range, cutters, pack, trim
+from kebab.core.chunks import Chunk
+from kebab.core.documents import Block, BlockKind, ParsedDocument
+
+_SPEAKS = re.compile(r"\w")
+
+
+@dataclass(slots=True)
+class Section:
+    """Blocks that belong together, each with the heading path it stands under."""
+
+    level: int = 0
+    blocks: list[Block] = field(default_factory=list)
+    paths: list[tuple[str, ...]] = field(default_factory=list)
+    has_body: bool = False
+
+    def add(self, block: Block, path: tuple[str, ...]) -> None:
+        """Take one more block."""
+        self.blocks.append(block)
+        self.paths.append(path)
+
+
+def sections(text: str, blocks: Iterable[Block]) -> Iterator[Section]:
+    """Yield the sections of a document in order."""
+    open_headings: list[Block] = []
+    section = Section()
+    for block in blocks:
+        if block.kind is BlockKind.HEADING:
+            if section.has_body or block.level < section.level:
+                yield section
+                section = Section(level=block.level)
+            section.level = section.level or block.level
+            open_headings = [above for above in open_headings if above.level < block.level]
+            open_headings.append(block)
+        elif not section.has_body:
+            section.has_body = _SPEAKS.search(text, block.start, block.end) is not None
+        section.add(block, tuple(above.label for above in open_headings if above.label))
+    if section.blocks:
+        yield section
+
+
+def shared(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return what all paths begin with."""
+    first, *others = paths
+    for path in others:
+        depth = 0
+        while depth < min(len(first), len(path)) and first[depth] == path[depth]:
+            depth += 1
+        first = first[:depth]
+    return first
 
 
 @dataclass(slots=True)

@@ -69,7 +69,7 @@ class Channel:
         except OSError as fault:
             if self.expendable:
                 return len(data)
-            from kebab.errors.refusal import refusal
+            from kebab.errors.system import refusal
 
             raise refusal(fault, "write", self.name) from fault
 

@@ -15,12 +15,11 @@ from kebab.cli.ask import (
 )
 from kebab.cli.errors import run_reporting_errors
 from kebab.cli.render.answer import sources
-from kebab.cli.render.canvas import create_canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.sheet import labelled
+from kebab.cli.render.canvas import create_canvas, labelled
+from kebab.cli.render.width import clean
 from kebab.errors.signal import Exit
+from kebab.wire.ask import SessionShowRequest
 from kebab.wire.library import NotFound
-from kebab.wire.session import SessionShowRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -123,9 +123,9 @@ class CommandContext:
 
     def print_not_found(self, reply: NotFound) -> Exit:
         """Print that nothing has this name, which is a result and not an error."""
-        from kebab.cli.render.lookup import draw
+        from kebab.cli.render.documents import render_not_found
 
-        return self.print_reply(reply, draw, Exit.NO)
+        return self.print_reply(reply, render_not_found, Exit.NO)
 
     def write_json(self, reply: Reply, status: int | None) -> None:
         """Write one line of JSON on stdout; a status of None is not known yet."""

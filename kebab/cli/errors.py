@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kebab.errors.dependency import absent
 from kebab.errors.reply import build_error_fields
 from kebab.errors.signal import Exit, Signal
+from kebab.errors.system import absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

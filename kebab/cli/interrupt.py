@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from kebab.core.cancel import Cancel
+from kebab.core.progress import Cancel
 
 _LEAVES_AT = 2
 

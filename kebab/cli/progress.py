@@ -9,8 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
-from kebab.core.heartbeat import Heartbeat
-from kebab.core.progress import Progress, ProgressKind
+from kebab.core.progress import Heartbeat, Progress, ProgressKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from kebab.cli.channels import Channel
     from kebab.cli.context import CommandContext
-    from kebab.core.cancel import Cancel
+    from kebab.core.progress import Cancel
     from kebab.wire.ask import AnswerEvent
     from kebab.wire.bench import BenchProgress
     from kebab.wire.evals import EvalProgress

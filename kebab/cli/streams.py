@@ -114,7 +114,7 @@ class IngestEvents:
 
     def __call__(self, event: Progress) -> None:
         """Write an event, or keep the terminal one."""
-        from kebab.app.project import progress
+        from kebab.app.conversions import progress
 
         if event.kind in _TERMINAL:
             self._terminal = progress(event)

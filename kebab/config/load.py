@@ -11,7 +11,7 @@ from msgspec import Struct
 from kebab.config.model import Settings
 from kebab.config.paths import default_config
 from kebab.errors.catalog import ConfigInvalid
-from kebab.errors.place import absolute
+from kebab.errors.system import absolute
 from kebab.errors.translations.languages import Language, spoken
 
 _PREFIX = "KEBAB_"

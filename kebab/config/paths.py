@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kebab.config.model import Settings
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 
 _APP = "kebab"
 _XDG = {

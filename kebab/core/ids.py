@@ -1,7 +1,11 @@
-"""Identities: lower-case hex digests of BLAKE2b over length-prefixed parts."""
+"""Derives stable ids, and keeps large sets of keys in sorted arrays."""
 
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from hashlib import blake2b
-from typing import NewType
+from itertools import pairwise
+from typing import NewType, TypeAlias
 
 DocId = NewType("DocId", str)
 ChunkId = NewType("ChunkId", str)
@@ -41,3 +45,31 @@ def doc_id(source: str, path: str, occurrence: int = 0) -> DocId:
 def chunk_id(doc: DocId, chunker: str, text_hash: str, occurrence: int) -> ChunkId:
     """Return the id of the `occurrence`-th chunk with this text in a document."""
     return ChunkId(digest("chunk", doc, chunker, text_hash, str(occurrence)))
+
+
+Keys: TypeAlias = "array[int]"
+"""Keys in rising order, those that were found several times as often as that."""
+
+_PART = 65_536
+
+
+def rising(keys: Iterable[int]) -> Keys:
+    """Return keys that came in any order."""
+    return array("q", sorted(keys))
+
+
+def lacking(wanted: Keys, held: Keys) -> list[Key]:
+    """Return those of the wanted keys that are not held, in rising order."""
+    missing: list[Key] = []
+    for start in range(0, len(wanted), _PART):
+        part = wanted[start : start + _PART]
+        inside = held[bisect_left(held, part[0]) : bisect_right(held, part[-1])]
+        if part != inside:
+            found = set(inside)
+            missing += [Key(key) for key in part if key not in found]
+    return missing
+
+
+def repeated(keys: Keys) -> set[Key]:
+    """Return the keys that were found more than once."""
+    return {Key(key) for key, following in pairwise(keys) if key == following}

@@ -30,7 +30,7 @@ class CosineScale:
 class LanguageTrust:
     """How far the model's vectors count, from 0 to 1, by the language of the passages.
 
-    Search tells English passages from all others (`kebab.search.trust`), so there are two values.
+    Search tells English passages from all others (`kebab.search.fusion`), so there are two values.
     """
 
     english: float

@@ -1,7 +1,4 @@
-"""The ports: what the pipelines need of the world, named for the need.
-
-Adapters live in `embed`, `store`, `parse` and `ollama`; only `kebab.app.context` names them.
-"""
+"""Declares the ports: the protocols through which pipelines use adapters."""
 
 from __future__ import annotations
 
@@ -11,15 +8,19 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kebab.core.chunk import KeyedScore, Passage, PendingChunk
-    from kebab.core.document import ParsedDocument
-    from kebab.core.hit import StoredChunk, VectorState
-    from kebab.core.ids import DocId, DocNumber, Key
-    from kebab.core.keys import Keys
+    from kebab.core.chunks import KeyedScore, Matrix, Passage, PendingChunk, Vector
+    from kebab.core.documents import (
+        DocumentRow,
+        FileStamp,
+        Known,
+        ParsedDocument,
+        Source,
+        VectorRow,
+        Written,
+    )
+    from kebab.core.ids import DocId, DocNumber, Key, Keys
     from kebab.core.model_profile import ModelProfile
-    from kebab.core.query import Filters
-    from kebab.core.rows import DocumentRow, FileStamp, Known, Source, VectorRow, Written
-    from kebab.core.vector import Matrix, Vector
+    from kebab.core.queries import Filters, StoredChunk, VectorState
 
 
 class Clock(Protocol):

@@ -1,8 +1,9 @@
-"""Progress: what a long run tells while it works."""
+"""Declares the progress events of long work, how it is cancelled, and its heartbeat."""
 
+import threading
 from collections.abc import Callable
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 
 class ProgressKind(StrEnum):
@@ -38,3 +39,51 @@ Report: TypeAlias = Callable[[Progress], None]
 def silent(event: Progress) -> None:
     """Take an event and do nothing."""
     del event
+
+
+class Cancel:
+    """Set once, never cleared; safe to set from a signal handler or another thread."""
+
+    def __init__(self) -> None:
+        self._requested = False
+
+    def request(self) -> None:
+        """Ask the work to stop after its current step."""
+        self._requested = True
+
+    @property
+    def requested(self) -> bool:
+        """Whether the work was asked to stop."""
+        return self._requested
+
+
+class Heartbeat:
+    """Calls `beat` every `interval_s` seconds while the context is open."""
+
+    def __init__(self, beat: Callable[[], None], interval_s: float) -> None:
+        self._beat = beat
+        self._interval_s = interval_s
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop, and wait for the thread to end."""
+        self.stop()
+        self._thread.join()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether there will be no further call."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Make no further call; a call that is running ends by itself."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._interval_s):
+            self._beat()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kebab.doctor.check import Finding, counted, failure, well, worry
+from kebab.doctor.findings import Finding, counted, failure, well, worry
 from kebab.errors.catalog import ConfigInvalid
 
 _MIB = 1 << 20

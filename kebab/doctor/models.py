@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kebab.core.model_profile import ProbePair
-from kebab.doctor.check import Finding, failure, skipped, well, worry
+from kebab.doctor.findings import Finding, failure, skipped, well, worry
 from kebab.errors.catalog import ConfigInvalid, ModelNotPulled
 from kebab.errors.signal import Signal
 

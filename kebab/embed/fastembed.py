@@ -9,7 +9,7 @@ from kebab.embed import model_directory
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kebab.core.vector import Matrix
+    from kebab.core.chunks import Matrix
     from kebab.embed.registry import EmbeddingModel
 
 DEFAULT_BATCH = 256

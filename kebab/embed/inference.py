@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from kebab.embed import model_directory
 from kebab.embed.model_errors import translate_runtime_errors
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
-from kebab.errors.dependency import needed
 from kebab.errors.signal import Signal
+from kebab.errors.system import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from kebab.core.vector import Vector
+    from kebab.core.chunks import Vector
     from kebab.embed.registry import EmbeddingModel
 
 _MOST_THREADS = 4

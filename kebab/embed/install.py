@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kebab.config.model import AUTO
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Report, silent
+from kebab.core.progress import Cancel, Report, silent
 from kebab.embed import model_directory, registry
 from kebab.embed.child_process import ChildProcess, module_arguments
 from kebab.embed.registry import EmbeddingModel, find_model
@@ -25,7 +24,7 @@ from kebab.embed.sources import (
     wait_for_process,
 )
 from kebab.errors.catalog import EmbeddingUnavailable
-from kebab.errors.refusal import refused
+from kebab.errors.system import refused
 
 _CONVERT_SECONDS = 300.0
 _ABANDONED_SECONDS = 24 * 3600

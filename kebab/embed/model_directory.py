@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.embed.registry import FP32, INT8, EmbeddingModel
-from kebab.errors.refusal import refused
+from kebab.errors.system import refused
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.embed import model_directory
 from kebab.embed.model_errors import TokenizerErrorTranslator
 from kebab.errors.catalog import EmbeddingUnavailable
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 
 if TYPE_CHECKING:
     from pathlib import Path

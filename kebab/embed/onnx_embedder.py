@@ -8,15 +8,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.embed import scripts
 from kebab.embed.inference import InferenceRun, InferenceSession, default_threads, normalise
 from kebab.embed.model_tokenizer import ModelTokenizer
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
+from kebab.text.scripts import is_written_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kebab.core.vector import Matrix, Vector
+    from kebab.core.chunks import Matrix, Vector
     from kebab.embed.registry import EmbeddingModel
 
 _StartedRun: TypeAlias = tuple[list[list[list[int]]], InferenceRun]
@@ -73,7 +73,7 @@ class OnnxEmbedder:
 
     def supports(self, text: str) -> bool:
         """Return whether the model knows the script of most letters of the text."""
-        return scripts.known(text, self._model.scripts)
+        return is_written_in(text, self._model.scripts)
 
     def prepare(self) -> None:
         """Start to load the model in the background."""

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Progress, ProgressKind, Report
+from kebab.core.progress import Cancel, Progress, ProgressKind, Report
 from kebab.embed.child_process import ChildProcess, module_arguments
 from kebab.embed.hub_download import MESSAGE_PATTERN
 from kebab.embed.registry import EmbeddingModel, IndexPackage

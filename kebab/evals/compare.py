@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kebab.errors.catalog import InvalidInput
-from kebab.evals import resample
-from kebab.evals.figures import METRICS
-from kebab.evals.files import read_report
+from kebab.evals import bootstrap
+from kebab.evals.golden import read_report
+from kebab.evals.metrics import METRICS
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.evals import (
     EvalChange,
@@ -81,10 +81,10 @@ def compare(before: Path, after: Path, options: CompareOptions) -> EvalCompariso
         questions=a.report.golden.answerable,
         pairs=list(_pairs(a, b, options)),
         test="sign_flip",
-        flips=resample.FLIPS,
-        resamples=resample.RESAMPLES,
-        level=resample.LEVEL,
-        seed=resample.SEED,
+        flips=bootstrap.FLIPS,
+        resamples=bootstrap.RESAMPLES,
+        level=bootstrap.LEVEL,
+        seed=bootstrap.SEED,
     )
 
 
@@ -121,7 +121,7 @@ def _pair(metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, matched: Mat
     better = sorted((one for one in changes if one.difference > 0), key=_size, reverse=True)
     worse = sorted((one for one in changes if one.difference < 0), key=_size, reverse=True)
     differences = [after - before for before, after in values]
-    mean, low, high = resample.mean(differences).known()
+    mean, low, high = bootstrap.mean(differences).known()
     return EvalPair(
         mode_a=mode_a,
         mode_b=mode_b,
@@ -131,7 +131,7 @@ def _pair(metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, matched: Mat
         difference=mean,
         low=low,
         high=high,
-        p_value=resample.sign_flip(differences),
+        p_value=bootstrap.sign_flip(differences),
         wins=len(better),
         losses=len(worse),
         ties=len(values) - len(changes),

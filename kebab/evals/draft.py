@@ -1,11 +1,7 @@
-"""A golden set from the notes themselves: known items, asked for in fewer words than they have.
-
-No model has a part in it. Such questions use the words of the notes, so they flatter search by
-words; they are good for comparing two states of one knowledge base, and a beginning for a set that
-a person mends by hand.
-"""
+"""Drafts golden questions from the notes."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,14 +9,28 @@ from itertools import islice
 from pathlib import Path
 
 from kebab.app.facade import Kebab
-from kebab.evals.asking import Pace
-from kebab.evals.lots import lot
-from kebab.evals.nonsense import word
-from kebab.evals.passages import Passage, every_document, passages
+from kebab.evals.run import Pace
+from kebab.evals.sampling import Passage, Rarity, every_document, lot, passages
 from kebab.evals.sentences import Sentence
-from kebab.evals.terms import Rarity
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.golden import EvalDraft, GoldenQuery
+
+_SYLLABLES = re.findall(
+    r"\w+",
+    "bra ce di fo gu ka lem mor ni pla qui ra sto tu vex wi xor yan zel trop nim dag fel hov",
+)
+_RARE = {"ko": (0xAC00, 11_172), "ja": (0x30A1, 80), "zh": (0x4E00, 20_900)}
+"""By language, where its letters begin and how many there are."""
+
+
+def word(language: str | None, seed: int, number: int) -> str:
+    """Return a word that looks like one of a language; the same lots give the same word."""
+    letters = range(4)
+    if language in _RARE:
+        start, count = _RARE[language]
+        return "".join(chr(start + lot(seed, number, at) % count) for at in letters)
+    return "".join(_SYLLABLES[lot(seed, number, at) % len(_SYLLABLES)] for at in letters)
+
 
 _POOL = 3
 """How many passages are looked at for each question."""

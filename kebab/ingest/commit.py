@@ -1,18 +1,17 @@
 """One document after another into the library, each whole or not at all."""
 
-from kebab.core.cancel import Cancel
+from kebab.core.documents import DocumentRow, FileStamp, Known
 from kebab.core.ids import DocId, doc_id
 from kebab.core.ports import Clock, LibraryWriter
-from kebab.core.progress import ProgressKind
-from kebab.core.rows import DocumentRow, FileStamp, Known
+from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
-from kebab.errors.refusal import refusal
 from kebab.errors.signal import Signal
-from kebab.ingest.ahead import Ready, ahead
-from kebab.ingest.moves import Gone, Work
+from kebab.errors.system import refusal
+from kebab.ingest.build import Press, read
 from kebab.ingest.outcome import FileOutcome, ItemKind, slowest
-from kebab.ingest.prepare import Press, read
-from kebab.ingest.pulse import Pulse
+from kebab.ingest.plan import Gone, Work
+from kebab.ingest.ports import Pulse
+from kebab.ingest.prefetch import Ready, ahead
 from kebab.wire.ingest import SlowFile
 
 REMOVAL_BATCH = 256

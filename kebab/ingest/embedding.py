@@ -8,16 +8,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kebab.core.cancel import Cancel
-from kebab.core.chunk import PendingChunk, embed_text
+from kebab.core.chunks import PendingChunk, embed_text
+from kebab.core.documents import VectorRow
 from kebab.core.ids import DocId
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
-from kebab.core.progress import ProgressKind
-from kebab.core.rows import VectorRow
-from kebab.ingest.pulse import Pulse
+from kebab.core.progress import Cancel, ProgressKind
+from kebab.ingest.ports import Pulse
 
 if TYPE_CHECKING:
-    from kebab.core.vector import Vector
+    from kebab.core.chunks import Vector
 
 SLICE = 4096
 """How many pending chunks are taken at once, and the most rows of one append."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from kebab.core.rows import Known, Source
-from kebab.errors.refusal import refusal, unfit
-from kebab.ingest.request import IngestRequest
+from kebab.core.documents import Known, Source
+from kebab.errors.system import refusal, unfit
+from kebab.ingest.ports import IngestRequest
 from kebab.source.ignore import IgnoreRules, refusal_from_root
 from kebab.text.normalize import escape_undecodable
 

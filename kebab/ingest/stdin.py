@@ -8,16 +8,13 @@ import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
-from kebab.core.cancel import Cancel
+from kebab.core.documents import STDIN, Source
 from kebab.core.ids import digest
-from kebab.core.progress import ProgressKind, Report, silent
-from kebab.core.rows import Source
-from kebab.core.stored import STDIN
+from kebab.core.progress import Cancel, ProgressKind, Report, silent
 from kebab.errors.catalog import ParseFailed, TimedOut
-from kebab.errors.refusal import refused
+from kebab.errors.system import refused
 from kebab.ingest.outcome import FileOutcome, IngestOutcome, ItemKind
-from kebab.ingest.pulse import Pulse
-from kebab.ingest.request import IngestPorts, IngestRequest, TextNote
+from kebab.ingest.ports import IngestPorts, IngestRequest, Pulse, TextNote
 from kebab.ingest.run import run
 
 _FENCED = re.compile(

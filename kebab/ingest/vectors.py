@@ -1,16 +1,41 @@
-"""The second half of a run: the vector index follows what became of the library."""
+"""Keeps the vector index consistent with the library."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from kebab.core.cancel import Cancel
+from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
+from kebab.core.ids import Key, lacking, repeated
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
-from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
+from kebab.core.progress import Cancel, ProgressKind, Report
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
 from kebab.ingest.embedding import Filler, Stores, Tally
-from kebab.ingest.pulse import Pulse
-from kebab.ingest.reconcile import clear_garbage, reconcile
+from kebab.ingest.ports import Pulse
 from kebab.wire.ingest import EmbeddingSummary
+
+
+def reconcile(
+    library: LibraryWriter, vectors: VectorWriter, version: str, *, sure: bool = False
+) -> None:
+    """Delete every row that the library does not vouch for.
+
+    A chunk whose row is missing or stored twice waits for its vector again. With `sure` the rows
+    themselves are read.
+    """
+    stored, vouched = vectors.keys(sure=sure), library.vector_keys()
+    unknown, twice = set(lacking(stored, vouched)), repeated(stored)
+    doubtful = {*lacking(vouched, stored), *twice} - unknown
+    if doubtful:
+        library.mark_vectors(doubtful, "pending", version)
+    stray = unknown | twice
+    if stray:
+        vectors.delete(stray)
+    clear_garbage(library, library.garbage())
+
+
+def clear_garbage(library: LibraryWriter, keys: Collection[Key]) -> None:
+    """Forget garbage that the index does not hold, without a transaction for nothing."""
+    if keys:
+        library.clear_garbage(keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,3 +168,25 @@ class VectorSide:
             self._library.clear_garbage(garbage)
         self._vectors.maintain()
         self._library.set_value(VECTORS_DIRTY, None)
+
+
+def reembed(
+    library: LibraryWriter,
+    vectors: Callable[[str], VectorWriter],
+    embedder: Embedder,
+    around: tuple[Report, Clock, Cancel],
+) -> EmbeddingSummary:
+    """Make this the model of the knowledge base; interrupted, the rest stays pending."""
+    report, clock, cancel = around
+    pulse = Pulse(report, clock)
+    ended = ProgressKind.ABORTED
+    try:
+        side = VectorSide(library, vectors, Around(pulse=pulse, clock=clock, cancel=cancel))
+        side.adopt(embedder, rebuild=True)
+        side.follow(embedder)
+        library.checkpoint()
+        if not cancel.requested:
+            ended = ProgressKind.COMPLETED
+    finally:
+        pulse.say(ended)
+    return side.outcome()

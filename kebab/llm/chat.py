@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
-from kebab.core.answer import Completion, FinishReason, Message
+from kebab.core.answers import Completion, FinishReason, Message
 from kebab.llm.api_key import NO_KEY, ApiKey
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_client import parse_count

@@ -6,7 +6,7 @@ import ssl
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_errors import Call
 

@@ -13,8 +13,8 @@ from time import monotonic
 from typing import TypeAlias
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
-from kebab.errors.dependency import needed
 from kebab.errors.signal import Signal
+from kebab.errors.system import needed
 from kebab.llm.endpoint import Endpoint
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kebab.core.answer import Completion, FinishReason, Message
+from kebab.core.answers import Completion, FinishReason, Message
 from kebab.errors.catalog import ContextOverflow
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions
 from kebab.llm.error_tables import OLLAMA_ERRORS

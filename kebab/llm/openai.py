@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
-from kebab.core.answer import Completion, FinishReason, Message
+from kebab.core.answers import Completion, FinishReason, Message
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm.api_key import ApiKey

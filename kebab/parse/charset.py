@@ -9,7 +9,7 @@ because its time grows with the text.
 import re
 from collections.abc import Callable
 
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 
 _SAMPLE = 32_768
 _SLOW_SAMPLE = 4_096

@@ -1,5 +1,6 @@
-"""A deadline for work that cannot look at the clock itself, such as a parser in a regex."""
+"""Runs a parser under a deadline and turns its unexpected exceptions into `ParseFailed`."""
 
+import re
 import signal
 import threading
 import time
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from kebab.errors.catalog import TimedOut
+from kebab.errors.catalog import ParseFailed, TimedOut
 
 _AT_ONCE_S = 0.001
 
@@ -70,3 +71,32 @@ def _timed_out(started: float, seconds: float, operation: str) -> TimedOut:
         elapsed_ms=round((time.monotonic() - started) * 1000),
         deadline_ms=round(seconds * 1000),
     )
+
+
+SURPRISES: tuple[type[Exception], ...] = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NameError,
+    RuntimeError,
+    StopIteration,
+    SystemError,
+    TypeError,
+    ValueError,
+    re.error,
+)
+"""Every exception of Python that a parser and the libraries below it may raise for odd bytes."""
+
+
+@contextmanager
+def surprised(path: str, parser: str) -> Iterator[None]:
+    """Turn what a parser raises for a file that it was not made for into `ParseFailed`."""
+    try:
+        yield
+    except SURPRISES as fault:
+        cause = f"{type(fault).__name__}: {fault}"
+        raise ParseFailed(path=path, parser=parser, cause=cause) from fault

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from kebab.core.document import Metadata
+from kebab.core.documents import Metadata
 
 Fields: TypeAlias = Mapping[str, Any]
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from kebab.core.document import ParsedDocument
-from kebab.parse.blocks import Span, place, shift
-from kebab.parse.decode import decode
+from kebab.core.documents import ParsedDocument
+from kebab.parse.blocks import Span, place, shift, title_of
+from kebab.parse.encoding import decode
 from kebab.parse.frontmatter import FrontMatter, read
-from kebab.parse.outline import outline
-from kebab.parse.title import title_of
+from kebab.parse.markdown_blocks import outline
 from kebab.text.language import detect_document_language
 
 

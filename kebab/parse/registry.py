@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kebab.core.ports import Parser
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.text import TextParser
+from kebab.parse.plain_text import TextParser
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),

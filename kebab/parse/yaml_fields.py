@@ -7,7 +7,7 @@ python-frontmatter known.
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 
 with needed("reading front matter", "python-frontmatter"):
     import yaml

@@ -1,19 +1,85 @@
-"""The answer engine: a question in, an answer or a refusal out."""
+"""Answers a question: retrieves, gates, generates or extracts, and checks."""
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from msgspec import structs
 
-from kebab.core.answer import AskOutcome, Inquiry, Refusal, Retrieved, Turn
-from kebab.core.hit import Page
-from kebab.core.query import Query
+from kebab.core.answers import (
+    AnswerMode,
+    AskOutcome,
+    Inquiry,
+    LanguageModel,
+    Refusal,
+    Retrieved,
+    Support,
+    Turn,
+)
+from kebab.core.queries import Page, Query
 from kebab.errors.catalog import InvalidInput
-from kebab.rag import gate
-from kebab.rag.prompting.followup import standalone
+from kebab.rag.followup import standalone
 from kebab.rag.refusals import refusal_sentence
-from kebab.rag.worded import Listener, Worded, Writer
+from kebab.search.fusion import FAIR
 from kebab.text.language import detect_question_language
+from kebab.wire.ask import AnswerUsage, AnswerWarning
+
+NO_USAGE = AnswerUsage(
+    prompt_tokens=0,
+    completion_tokens=0,
+    latency_ms=0.0,
+    first_token_ms=None,
+    finish_reason=None,
+    truncated=False,
+    downshifts=0,
+)
+"""What an answer costs before a model is asked."""
+
+
+class Listener(Protocol):
+    """Who hears of an answer while it is made."""
+
+    def retrieved(self, page: Page) -> None:
+        """Take what was found."""
+
+    def token(self, text: str) -> None:
+        """Take the next piece of the answer, not yet checked."""
+
+    def restarted(self, reason: str) -> None:
+        """Forget all pieces so far: the question is asked again with less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worded:
+    """What a writer made of the passages: words with their support, or why there are none.
+
+    `used` is how many passages it worked from.
+    """
+
+    text: str = ""
+    refusal: Refusal | None = None
+    citations: tuple[Support, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
+    usage: AnswerUsage = NO_USAGE
+    used: int = 0
+
+
+class Writer(Protocol):
+    """Words an answer from what was found."""
+
+    @property
+    def mode(self) -> AnswerMode:
+        """Whether a model words it."""
+
+    @property
+    def model(self) -> LanguageModel | None:
+        """The model, if there is one."""
+
+    def write(
+        self, question: str, page: Page, history: Sequence[Turn], listener: Listener
+    ) -> Worded:
+        """Return the words."""
 
 
 class AskEngine:
@@ -55,7 +121,7 @@ class AskEngine:
         question = standalone(inquiry.question, history, self._writer.model)
         page = self._search(_query(inquiry, question))
         listener.retrieved(page)
-        verdict = gate.judge(page)
+        verdict = judge(page)
         worded = self._worded(question, page, history, listener, passed=verdict.passed)
         model = self._writer.model
         return AskOutcome(
@@ -106,3 +172,22 @@ def _query(inquiry: Inquiry, question: str) -> Query:
 
 def _refused(question: str, refusal: Refusal | None) -> str:
     return refusal_sentence(refusal, detect_question_language(question).code) if refusal else ""
+
+
+THRESHOLD = FAIR
+"""The least conviction that is answered from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the notes may answer: the evidence between 0 and 1, and what it takes."""
+
+    passed: bool
+    evidence: float
+    threshold: float
+
+
+def judge(page: Page) -> Verdict:
+    """Return whether a page of hits holds enough to answer from."""
+    evidence = page.conviction if page.hits else 0.0
+    return Verdict(passed=evidence >= THRESHOLD, evidence=evidence, threshold=THRESHOLD)

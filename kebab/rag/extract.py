@@ -18,12 +18,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kebab.core.answer import Passage
-from kebab.core.chunk import embed_text
+from kebab.core.answers import Passage
+from kebab.core.chunks import embed_text
 from kebab.core.ports import Embedder
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.search.calibrate import standing
-from kebab.search.coverage import share, telling, together, tokens_of
+from kebab.search.fusion import standing
+from kebab.search.query_intent import share, telling, together, tokens_of
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import Sentence, find_sentences
 

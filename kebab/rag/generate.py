@@ -1,22 +1,54 @@
-"""Generating: a language model words the answer, and every claim of it is checked."""
+"""Generates an answer with a language model and checks its claims."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from kebab.core.answer import AnswerMode, Completion, Refusal, Turn
-from kebab.core.dialogue import LanguageModel
-from kebab.core.hit import Page
+from kebab.core.answers import AnswerMode, Completion, LanguageModel, Refusal, Turn
+from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
-from kebab.rag.hold import Hold
-from kebab.rag.prompting import prompt
-from kebab.rag.prompting.downshift import MAX_DOWNSHIFTS, Load, lighter
-from kebab.rag.prompting.pack import pack
-from kebab.rag.worded import NO_USAGE, Listener, Worded
+from kebab.rag import prompt
+from kebab.rag.engine import NO_USAGE, Listener, Worded
+from kebab.rag.pack import MAX_DOWNSHIFTS, Load, lighter, pack
+from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
+
+_SIGNS = re.compile(r"[\W_]+")
+_WORD = _SIGNS.sub("", NOT_IN_NOTES)
+
+
+class Hold:
+    """Passes the pieces of an answer on, once they cannot be the agreed word any more."""
+
+    def __init__(self, pass_on: Callable[[str], None]) -> None:
+        self._pass_on = pass_on
+        self._begin = ""
+        self.open = False
+        """Whether anything was passed on."""
+        self.text = ""
+        """All that was said."""
+
+    def take(self, piece: str) -> None:
+        """Take a piece."""
+        self.text += piece
+        if self.open:
+            self._pass_on(piece)
+            return
+        # However it is spelt, and never more of it than the agreed word is long.
+        self._begin = (self._begin + _SIGNS.sub("", piece).upper())[: len(_WORD)]
+        if not _WORD.startswith(self._begin):
+            self.open = True
+            self._pass_on(self.text)
+
+    def restart(self) -> None:
+        """Forget everything."""
+        self._begin = self.text = ""
+        self.open = False
+
 
 Policy: TypeAlias = Literal["mark", "withhold"]
 
@@ -137,7 +169,7 @@ class ModelWriter:
     def _judged(self, text: str, work: _Work) -> Worded:
         """Return the checked answer, or its refusal when too little of it is supported."""
         # Loaded now: its tables take a while, and the model need not wait for them.
-        from kebab.rag.checking.cite import cite
+        from kebab.rag.checking.citations import cite
 
         checked = cite(text, work.load.passages, self.policy)
         work.warnings.extend(checked.warnings)

@@ -5,7 +5,7 @@ Each block holds one sentence a line, in the order of `_ORDER`.
 
 # ruff: noqa: RUF001 - letters of other scripts are meant
 
-from kebab.core.answer import Refusal
+from kebab.core.answers import Refusal
 
 _ORDER = (
     Refusal.NO_CHUNKS,

@@ -1,11 +1,7 @@
-"""Duplicates: documents and passages that say the same, word for word or nearly.
-
-Likeness is the Jaccard index of their shingles. Vectors have no say: passages on one matter lie as
-near to each other as copies do, and not every language has vectors.
-"""
+"""Finds duplicate documents and passages."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -14,19 +10,79 @@ from typing import TYPE_CHECKING
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import Report, silent
-from kebab.core.query import Filters
-from kebab.search import clusters, minhash
-from kebab.search.clusters import Cluster
-from kebab.search.gather import LEAST_TOKENS, Gathered, gather
-from kebab.search.shingles import Shingler, jaccard
-from kebab.wire.dupes import GroupUnit
+from kebab.core.queries import Filters
+from kebab.search import signatures
+from kebab.search.signatures import LEAST_TOKENS, Gathered, Shingler, gather, jaccard
+from kebab.wire.related import GroupUnit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kebab.search.minhash import Signatures
-    from kebab.search.shingles import Hashes
+    from kebab.search.signatures import Hashes, Signatures
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Items by index, the first one leads; `likeness` is that of each to the first."""
+
+    items: tuple[int, ...]
+    likeness: tuple[float, ...]
+
+
+def adjacent(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the partners of each item, items in rising order."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for left, right in pairs:
+        found[left].append(right)
+        found[right].append(left)
+    return dict(sorted(found.items()))
+
+
+def led(
+    partners: Mapping[int, Sequence[int]],
+    likeness: Callable[[int, int], float],
+    threshold: float,
+) -> Iterator[Cluster]:
+    """Yield the clusters: the first item leads those that are like it, and so on.
+
+    A leader is held against its partners and those of its members. A chain in which each is like
+    the next falls apart here, for its ends have nothing in common. Every pair is looked at once at
+    most, so a crowd that is alike by half costs no more than its pairs.
+    """
+    taken: set[int] = set()
+    for first in partners:
+        if first in taken:
+            continue
+        taken.add(first)
+        near = _members(first, partners, likeness, threshold, taken)
+        taken |= near.keys()
+        if near:
+            items = sorted(near)
+            yield Cluster((first, *items), (1.0, *(near[item] for item in items)))
+
+
+def _members(
+    first: int,
+    partners: Mapping[int, Sequence[int]],
+    likeness: Callable[[int, int], float],
+    threshold: float,
+    taken: set[int],
+) -> dict[int, float]:
+    """Return the items that a leader gathers, with their likeness."""
+    near: dict[int, float] = {}
+    seen, waiting = {first}, [first]
+    while waiting:
+        for item in partners[waiting.pop()]:
+            if item in seen or item in taken:
+                continue
+            seen.add(item)
+            score = likeness(first, item)
+            if score >= threshold:
+                near[item] = score
+                waiting.append(item)
+    return near
+
 
 _KEPT = 4096
 """The most sets of shingles that are held at once."""
@@ -108,7 +164,7 @@ def find(
 def _documents(found: Gathered) -> _Kind:
     bounds = [*found.begins, len(found.keys)]
     spans = [range(start, end) for start, end in pairwise(bounds)]
-    rows = minhash.united(found.rows, found.starts())
+    rows = signatures.united(found.rows, found.starts())
     texts = ["".join(found.texts[place] for place in span) for span in spans]
     return _Kind("document", rows, spans, texts, found.contents)
 
@@ -161,10 +217,10 @@ class _Finder:
 
     def _near(self, kind: _Kind, firsts: Sequence[int]) -> Iterator[Cluster]:
         """Yield the groups of items that are like their first one."""
-        pairs = minhash.alike(kind.rows[list(firsts)], self._threshold)
+        pairs = signatures.alike(kind.rows[list(firsts)], self._threshold)
         judge = _Judge(lambda item: self._shingles(kind, firsts[item]))
-        partners = clusters.adjacent(map(tuple, pairs.tolist()))
-        for one in clusters.led(partners, judge.likeness, self._threshold):
+        partners = adjacent(map(tuple, pairs.tolist()))
+        for one in led(partners, judge.likeness, self._threshold):
             yield Cluster(tuple(firsts[item] for item in one.items), one.likeness)
 
     def _shingles(self, kind: _Kind, item: int) -> "Hashes":

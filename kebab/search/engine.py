@@ -3,16 +3,14 @@
 import time
 from collections.abc import Callable
 
-from kebab.core.hit import Page
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
-from kebab.core.query import Mode, Query
-from kebab.search.cache import QueryVectors
-from kebab.search.conviction import measured
+from kebab.core.queries import Mode, Page, Query
+from kebab.search.answerability import measured
 from kebab.search.page import Selection, select
-from kebab.search.rank import Ranker
-from kebab.search.reading import Reading
-from kebab.search.stages import Stages
-from kebab.search.vector import Channel, unavailable
+from kebab.search.ranking import Stages
+from kebab.search.retrieval import Ranker
+from kebab.search.snippet import Reading
+from kebab.search.vector import Channel, QueryVectors, unavailable
 from kebab.wire.search import DegradedChannel
 
 

@@ -4,20 +4,18 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kebab.core.hit import StoredChunk
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.core.query import Query
-from kebab.search import fuse, usage
-from kebab.search.aim import Aim, aim
-from kebab.search.arrange import arrange
-from kebab.search.barriers import BrokenCondition, barriers, lifted
-from kebab.search.conviction import measured
-from kebab.search.depth import NOWHERE, Depth, ranks
-from kebab.search.parse import Question
-from kebab.search.rank import Ranker, Ranking, understood
-from kebab.search.reading import Reading
-from kebab.search.stages import Stages
+from kebab.core.queries import Query, StoredChunk
+from kebab.search import explain_terms, fusion
+from kebab.search.answerability import measured
+from kebab.search.explain_terms import BrokenCondition, barriers, lifted
+from kebab.search.page import arrange
+from kebab.search.query_intent import Aim, aim
+from kebab.search.query_parser import Question
+from kebab.search.ranking import Stages
+from kebab.search.retrieval import NOWHERE, Depth, Ranker, Ranking, ranks, understood
+from kebab.search.snippet import Reading
 from kebab.search.vector import Channel
 from kebab.wire.search import DegradedChannel, Lift
 from kebab.wire.why import HeldTerms, Standing, TermReading, Withheld
@@ -111,7 +109,7 @@ class Explainer:
         return DocumentAccount(
             question=question,
             aim=aim(question),
-            terms=usage.uses(self._library, question, ranking.words),
+            terms=explain_terms.uses(self._library, question, ranking.words),
             relaxed=question.required != asked.required,
             lifted=open_,
             accounts=tuple(self._accounts(ranking, query, barred, reading)),
@@ -125,7 +123,7 @@ class Explainer:
         return _Standings(
             words=self._depth.words(ranking, keys),
             meaning=self._depth.meaning(ranking, keys, query.mode),
-            fused=ranks(fuse.ranked(ranking.fused), keys),
+            fused=ranks(fusion.rank_by_score(ranking.fused), keys),
             final=ranks(ranking.order, keys),
         )
 
@@ -146,7 +144,7 @@ class Explainer:
             yield Account(
                 chunk=chunk,
                 barriers=barred[key],
-                held=usage.held(ranking.words, chunk),
+                held=explain_terms.held(ranking.words, chunk),
                 words=at.words.get(key, NOWHERE),
                 meaning=at.meaning.get(key, NOWHERE),
                 fused=at.fused.get(key, NOWHERE),

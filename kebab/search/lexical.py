@@ -1,14 +1,13 @@
-"""The channel of words: which terms are asked for, and how much of the best possible is found."""
+"""Retrieves passages by words: the lexical channel."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kebab.core.chunk import KeyedScore
+from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.search import expression
-from kebab.search.parse import Question
+from kebab.search.query_parser import Phrase, Question
 from kebab.text.scripts import is_dense
 from kebab.text.tokenizer import Term
 
@@ -83,7 +82,7 @@ def search(
     library: LibraryReader, question: Question, words: Words, limit: int
 ) -> list[KeyedScore]:
     """Return the best chunks under bm25."""
-    match = expression.match(words.terms, question.required, question.excluded)
+    match = match_expression(words.terms, question.required, question.excluded)
     if not match:
         return []
     return library.lexical(match, question.filters, limit, _plain(question, words.terms))
@@ -91,13 +90,13 @@ def search(
 
 def held(library: LibraryReader, question: Question) -> list[Key] | None:
     """Return the chunks that hold all that is required, in rising order; None without phrases."""
-    match = expression.all_of(question.required)
+    match = all_of(question.required)
     return _keys(library, question, match) if match else None
 
 
 def left_out(library: LibraryReader, question: Question) -> list[Key]:
     """Return the chunks that hold something excluded."""
-    match = expression.any_of(f"({expression.phrase(one)})" for one in question.excluded)
+    match = any_of(f"({phrase(one)})" for one in question.excluded)
     return _keys(library, question, match) if match else []
 
 
@@ -147,3 +146,43 @@ def _idf(count: int, total: int) -> float:
     """Return what FTS5's bm25 takes for a term that `count` of `total` rows hold."""
     count = min(count, total)
     return max(_LEAST_IDF, math.log((total - count + 0.5) / (count + 0.5)))
+
+
+def quoted(term: Term) -> str:
+    """Return one token as an FTS5 string, with a star when it is a prefix."""
+    return _string(term.text) + (" *" if term.prefix else "")
+
+
+def phrase(asked: Phrase) -> str:
+    """Return tokens that stand side by side, in their column when one is named."""
+    text = _string(" ".join(term.text for term in asked.terms))
+    star = " *" if asked.terms[-1].prefix else ""
+    return f"{asked.column} : {text}{star}" if asked.column else text + star
+
+
+def any_of(parts: Iterable[str]) -> str:
+    """Return the alternative of expressions, or nothing of none."""
+    return " OR ".join(parts)
+
+
+def all_of(phrases: Iterable[Phrase]) -> str:
+    """Return the conjunction of phrases, or nothing of none."""
+    return " AND ".join(f"({phrase(one)})" for one in phrases)
+
+
+def match_expression(
+    terms: Iterable[Term], required: Iterable[Phrase], excluded: Iterable[Phrase]
+) -> str:
+    """Return the expression: all that is required, better with any of the terms, nothing excluded.
+
+    A required phrase stands in both branches, for a branch that holds counts towards bm25.
+    """
+    words, must = any_of(map(quoted, terms)), all_of(required)
+    wanted = f"(({must}) AND ({words})) OR ({must})" if must and words else must or words
+    out = any_of(f"({phrase(one)})" for one in excluded)
+    return f"({wanted}) NOT ({out})" if out and wanted else wanted
+
+
+def _string(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

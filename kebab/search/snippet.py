@@ -1,19 +1,101 @@
-"""Snippets: the stretch of the original text that most likely answers, with the matches marked.
+"""Extracts snippets and highlights matches."""
 
-It is made of whole sentences that follow each other, as many as fit: of all such stretches the
-one whose matches tell the most. Only a sentence that is too long by itself is cut. The text is
-verbatim: nothing is joined, shortened or decorated, so a snippet can be looked up in the file.
-"""
-
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from kebab.core.hit import Snippet
-from kebab.search.matches import Match, matches
+from kebab.core.ids import DocNumber, Key
+from kebab.core.ports import LibraryReader
+from kebab.core.queries import Snippet, StoredChunk
+from kebab.search.query_intent import together
 from kebab.text.graphemes import snap_to_grapheme
+from kebab.text.normalize import normalize_for_index
+from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters, split_units
 from kebab.text.sentence_ends import find_sentence_starts
+from kebab.text.tokenizer import tokenize, tokenize_unit
+
+_part_spans = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A stretch [start, end) of a text that a token of the query stands for."""
+
+    start: int
+    end: int
+    token: str
+    weight: float
+
+
+def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
+    """Return the matches of query tokens in a text, in order."""
+    telling = _telling(text, weights)
+    found: list[Match] = []
+    for place in iter_unit_matches(text) if telling else ():
+        unit = place[0]
+        if (tokens := telling.get(unit)) is None:
+            continue
+        if is_dense(unit):
+            found.extend(_of_run(unit, place.start(), weights))
+        else:
+            found.extend(_of_word(unit, place.start(), tokens, weights))
+    return found
+
+
+def _telling(text: str, weights: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
+    """Return the different units of a text that may match, with their tokens.
+
+    Few do: where they stand is looked up for these alone.
+    """
+    asked = frozenset(weights)
+    tokens = {unit: _tokens(unit) for unit in set(split_units(text))}
+    telling = {unit: held for unit, held in tokens.items() if not asked.isdisjoint(held)}
+    if any(len(token) == 1 and is_dense(token) for token in asked):
+        telling |= {unit: held for unit, held in tokens.items() if is_dense(unit)}
+    return telling
+
+
+@lru_cache(maxsize=1 << 15)
+def _tokens(unit: str) -> tuple[str, ...]:
+    """Return what the index holds of a unit of an original text."""
+    return tokenize_unit(unit) if unit.isascii() else tuple(tokenize(unit))
+
+
+def _of_word(
+    unit: str, start: int, tokens: Sequence[str], weights: Mapping[str, float]
+) -> Iterator[Match]:
+    """Yield a word that matches: as a whole, or only those parts of it that do."""
+    token = max((one for one in tokens if one in weights), key=lambda one: weights[one])
+    parts = [] if tokens[-1] in weights else list(_of_parts(unit, start, weights))
+    yield from parts or [Match(start, start + len(unit), token, weights[token])]
+
+
+def _of_parts(unit: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the parts of a linked word that match by themselves."""
+    for part in _part_spans(unit):
+        for token in tokenize(part[0])[-1:]:
+            if token in weights:
+                yield Match(start + part.start(), start + part.end(), token, weights[token])
+
+
+def _of_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the bigrams, or the single characters, of a dense run that match."""
+    signs = split_clusters(run)
+    places = [start]
+    for sign in signs:
+        places.append(places[-1] + len(sign))
+    plain = [normalize_for_index(sign) for sign in signs]
+    for index, sign in enumerate(plain):
+        if sign in weights:
+            yield Match(places[index], places[index + 1], sign, weights[sign])
+    for index, (left, right) in enumerate(pairwise(plain)):
+        if left + right in weights:
+            yield Match(places[index], places[index + 2], left + right, weights[left + right])
+
 
 _REPEAT = 0.1
 """What a word that is already in the window adds, as a share of its weight."""
@@ -149,3 +231,33 @@ def _merged(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         start, end = low, high
     if end > start >= 0:
         yield start, end
+
+
+class Reading:
+    """The passages of one search."""
+
+    def __init__(self, library: LibraryReader) -> None:
+        self._library = library
+        self._chunks: dict[Key, StoredChunk] = {}
+        self._bodies: dict[Key, tuple[str, ...]] = {}
+
+    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+        """Return the chunks in the order of their keys; unknown keys are left out."""
+        missing = [key for key in keys if key not in self._chunks]
+        if missing:
+            self._chunks.update((chunk.key, chunk) for chunk in self._library.chunks(missing))
+        return [self._chunks[key] for key in keys if key in self._chunks]
+
+    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+        """Return a number for the document of each chunk; unknown keys are left out."""
+        return self._library.documents(keys)
+
+    def body(self, chunk: StoredChunk) -> tuple[str, ...]:
+        """Return the tokens of a passage, in order."""
+        if chunk.key not in self._bodies:
+            self._bodies[chunk.key] = tuple(tokenize(chunk.text))
+        return self._bodies[chunk.key]
+
+    def tokens(self, chunk: StoredChunk) -> frozenset[str]:
+        """Return the tokens of a passage with its title and headings."""
+        return together((chunk.title, *chunk.heading_path)).union(self.body(chunk))

@@ -1,15 +1,15 @@
-"""The channel of meaning: the nearest vectors, filtered before the cut."""
+"""Retrieves passages by vectors: the semantic channel."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kebab.core.chunk import KeyedScore
+from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.model_profile import ModelProfile
-from kebab.core.ports import Embedder, LibraryReader, Vectors
-from kebab.core.query import Mode
+from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
+from kebab.core.queries import Mode
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingMismatch,
@@ -19,13 +19,56 @@ from kebab.errors.catalog import (
     TimedOut,
 )
 from kebab.errors.signal import Signal
+from kebab.errors.system import needed
 from kebab.search import lexical
-from kebab.search.cache import QueryVectors
-from kebab.search.parse import Question
+from kebab.search.query_parser import Question
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
-    from kebab.core.vector import Vector
+    from kebab.core.chunks import Vector
+
+_FLOAT_BYTES = 4
+_ANY_REVISION = 0
+"""The vector of a question does not depend on the index."""
+
+
+class QueryVectors:
+    """Embeds questions, each once as long as the cache remembers."""
+
+    def __init__(self, cache: AnswerCache | None) -> None:
+        self._cache = cache
+
+    def remembers(self, embedder: Embedder, text: str) -> bool:
+        """Return whether the vector of a question is had without the model."""
+        cache = self._cache
+        return cache is not None and bool(cache.get(_namespace(embedder), text, _ANY_REVISION))
+
+    def embed(self, embedder: Embedder, text: str) -> tuple["Vector", bool]:
+        """Return the unit vector of a question, and whether it was remembered."""
+        namespace = _namespace(embedder)
+        if self._cache is not None and (raw := self._cache.get(namespace, text, _ANY_REVISION)):
+            found = _vector(raw, embedder.dimension)
+            if found is not None:
+                return found, True
+        vector = embedder.embed_query(text)
+        if self._cache is not None:
+            self._cache.put(namespace, text, _ANY_REVISION, vector.astype("<f4").tobytes())
+        return vector, False
+
+
+def _namespace(embedder: Embedder) -> str:
+    return f"query_vector:{embedder.version}"
+
+
+def _vector(raw: bytes, dimension: int) -> "Vector | None":
+    """Return stored bytes as a vector; None when they are not one of this dimension."""
+    with needed("embedding", "numpy"):
+        import numpy as np
+
+    if len(raw) != dimension * _FLOAT_BYTES:
+        return None
+    return np.frombuffer(raw, dtype="<f4").astype(np.float32)
+
 
 _SPARE = 32
 _LOST: tuple[type[Signal], ...] = (

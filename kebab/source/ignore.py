@@ -1,20 +1,15 @@
-"""Which names are left out: ignore files, built-in excludes and hidden files.
-
-The nearest ignore file that has an opinion decides, as in git; within one folder `.kebabignore`
-goes before `.gitignore`. What no file decides falls to the patterns of the settings, then to the
-built-in excludes, then to the rule about hidden files. A `!pattern` of a `.kebabignore` or of the
-settings also overrules those defaults; one of a `.gitignore` does not, because it speaks about
-git only.
-"""
+"""Decides which files a scan leaves out, and counts them by reason."""
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
+from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -187,3 +182,43 @@ def _patterns(line: str) -> "Sequence[GitIgnoreSpecPattern]":
             return list(GitIgnoreSpec.from_lines([line]).patterns)
     except (ValueError, re.error):
         return []
+
+
+EXAMPLES = 3
+"""How many names of one reason are remembered."""
+
+
+@dataclass(slots=True)
+class Skips:
+    """Counts by reason and by suffix, with the first few names of each reason."""
+
+    by_reason: Counter[str] = field(default_factory=Counter)
+    by_extension: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, reason: str, path: str) -> None:
+        """Count one entry that was left out."""
+        self.by_reason[reason] += 1
+        names = self.examples.setdefault(reason, [])
+        if len(names) < EXAMPLES:
+            names.append(escape_undecodable(path))
+
+    def merge(self, other: "Skips") -> None:
+        """Add what another scan left out."""
+        self.by_reason.update(other.by_reason)
+        self.by_extension.update(other.by_extension)
+        for reason, path in other.each_example():
+            names = self.examples.setdefault(reason, [])
+            if len(names) < EXAMPLES:
+                names.append(path)
+
+    def each_example(self) -> Iterator[tuple[str, str]]:
+        """Yield (reason, name) of every remembered example."""
+        for reason, names in self.examples.items():
+            for name in names:
+                yield reason, name
+
+    @property
+    def total(self) -> int:
+        """How many entries were left out."""
+        return sum(self.by_reason.values())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kebab.core.document import Block, BlockKind
+from kebab.core.documents import Block, BlockKind
 from kebab.text.scripts import count_letters, detect_script
 
 _SAMPLE = 4_000

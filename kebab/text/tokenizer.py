@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 from kebab.text.normalize import normalize_for_index
 from kebab.text.scripts import is_dense, iter_unit_spans, split_clusters, split_units
 

@@ -1,7 +1,10 @@
-"""Errors and warnings on the wire, and the catalogue."""
+"""Declares errors, warnings, the error catalogue and the audit log as wire records."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
+from msgspec import Meta, Struct
+
+from kebab.wire.citation import Positive
 from kebab.wire.record import Record, Reply, Request
 
 RetryName = Literal["none", "transient", "permanent"]
@@ -125,3 +128,118 @@ class ExplainRequest(Request, frozen=True, kw_only=True, tag="explain_request.v1
 
     code: str | None = None
     """The code; null means every code."""
+
+
+Dimension: TypeAlias = Literal["code", "kind", "retry", "severity"]
+"""What faults are counted by."""
+
+
+class AuditMeta(Struct, frozen=True, kw_only=True):
+    """Where a fault happened."""
+
+    kebab_version: str
+    """The build."""
+    python: str
+    """The version of Python."""
+    platform: str
+    """The operating system and the machine."""
+    argv: list[str]
+    """The command line after `kebab`, without secrets."""
+    data_dir: str | None
+    """Where the knowledge base lies; null when the settings cannot say."""
+    pid: int
+    """The process."""
+
+
+class ErrorAudit(Reply, frozen=True, kw_only=True, tag="error_audit.v1"):
+    """One fault with what its public view leaves out; a line of the log, without secrets.
+
+    In the log the envelope is that of the call that failed, as in its `error.v1`. `kebab errors
+    --id` answers in an envelope of its own; `occurred_at`, `operation` and `status` stay.
+    """
+
+    correlation_id: str
+    """The id that the public view named."""
+    occurred_at: str
+    """When, as RFC 3339 in UTC."""
+    operation: str
+    """The command that failed."""
+    status: int
+    """The exit status that it ended with."""
+    code: str
+    """Which row of the catalogue it was."""
+    kind: str
+    """The family of the error."""
+    retry: RetryName
+    """Whether trying again makes sense."""
+    severity: SeverityName
+    """How bad it was."""
+    message: str
+    """What happened, for a developer, in English."""
+    chain: list[str]
+    """The exception and its causes, outermost first."""
+    traceback: list[str]
+    """Where it was raised, line by line; the middle of a very long one is left out."""
+    meta: AuditMeta
+    """Where it happened."""
+
+
+class ErrorCount(Struct, frozen=True, kw_only=True):
+    """How often one value occurred."""
+
+    value: str
+    """The code, kind, retry or severity."""
+    count: int
+    """How many faults."""
+    share: Annotated[float, Meta(ge=0, le=1)]
+    """Their share of all that were counted."""
+    first_at: str
+    """When the first one happened, RFC 3339."""
+    last_at: str
+    """When the last one happened, RFC 3339."""
+    correlation_ids: list[str]
+    """The ids of the last ones, newest first; `kebab errors --id` shows one."""
+
+
+class ErrorGroup(Struct, frozen=True, kw_only=True):
+    """The faults, counted by one thing."""
+
+    by: Dimension
+    """What they are counted by."""
+    counts: list[ErrorCount]
+    """The counts, greatest first."""
+    left_out: int
+    """How many further values `--limit` left out."""
+
+
+class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
+    """What went wrong lately, counted from the log of this machine."""
+
+    since: str | None
+    """Only faults from then on, RFC 3339; null means all that the log still holds."""
+    total: int
+    """How many faults were counted."""
+    unreadable: int
+    """How many lines of the log are none of ours, or broken; they are not counted."""
+    groups: list[ErrorGroup]
+    """The faults by code, kind, retry and severity, or by the one that was asked for."""
+    log: str
+    """The log; older lines lie beside it as `.1` and `.2`."""
+
+
+class ErrorsRequest(Request, frozen=True, kw_only=True, tag="errors_request.v1"):
+    """Which errors of the log to count."""
+
+    since: str | None = None
+    """Only errors since: RFC 3339, `YYYY-MM-DD`, or an age like `24h`."""
+    by: Dimension | None = None
+    """Count by this alone; null means by everything."""
+    limit: Positive = 10
+    """The most values of a count."""
+
+
+class InspectErrorRequest(Request, frozen=True, kw_only=True, tag="inspect_error_request.v1"):
+    """Which error of the log to show in full."""
+
+    name: str
+    """A correlation id, or a unique beginning of one."""

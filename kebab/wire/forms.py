@@ -6,40 +6,35 @@ from msgspec import Struct
 
 from kebab.wire import (
     ask,
-    audit,
     bench,
-    dupes,
     error,
     evals,
     golden,
     health,
     ingest,
-    introspect,
     library,
-    model,
     related,
     search,
-    session,
     why,
 )
 from kebab.wire.record import Record, Request
 
 _HOMES: tuple[ModuleType, ...] = (
     ask,
-    audit,
+    error,
     bench,
-    dupes,
+    related,
     error,
     evals,
     golden,
     health,
     ingest,
-    introspect,
+    health,
     library,
-    model,
+    health,
     related,
     search,
-    session,
+    ask,
     why,
 )
 """The modules that declare wire objects; one that is missing here is found by its tests."""

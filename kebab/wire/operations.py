@@ -8,20 +8,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from kebab.wire.ask import Answer, AnswerEvent, AskRequest
-from kebab.wire.audit import ErrorAudit, ErrorsRequest, ErrorStats, InspectErrorRequest
-from kebab.wire.dupes import DupesRequest, Duplicates
-from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.ask import (
+    Answer,
+    AnswerEvent,
+    AskRequest,
+    SessionList,
+    SessionListRequest,
+    SessionRemoved,
+    SessionRmRequest,
+    SessionShowRequest,
+    SessionTranscript,
+)
+from kebab.wire.error import (
+    ErrorAudit,
+    ErrorCatalog,
+    ErrorsRequest,
+    ErrorStats,
+    ExplainRequest,
+    InspectErrorRequest,
+)
 from kebab.wire.health import (
     Doctor,
     DoctorRequest,
     InitReport,
     InitRequest,
+    Introspection,
+    ModelList,
+    ModelListRequest,
+    ModelPullRequest,
+    ModelReport,
+    ModelUseRequest,
     ResetReport,
     ResetRequest,
+    SchemaRequest,
 )
 from kebab.wire.ingest import IngestProgress, IngestReport, IngestRequest, IngestTextRequest
-from kebab.wire.introspect import Introspection, SchemaRequest
 from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
@@ -37,24 +58,9 @@ from kebab.wire.library import (
     RemoveReport,
     RmRequest,
 )
-from kebab.wire.model import (
-    ModelList,
-    ModelListRequest,
-    ModelPullRequest,
-    ModelReport,
-    ModelUseRequest,
-)
 from kebab.wire.record import Reply, Request
-from kebab.wire.related import RelatedDocs, RelatedRequest
+from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
 from kebab.wire.search import SearchRequest, SearchResponse
-from kebab.wire.session import (
-    SessionList,
-    SessionListRequest,
-    SessionRemoved,
-    SessionRmRequest,
-    SessionShowRequest,
-    SessionTranscript,
-)
 from kebab.wire.why import Explanation, WhyRequest
 
 Effect: TypeAlias = Literal["reads", "writes", "deletes"]

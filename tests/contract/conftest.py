@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kebab.core.answer import AnswerMode, Refusal
-from kebab.store.sqlite.turns import SqliteConversations
+from kebab.core.answers import AnswerMode, Refusal
+from kebab.store.sqlite.sessions import SqliteConversations
 from tests.fakes.console import Ran, environment, run
 from tests.fakes.conversations import turn
 from tools.schemas import build_schemas

@@ -21,11 +21,11 @@ import numpy as np
 
 from kebab.chunk.budget import Budget
 from kebab.core.ids import Key
-from kebab.core.query import Filters
-from kebab.ingest.request import IngestPorts, IngestRequest
+from kebab.core.queries import Filters
+from kebab.ingest.ports import IngestPorts, IngestRequest
 from kebab.ingest.run import run
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.text import TextParser
+from kebab.parse.plain_text import TextParser
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter

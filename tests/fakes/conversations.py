@@ -1,9 +1,9 @@
-"""Sessions in memory: public twin of `kebab.store.sqlite.turns.SqliteConversations`."""
+"""Sessions in memory: public twin of `kebab.store.sqlite.sessions.SqliteConversations`."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kebab.core.answer import AnswerMode, SessionRow, Turn
+from kebab.core.answers import AnswerMode, SessionRow, Turn
 
 
 def turn(session: str = "talk", question: str = "how?", **changes: Any) -> Turn:

@@ -19,7 +19,7 @@ from kebab.core.model_profile import (
 from kebab.errors.catalog import EmbeddingUnavailable
 
 if TYPE_CHECKING:
-    from kebab.core.vector import Matrix, Vector
+    from kebab.core.chunks import Matrix, Vector
 
 _WORD = re.compile(r"\w+")
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kebab.core.hit import Confidence, Hit, Page, Snippet, StoredChunk
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.search.calibrate import STRONG
+from kebab.core.queries import Confidence, Hit, Page, Snippet, StoredChunk
+from kebab.search.fusion import STRONG
 from kebab.wire.search import DegradedChannel, Retrieval
 
 

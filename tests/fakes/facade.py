@@ -16,25 +16,45 @@ from pathlib import Path
 from typing import Any, Self
 
 from kebab.app.facade import Kebab
-from kebab.app.queries import build_filters
+from kebab.app.search import build_filters
 from kebab.config.model import Settings
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Progress, ProgressKind, Report, silent
+from kebab.core.progress import Cancel, Progress, ProgressKind, Report, silent
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
-from kebab.wire.ask import Answer, AnswerEvent, AskRequest
-from kebab.wire.audit import ErrorAudit, ErrorsRequest, ErrorStats, InspectErrorRequest
-from kebab.wire.dupes import DupesRequest, Duplicates
-from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.ask import (
+    Answer,
+    AnswerEvent,
+    AskRequest,
+    SessionList,
+    SessionListRequest,
+    SessionRemoved,
+    SessionRmRequest,
+    SessionShowRequest,
+    SessionTranscript,
+)
+from kebab.wire.error import (
+    ErrorAudit,
+    ErrorCatalog,
+    ErrorsRequest,
+    ErrorStats,
+    ExplainRequest,
+    InspectErrorRequest,
+)
 from kebab.wire.health import (
     Doctor,
     DoctorRequest,
     InitReport,
     InitRequest,
+    Introspection,
+    ModelList,
+    ModelListRequest,
+    ModelPullRequest,
+    ModelReport,
+    ModelUseRequest,
     ResetReport,
     ResetRequest,
+    SchemaRequest,
 )
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
-from kebab.wire.introspect import Introspection, SchemaRequest
 from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
@@ -50,23 +70,8 @@ from kebab.wire.library import (
     RemoveReport,
     RmRequest,
 )
-from kebab.wire.model import (
-    ModelList,
-    ModelListRequest,
-    ModelPullRequest,
-    ModelReport,
-    ModelUseRequest,
-)
-from kebab.wire.related import RelatedDocs, RelatedRequest
+from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
 from kebab.wire.search import SearchRequest, SearchResponse
-from kebab.wire.session import (
-    SessionList,
-    SessionListRequest,
-    SessionRemoved,
-    SessionRmRequest,
-    SessionShowRequest,
-    SessionTranscript,
-)
 from kebab.wire.why import Explanation, WhyRequest
 from tests.fakes import replies, script
 

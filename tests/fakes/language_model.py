@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kebab.core.answer import Completion, Message
+from kebab.core.answers import Completion, Message
 
 _WORD = re.compile(r"\s*\S+|\s+")
 

@@ -10,12 +10,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from kebab.core.chunk import ChunkRow, KeyedScore, Passage, PendingChunk
-from kebab.core.hit import StoredChunk, VectorState
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key
-from kebab.core.keys import Keys, rising
-from kebab.core.query import Filters
-from kebab.core.rows import DocumentRow, FileStamp, Known, Source, Written
+from kebab.core.chunks import ChunkRow, KeyedScore, Passage, PendingChunk
+from kebab.core.documents import DocumentRow, FileStamp, Known, Source, Written
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, rising
+from kebab.core.queries import Filters, StoredChunk, VectorState
 from tests.fakes.passing import passes
 
 _TERM = re.compile(r'"((?:[^"]|"")*)"')

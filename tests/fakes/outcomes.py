@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from kebab.evals import resample
-from kebab.evals.figures import figures, hit_curve, reliability
+from kebab.evals import bootstrap
+from kebab.evals.metrics import figures, hit_curve, reliability
 from kebab.wire.evals import (
     EvalGolden,
     EvalMode,
@@ -70,9 +70,9 @@ def report(*modes: EvalMode, digest: str = "d" * 64, **changes: Any) -> EvalRepo
         limit=10,
         per_doc=None,
         by_doc=False,
-        resamples=resample.RESAMPLES,
-        level=resample.LEVEL,
-        seed=resample.SEED,
+        resamples=bootstrap.RESAMPLES,
+        level=bootstrap.LEVEL,
+        seed=bootstrap.SEED,
     )
     versions = EvalVersions(
         kebab="0.1.0", parser="markdown-v1", chunker="heading-v1", embedding=None, index="flat-v1"

@@ -2,8 +2,8 @@
 
 import re
 
-from kebab.core.query import Filters
-from kebab.core.rows import DocumentRow
+from kebab.core.documents import DocumentRow
+from kebab.core.queries import Filters
 
 
 def passes(row: DocumentRow, filters: Filters) -> bool:

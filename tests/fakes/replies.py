@@ -8,19 +8,29 @@ from kebab.wire.ask import (
     AnswerRetrieval,
     AnswerUsage,
     AnswerWarning,
+    SessionList,
+    SessionRemoved,
+    SessionSummary,
+    SessionTranscript,
+    SessionTurn,
 )
 from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.dupes import DuplicateGroup, DuplicateMember, Duplicates
-from kebab.wire.health import Doctor, DoctorCheck, InitReport, ResetReport
-from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
-from kebab.wire.introspect import (
+from kebab.wire.health import (
     Capabilities,
+    Doctor,
+    DoctorCheck,
     IndexBytes,
+    InitReport,
     Introspection,
     ModelInfo,
+    ModelList,
+    ModelReport,
+    ModelRow,
+    ResetReport,
     Stats,
     WireInfo,
 )
+from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, SlowFile
 from kebab.wire.library import (
     ChunkBrief,
     ChunkInspection,
@@ -32,20 +42,20 @@ from kebab.wire.library import (
     NotFound,
     RemoveReport,
 )
-from kebab.wire.model import ModelList, ModelReport, ModelRow
-from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs
+from kebab.wire.related import (
+    DuplicateGroup,
+    DuplicateMember,
+    Duplicates,
+    MatchedPassage,
+    PassagePair,
+    RelatedDoc,
+    RelatedDocs,
+)
 from kebab.wire.search import (
     Lift,
     Retrieval,
     SearchHit,
     SearchResponse,
-)
-from kebab.wire.session import (
-    SessionList,
-    SessionRemoved,
-    SessionSummary,
-    SessionTranscript,
-    SessionTurn,
 )
 from kebab.wire.why import (
     Explanation,

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from kebab.core.chunk import Chunk, ChunkRow
+from kebab.core.chunks import Chunk, ChunkRow
+from kebab.core.documents import DocumentRow, FileStamp, Source
 from kebab.core.ids import DocId, Key, chunk_id, digest, doc_id
-from kebab.core.rows import DocumentRow, FileStamp, Source
-from kebab.store.sqlite import waiting
+from kebab.store.sqlite import fts
 
 NOTES = Source(name="notes", root="/home/me/notes", kind="folder")
 OTHER = Source(name="other", root="/srv/other", kind="folder")
@@ -78,6 +78,6 @@ def document(
 
 def index_words(database: apsw.Connection, rows: Iterable[tuple[Key, str, str, str]]) -> None:
     """Put chunks into the word index: key, then the tokens of title, headings and body."""
-    waiting.prepare(database)
-    waiting.insert(database, rows)
-    waiting.settle(database)
+    fts.prepare(database)
+    fts.insert(database, rows)
+    fts.settle(database)

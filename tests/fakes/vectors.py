@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kebab.core.chunk import KeyedScore
-from kebab.core.ids import Key
-from kebab.core.keys import Keys, rising
-from kebab.core.rows import VectorRow
+from kebab.core.chunks import KeyedScore
+from kebab.core.documents import VectorRow
+from kebab.core.ids import Key, Keys, rising
 
 if TYPE_CHECKING:
-    from kebab.core.vector import Vector
+    from kebab.core.chunks import Vector
 
 
 class MemoryVectors:

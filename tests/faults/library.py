@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.lance.engine import LanceTable
 from kebab.store.lance.layout import table_path

@@ -10,10 +10,10 @@ from typing import Any
 import apsw
 import pytest
 
-from kebab.core.answer import AnswerMode, Refusal
+from kebab.core.answers import AnswerMode, Refusal
 from kebab.embed.registry import MINILM
-from kebab.store.sqlite.migrate import expected, scripts
-from kebab.store.sqlite.turns import SqliteConversations
+from kebab.store.sqlite.connection import expected, read_migrations
+from kebab.store.sqlite.sessions import SqliteConversations
 from tests.fakes import tiny_model
 from tests.fakes.console import Ran, environment, run
 from tests.fakes.conversations import turn
@@ -128,7 +128,7 @@ class Stage:
     def older(self) -> None:
         """An index that waits for a migration."""
         database = self._database()
-        for script in scripts()[:-1]:
+        for script in read_migrations()[:-1]:
             database.execute(script.read_text(encoding="utf-8"))
         database.execute(f"PRAGMA user_version = {expected() - 1}")
         database.close()

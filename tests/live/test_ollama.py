@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from kebab.core.answer import Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelRejected, TimedOut
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines

@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from kebab.core.answer import Completion, FinishReason
-from kebab.core.dialogue import LanguageModel
+from kebab.core.answers import Completion, FinishReason, LanguageModel
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.answer import AnswerMode, Refusal, SessionRow
+from kebab.core.answers import AnswerMode, Refusal, SessionRow
 from kebab.store.sqlite.connection import open_writer
-from kebab.store.sqlite.turns import SqliteConversations
+from kebab.store.sqlite.sessions import SqliteConversations
 from tests.fakes.conversations import MemoryConversations, turn
 
 LIMIT = 3

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.answer import Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.document import ParsedDocument
+from kebab.core.documents import ParsedDocument
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.registry import PARSERS

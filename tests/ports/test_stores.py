@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kebab.core.ids import ChunkId, DocId, Key, doc_id
-from kebab.core.keys import rising
+from kebab.core.documents import VectorRow
+from kebab.core.ids import ChunkId, DocId, Key, doc_id, rising
 from kebab.core.ports import LibraryReader
-from kebab.core.query import Filters
-from kebab.core.rows import VectorRow
-from kebab.store.lance.nearest import MappedVectors
+from kebab.core.queries import Filters
 from kebab.store.lance.table import LanceVectors
+from kebab.store.lance.vector_search import MappedVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.library import MemoryLibrary

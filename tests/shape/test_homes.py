@@ -35,7 +35,7 @@ HOMES = {
     ),
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
     # evaluation draws samples.
-    "numpy": ("kebab.embed", "kebab.evals.resample", "kebab.search", "kebab.store"),
+    "numpy": ("kebab.embed", "kebab.evals.bootstrap", "kebab.search", "kebab.store"),
     "onnx": ("kebab.embed",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),

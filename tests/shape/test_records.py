@@ -15,16 +15,16 @@ REASONS = {
     ("kebab.core.progress.Progress", "kebab.wire.ingest.IngestProgress"): (
         "long runs of other commands report it too, and it has no envelope"
     ),
-    ("kebab.core.query.Filters", "kebab.wire.search.FilteredRequest"): (
+    ("kebab.core.queries.Filters", "kebab.wire.search.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),
-    ("kebab.doctor.check.Finding", "kebab.wire.health.DoctorCheck"): (
+    ("kebab.doctor.findings.Finding", "kebab.wire.health.DoctorCheck"): (
         "it has no name and no duration before its step is over"
     ),
     ("kebab.errors.signal.Backoff", "kebab.wire.error.RetryAdvice"): (
         "`errors` stands below `wire`"
     ),
-    ("kebab.evals.resample.Estimate", "kebab.wire.evals.EvalFigure"): (
+    ("kebab.evals.bootstrap.Estimate", "kebab.wire.evals.EvalFigure"): (
         "statistics know no metric and no unit"
     ),
     ("kebab.ingest.outcome.FileOutcome", "kebab.wire.ingest.IngestItem"): (
@@ -33,7 +33,7 @@ REASONS = {
     ("kebab.ingest.outcome.IngestOutcome", "kebab.wire.ingest.IngestReport"): (
         "it holds errors without wording"
     ),
-    ("kebab.search.barriers.BrokenCondition", "kebab.wire.why.Barrier"): (
+    ("kebab.search.explain_terms.BrokenCondition", "kebab.wire.why.Barrier"): (
         "its phrase is parsed, and its filter has the name of a field"
     ),
 }

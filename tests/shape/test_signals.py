@@ -19,7 +19,7 @@ ADAPTERS = (
     "kebab.source",
     "kebab.store",
 )
-TRANSLATIONS = ("kebab.errors.dependency", "kebab.errors.refusal")
+TRANSLATIONS = ("kebab.errors.system", "kebab.errors.system")
 """Where the file system and the import system are translated for everybody."""
 SURFACES = ("kebab.app", "kebab.cli")
 MAY_RAISE = {

@@ -150,4 +150,4 @@ def test_a_program_waits_neither_for_what_draws_nor_for_what_ingests(indexed, tm
 
     assert "kebab.cli.context" in names
     assert not [name for name in names if name.startswith("kebab.cli.render.")]
-    assert not names & {"kebab.core.rows", "kebab.ingest", "kebab.app.redaction"}
+    assert not names & {"kebab.ingest", "kebab.app.redaction"}

@@ -10,11 +10,11 @@ from tests.shape.tree import ROOT, Module
 
 TABLES = {
     "apsw": (
-        "store/sqlite/test_failures.py",
+        "store/sqlite/test_errors.py",
         "test_the_table_holds_every_exception_of_apsw_and_no_other",
     ),
     "charset_normalizer": (
-        "parse/test_surprise.py",
+        "parse/test_deadline_surprise.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "click": (
@@ -34,15 +34,15 @@ TABLES = {
         "test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere",
     ),
     "lance_namespace": (
-        "store/lance/test_failures.py",
+        "store/lance/test_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "lancedb": (
-        "store/lance/test_failures.py",
+        "store/lance/test_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "markdown_it": (
-        "parse/test_surprise.py",
+        "parse/test_deadline_surprise.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "msgspec": (
@@ -58,7 +58,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
     ),
     "pyarrow": (
-        "store/lance/test_failures.py",
+        "store/lance/test_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "yaml": (
@@ -67,15 +67,15 @@ TABLES = {
     ),
     # Of Python's own library, what everything here rests on.
     "os": (
-        "errors/test_refusal.py",
+        "errors/test_system_refusal.py",
         "test_every_exception_of_the_system_is_translated",
     ),
     "builtins": (
-        "parse/test_surprise.py",
+        "parse/test_deadline_surprise.py",
         "test_every_exception_of_python_is_a_surprise_or_none_for_a_reason",
     ),
     "importlib": (
-        "errors/test_dependency.py",
+        "errors/test_system_dependency.py",
         "test_a_library_that_is_broken_is_to_be_installed_anew",
     ),
 }

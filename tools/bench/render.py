@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from kebab.bench.results import TIMES
 from kebab.cli.render.bench import draw, format_size
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.number import short
+from kebab.cli.render.canvas import Canvas, short
 from kebab.wire.bench import BenchGrowth, BenchImports, BenchReport
 
 _STEPS = "▁▂▃▄▅▆▇█"

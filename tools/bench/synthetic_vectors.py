@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from kebab.embed.inference import normalise
 from kebab.embed.registry import MINILM
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 
 if TYPE_CHECKING:
-    from kebab.core.vector import Matrix, Vector
+    from kebab.core.chunks import Matrix, Vector
 
 _BATCH = 1024
 _LETTERS_PER_TOKEN = 4

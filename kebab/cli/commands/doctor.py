@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.health import draw
+from kebab.cli.render.health import render_doctor
 from kebab.errors.signal import Exit
 from kebab.wire.health import DoctorRequest
 
@@ -23,4 +23,4 @@ def command(context: CommandContext, /) -> Exit:
     """
     with context.open_kebab() as kebab:
         reply = kebab.doctor(DoctorRequest())
-    return context.print_reply(reply, draw, Exit.DONE if reply.ok else Exit.UNUSABLE)
+    return context.print_reply(reply, render_doctor, Exit.DONE if reply.ok else Exit.UNUSABLE)

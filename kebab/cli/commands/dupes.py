@@ -9,9 +9,9 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, filter_options, merge_flags
 from kebab.cli.progress import report_work
-from kebab.cli.render.dupes import draw
+from kebab.cli.render.related import render_duplicates
 from kebab.errors.signal import Exit
-from kebab.wire.dupes import DupesRequest
+from kebab.wire.related import DupesRequest
 from kebab.wire.search import MAX_LIMIT
 
 _DEFAULTS = DupesRequest()
@@ -61,4 +61,4 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
         status = Exit.DONE if reply.groups else Exit.NO
         reporter.finish(status, cancelled=False)
     again = context.repeat_command_with("--cursor", reply.next_cursor) if reply.next_cursor else ""
-    return context.print_reply(reply, partial(draw, again=again), status)
+    return context.print_reply(reply, partial(render_duplicates, again=again), status)

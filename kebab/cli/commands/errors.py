@@ -9,7 +9,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.render.errors import draw_entry, draw_stats
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
-from kebab.wire.audit import Dimension, ErrorsRequest, InspectErrorRequest
+from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound
 
 

@@ -8,9 +8,7 @@ import click
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_measurements
-from kebab.cli.render.comparison import draw_comparison
-from kebab.cli.render.draft import draw_draft
-from kebab.cli.render.evals import draw_report
+from kebab.cli.render.evals import draw_comparison, draw_draft, draw_report
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.evals import PairedMetric
@@ -74,8 +72,7 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
     `--mode` every mode that can be had is measured. The knowledge base is only read, and no
     question is remembered.
     """
-    from kebab.evals.files import require_place, write_whole
-    from kebab.evals.golden import Sources
+    from kebab.evals.golden import Sources, require_place, write_whole
     from kebab.evals.run import EvalOptions, evaluate
 
     settings = context.load_settings()
@@ -157,9 +154,9 @@ def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) ->
     languages; for every five comes one of made-up words, which nothing answers. Good for comparing
     two states of one knowledge base; questions of your own tell more.
     """
-    from kebab.evals.asking import Pace
     from kebab.evals.draft import DraftOptions, draft
-    from kebab.evals.files import lines_of, require_place, write_whole
+    from kebab.evals.golden import lines_of, require_place, write_whole
+    from kebab.evals.run import Pace
 
     settings = context.load_settings()
     _refuse_when_read_only(context, "eval init")

@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.catalogue import draw_explanation
+from kebab.cli.render.errors import draw_explanation
 from kebab.config.model import Settings
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit

@@ -6,7 +6,7 @@ import click
 
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
-from kebab.cli.render.lines import draw
+from kebab.cli.render.documents import render_lines
 from kebab.errors.signal import Exit
 from kebab.wire.library import (
     FetchChunkRequest,
@@ -92,4 +92,4 @@ def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exi
 def _answer(context: CommandContext, /, reply: FetchResult | NotFound) -> Exit:
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw)
+    return context.print_reply(reply, render_lines)

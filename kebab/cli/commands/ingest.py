@@ -12,8 +12,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import ndjson_option
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.report import draw
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Report
+from kebab.core.progress import Cancel, Report
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 

@@ -7,12 +7,12 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.setup import draw
+from kebab.cli.render.health import render_init
 from kebab.config.load import load
 from kebab.config.model import Settings
 from kebab.errors.catalog import ConfigInvalid
-from kebab.errors.place import absolute
 from kebab.errors.signal import Exit
+from kebab.errors.system import absolute
 from kebab.wire.health import InitRequest
 
 
@@ -33,7 +33,7 @@ def command(context: CommandContext, *, workspace: str | None, force: bool) -> E
     settings = _settings(context, force=force)
     with context.open_kebab(settings) as kebab:
         reply = kebab.init(InitRequest(workspace=workspace, force=force))
-    return context.print_reply(reply, draw)
+    return context.print_reply(reply, render_init)
 
 
 def _settings(context: CommandContext, *, force: bool) -> Settings:

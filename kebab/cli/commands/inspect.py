@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
-from kebab.cli.render.inspection import draw_chunk, draw_document
+from kebab.cli.render.documents import draw_chunk, draw_document
 from kebab.errors.signal import Exit
 from kebab.wire.library import InspectChunkRequest, InspectDocRequest, NotFound
 

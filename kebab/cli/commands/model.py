@@ -11,10 +11,9 @@ from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.models import draw_list, draw_report
 from kebab.config.model import AUTO
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Report
+from kebab.core.progress import Cancel, Report
 from kebab.errors.signal import Exit
-from kebab.wire.model import (
+from kebab.wire.health import (
     ModelListRequest,
     ModelPullRequest,
     ModelReport,

@@ -7,7 +7,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, merge_flags, neighbour_options
-from kebab.cli.render.related import draw
+from kebab.cli.render.related import render_related
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.related import RelatedRequest
@@ -48,4 +48,4 @@ def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> 
         reply = kebab.related(request)
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw, Exit.DONE if reply.related else Exit.NO)
+    return context.print_reply(reply, render_related, Exit.DONE if reply.related else Exit.NO)

@@ -7,7 +7,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
-from kebab.cli.render.removal import draw_plan, draw_reset
+from kebab.cli.render.documents import draw_plan, draw_reset
 from kebab.errors.signal import Exit
 from kebab.wire.health import ResetRequest
 

@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.removal import draw_removed
+from kebab.cli.render.documents import draw_removed
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound, RmRequest
 

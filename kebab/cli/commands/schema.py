@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kebab.cli.render.canvas import Canvas
-    from kebab.wire.introspect import Introspection
+    from kebab.wire.health import Introspection
 
 
 @click.command(
@@ -29,7 +29,7 @@ def command(context: CommandContext, *, errors: bool) -> Exit:
     """
     if errors:
         return _catalogue(context)
-    from kebab.wire.introspect import SchemaRequest
+    from kebab.wire.health import SchemaRequest
 
     with context.open_kebab() as kebab:
         reply = kebab.schema(SchemaRequest())
@@ -37,7 +37,7 @@ def command(context: CommandContext, *, errors: bool) -> Exit:
 
 
 def _catalogue(context: CommandContext) -> Exit:
-    from kebab.cli.render.catalogue import draw_table
+    from kebab.cli.render.errors import draw_table
     from kebab.config.model import Settings
     from kebab.wire.error import ErrorCatalog, ExplainRequest
 
@@ -48,6 +48,6 @@ def _catalogue(context: CommandContext) -> Exit:
 
 
 def _draw(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":
-    from kebab.cli.render.introspection import draw
+    from kebab.cli.render.health import render_schema
 
-    return draw(reply, canvas)
+    return render_schema(reply, canvas)

@@ -10,8 +10,8 @@ from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
 from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
 from kebab.errors.signal import Exit
+from kebab.wire.ask import SessionListRequest, SessionRmRequest, SessionShowRequest
 from kebab.wire.library import NotFound
-from kebab.wire.session import SessionListRequest, SessionRmRequest, SessionShowRequest
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 _ALL = "session rm --all"

@@ -4,13 +4,10 @@ import shlex
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean, clean_lines
-from kebab.cli.render.hits import STALE, degraded, headings
+from kebab.cli.render.canvas import Canvas, plural
+from kebab.cli.render.hits import STALE, degraded, file_uri, headings, spot, stretch
 from kebab.cli.render.markdown import markdown
-from kebab.cli.render.measure import cells, fitted
-from kebab.cli.render.place import file_uri, spot, stretch
-from kebab.cli.render.sheet import plural
+from kebab.cli.render.width import cells, clean, clean_lines, fitted
 from kebab.wire.ask import Answer, AnswerCitation
 from kebab.wire.citation import Freshness
 from kebab.wire.search import SearchHit

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from kebab.bench.results import TIMES
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.number import short
+from kebab.cli.render.canvas import Canvas, short
+from kebab.cli.render.width import clean
 from kebab.wire.bench import BenchFigure, BenchReport
 
 _HEAD = ("", "median", "min … max", "ratio", "budget", "")

@@ -1,15 +1,15 @@
-"""The canvas that text is drawn on: its width, and whether it takes colour and links."""
+"""Defines the text canvas: width, colour, links, labelled values."""
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import click
 
 from kebab.cli.channels import Channel
 from kebab.cli.options import ColorChoice
-from kebab.cli.render.measure import wrapped
+from kebab.cli.render.width import wrapped
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
@@ -130,3 +130,34 @@ def uses_color(choice: ColorChoice, environ: Mapping[str, str], *, terminal: boo
     if environ.get("NO_COLOR"):
         return False
     return terminal or environ.get("FORCE_COLOR", "0") not in ("", "0")
+
+
+def labelled(pairs: Iterable[tuple[str, str]], canvas: Canvas, indent: str = "") -> Iterator[str]:
+    """Yield one line per pair with the values in one column; empty values are left out."""
+    kept = [(label, value) for label, value in pairs if value]
+    width = max((len(label) for label, _ in kept), default=0)
+    for label, value in kept:
+        yield f"{indent}{canvas.faint(f'{label:<{width}}')}  {value}"
+
+
+def sized(count: int) -> str:
+    """Return a number of bytes as a person reads it."""
+    size, units = float(count), ["kB", "MB", "GB", "TB"]
+    if size < 1000:  # noqa: PLR2004 - below the first unit
+        return f"{count} B"
+    unit = ""
+    while size >= 1000 and units:  # noqa: PLR2004 - from one unit to the next
+        size, unit = size / 1000, units.pop(0)
+    return f"{size:.1f} {unit}"
+
+
+def plural(count: int, one: str) -> str:
+    """Return a count with its noun."""
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
+def short(value: float) -> str:
+    """Return a number with three digits that count."""
+    if value >= 100:  # noqa: PLR2004 - three digits stand before the point
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - as many behind it as make three

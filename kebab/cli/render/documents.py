@@ -1,16 +1,27 @@
-"""A list of documents: columns for a person, tab-separated fields for a pipe."""
+"""Renders documents, passages, lines and removals."""
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.measure import cells, fitted, fitted_left, padded
-from kebab.wire.library import DocList, DocSummary
+from kebab.cli.render.canvas import Canvas, labelled, plural, sized
+from kebab.cli.render.hits import file_uri, spot
+from kebab.cli.render.width import cells, clean, clean_lines, fitted, fitted_left, padded
+from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.wire.health import ResetReport
+from kebab.wire.library import (
+    ChunkBrief,
+    ChunkInspection,
+    DocInspection,
+    DocList,
+    DocSummary,
+    FetchResult,
+    NotFound,
+    RemoveReport,
+)
 
 _DATE = len("2025-01-31")
 
 
-def draw(reply: DocList, canvas: Canvas, again: str = "") -> Iterator[str]:
+def render_list(reply: DocList, canvas: Canvas, again: str = "") -> Iterator[str]:
     """Yield one line per document; `again` asks for the next page."""
     if canvas.width is None:
         yield from map(_fields, reply.documents)
@@ -53,3 +64,142 @@ def _table(documents: list[DocSummary], canvas: Canvas, width: int) -> Iterator[
 
 def _flag(one: DocSummary) -> str:
     return "" if one.freshness == "fresh" else one.freshness
+
+
+def draw_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
+    """Yield a document with its passages."""
+    yield canvas.strong(clean(reply.document.title))
+    file = canvas.link(clean(reply.file), file_uri(reply.file)) if reply.file else ""
+    versions = [("parser", reply.parser_version), ("chunker", reply.chunker_version)]
+    rows = [*_summary(reply.document), ("file", file), ("hash", reply.content_hash), *versions]
+    yield from labelled(rows, canvas)
+    yield from (f"{canvas.odd('note:')} {clean(one)}" for one in reply.warnings)
+    yield ""
+    yield canvas.strong(plural(len(reply.chunks), "passage"))
+    for chunk in reply.chunks:
+        yield _brief(chunk, canvas)
+
+
+def draw_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
+    """Yield a passage with its text and its neighbours."""
+    yield canvas.strong(_headings(reply.chunk) or clean(reply.document.title))
+    yield from labelled(
+        [
+            ("chunk_id", reply.chunk.chunk_id),
+            ("place", canvas.place(spot(reply.chunk.citation))),
+            ("ordinal", str(reply.chunk.ordinal)),
+            ("vector", _vector(reply)),
+            ("hash", reply.text_hash),
+            ("previous", reply.previous_chunk_id or ""),
+            ("next", reply.next_chunk_id or ""),
+            *_summary(reply.document),
+        ],
+        canvas,
+    )
+    yield ""
+    yield clean_lines(reply.text)
+
+
+def _summary(document: DocSummary) -> list[tuple[str, str]]:
+    return [
+        ("doc_id", document.doc_id),
+        ("path", clean(document.doc_path)),
+        ("source", clean(document.source)),
+        ("media", document.media),
+        ("language", document.lang or "unknown"),
+        ("tags", clean(", ".join(document.tags))),
+        ("size", sized(document.size)),
+        ("modified", document.modified_at),
+        ("indexed", f"{document.indexed_at} ({document.freshness})"),
+    ]
+
+
+def _brief(chunk: ChunkBrief, canvas: Canvas) -> str:
+    place = canvas.place(spot(chunk.citation))
+    vector = "" if chunk.vector == "committed" else canvas.odd(f"  ({chunk.vector})")
+    size = plural(chunk.chars, "character")
+    tail = canvas.faint(f"{_headings(chunk)}  {size}")
+    return f"  {chunk.chunk_id}  {place}  {tail}{vector}"
+
+
+def _vector(reply: ChunkInspection) -> str:
+    version = f" ({reply.embedding_version})" if reply.embedding_version else ""
+    return reply.chunk.vector + version
+
+
+def _headings(chunk: ChunkBrief) -> str:
+    return clean(" > ".join(chunk.heading_path))
+
+
+def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
+    """Yield the lines."""
+    text = reply.text.removesuffix("\n")
+    if not canvas.terminal:
+        yield text
+        return
+    yield _header(reply, canvas)
+    width = len(str(reply.end_line))
+    asked = _asked(reply)
+    for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
+        margin = f"{number:>{width}} "
+        yield canvas.faint(margin) + (line if number in asked else canvas.faint(line))
+    if reply.truncated:
+        yield canvas.faint("cut off by --max-chars")
+
+
+def _header(reply: FetchResult, canvas: Canvas) -> str:
+    lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
+    fresh = {"fresh": "", "changed": "  changed since", "gone": "  file is gone, indexed text"}
+    note = canvas.odd(fresh[reply.freshness])
+    return f"{canvas.place(clean(reply.doc_path))}  {canvas.faint(lines)}{note}"
+
+
+def _asked(reply: FetchResult) -> range:
+    """Return the lines that were asked for; the others are context."""
+    match reply.citation:
+        case LineCitation(line=span):
+            return range(span.start, span.end + 1)
+        case CodeCitation(code=code):
+            return range(code.start, code.end + 1)
+        case _:
+            return range(reply.start_line, reply.end_line + 1)
+
+
+def render_not_found(reply: NotFound, canvas: Canvas) -> Iterator[str]:
+    """Yield why there is no answer, and which names would have one."""
+    yield clean(reply.error.message)
+    if reply.error.candidates:
+        title = "which of these?" if reply.error.kind == "ambiguous" else "did you mean?"
+        yield canvas.faint(title)
+        yield from (f"  {clean(one)}" for one in reply.error.candidates)
+
+
+def draw_removed(reply: RemoveReport, canvas: Canvas) -> Iterator[str]:
+    """Yield the documents that went, and whether they come back."""
+    for one in reply.removed:
+        yield f"{canvas.place(clean(one.doc_path))}  {canvas.faint(clean(one.title))}"
+    documents = plural(len(reply.removed), "document")
+    yield f"{documents} and {plural(reply.chunks, 'passage')} taken out of the index"
+    if reply.returns:
+        yield f"{canvas.odd('note:')} the files are still there: the next ingest reads them again"
+        yield f"{canvas.good('hint:')} name them in a `.kebabignore` file to keep them out"
+
+
+def draw_plan(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
+    """Yield what a reset would delete."""
+    yield f"this deletes {sized(reply.bytes_freed)} from {canvas.place(clean(reply.data_dir))}:"
+    yield from (f"  {clean(one)}" for one in reply.removed)
+    yield "sessions of questions and texts from standard input lie there and go too"
+    if reply.models_removed:
+        yield "model weights are deleted too"
+    yield "your own files stay as they are"
+
+
+def draw_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
+    """Yield what a reset deleted and what it left."""
+    if not reply.removed:
+        yield f"nothing to delete in {canvas.place(clean(reply.data_dir))}"
+    yield from (f"{canvas.faint('deleted')}  {clean(one)}" for one in reply.removed)
+    yield from (f"{canvas.faint('kept')}     {clean(one)}" for one in reply.kept)
+    if reply.removed:
+        yield f"{sized(reply.bytes_freed)} freed"

@@ -1,13 +1,20 @@
-"""Draws errors: one that is reported, counts in a table, and one of the log in full."""
+"""Renders errors, the catalogue and the audit log."""
 
 import shlex
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.sheet import labelled, plural
-from kebab.wire.audit import ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
-from kebab.wire.error import ErrorReply
+from kebab.cli.render.canvas import Canvas, labelled, plural
+from kebab.cli.render.width import clean
+from kebab.wire.catalog import describe_backoff
+from kebab.wire.error import (
+    ErrorAudit,
+    ErrorCatalog,
+    ErrorCount,
+    ErrorGroup,
+    ErrorReply,
+    ErrorRow,
+    ErrorStats,
+)
 
 _MINUTE = len("2025-01-31T12:00")
 _ID = 12
@@ -107,3 +114,45 @@ def _fields(group: ErrorGroup, one: ErrorCount) -> str:
 
 def _minute(moment: str) -> str:
     return clean(moment[:_MINUTE]).replace("T", " ")
+
+
+def draw_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
+    """Yield one line per code."""
+    width = max(len(one.code) for one in reply.errors)
+    for one in reply.errors:
+        yield f"{canvas.strong(f'{one.code:<{width}}')}  {one.exit_code}  {one.message}"
+    if canvas.terminal:
+        yield ""
+        yield canvas.faint("more of one: kebab explain CODE")
+
+
+def draw_explanation(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
+    """Yield all that is to be said of each code."""
+    for number, one in enumerate(reply.errors):
+        if number:
+            yield ""
+        yield from _explained(one, canvas)
+
+
+def _explained(one: ErrorRow, canvas: Canvas) -> Iterator[str]:
+    yield canvas.strong(one.code)
+    yield ""
+    for paragraph in one.explanation.split("\n\n"):
+        yield from canvas.paragraph(" ".join(paragraph.split()))
+        yield ""
+    details = ", ".join(f"{field.name} ({field.type})" for field in one.details)
+    yield from labelled(
+        [
+            ("message", one.message),
+            ("hint", one.hint or ""),
+            ("details", details),
+            ("exit status", str(one.exit_code)),
+            ("retry", one.retry),
+            ("try again", describe_backoff(one.backoff) if one.backoff else ""),
+            ("reserved", "nothing raises it yet" if one.reserved else ""),
+            ("kind", one.kind),
+            ("http", str(one.http_status)),
+            ("grpc", one.grpc_status),
+        ],
+        canvas,
+    )

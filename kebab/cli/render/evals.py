@@ -1,11 +1,21 @@
-"""A report of an evaluation: metrics by mode, the curve of hits, and how honest the scores are."""
+"""Renders evaluation reports and comparisons."""
 
 from collections.abc import Iterator, Sequence
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.sheet import plural
-from kebab.wire.evals import EvalBin, EvalFigure, EvalMode, EvalReport, MetricName
+from kebab.cli.render.canvas import Canvas, labelled, plural
+from kebab.cli.render.width import clean, fitted
+from kebab.wire.evals import (
+    EvalBin,
+    EvalChange,
+    EvalComparison,
+    EvalFigure,
+    EvalMode,
+    EvalPair,
+    EvalReport,
+    EvalSide,
+    MetricName,
+)
+from kebab.wire.golden import EvalDraft
 
 _GROUPS: dict[str, dict[MetricName, str]] = {
     "found": {
@@ -165,3 +175,84 @@ def _notes(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
             count = plural(channel.questions, "question")
             told = f"{mode.mode}: {channel.channel} did not answer {count}"
             yield from canvas.note(f"{told}: {clean(channel.reason)}")
+
+
+_SHOWN = 5
+_SURE = 0.05
+_NO_DIFFERENCE = "-"
+
+
+def draw_comparison(reply: EvalComparison, canvas: Canvas) -> Iterator[str]:
+    """Yield both reports, then each comparison with the questions that changed most."""
+    yield from labelled((("a", _side(reply.a)), ("b", _side(reply.b))), canvas)
+    sure = f"{reply.level:.0%} bootstrap intervals; p by {reply.flips} random signs, two-sided"
+    yield canvas.faint(f"{plural(reply.questions, 'question')}; {sure}, seed {reply.seed}")
+    for pair in reply.pairs:
+        yield ""
+        yield from _pair(pair, canvas)
+
+
+def _side(side: EvalSide) -> str:
+    made = side.versions
+    build = f"kebab v{made.kebab}, {made.chunker}, {made.embedding or 'no embedding model'}"
+    return f"{clean(side.path)}  {build}, revision {side.corpus_revision}"
+
+
+def _pair(pair: EvalPair, canvas: Canvas) -> Iterator[str]:
+    modes = pair.mode_a if pair.mode_a == pair.mode_b else f"{pair.mode_a} → {pair.mode_b}"
+    yield canvas.strong(f"{modes}  {pair.metric}")
+    difference = f"{pair.difference:+.3f}"
+    paint = (
+        canvas.faint
+        if pair.p_value >= _SURE
+        else canvas.good
+        if pair.difference > 0
+        else canvas.bad
+    )
+    yield (
+        f"  {pair.a:.3f} → {pair.b:.3f}   {paint(difference)}"
+        f"  ({pair.low:+.3f} … {pair.high:+.3f})   p = {pair.p_value:.4f}"
+    )
+    yield f"  better {pair.wins}, worse {pair.losses}, the same {pair.ties}"
+    yield from _changes("better", pair.better, canvas)
+    yield from _changes("worse", pair.worse, canvas)
+
+
+def _changes(label: str, changes: Sequence[EvalChange], canvas: Canvas) -> Iterator[str]:
+    if not changes:
+        return
+    more = f", {_SHOWN} of {len(changes)}" if len(changes) > _SHOWN else ""
+    yield canvas.faint(f"  {label}{more}")
+    for one in changes[:_SHOWN]:
+        ranks = f"{one.rank_a or _NO_DIFFERENCE} → {one.rank_b or _NO_DIFFERENCE}"
+        line = f"    {one.difference:+.2f}  {ranks:<9}  {clean(one.query)}"
+        yield fitted(line, canvas.width) if canvas.width else line
+
+
+_KINDS = {
+    "sentence": "most words of a sentence, in order",
+    "rarest": "the rarest words of a sentence",
+    "heading": "a heading and a rare word from below it",
+    "nonsense": "words that nobody wrote, half of them beside one that is there",
+}
+
+
+def draw_draft(reply: EvalDraft, canvas: Canvas) -> Iterator[str]:
+    """Yield where it lies, how its questions were made, and what they are good for."""
+    if not reply.written:
+        yield "the notes gave no question: too little running text"
+        return
+    yield canvas.place(clean(reply.path))
+    source = plural(reply.documents, "document")
+    yield f"{plural(reply.answerable, 'question')} from {source}, seed {reply.seed}"
+    made = ((str(count), _KINDS.get(kind, kind)) for kind, count in reply.by_kind.items())
+    yield from labelled(made, canvas, "  ")
+    languages = ", ".join(f"{name} {count}" for name, count in reply.by_language.items())
+    yield f"languages: {languages}"
+    if reply.answerable < reply.wanted:
+        yield from canvas.note(f"{reply.wanted} were asked for; the notes gave no more")
+    yield from canvas.note(
+        "the questions use words of the notes, which flatters search by words; "
+        "questions of your own tell more"
+    )
+    yield from canvas.hint(f"kebab eval run {clean(reply.path)}")

@@ -1,16 +1,18 @@
-"""What doctor found."""
+"""Renders the reports of doctor, schema and init."""
 
 from collections.abc import Iterator
+from typing import Any
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.sheet import plural
-from kebab.wire.health import Doctor, DoctorCheck
+import msgspec
+
+from kebab.cli.render.canvas import Canvas, labelled, plural
+from kebab.cli.render.width import clean
+from kebab.wire.health import Doctor, DoctorCheck, InitReport, Introspection
 
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
 
-def draw(reply: Doctor, canvas: Canvas) -> Iterator[str]:
+def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     """Yield every check with its mark, and how to mend what is not well."""
     yield canvas.strong(f"kebab v{reply.kebab_version}")
     yield ""
@@ -40,3 +42,58 @@ def _verdict(reply: Doctor, canvas: Canvas) -> str:
         return canvas.bad(f"{plural(failed, 'problem')} to mend")
     notes = f", {plural(warned, 'note')}" if warned else ""
     return canvas.good("healthy") + notes
+
+
+def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
+    """Yield the header and the four blocks."""
+    yield canvas.strong(f"kebab v{reply.kebab_version}")
+    yield from _block("wire schemas", canvas)
+    yield from (f"  {name}" for name in reply.wire.schemas)
+    yield from _block("capabilities", canvas)
+    yield from _rows(msgspec.to_builtins(reply.capabilities), canvas)
+    yield from _block("models", canvas)
+    yield from _rows(msgspec.to_builtins(reply.models), canvas)
+    yield from _block("stats", canvas)
+    yield from _rows(msgspec.to_builtins(reply.stats), canvas)
+    if reply.unreadable:
+        yield from ("", *canvas.note(clean(reply.unreadable.message)))
+        yield from canvas.hint(reply.unreadable.hint or "")
+
+
+def _block(title: str, canvas: Canvas) -> list[str]:
+    return ["", canvas.strong(title)]
+
+
+def _rows(values: dict[str, Any], canvas: Canvas) -> Iterator[str]:
+    width = max(map(len, values))
+    for name, value in values.items():
+        yield f"  {name:<{width}}  {_value(value, canvas)}".rstrip()
+
+
+def _value(value: Any, canvas: Canvas) -> str:
+    if value is True:
+        return canvas.good("✓")
+    if value is False:
+        return canvas.faint("✗")
+    if value is None:
+        return canvas.faint("none")
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items()) or canvas.faint("none")
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or canvas.faint("none")
+    return str(value)
+
+
+def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
+    """Yield where everything lies and what to do next."""
+    state = canvas.good("written") if reply.written else "already there; `--force` writes it anew"
+    yield from labelled(
+        [
+            ("settings", f"{canvas.place(clean(reply.config_path))}  {state}"),
+            ("data", clean(reply.data_dir)),
+            ("workspace", clean(reply.workspace or "")),
+        ],
+        canvas,
+    )
+    yield ""
+    yield canvas.faint("next: kebab ingest" + ("" if reply.workspace else " FOLDER"))

@@ -1,15 +1,104 @@
-"""A page of hits."""
+"""Renders a page of hits."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.measure import cells, fitted
-from kebab.cli.render.place import file_uri, spot
-from kebab.cli.render.snippets import INDENT, marked_lines
+from kebab.cli.render.width import cells, clean, fitted, wrapped
+from kebab.wire.citation import (
+    CellCitation,
+    Citation,
+    CodeCitation,
+    LineCitation,
+    PageCitation,
+    SectionCitation,
+    SlideCitation,
+)
 from kebab.wire.search import DegradedChannel, Retrieval, SearchHit, SearchResponse, TraceStage
+
+
+def spot(citation: Citation) -> str:
+    """Return a place as `path:line`, or with its page, slide, cell or section."""
+    return clean(citation.path) + _detail(citation)
+
+
+def stretch(citation: Citation) -> str:
+    """Return a place as `path:first-last`; where there are no lines, as `spot` does."""
+    match citation:
+        case LineCitation(line=lines) | CodeCitation(code=lines) if lines.end > lines.start:
+            return f"{clean(citation.path)}:{lines.start}-{lines.end}"
+        case _:
+            return spot(citation)
+
+
+def _detail(citation: Citation) -> str:
+    match citation:
+        case LineCitation():
+            return f":{citation.line.start}"
+        case CodeCitation():
+            return f":{citation.code.start}"
+        case PageCitation():
+            return f" p. {citation.page.number}"
+        case SlideCitation():
+            return f" slide {citation.slide.number}"
+        case CellCitation():
+            return f" cell {citation.cell.index}"
+        case SectionCitation():
+            return f" § {clean(citation.section.title)}"
+
+
+def file_uri(file: str | None) -> str | None:
+    """Return the link to a file, None when there is no absolute path or it cannot be one."""
+    if file is None:
+        return None
+    try:
+        return Path(file).as_uri()
+    except (ValueError, UnicodeEncodeError):
+        return None
+
+
+INDENT = "    "
+_NARROWEST = 20
+
+
+def marked_lines(
+    snippet: str, highlights: Sequence[tuple[int, int]], canvas: Canvas, indent: str = INDENT
+) -> Iterator[str]:
+    """Yield the lines of a snippet, broken to the canvas's width."""
+    text = clean(snippet)
+    marked = {place for start, end in highlights for place in range(start, end)}
+    marks = [place in marked for place in range(len(text))]
+    text, marks = _squeezed(text, marks)
+    room = max(_NARROWEST, canvas.width - len(indent)) if canvas.width else None
+    for start, end in wrapped(text, room) if room else [(0, len(text))]:
+        yield indent + _marked(text[start:end], marks[start:end], canvas)
+
+
+def _squeezed(text: str, marks: list[bool]) -> tuple[str, list[bool]]:
+    """Return text and marks with each run of blanks as one space, and none at the ends."""
+    kept = [
+        place
+        for place, character in enumerate(text)
+        if character != " " or (place + 1 < len(text) and text[place + 1] != " ")
+    ]
+    if kept and text[kept[0]] == " ":
+        kept = kept[1:]
+    return "".join(text[place] for place in kept), [marks[place] for place in kept]
+
+
+def _marked(text: str, marks: list[bool], canvas: Canvas) -> str:
+    if not canvas.color:
+        return text
+    parts, start = [], 0
+    for end in range(1, len(text) + 1):
+        if end == len(text) or marks[end] != marks[start]:
+            piece = text[start:end]
+            parts.append(canvas.match(piece) if marks[start] else piece)
+            start = end
+    return "".join(parts)
+
 
 _NEAREST = 3
 """How many passages are shown when none is convincing."""

@@ -8,12 +8,10 @@ from typing import Any, Self
 from msgspec import UNSET
 
 from kebab.cli.channels import Channel
-from kebab.cli.render.canvas import Canvas, limit_text_width
-from kebab.cli.render.clean import clean
+from kebab.cli.render.canvas import Canvas, limit_text_width, plural
 from kebab.cli.render.markdown import markdown
-from kebab.cli.render.measure import fitted
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
-from kebab.cli.render.sheet import plural
+from kebab.cli.render.width import clean, fitted
 from kebab.wire.ask import AnswerEvent
 
 _SOON_S = 2.0

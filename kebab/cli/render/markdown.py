@@ -11,11 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from kebab.cli.render.clean import clean, clean_lines
-from kebab.cli.render.measure import cell_width
-from kebab.cli.render.prose import PLAIN, Prose, Style
-from kebab.cli.render.table import Cell, laid_out
-from kebab.errors.dependency import needed
+from kebab.cli.render.layout import PLAIN, Cell, Prose, Style, laid_out
+from kebab.cli.render.width import cell_width, clean, clean_lines
+from kebab.errors.system import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

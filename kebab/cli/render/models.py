@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.sheet import labelled, plural, sized
-from kebab.wire.model import ModelList, ModelReport, ModelRow
+from kebab.cli.render.canvas import Canvas, labelled, plural, sized
+from kebab.wire.health import ModelList, ModelReport, ModelRow
 
 
 def draw_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from kebab.cli.channels import Channel
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.measure import fitted, fitted_left
-from kebab.cli.render.sheet import sized
+from kebab.cli.render.canvas import Canvas, sized
+from kebab.cli.render.width import clean, fitted, fitted_left
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.bench import BenchProgress
 from kebab.wire.evals import EvalProgress

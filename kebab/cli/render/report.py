@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.sheet import labelled, plural
+from kebab.cli.render.canvas import Canvas, labelled, plural
+from kebab.cli.render.width import clean
 from kebab.wire.ingest import IngestItem, IngestReport
 
 _FEW = 10

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean, clean_lines
+from kebab.cli.render.canvas import Canvas, plural
 from kebab.cli.render.markdown import markdown
-from kebab.cli.render.measure import cells, fitted, padded
-from kebab.cli.render.sheet import plural
-from kebab.wire.session import (
+from kebab.cli.render.width import cells, clean, clean_lines, fitted, padded
+from kebab.wire.ask import (
     SessionList,
     SessionRemoved,
     SessionSummary,

@@ -3,11 +3,8 @@
 from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.clean import clean
-from kebab.cli.render.hits import STALE, degraded, headings
-from kebab.cli.render.measure import fitted
-from kebab.cli.render.place import stretch
-from kebab.cli.render.snippets import INDENT
+from kebab.cli.render.hits import INDENT, STALE, degraded, headings, stretch
+from kebab.cli.render.width import clean, fitted
 from kebab.wire.why import (
     Barrier,
     Explanation,

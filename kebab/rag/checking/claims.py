@@ -9,9 +9,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kebab.rag.checking.codespans import Span, fenced, inside
-from kebab.rag.checking.markers import Marked, Placed, without
-from kebab.rag.checking.terms import key_terms
+from kebab.rag.checking.key_terms import key_terms
+from kebab.rag.checking.markers import Marked, Placed, Span, fenced, inside, without
 from kebab.text.layout import LayoutKind, build_layout
 from kebab.text.scripts import is_dense
 from kebab.text.sentences import find_sentence_spans

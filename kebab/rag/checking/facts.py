@@ -1,15 +1,40 @@
-"""Facts: the quantities, dates, names and quotations of a claim, which a passage has or has not."""
+"""Extracts the facts of a claim: quantities, dates, names and quotations."""
 
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from kebab.rag.checking.codespans import inside
 from kebab.rag.checking.dates import Date, dates, within
+from kebab.rag.checking.markers import inside
 from kebab.rag.checking.names import Name, Names, names
 from kebab.rag.checking.quantities import Amounts, Quantity, plain, quantities
-from kebab.rag.checking.quotations import quotations, verbatim
 from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
+
+_PAIRS = (
+    re.compile(r"(?<![\w\"])\"(?=\S)([^\"\n]{2,600})\"(?!\w)"),
+    re.compile("[\u201c\u201e]([^\u201c\u201d\u201e\n]{2,600})[\u201c\u201d]"),
+    re.compile("\u00ab([^\u00ab\u00bb\n]{2,600})\u00bb"),
+    re.compile("\u300c([^\u300c\u300d\n]{2,600})\u300d"),
+    re.compile("\u300e([^\u300e\u300f\n]{2,600})\u300f"),
+)
+_LEFT_OUT = re.compile(
+    r"\s*(?:\[\s*(?:\.{3}|\u2026)\s*\]|\(\s*(?:\.{3}|\u2026)\s*\)|\.{3,}|\u2026)\s*"
+)
+_ENDS = " \t.,;:!?\u3002\u3001\uff0c\uff01\uff1f'\""
+_normalize_word = re.compile(r"\w").search
+
+
+def quotations(text: str) -> list[str]:
+    """Return what stands between quotation marks, in parts where something was left out."""
+    found = [quote for pair in _PAIRS for quote in pair.findall(text)]
+    parts = (part.strip(_ENDS) for quote in found for part in _LEFT_OUT.split(quote))
+    return [part for part in parts if _normalize_word(part)]
+
+
+def verbatim(quotation: str, passage: str) -> bool:
+    """Return whether words stand in a folded passage, white space, case and end marks aside."""
+    return fold_text(quotation).strip(_ENDS) in passage
+
 
 _CODE = re.compile(r"`+([^`\n]{1,200})`+")
 _word = re.compile(r"\w").search

@@ -1,12 +1,28 @@
-"""Judging: which passages carry each claim of an answer, and what is wrong with the others."""
+"""Judges the claims of an answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
-from kebab.rag.checking.caveats import Caveat
 from kebab.rag.checking.claims import Claim
-from kebab.rag.checking.ground import Ground, Said, Verdict, check, listed, said
+from kebab.rag.checking.grounding import Ground, Said, Verdict, check, listed, said
+
+
+class Caveat(StrEnum):
+    """What is odd about a part of an answer."""
+
+    UNKNOWN_MARKER = "unknown_marker"
+    """A marker names no passage; it was taken out."""
+    WRONG_MARKER = "wrong_marker"
+    """A claim is carried by another passage that it cites, not by this one; it was taken out."""
+    UNSUPPORTED_CLAIM = "unsupported_claim"
+    """The passages that a claim cites do not carry it."""
+    UNCITED_CLAIM = "uncited_claim"
+    """A claim cites nothing, and no passage carries it."""
+    NO_CLAIM = "no_claim"
+    """The answer claims nothing, as a heading or a question does; nothing can be checked."""
+
 
 _ADDED = 0.25
 """The share of a claim's key terms that makes a passage worth citing beside another."""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from kebab.rag.checking.terms import matters
+from kebab.rag.checking.key_terms import matters
 from kebab.text.normalize import blank_spans, fold_text
 from kebab.text.scripts import DENSE
 from kebab.text.tokenizer import tokenize

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 
-from kebab.rag.checking.terms import matters
+from kebab.rag.checking.key_terms import matters
 from kebab.text.tokenizer import tokenize
 
 _DENYING = (

@@ -5,8 +5,7 @@ Citations are made from what was checked, so a list of sources by the model says
 
 import re
 
-from kebab.rag.checking.codespans import fenced, inside
-from kebab.rag.checking.markers import marks
+from kebab.rag.checking.markers import fenced, inside, marks
 
 _WHOLE = re.compile(r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
 _DEFINITION = re.compile(r"^[ \t]{0,3}\[(?P<note>\^?)[^\[\]\n]{1,40}\]:[ \t]*", re.MULTILINE)

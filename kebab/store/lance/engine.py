@@ -1,4 +1,4 @@
-"""The Lance table: the one place that imports LanceDB."""
+"""Writes the Lance table and rebuilds the vector file; the only module that imports LanceDB."""
 
 import importlib.util
 import os
@@ -9,19 +9,58 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
-from kebab.core.rows import VectorRow
 from kebab.errors.catalog import Op
-from kebab.errors.dependency import needed
-from kebab.errors.refusal import refused
+from kebab.errors.system import needed, refused
 from kebab.store.lance import layout
-from kebab.store.lance.failures import Panicking, translated
-from kebab.store.lance.sync import Fresh
+from kebab.store.lance.errors import Panicking, translated
+from kebab.store.lance.vector_file import Sidecar
 
 if TYPE_CHECKING:
-    from kebab.store.lance.sidecar import Batch, Keys
+    from kebab.store.lance.vector_file import Batch, Keys
+
+_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
+
+
+class Fresh:
+    """Waits, at the end of the block, until the files that a table gained within are on disk."""
+
+    def __init__(self, table: Path) -> None:
+        self._table = table
+        self._before: set[Path] = set()
+
+    def _files(self) -> set[Path]:
+        found: set[Path] = set()
+        for name in _FOLDERS:
+            folder = self._table / name
+            if folder.is_dir():
+                found.update(folder.iterdir())
+        return found
+
+    def __enter__(self) -> Self:
+        self._before = self._files()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            return
+        gained = self._files() - self._before
+        for path in [*sorted(gained), *{path.parent for path in gained}, self._table]:
+            _flush(path)
+
+
+def _flush(path: Path) -> None:
+    if not path.exists():
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
 
 RETENTION = timedelta(hours=1)
 """How long a dropped state stays readable; longer than any reader needs to copy it."""
@@ -186,3 +225,46 @@ def _spare_the_rest_client() -> None:
     spec = None if _CLIENT in sys.modules else importlib.util.find_spec(_CLIENT)
     if spec is not None:
         sys.modules[_CLIENT] = importlib.util.module_from_spec(spec)
+
+
+class _Overtaken(Exception):  # noqa: N818 - not an error: the writer was faster
+    """The table moved while it was copied, so which state was copied is unknown."""
+
+
+def rebuild(data_dir: Path, version: str, dimension: int) -> bool:
+    """Write the sidecar anew; return whether it could be written.
+
+    Raises:
+        StoreCorrupt: The table cannot be read.
+    """
+    table = LanceTable(data_dir, version, dimension)
+    stamp = layout.stamp(table.path)
+    if stamp is None:
+        return False
+    sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
+    try:
+        sidecar.create(stamp, _steady(table, stamp))
+    except (OSError, _Overtaken):
+        return False
+    return True
+
+
+def _steady(table: LanceTable, stamp: bytes) -> "Iterator[Batch]":
+    yield from table.batches()
+    if layout.stamp(table.path) != stamp:
+        raise _Overtaken
+
+
+def copied(data_dir: Path, version: str, dimension: int) -> "Batch":
+    """Return all rows of the table in memory.
+
+    Raises:
+        StoreCorrupt: The table cannot be read.
+    """
+    with needed(layout.FEATURE, "numpy"):
+        import numpy as np
+
+    empty = (np.empty(0, np.int64), np.empty((0, dimension), np.float32))
+    batches = [empty, *LanceTable(data_dir, version, dimension).batches()]
+    keys = np.concatenate([keys for keys, _ in batches])
+    return keys, np.concatenate([matrix for _, matrix in batches])

@@ -1,12 +1,19 @@
-"""Where the vector index lies, and by what a state of it is told, without importing LanceDB."""
+"""Defines where the vector index is stored, and the header of the vector file."""
 
+import mmap
 import os
 import re
+import struct
+import zlib
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab.core.ids import digest
-from kebab.errors.refusal import refusal
+from kebab.errors.system import refusal
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 FEATURE = "the vector index"
 """What does not work without the libraries of this package."""
@@ -84,3 +91,52 @@ def stamp(table: Path) -> bytes | None:
         except OSError as fault:
             raise refusal(fault, "read", manifest) from fault
     return None
+
+
+HEADER_BYTES = 64
+
+_MAGIC = b"kebabvec"
+_LAYOUT = 1
+_FIELDS = struct.Struct("<8sIIQ16s")
+_CHECKSUM = struct.Struct("<I")
+
+
+class Header(NamedTuple):
+    """How many rows stand in the file, and which state of the table they equal."""
+
+    dimension: int
+    rows: int
+    stamp: bytes
+
+    def pack(self) -> bytes:
+        """Return the header's bytes."""
+        fields = _FIELDS.pack(_MAGIC, _LAYOUT, self.dimension, self.rows, self.stamp)
+        return (fields + _CHECKSUM.pack(zlib.crc32(fields))).ljust(HEADER_BYTES, b"\0")
+
+    @staticmethod
+    def unpack(raw: bytes) -> "Header | None":
+        """Return the header that bytes hold, or None when they hold none."""
+        if len(raw) != HEADER_BYTES:
+            return None
+        (checksum,) = _CHECKSUM.unpack_from(raw, _FIELDS.size)
+        magic, layout, dimension, rows, stamp = _FIELDS.unpack_from(raw)
+        known = (magic, layout) == (_MAGIC, _LAYOUT)
+        intact = checksum == zlib.crc32(raw[: _FIELDS.size])
+        return Header(dimension, rows, stamp) if known and intact else None
+
+    def write(self, file: "BinaryIO") -> None:
+        """Write the header into a file, whose rows are there by now."""
+        os.pwrite(file.fileno(), self.pack(), 0)
+
+
+def forget(array: Any) -> None:
+    """Take what a mapped array has touched out of the memory of this process.
+
+    The file stays in the memory of the system, from where it is mapped again when it is touched.
+    An array that is no mapped one, or a system that cannot, changes nothing.
+    """
+    owner = array
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = getattr(owner, "base", None)
+    if owner is not None and hasattr(mmap, "MADV_DONTNEED"):
+        owner.madvise(mmap.MADV_DONTNEED)

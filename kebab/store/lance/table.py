@@ -8,19 +8,17 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from kebab.core.chunk import KeyedScore
-from kebab.core.ids import Key
-from kebab.core.keys import Keys
-from kebab.core.rows import VectorRow
-from kebab.errors.dependency import needed
+from kebab.core.chunks import KeyedScore
+from kebab.core.documents import VectorRow
+from kebab.core.ids import Key, Keys
+from kebab.errors.system import needed
 from kebab.store.lance import layout
-from kebab.store.lance.engine import LanceTable, load
-from kebab.store.lance.nearest import MappedVectors
-from kebab.store.lance.rebuild import rebuild
-from kebab.store.lance.sidecar import DEAD, Sidecar
+from kebab.store.lance.engine import LanceTable, load, rebuild
+from kebab.store.lance.vector_file import DEAD, Sidecar
+from kebab.store.lance.vector_search import MappedVectors
 
 if TYPE_CHECKING:
-    from kebab.core.vector import Vector
+    from kebab.core.chunks import Vector
 
 _MOST_DEAD = 0.25
 

@@ -1,6 +1,6 @@
 """The truth: documents, chunks, the word index and what is known of each vector."""
 
-from kebab.errors.dependency import needed
+from kebab.errors.system import needed
 
 with needed("the index", "apsw"):
     import apsw as _apsw  # noqa: F401 - the modules here load it at once, and this speaks first

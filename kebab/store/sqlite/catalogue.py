@@ -3,9 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
-from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.keys import Keys
-from kebab.core.library import (
+from kebab.core.documents import (
     Ambiguous,
     ChunkDetail,
     DocumentDetail,
@@ -13,10 +11,11 @@ from kebab.core.library import (
     LibraryCounts,
     StoredDocument,
 )
-from kebab.core.query import Filters
-from kebab.store.sqlite import chunks, state, vectors
+from kebab.core.ids import ChunkId, DocId, Key, Keys
+from kebab.core.queries import Filters
+from kebab.store.sqlite import chunks, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite.failures import translated
+from kebab.store.sqlite.errors import translated
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.values import strings
 
@@ -156,7 +155,7 @@ class Catalogue:
                 chunks=sum(states.values()),
                 assets=self._number("SELECT count(*) FROM assets"),
                 pending=states.get("pending", 0),
-                last_change=state.last_change(self._database),
+                last_change=transaction.last_change(self._database),
                 media=media,
                 lang=lang,
             )
@@ -170,12 +169,12 @@ class Catalogue:
     def vector_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
         with self._reading():
-            return vectors.committed(self._database)
+            return vector_state.committed(self._database)
 
     def garbage(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
         with self._reading():
-            return vectors.garbage(self._database)
+            return vector_state.garbage(self._database)
 
     def damage(self) -> list[str]:
         """Return what is wrong with the database, one sentence each; empty when all is well."""

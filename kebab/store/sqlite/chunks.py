@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunk import ChunkRow, Passage
-from kebab.core.hit import StoredChunk
+from kebab.core.chunks import ChunkRow, Passage
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
-from kebab.core.query import Filters
+from kebab.core.queries import Filters, StoredChunk
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite import fts, vectors, waiting
+from kebab.store.sqlite import fts, vector_state
 from kebab.store.sqlite.values import as_json, strings
 
 if TYPE_CHECKING:
-    from kebab.core.rows import DocumentRow, Written
+    from kebab.core.documents import DocumentRow, Written
 
 Place: TypeAlias = tuple[int, int, int, int, int, str]
 """Ordinal, offsets, lines and heading path."""
@@ -42,7 +41,7 @@ def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> "W
     A chunk keeps its key and its vector while its id and what is embedded for it stay. When only
     the latter changed (a new title), it gets a new key, so that no stale vector can answer for it.
     """
-    from kebab.core.rows import Written
+    from kebab.core.documents import Written
 
     old = _stored(database, target.doc)
     rows = target.row.chunks
@@ -76,8 +75,8 @@ def delete(database: apsw.Connection, keys: Collection[Key]) -> None:
     """Delete chunks with their words and states; note the vectors they leave behind."""
     if not keys:
         return
-    vectors.discard(database, keys)
-    waiting.delete(database, keys)
+    vector_state.discard(database, keys)
+    fts.delete_buffered(database, keys)
     database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
 
 
@@ -95,9 +94,9 @@ def _move(
         ((*_place(row), old.key) for old, row in moved),
     )
     headed = [(old, row) for old, row in kept if target.retitled or old.place[5] != _place(row)[5]]
-    waiting.delete(database, [old.key for old, _ in headed])
+    fts.delete_buffered(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
-    waiting.insert(database, _words(tokens, target.row.title, keyed))
+    fts.insert(database, _words(tokens, target.row.title, keyed))
 
 
 def _insert(
@@ -110,8 +109,8 @@ def _insert(
         " heading_path, text, text_hash, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         ((*(key, row.chunk_id, target.doc), *_place(row), *_content(row)) for key, row in keyed),
     )
-    waiting.insert(database, _words(tokens, target.row.title, keyed))
-    vectors.insert(database, (key for key, _ in keyed))
+    fts.insert(database, _words(tokens, target.row.title, keyed))
+    vector_state.insert(database, (key for key, _ in keyed))
 
 
 def _next_key(database: apsw.Connection) -> int:

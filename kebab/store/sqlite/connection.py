@@ -1,4 +1,4 @@
-"""Connections to the database: how it is opened for reading and for writing."""
+"""Opens database connections, and applies migrations."""
 
 from array import array
 from pathlib import Path
@@ -8,11 +8,10 @@ from urllib.parse import quote
 import apsw
 
 from kebab.errors.catalog import NotIndexed
-from kebab.errors.refusal import refused
-from kebab.store.sqlite import migrate, waiting
-from kebab.store.sqlite.failures import translated
-from kebab.store.sqlite.filters import lower_text
-from kebab.store.sqlite.glob import matches
+from kebab.errors.system import refused
+from kebab.store.sqlite import fts
+from kebab.store.sqlite.errors import translated
+from kebab.store.sqlite.filters import lower_text, matches
 
 FILE_NAME = "kebab.sqlite"
 _BUSY_MS = 5_000
@@ -34,12 +33,12 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     """
     path = database_path(data_dir)
     if not path.exists():
-        raise NotIndexed(data_dir=str(data_dir), expected=migrate.expected(), found=None)
+        raise NotIndexed(data_dir=str(data_dir), expected=expected(), found=None)
     with translated(str(path), "read"):
         database = _readable(path)
         _teach(database)
         try:
-            migrate.require(database, data_dir)
+            require(database, data_dir)
         except (NotIndexed, apsw.Error):
             database.close()
             raise
@@ -62,7 +61,7 @@ def _readable(path: Path) -> apsw.Connection:
 def _probed(database: apsw.Connection) -> apsw.Connection:
     try:
         database.set_busy_timeout(_BUSY_MS)
-        migrate.found(database)
+        found(database)
         database.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
     except apsw.Error:
         database.close()
@@ -111,7 +110,7 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         try:
             database.set_busy_timeout(_BUSY_MS)
             _configure(database)
-            migrate.upgrade(database, data_dir)
+            upgrade(database, data_dir)
         except (NotIndexed, apsw.Error):
             database.close()
             raise
@@ -126,7 +125,7 @@ def _configure(database: apsw.Connection) -> None:
     # Closing leaves the log empty, so that the database file alone is the whole truth.
     database.execute("PRAGMA journal_size_limit = 0")
     keep_log(database)
-    waiting.prepare(database)
+    fts.prepare(database)
 
 
 def empty_log(database: apsw.Connection) -> None:
@@ -144,3 +143,64 @@ def keep_log(database: apsw.Connection) -> None:
     """Leave the log files in place on closing, so that no later reader has to create them."""
     flag = array("i", [1])
     database.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, flag.buffer_info()[0])
+
+
+_WHEEL = Path(__file__).parents[2] / "_data" / "migrations"
+_CHECKOUT = Path(__file__).parents[3] / "migrations"
+
+
+def folder() -> Path:
+    """Return where the SQL files lie: inside the wheel, else in the checkout."""
+    return _WHEEL if _WHEEL.is_dir() else _CHECKOUT
+
+
+def read_migrations() -> list[Path]:
+    """Return the SQL files in the order in which they are applied."""
+    return sorted(folder().glob("V[0-9][0-9][0-9]__*.sql"))
+
+
+def number(script: Path) -> int:
+    """Return the schema version that a file leads to: `V002__search.sql` is 2."""
+    return int(script.name[1:4])
+
+
+def expected() -> int:
+    """Return the schema version that this build reads and writes."""
+    return number(read_migrations()[-1])
+
+
+def found(database: apsw.Connection) -> int:
+    """Return the schema version of a database; 0 before the first migration."""
+    return int(database.execute("PRAGMA user_version").get)
+
+
+def require(database: apsw.Connection, data_dir: Path) -> None:
+    """Refuse a database that waits for a migration or comes from a newer build.
+
+    Raises:
+        NotIndexed: The versions differ.
+    """
+    version, wanted = found(database), expected()
+    if version != wanted:
+        raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
+
+
+def upgrade(database: apsw.Connection, data_dir: Path) -> None:
+    """Bring a database to the version of this build, one transaction for each step.
+
+    Raises:
+        NotIndexed: The database comes from a newer build.
+    """
+    version, wanted = found(database), expected()
+    if version > wanted:
+        raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
+    for script in read_migrations():
+        if number(script) > version:
+            _apply(database, script)
+
+
+def _apply(database: apsw.Connection, script: Path) -> None:
+    sql = script.read_text(encoding="utf-8")
+    with database:
+        database.execute(sql)
+        database.execute(f"PRAGMA user_version = {number(script)}")

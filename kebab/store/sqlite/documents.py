@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from kebab.core.documents import DocumentRow, FileStamp, Known, Source
 from kebab.core.ids import DocId, Key
-from kebab.core.rows import DocumentRow, FileStamp, Known, Source
-from kebab.store.sqlite import vectors, waiting
+from kebab.store.sqlite import fts, vector_state
 from kebab.store.sqlite.values import as_json, clamped, signed, unsigned
 
 
@@ -149,8 +149,8 @@ def remove(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
         ids,
     )
     keys = [Key(key) for (key,) in rows]
-    vectors.discard(database, keys)
-    waiting.delete(database, keys)
+    vector_state.discard(database, keys)
+    fts.delete_buffered(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
     _drop_assets(database, [asset for (asset,) in assets])
     return len(keys)

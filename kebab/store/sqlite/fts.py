@@ -1,16 +1,20 @@
-"""The word index: rows of tokens in FTS5, keyed by chunk."""
+"""Writes the FTS5 index, with a buffer for the rows of one transaction."""
 
 from collections.abc import Callable, Collection
 from string import ascii_lowercase, ascii_uppercase
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import apsw
 
-from kebab.core.chunk import KeyedScore
+from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.values import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 Tokens: TypeAlias = Callable[[str], list[str]]
 Weights: TypeAlias = tuple[float, float, float]
@@ -68,3 +72,61 @@ def merge(database: apsw.Connection) -> None:
         )
         if database.total_changes() - before < 2:  # noqa: PLR2004 - the command itself counts as one
             return
+
+
+def prepare(database: "apsw.Connection") -> None:
+    """Make the table; it lives in memory and belongs to this connection."""
+    database.execute("PRAGMA temp_store = MEMORY")
+    database.execute(
+        "CREATE TEMP TABLE IF NOT EXISTS waiting_words"
+        " (key INTEGER PRIMARY KEY, title TEXT, headings TEXT, body TEXT)"
+    )
+
+
+def insert(database: "apsw.Connection", rows: "Iterable[tuple[Key, str, str, str]]") -> None:
+    """Let chunks be indexed: key, then the tokens of title, headings and body."""
+    database.executemany("INSERT INTO waiting_words VALUES (?, ?, ?, ?)", rows)
+
+
+def delete_buffered(database: "apsw.Connection", keys: "Collection[Key]") -> None:
+    """Take chunks out of the index, and out of what waits for it."""
+    database.executemany("DELETE FROM waiting_words WHERE key = ?", ((key,) for key in keys))
+    delete(database, keys)
+
+
+def settle(database: "apsw.Connection") -> None:
+    """Index what waits; one call, so that nothing comes between its two halves."""
+    database.execute(
+        "INSERT INTO chunks_fts (rowid, title, headings, body)"
+        " SELECT key, title, headings, body FROM waiting_words ORDER BY key;"
+        " DELETE FROM waiting_words"
+    )
+
+
+_MOST_WORDS = 1 << 16
+_LONGEST = 64
+
+
+class Vocabulary(dict[str, str]):
+    """Cuts texts as a tokenizer does that never joins what blanks divide.
+
+    A few thousand words are nearly all of what is written, so what each was cut into is kept, as
+    tokens joined by blanks. Of words that are seen for the first time too many are forgotten.
+    """
+
+    def __init__(self, tokens: "Tokens") -> None:
+        super().__init__()
+        self._tokens = tokens
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        cut = " ".join(self._tokens(word))
+        if len(word) <= _LONGEST:
+            self[word] = cut
+        return cut
+
+    def cut(self, text: str) -> list[str]:
+        """Return the tokens of a text in order, those of one word joined by blanks."""
+        words = text.replace("\n", " ").split(" ")
+        return list(filter(None, map(self.__getitem__, words)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from kebab.errors.catalog import IoError, Locked
-from kebab.errors.refusal import refused
+from kebab.errors.system import refused
 
 FILE_NAME = "writer.lock"
 _GLANCE_SECONDS = 0.05

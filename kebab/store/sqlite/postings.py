@@ -1,19 +1,13 @@
-"""The word index in memory: the rows of a word as arrays, scored at once.
-
-FTS5 looks up the size of every row that matches, which takes nine tenths of a search for words
-that thousands of rows hold. A process that stays open reads all sizes once, and the rows of each
-word when it is first asked for.
-"""
+"""Holds the postings of the word index in memory as arrays."""
 
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunk import KeyedScore
-from kebab.store.sqlite import columns
+from kebab.core.chunks import KeyedScore
 from kebab.store.sqlite.fts import FOLD
 
 if TYPE_CHECKING:
@@ -64,7 +58,7 @@ class Postings:
         database.execute(_INSTANCES)
         rows: list[Any] = database.execute(_SIZES).fetchall()
         self._keys = np.array([key for key, _ in rows], np.int64)
-        tokens = columns.varint_sums(size for _, size in rows)
+        tokens = varint_sums(size for _, size in rows)
         mean = max(1, int(tokens.sum())) / max(1, len(tokens))
         self._sizes = K1 * (1 - B + B * tokens / mean)
         self._rows: OrderedDict[str, Rows] = OrderedDict()
@@ -110,7 +104,7 @@ class Postings:
     def _read(self, term: str) -> Rows:
         import numpy as np
 
-        (found,) = columns.numbers(self._database, _OF_TERM, (term,))
+        (found,) = numbers(self._database, _OF_TERM, (term,))
         keys, column = found >> 2, found & 3
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         if not len(starts):
@@ -123,3 +117,55 @@ class Postings:
     def _idf(self, count: int) -> float:
         idf = math.log((len(self._keys) - count + 0.5) / (count + 0.5))
         return idf if idf > 0 else LEAST_IDF
+
+
+if TYPE_CHECKING:
+    Numbers: TypeAlias = NDArray[np.int64]
+
+_LAST_OF_VARINT = 0x80
+"""Bytes of a variable-length number that are below it end the number."""
+
+
+def numbers(database: apsw.Connection, sql: str, values: Sequence[str] = ()) -> "list[Numbers]":
+    """Return the columns of integers that a query joins with `group_concat`."""
+    row = database.execute(sql, values).fetchone() or ()
+    return [_parsed(text) for text in row]
+
+
+def places(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, Numbers]":
+    """Return those of the wanted keys that rising keys hold, and their places among them."""
+    import numpy as np
+
+    asked = np.fromiter(wanted, np.int64, len(wanted))
+    at = np.searchsorted(keys, asked)
+    inside = at < len(keys)
+    at, asked = at[inside], asked[inside]
+    there = keys[at] == asked
+    return asked[there], at[there]
+
+
+def _parsed(text: str | None) -> "Numbers":
+    import numpy as np
+
+    return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)
+
+
+def varint_sums(blobs: Iterable[bytes]) -> "Numbers":
+    """Return, for each blob of SQLite's variable-length integers, the sum of what it holds.
+
+    Such an integer is written in groups of seven bits, the highest first; all bytes but the last
+    have their high bit set (SQLite file format, section 1.6). No blob may be empty.
+    """
+    import numpy as np
+
+    rows = list(blobs)
+    if not rows:
+        return np.empty(0, np.int64)
+    raw = np.frombuffer(b"".join(rows), np.uint8)
+    ends = np.flatnonzero(raw < _LAST_OF_VARINT)
+    places = np.arange(len(raw))
+    behind = ends[np.searchsorted(ends, places)] - places
+    worth = (raw & (_LAST_OF_VARINT - 1)).astype(np.int64) << (7 * behind)
+    starts = np.cumsum([0, *map(len, rows[:-1])])
+    sums: Numbers = np.add.reduceat(worth, starts)
+    return sums

@@ -1,4 +1,4 @@
-"""The truth as search sees it."""
+"""Gives search read-only access to the library, from a pool of readers."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -7,16 +7,16 @@ from typing import Self
 
 import apsw
 
-from kebab.core.chunk import KeyedScore, Passage
-from kebab.core.hit import StoredChunk
+from kebab.core.chunks import KeyedScore, Passage
 from kebab.core.ids import DocId, DocNumber, Key
-from kebab.core.query import Filters
+from kebab.core.queries import Filters, StoredChunk
 from kebab.errors.catalog import InvalidInput
-from kebab.store.sqlite import chunks, fts, migrate, state, vectors
+from kebab.store.sqlite import chunks, fts, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite.connection import database_path, identity, open_reader
-from kebab.store.sqlite.failures import translated
-from kebab.store.sqlite.resident import Resident
+from kebab.store.sqlite.connection import database_path, expected, found, identity, open_reader
+from kebab.store.sqlite.errors import translated
+from kebab.store.sqlite.fts import EVEN, Weights
+from kebab.store.sqlite.revision_cache import Resident
 
 
 class SqliteReader:
@@ -67,7 +67,7 @@ class SqliteReader:
                 return False
             self._database.execute("BEGIN")
             self._current = False
-            return migrate.found(self._database) == migrate.expected()
+            return found(self._database) == expected()
         except apsw.Error:
             return False
 
@@ -103,12 +103,12 @@ class SqliteReader:
     def revision(self) -> int:
         """Return the corpus revision of the snapshot."""
         with self._reading():
-            return state.revision(self._database)
+            return transaction.revision(self._database)
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
         with self._reading():
-            return state.get_value(self._database, name)
+            return transaction.get_value(self._database, name)
 
     def chunk_count(self) -> int:
         """Return how many chunks the snapshot holds."""
@@ -140,7 +140,7 @@ class SqliteReader:
     def pending_count(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
         with self._reading():
-            return vectors.count(self._database, "pending")
+            return vector_state.count(self._database, "pending")
 
     def allowed(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
@@ -156,7 +156,7 @@ class SqliteReader:
         with self._reading():
             return self._resident().committed.serve(
                 lambda held: held.among(keys),
-                lambda: vectors.committed_among(self._database, keys),
+                lambda: vector_state.committed_among(self._database, keys),
             )
 
     def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
@@ -192,7 +192,7 @@ class SqliteReader:
         """Return what is held in memory of the revision of this snapshot."""
         if self._memory is not None and self._current:
             return self._memory
-        revision = state.revision(self._database)
+        revision = transaction.revision(self._database)
         if self._memory is None or self._memory.revision != revision:
             self._memory = Resident(self._database, self._weights, revision)
         self._current = True
@@ -200,3 +200,43 @@ class SqliteReader:
 
     def _reading(self) -> AbstractContextManager[None]:
         return translated(self.path, "read")
+
+
+class ReaderPool:
+    """Lends readers of one data directory; one that comes back is lent again, on a new snapshot.
+
+    Opening a database reads its schema, and what SQLite holds in memory of it is lost on closing.
+    One thread lends and gives back; a reader that was closed is no longer its borrower's.
+    """
+
+    def __init__(self, data_dir: Path, weights: Weights = EVEN) -> None:
+        self._data_dir = data_dir
+        self._weights = weights
+        self._idle: SqliteReader | None = None
+
+    def lend(self) -> SqliteReader:
+        """Return a reader with a snapshot of its own; to close it gives it back.
+
+        Raises:
+            NotIndexed: There is no database, or its schema is not the one of this build.
+            IoError: The file system refused.
+            StoreCorrupt: The file is not a database.
+        """
+        reader, self._idle = self._idle, None
+        if reader is not None:
+            if reader.renew():
+                return reader
+            reader.discard()
+        return SqliteReader(self._data_dir, self._weights, self._take)
+
+    def close(self) -> None:
+        """Close what is not lent."""
+        if self._idle is not None:
+            self._idle.discard()
+            self._idle = None
+
+    def _take(self, reader: SqliteReader) -> bool:
+        if self._idle is not None:
+            return False
+        self._idle = reader
+        return True

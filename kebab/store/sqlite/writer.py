@@ -6,17 +6,16 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
 
-from kebab.core.chunk import PendingChunk
-from kebab.core.hit import VectorState
-from kebab.core.ids import DocId, Key
-from kebab.core.keys import Keys
-from kebab.core.rows import DocumentRow, FileStamp, Known, Source, Written
-from kebab.store.sqlite import chunks, documents, fts, state, vectors
+from kebab.core.chunks import PendingChunk
+from kebab.core.documents import DocumentRow, FileStamp, Known, Source, Written
+from kebab.core.ids import DocId, Key, Keys
+from kebab.core.queries import VectorState
+from kebab.store.sqlite import chunks, documents, fts, transaction, vector_state
 from kebab.store.sqlite.connection import database_path, empty_log, open_writer
-from kebab.store.sqlite.failures import translated
+from kebab.store.sqlite.errors import translated
+from kebab.store.sqlite.fts import Vocabulary
 from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.transaction import Transactions
-from kebab.store.sqlite.vocabulary import Vocabulary
 
 
 class SqliteWriter:
@@ -116,28 +115,28 @@ class SqliteWriter:
     def pending(self, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks that lack a vector, by key."""
         with self._reading():
-            return vectors.pending(self._database, limit)
+            return vector_state.pending(self._database, limit)
 
     def pending_count(self) -> int:
         """Return how many chunks lack a vector."""
         with self._reading():
-            return vectors.count(self._database, "pending")
+            return vector_state.count(self._database, "pending")
 
     def embedded_twins(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
         with self._reading():
-            return vectors.twins(self._database, embed_hashes)
+            return vector_state.twins(self._database, embed_hashes)
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Stamp chunks, after their vectors are durable."""
         with self._transactions.unit():
-            if vectors.mark(self._database, keys, state, version):
+            if vector_state.mark(self._database, keys, state, version):
                 self._transactions.changed()
 
     def reset_vectors(self, states: Collection[VectorState]) -> int:
         """Make chunks in these states pending again; return how many."""
         with self._transactions.unit():
-            count = vectors.reset(self._database, states)
+            count = vector_state.reset(self._database, states)
             if count:
                 self._transactions.changed()
         return count
@@ -145,32 +144,32 @@ class SqliteWriter:
     def garbage(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
         with self._reading():
-            return vectors.garbage(self._database)
+            return vector_state.garbage(self._database)
 
     def clear_garbage(self, keys: Collection[Key]) -> None:
         """Forget garbage that the vector store no longer holds."""
         with self._transactions.unit():
-            vectors.clear_garbage(self._database, keys)
+            vector_state.clear_garbage(self._database, keys)
 
     def vector_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
         with self._reading():
-            return vectors.committed(self._database)
+            return vector_state.committed(self._database)
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
         with self._reading():
-            return state.get_value(self._database, name)
+            return transaction.get_value(self._database, name)
 
     def set_value(self, name: str, value: str | None) -> None:
         """Store a value by name; None forgets it."""
         with self._transactions.unit():
-            state.set_value(self._database, name, value)
+            transaction.set_value(self._database, name, value)
 
     def note_run(self, scope: str, started: float, finished: float, changed: int) -> None:
         """Remember a run; `last_ingest_at` is the finish of the last run that changed anything."""
         with self._transactions.unit():
-            state.note_run(self._database, scope, started, finished, changed)
+            transaction.note_run(self._database, scope, started, finished, changed)
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the database and let the search index merge."""

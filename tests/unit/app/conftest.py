@@ -13,10 +13,9 @@ from kebab.app.ingest import ingest
 from kebab.app.library import list_documents
 from kebab.app.search import search
 from kebab.config.load import load
-from kebab.core.cancel import Cancel
-from kebab.core.progress import silent
+from kebab.core.progress import Cancel, silent
 from kebab.embed.registry import MODELS
-from kebab.store.sqlite.migrate import expected
+from kebab.store.sqlite.connection import expected
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.library import DocSummary, ListRequest
 from kebab.wire.search import SearchRequest, SearchResponse

@@ -13,10 +13,9 @@ from kebab.errors.catalog import (
     NotIndexed,
     ReadOnly,
 )
-from kebab.rag.prompting.prompt import NOT_IN_NOTES
-from kebab.wire.ask import AnswerEvent, AskRequest
+from kebab.rag.prompt import NOT_IN_NOTES
+from kebab.wire.ask import AnswerEvent, AskRequest, SessionShowRequest, SessionTranscript
 from kebab.wire.library import NotFound
-from kebab.wire.session import SessionShowRequest, SessionTranscript
 from tests.fakes.ollama import Pause, Say, fake_ollama
 
 BACKUPS = """\

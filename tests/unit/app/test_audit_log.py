@@ -8,7 +8,7 @@ from kebab import __version__
 from kebab.app.audit_log import Call, audit, record
 from kebab.app.classify import classify
 from kebab.errors.catalog import ModelUnreachable
-from kebab.wire.audit import ErrorAudit
+from kebab.wire.error import ErrorAudit
 from tools.schemas import build_schema
 
 CALL = Call(("search", "--api-key", "hunter2", "what?"), "/kb")

@@ -218,7 +218,7 @@ def test_two_faults_have_two_correlation_ids():
 
 def test_a_library_that_cannot_be_loaded_is_named_and_a_module_of_ours_is_a_bug():
     foreign = ModuleNotFoundError("No module named 'rich'", name="rich")
-    ours = ImportError("cannot import name 'x'", name="kebab.rag.prompting.prompt")
+    ours = ImportError("cannot import name 'x'", name="kebab.rag.prompt")
 
     told, bug = (classify(fault, operation="search").reply for fault in (foreign, ours))
 

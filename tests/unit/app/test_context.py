@@ -4,7 +4,7 @@ import time
 import pytest
 
 from kebab.app.context import SystemClock
-from kebab.core.stored import EMBEDDING_VERSION
+from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, ReadOnly
 from tests.fakes.conversations import turn
 from tests.fakes.embedder import HashingEmbedder

@@ -8,8 +8,8 @@ import pytest
 from kebab import __version__
 from kebab.app.doctor import doctor
 from kebab.app.library import remove
+from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
-from kebab.core.rows import VectorRow
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model

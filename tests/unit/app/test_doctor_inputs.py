@@ -5,7 +5,7 @@ import pytest
 from kebab.app.doctor import build_inputs
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import ModelUnreachable, NotIndexed, StoreCorrupt
-from kebab.store.sqlite.migrate import expected
+from kebab.store.sqlite.connection import expected
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from kebab.app.dupes import dupes
 from kebab.core.progress import silent
 from kebab.errors.catalog import InvalidCursor, InvalidInput, NotIndexed, StaleCursor
-from kebab.wire.dupes import DupesRequest
+from kebab.wire.related import DupesRequest
 
 WORDS = [f"word{number}" for number in range(3000)]
 

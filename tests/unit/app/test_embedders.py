@@ -4,8 +4,7 @@ import pytest
 
 from kebab.app.embedders import Embedders
 from kebab.config.load import load
-from kebab.core.cancel import Cancel
-from kebab.core.progress import silent
+from kebab.core.progress import Cancel, silent
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import (
     ConfigInvalid,

@@ -11,7 +11,7 @@ from kebab.app.errors import count_errors, inspect_error
 from kebab.config.model import Settings
 from kebab.config.paths import places
 from kebab.errors.catalog import IoError, Locked, ModelBusy
-from kebab.wire.audit import ErrorsRequest, InspectErrorRequest
+from kebab.wire.error import ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound
 
 START = 1_700_000_000.0

@@ -8,17 +8,27 @@ import pytest
 
 from kebab.app.facade import Kebab
 from kebab.config.load import load
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Report
+from kebab.core.progress import Cancel, Report
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
-from kebab.wire.ask import AnswerEvent, AskRequest
-from kebab.wire.audit import ErrorsRequest, InspectErrorRequest
-from kebab.wire.dupes import DupesRequest
-from kebab.wire.error import ExplainRequest
-from kebab.wire.health import DoctorRequest, InitRequest, ResetRequest
+from kebab.wire.ask import (
+    AnswerEvent,
+    AskRequest,
+    SessionListRequest,
+    SessionRmRequest,
+    SessionShowRequest,
+)
+from kebab.wire.error import ErrorsRequest, ExplainRequest, InspectErrorRequest
+from kebab.wire.health import (
+    DoctorRequest,
+    InitRequest,
+    ModelListRequest,
+    ModelPullRequest,
+    ModelUseRequest,
+    ResetRequest,
+    SchemaRequest,
+)
 from kebab.wire.ingest import IngestProgress, IngestRequest, IngestTextRequest
-from kebab.wire.introspect import SchemaRequest
 from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
@@ -33,12 +43,10 @@ from kebab.wire.library import (
     RemoveReport,
     RmRequest,
 )
-from kebab.wire.model import ModelListRequest, ModelPullRequest, ModelUseRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import Request
-from kebab.wire.related import RelatedRequest
+from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.search import SearchRequest
-from kebab.wire.session import SessionListRequest, SessionRmRequest, SessionShowRequest
 from kebab.wire.why import WhyRequest
 from tests.fakes.facade import FakeKebab
 

@@ -7,8 +7,7 @@ import pytest
 
 from kebab.app.ingest import ingest, ingest_report, ingest_text
 from kebab.app.library import remove
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Progress, ProgressKind, silent
+from kebab.core.progress import Cancel, Progress, ProgressKind, silent
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.language_models import build_language_model, check_server, resolve_endpoint
 from kebab.config.load import load
-from kebab.core.answer import Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import ConfigInvalid, ModelNotPulled, ModelRejected, ModelUnreachable
 from tests.fakes.ollama import Say as OllamaSays
 from tests.fakes.ollama import fake_ollama

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from kebab.app.library import inspect_chunk, inspect_doc, list_documents, remove
-from kebab.core.rows import Source
+from kebab.core.documents import Source
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, ReadOnly
 from kebab.wire.library import (

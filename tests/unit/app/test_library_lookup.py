@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.app.library import find_chunk_id, find_document_id, not_found, open_catalogue
-from kebab.core.library import Ambiguous
+from kebab.core.documents import Ambiguous
 from kebab.errors.catalog import NotIndexed
 from kebab.wire.library import NotFound
 

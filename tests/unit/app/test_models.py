@@ -3,11 +3,10 @@ import shutil
 import pytest
 
 from kebab.app.models import list_models, pull_model, use_model
-from kebab.core.cancel import Cancel
-from kebab.core.progress import silent
+from kebab.core.progress import Cancel, silent
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, ReadOnly, UsageInvalid
-from kebab.wire.model import ModelPullRequest, ModelUseRequest
+from kebab.wire.health import ModelPullRequest, ModelUseRequest
 
 
 def _use(desk, name, **flags):

@@ -8,12 +8,11 @@ from kebab.app.doctor import doctor
 from kebab.app.models import list_models, use_model
 from kebab.app.related import related
 from kebab.app.schema import describe
-from kebab.core.cancel import Cancel
 from kebab.core.model_profile import CosineScale, LanguageTrust, ProbePair
-from kebab.core.progress import silent
+from kebab.core.progress import Cancel, silent
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.wire.model import ModelUseRequest
+from kebab.wire.health import ModelUseRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import tiny_model
 

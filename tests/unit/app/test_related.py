@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.related import related
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
-from kebab.store.lance.nearest import MappedVectors
+from kebab.store.lance.vector_search import MappedVectors
 from kebab.wire.library import NotFound
 from kebab.wire.related import RelatedRequest
 

@@ -7,8 +7,7 @@ from kebab.app.context import AppContext
 from kebab.app.ingest import ingest_text
 from kebab.app.reset import reset, size
 from kebab.config.load import load
-from kebab.core.cancel import Cancel
-from kebab.core.progress import silent
+from kebab.core.progress import Cancel, silent
 from kebab.errors.catalog import Locked, NotIndexed, ReadOnly
 from kebab.wire.health import ResetRequest
 from kebab.wire.ingest import IngestTextRequest

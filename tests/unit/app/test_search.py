@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from kebab.app.queries import build_query
-from kebab.core.query import Filters, Mode
+from kebab.app.search import build_query
+from kebab.core.queries import Filters, Mode
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,

@@ -1,16 +1,16 @@
 import pytest
 
 from kebab.app.sessions import list_sessions, named, remove_sessions, show_session
-from kebab.core.answer import AnswerMode, Refusal
+from kebab.core.answers import AnswerMode, Refusal
 from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly
-from kebab.wire.library import NotFound
-from kebab.wire.session import (
+from kebab.wire.ask import (
     SessionRemoved,
     SessionRmRequest,
     SessionShowRequest,
     SessionSummary,
     SessionTranscript,
 )
+from kebab.wire.library import NotFound
 from tests.fakes.conversations import turn
 
 USES = {

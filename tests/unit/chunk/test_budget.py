@@ -1,8 +1,8 @@
 import pytest
 
 from kebab.chunk.budget import Budget, Slice, contexts, fit
-from kebab.chunk.identify import DEFAULT_LIMIT
-from kebab.core.chunk import embed_text
+from kebab.chunk.ids import DEFAULT_LIMIT
+from kebab.core.chunks import embed_text
 
 
 def words(texts):

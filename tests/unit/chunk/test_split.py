@@ -3,11 +3,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kebab.chunk.budget import Budget
-from kebab.chunk.estimate import estimate
 from kebab.chunk.split import split
-from kebab.core.chunk import embed_text
+from kebab.chunk.token_count import estimate
+from kebab.core.chunks import embed_text
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.text import TextParser
+from kebab.parse.plain_text import TextParser
 
 SENTENCES = [
     "The cache is empty. ",

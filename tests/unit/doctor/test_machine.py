@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from kebab.doctor import machine
-from kebab.doctor.check import well
+from kebab.doctor.findings import well
 from kebab.doctor.machine import SettingsFile
 from kebab.errors.catalog import ConfigInvalid
 

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.ids import Key
-from kebab.core.keys import rising
+from kebab.core.ids import Key, rising
 from kebab.doctor import storage
 from kebab.doctor.storage import KnownTerm, Schema, Storage
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kebab.core.cancel import Cancel
+from kebab.core.progress import Cancel
 from kebab.embed import model_directory
 from kebab.embed.install import find_stored_model, install_best_model, install_model
 from kebab.embed.model_directory import choose_precision, find_installed, verify_files

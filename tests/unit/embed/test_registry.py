@@ -3,8 +3,8 @@ import re
 import pytest
 
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS, find_model
-from kebab.embed.scripts import known
 from kebab.errors.catalog import InvalidInput
+from kebab.text.scripts import is_written_in
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_the_hub_repository_is_the_one_that_fastembed_knows():
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
 def test_scripts_are_ones_that_can_be_told_apart(model):
-    assert known("12:30", model.scripts)
-    assert model.scripts is None or not known("데이터", model.scripts)
+    assert is_written_in("12:30", model.scripts)
+    assert model.scripts is None or not is_written_in("데이터", model.scripts)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)

@@ -2,8 +2,7 @@ import time
 
 import pytest
 
-from kebab.core.cancel import Cancel
-from kebab.core.progress import Progress, ProgressKind
+from kebab.core.progress import Cancel, Progress, ProgressKind
 from kebab.embed.registry import MINILM
 from kebab.embed.sources import DownloadSource, FetchProgress, SourceRace, SourceTimeouts
 from kebab.errors.catalog import Cancelled

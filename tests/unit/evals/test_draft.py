@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from kebab.evals.asking import Pace
 from kebab.evals.draft import DraftOptions, draft
-from kebab.evals.terms import terms
+from kebab.evals.run import Pace
+from kebab.evals.sampling import terms
 from tests.fakes.notes import NotesKebab
 
 LONG = (

@@ -3,8 +3,7 @@ import json
 import pytest
 
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.evals.golden import Sources, digest, load, read_qrels
-from kebab.evals.question import Question
+from kebab.evals.golden import Question, Sources, digest, load, read_qrels
 
 
 @pytest.fixture

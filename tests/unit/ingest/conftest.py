@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kebab.chunk.budget import Budget
-from kebab.core.cancel import Cancel
-from kebab.ingest.request import IngestPorts, IngestRequest
+from kebab.core.progress import Cancel
+from kebab.ingest.ports import IngestPorts, IngestRequest
 from kebab.ingest.run import run
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.text import TextParser
+from kebab.parse.plain_text import TextParser
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.library import MemoryLibrary
 from tests.fakes.vectors import MemoryVectors

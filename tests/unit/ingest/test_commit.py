@@ -1,15 +1,15 @@
 import pytest
 
 from kebab.chunk.budget import Budget
-from kebab.core.cancel import Cancel
+from kebab.core.documents import Source
 from kebab.core.ids import DocId, doc_id
-from kebab.core.rows import Source
+from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError, StoreCorrupt
+from kebab.ingest.build import Press, recipes
 from kebab.ingest.commit import Committer
-from kebab.ingest.moves import Gone, Work
 from kebab.ingest.outcome import ItemKind
-from kebab.ingest.prepare import Press, recipes
-from kebab.ingest.pulse import Pulse
+from kebab.ingest.plan import Gone, Work
+from kebab.ingest.ports import Pulse
 from kebab.source.walk import FileEntry
 from tests.fakes.library import MemoryLibrary
 

@@ -1,11 +1,10 @@
 import pytest
 
-from kebab.core.cancel import Cancel
-from kebab.core.keys import rising
-from kebab.core.progress import ProgressKind
+from kebab.core.ids import rising
+from kebab.core.progress import Cancel, ProgressKind
 from kebab.ingest import embedding
 from kebab.ingest.embedding import FLUSH_S, Filler, Stores
-from kebab.ingest.pulse import Pulse
+from kebab.ingest.ports import Pulse
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from kebab.core.documents import FileStamp, Known, Source
 from kebab.core.ids import DocId, content_hash
-from kebab.core.rows import FileStamp, Known, Source
 from kebab.ingest.outcome import ItemKind
 from kebab.ingest.plan import RACY_NS, Comparison, compare
+from kebab.ingest.scan import Survey
 from kebab.ingest.scopes import Scope
-from kebab.ingest.survey import Survey
 from kebab.source.walk import FileEntry, Scan
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")

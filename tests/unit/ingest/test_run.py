@@ -3,9 +3,8 @@ from collections import Counter
 
 import pytest
 
-from kebab.core.cancel import Cancel
-from kebab.core.document import ParsedDocument
-from kebab.core.progress import ProgressKind
+from kebab.core.documents import ParsedDocument
+from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingMismatch,
@@ -16,7 +15,7 @@ from kebab.errors.catalog import (
     UnsupportedMedia,
 )
 from kebab.ingest.outcome import ItemKind
-from kebab.ingest.request import IngestPorts, IngestRequest
+from kebab.ingest.ports import IngestPorts, IngestRequest
 from kebab.ingest.run import run
 from kebab.source.ignore import IgnoreRules
 from kebab.source.walk import ScanRules

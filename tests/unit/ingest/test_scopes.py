@@ -1,9 +1,8 @@
 import pytest
 
-from kebab.core.rows import Source
-from kebab.core.stored import STDIN
+from kebab.core.documents import STDIN, Source
 from kebab.errors.catalog import IoError
-from kebab.ingest.request import IngestRequest
+from kebab.ingest.ports import IngestRequest
 from kebab.ingest.scopes import Nothing, Scope, choose, is_below
 from tests.fakes.library import MemoryLibrary
 

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import IoError, ParseFailed
-from kebab.ingest.request import IngestRequest, TextNote
+from kebab.ingest.ports import IngestRequest, TextNote
 from kebab.ingest.stdin import compose, file_name, ingest_text
 from kebab.parse.markdown import MarkdownParser
 from kebab.source.walk import ScanRules

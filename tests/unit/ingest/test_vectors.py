@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.core.cancel import Cancel
-from kebab.core.keys import rising
-from kebab.core.stored import EMBEDDING_VERSION, VECTORS_DIRTY
+from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
+from kebab.core.ids import rising
+from kebab.core.progress import Cancel
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
-from kebab.ingest.pulse import Pulse
+from kebab.ingest.ports import Pulse
 from kebab.ingest.vectors import Around, VectorSide
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.answer import Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import ModelProtocol
 from kebab.llm.api_key import ApiKey
 from kebab.llm.chat import MAX_TOKEN_CHARS, AnswerReader, ChatModel, ChatOptions

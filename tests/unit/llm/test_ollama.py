@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from kebab.core.answer import Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,

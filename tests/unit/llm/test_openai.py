@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from kebab.core.answer import Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import ConfigInvalid, ModelRejected, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import parse_base_url

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kebab.core.answer import Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,

@@ -1,4 +1,4 @@
-from kebab.core.document import Block, BlockKind
+from kebab.core.documents import Block, BlockKind
 from kebab.parse.blocks import Span, paragraphs, place, shift
 
 

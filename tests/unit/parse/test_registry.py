@@ -1,6 +1,6 @@
 from kebab.parse.markdown import MarkdownParser
+from kebab.parse.plain_text import TextParser
 from kebab.parse.registry import PARSERS, active
-from kebab.parse.text import TextParser
 
 
 def test_media_types_have_parsers():

@@ -1,11 +1,10 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.answer import AnswerMode, Inquiry, Refusal
-from kebab.core.query import Filters, Mode
+from kebab.core.answers import AnswerMode, Inquiry, Refusal
+from kebab.core.queries import Filters, Mode
 from kebab.errors.catalog import InvalidInput
-from kebab.rag.engine import AskEngine
-from kebab.rag.worded import NO_USAGE, Worded
+from kebab.rag.engine import NO_USAGE, AskEngine, Worded
 from kebab.wire.ask import AnswerWarning
 from tests.fakes.evidence import hit, page, stored
 

@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kebab.core.answer import Passage
+from kebab.core.answers import Passage
 from kebab.errors.catalog import TimedOut
 from kebab.rag.extract import EMBEDDED, extract
-from kebab.search.calibrate import standing
+from kebab.search.fusion import standing
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 from tests.fakes.evidence import stored
 

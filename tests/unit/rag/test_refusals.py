@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.answer import Refusal
+from kebab.core.answers import Refusal
 from kebab.rag.refusals import SENTENCES, refusal_sentence
 from kebab.text.language import detect_question_language
 

@@ -1,8 +1,8 @@
 import pytest
 
-from kebab.core.chunk import Chunk, ChunkRow, embed_text
+from kebab.core.chunks import Chunk, ChunkRow, embed_text
+from kebab.core.documents import DocumentRow, FileStamp, Source, VectorRow
 from kebab.core.ids import chunk_id, digest, doc_id
-from kebab.core.rows import DocumentRow, FileStamp, Source, VectorRow
 from kebab.search.engine import SearchEngine
 from kebab.search.lexical import WEIGHTS
 from kebab.store.sqlite.reader import SqliteReader

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.search.duplicates import find
 
 WORDS = [f"word{number}" for number in range(4000)]

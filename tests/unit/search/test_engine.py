@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.query import Filters, Mode, Query
+from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from tests.fakes.embedder import no_model
 

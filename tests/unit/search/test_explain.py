@@ -1,10 +1,9 @@
 import pytest
 
-from kebab.core.query import Filters, Mode, Query
+from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
-from kebab.search.cache import QueryVectors
 from kebab.search.explain import Explainer
-from kebab.search.vector import Channel
+from kebab.search.vector import Channel, QueryVectors
 
 
 def _explained(base, text, path, **given):

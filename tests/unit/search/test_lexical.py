@@ -1,8 +1,8 @@
 import pytest
 
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.search import lexical
-from kebab.search.parse import parse
+from kebab.search.query_parser import parse
 from kebab.text.tokenizer import Term
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.core.query import Query
-from kebab.search.budget import hit_cost
+from kebab.core.queries import Query
+from kebab.search.page import hit_cost
 
 TEXT = "The oil embargo of {} was long. " + "More is said about the matter of oil here. " * 20
 

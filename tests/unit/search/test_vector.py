@@ -1,10 +1,9 @@
 import pytest
 
-from kebab.core.query import Filters, Mode, Query
+from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
-from kebab.search.cache import QueryVectors
-from kebab.search.parse import parse
-from kebab.search.vector import Channel, Nearness, Scope, nearest, scope
+from kebab.search.query_parser import parse
+from kebab.search.vector import Channel, Nearness, QueryVectors, Scope, nearest, scope
 from kebab.wire.search import DegradedChannel
 from tests.fakes.embedder import HashingEmbedder, no_model
 

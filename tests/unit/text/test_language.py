@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.document import Block, BlockKind
+from kebab.core.documents import Block, BlockKind
 from kebab.text.language import detect_document_language, detect_language
 
 

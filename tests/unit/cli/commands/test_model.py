@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.wire.model import ModelPullRequest
+from kebab.wire.health import ModelPullRequest
 
 
 def test_models_are_listed(kebab):

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.wire.session import SessionRmRequest
+from kebab.wire.ask import SessionRmRequest
 
 
 def test_sessions_are_listed(kebab):

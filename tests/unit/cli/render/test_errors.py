@@ -1,7 +1,7 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.errors import draw_entry, draw_stats
-from kebab.cli.render.measure import cells
-from kebab.wire.audit import AuditMeta, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
+from kebab.cli.render.width import cells
+from kebab.wire.error import AuditMeta, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
 
 TERMINAL = Canvas(width=80)
 MOMENT = "2025-01-31T12:00:59.000Z"

@@ -1,5 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.health import draw
+from kebab.cli.render.health import render_doctor
 from tests.fakes import replies
 
 
@@ -11,7 +11,7 @@ def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
         replies.check(name="probe", status="skip", summary="no model"),
     )
 
-    assert list(draw(reply, Canvas())) == [
+    assert list(render_doctor(reply, Canvas())) == [
         "kebab v0.1.0",
         "",
         "  ✓ disk            integrity check passed",
@@ -26,14 +26,15 @@ def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
 
 def test_notes_do_not_make_it_sick():
     assert (
-        list(draw(replies.doctor(replies.check(status="warn")), Canvas()))[-1] == "healthy, 1 note"
+        list(render_doctor(replies.doctor(replies.check(status="warn")), Canvas()))[-1]
+        == "healthy, 1 note"
     )
 
 
 def test_long_summaries_are_wrapped_under_themselves():
     reply = replies.doctor(replies.check(name="disk", summary="word " * 20))
 
-    lines = list(draw(reply, Canvas(width=40)))[2:-2]
+    lines = list(render_doctor(reply, Canvas(width=40)))[2:-2]
 
     assert all(len(line) <= 40 for line in lines)
     assert all(line.startswith("          word") for line in lines[1:])

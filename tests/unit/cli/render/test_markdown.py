@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.markdown import markdown
-from kebab.cli.render.measure import cells
+from kebab.cli.render.width import cells
 
 PLAIN = Canvas(width=30)
 SYNTAX = st.text(alphabet="ab 백日[]()1.`*_~#>|-\n\t\\<&;!:x\x1b\u202e", max_size=80)

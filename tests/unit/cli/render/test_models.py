@@ -2,7 +2,7 @@ import pytest
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.models import draw_list, draw_report
-from kebab.wire.model import ModelList
+from kebab.wire.health import ModelList
 from tests.fakes import replies
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.related import draw
+from kebab.cli.render.related import render_related
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
 
@@ -9,7 +9,7 @@ TERMINAL = Canvas(width=40, color=True, links=True)
 
 
 def drawn(reply, canvas=None):
-    return list(draw(reply, canvas or Canvas()))
+    return list(render_related(reply, canvas or Canvas()))
 
 
 def test_a_pipe_gets_a_plain_layout():

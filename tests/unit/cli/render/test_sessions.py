@@ -1,8 +1,8 @@
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.measure import cells
 from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
+from kebab.cli.render.width import cells
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=60)

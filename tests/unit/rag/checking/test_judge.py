@@ -1,10 +1,9 @@
 import pytest
 
-from kebab.core.answer import Passage
-from kebab.rag.checking.caveats import Caveat
+from kebab.core.answers import Passage
 from kebab.rag.checking.claims import Claim
-from kebab.rag.checking.ground import Ground
-from kebab.rag.checking.judge import judge
+from kebab.rag.checking.grounding import Ground
+from kebab.rag.checking.judge import Caveat, judge
 from tests.fakes.evidence import stored
 
 PUMP = "The heat pump was installed in Berlin by Anna Meyer. A start takes 45 minutes."

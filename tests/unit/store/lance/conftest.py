@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.rows import VectorRow
 
 
 @pytest.fixture

@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kebab.core.keys import rising
+from kebab.core.ids import rising
 from kebab.errors.catalog import StoreCorrupt
 from kebab.store.lance import layout
-from kebab.store.lance.nearest import MappedVectors
-from kebab.store.lance.sidecar import Sidecar
 from kebab.store.lance.table import LanceVectors
+from kebab.store.lance.vector_file import Sidecar
+from kebab.store.lance.vector_search import MappedVectors
 
 ROOT = Path(__file__).parents[4]
 DIE = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from kebab.core.rows import VectorRow
+from kebab.core.documents import VectorRow
 from kebab.store.lance import sidecar
 from kebab.store.lance.table import LanceVectors
 

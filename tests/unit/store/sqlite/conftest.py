@@ -6,9 +6,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from kebab.core.documents import DocumentRow, Written
 from kebab.core.ids import Key
-from kebab.core.rows import DocumentRow, Written
-from kebab.store.sqlite import chunks, documents, vectors, waiting
+from kebab.store.sqlite import chunks, documents, fts, vector_state
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document
@@ -25,12 +25,12 @@ class Stored:
         saved = documents.save(self.database, row, now)
         target = chunks.Target(doc=saved.doc, row=row, retitled=saved.retitled)
         written = chunks.replace(self.database, str.split, target)
-        waiting.settle(self.database)
+        fts.settle(self.database)
         return written
 
     def __call__(self, texts: Sequence[str]) -> list[Key]:
         self.put(document("a.md", texts))
-        return [chunk.key for chunk in vectors.pending(self.database, 1_000)]
+        return [chunk.key for chunk in vector_state.pending(self.database, 1_000)]
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from kebab.core.documents import Ambiguous
 from kebab.core.ids import DocId, chunk_id, doc_id
-from kebab.core.library import Ambiguous
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.store.sqlite.catalogue import Catalogue
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter

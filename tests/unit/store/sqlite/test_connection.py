@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
-from kebab.store.sqlite import migrate
+from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import database_path, open_reader, open_writer
 
 
@@ -20,7 +20,7 @@ def listing(folder):
 def test_reading_where_nothing_was_indexed_creates_nothing(tmp_path):
     with pytest.raises(NotIndexed) as caught:
         open_reader(tmp_path / "absent")
-    assert (caught.value.found, caught.value.expected) == (None, migrate.expected())
+    assert (caught.value.found, caught.value.expected) == (None, connection.expected())
     assert listing(tmp_path) == []
 
 

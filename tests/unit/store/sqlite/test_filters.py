@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.store.sqlite.filters import chunk_keys, condition, lower_text
 
 

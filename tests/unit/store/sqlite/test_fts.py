@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.ids import Key
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import open_writer
 from tests.fakes.rows import index_words

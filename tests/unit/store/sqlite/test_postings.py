@@ -3,7 +3,7 @@ import random
 import pytest
 
 from kebab.core.ids import Key
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.store.sqlite import fts, postings
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.postings import Postings

@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from kebab.core.ids import doc_id
-from kebab.core.query import Filters
+from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed
 from kebab.store.sqlite.reader import SqliteReader
 from tests.fakes.rows import document

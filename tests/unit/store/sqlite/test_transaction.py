@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, StoreCorrupt
-from kebab.store.sqlite import state
+from kebab.store.sqlite import transaction
 from kebab.store.sqlite.connection import open_reader, open_writer
 from kebab.store.sqlite.transaction import Transactions
 
@@ -22,7 +22,7 @@ def transactions(database):
 def fail(transactions, database, error):
     """Store a value in a unit that does not come to its end."""
     with transactions.unit():
-        state.set_value(database, "a", "2")
+        transaction.set_value(database, "a", "2")
         transactions.changed()
         raise error
 
@@ -36,14 +36,14 @@ def visible(data_dir, name):
     """Return a value as another connection sees it."""
     reader = open_reader(data_dir)
     try:
-        return state.get_value(reader, name)
+        return transaction.get_value(reader, name)
     finally:
         reader.close()
 
 
 def test_a_unit_is_committed_at_its_end(transactions, database, tmp_path):
     with transactions.unit():
-        state.set_value(database, "a", "1")
+        transaction.set_value(database, "a", "1")
     assert visible(tmp_path, "a") == "1"
 
 
@@ -51,36 +51,36 @@ def test_a_unit_that_fails_leaves_nothing(transactions, database, tmp_path):
     with pytest.raises(KeyError):
         fail(transactions, database, KeyError)
     assert not database.in_transaction
-    assert (visible(tmp_path, "a"), state.revision(database)) == (None, 0)
+    assert (visible(tmp_path, "a"), transaction.revision(database)) == (None, 0)
 
 
 def test_the_revision_moves_only_with_visible_work(transactions, database):
     with transactions.unit():
-        state.set_value(database, "a", "1")
-    assert state.revision(database) == 0
+        transaction.set_value(database, "a", "1")
+    assert transaction.revision(database) == 0
     with transactions.unit():
         transactions.changed()
-    assert state.revision(database) == 1
+    assert transaction.revision(database) == 1
 
 
 def test_units_of_a_batch_share_one_commit(transactions, database, tmp_path):
     with transactions.batch():
         for _ in range(3):
             with transactions.unit():
-                state.set_value(database, "a", "1")
+                transaction.set_value(database, "a", "1")
                 transactions.changed()
         assert visible(tmp_path, "a") is None
-    assert (visible(tmp_path, "a"), state.revision(database)) == ("1", 1)
+    assert (visible(tmp_path, "a"), transaction.revision(database)) == ("1", 1)
 
 
 def test_a_failing_unit_of_a_batch_takes_no_other_with_it(transactions, database, tmp_path):
     with transactions.batch():
         with transactions.unit():
-            state.set_value(database, "a", "1")
+            transaction.set_value(database, "a", "1")
         with pytest.raises(KeyError):
             fail(transactions, database, KeyError)
         with transactions.unit():
-            state.set_value(database, "b", "3")
+            transaction.set_value(database, "b", "3")
     assert (visible(tmp_path, "a"), visible(tmp_path, "b")) == ("1", "3")
 
 
@@ -88,7 +88,7 @@ def test_finished_units_survive_an_interrupted_batch(transactions, database, tmp
     def interrupted():
         with transactions.batch():
             with transactions.unit():
-                state.set_value(database, "a", "1")
+                transaction.set_value(database, "a", "1")
             fail(transactions, database, KeyboardInterrupt)
 
     with pytest.raises(KeyboardInterrupt):
@@ -101,10 +101,10 @@ def test_a_batch_commits_when_a_second_has_passed(database, tmp_path):
     transactions = Transactions(database, "path", lambda: next(ticks))
     with transactions.batch():
         with transactions.unit():
-            state.set_value(database, "a", "1")
+            transaction.set_value(database, "a", "1")
         assert visible(tmp_path, "a") is None
         with transactions.unit():
-            state.set_value(database, "a", "2")
+            transaction.set_value(database, "a", "2")
         assert visible(tmp_path, "a") == "2"
 
 
@@ -112,19 +112,19 @@ def test_a_batch_commits_after_many_units(transactions, database, tmp_path):
     with transactions.batch():
         for number in range(300):
             with transactions.unit():
-                state.set_value(database, "a", str(number))
+                transaction.set_value(database, "a", str(number))
         assert visible(tmp_path, "a") == "255"
 
 
 def test_a_full_disk_is_an_io_error_and_the_next_unit_works(transactions, database):
     fill(database)
     with pytest.raises(IoError) as caught, transactions.unit():
-        state.set_value(database, "a", "x" * 1_000_000)
+        transaction.set_value(database, "a", "x" * 1_000_000)
     assert isinstance(caught.value.__cause__, apsw.FullError)
     database.execute("PRAGMA max_page_count = 1000000")
     with transactions.unit():
-        state.set_value(database, "a", "1")
-    assert state.get_value(database, "a") == "1"
+        transaction.set_value(database, "a", "1")
+    assert transaction.get_value(database, "a") == "1"
 
 
 def test_a_full_disk_in_a_batch_gives_up_the_open_commit_as_a_whole(
@@ -133,10 +133,10 @@ def test_a_full_disk_in_a_batch_gives_up_the_open_commit_as_a_whole(
     def overfull():
         with transactions.batch():
             with transactions.unit():
-                state.set_value(database, "a", "1")
+                transaction.set_value(database, "a", "1")
             fill(database)
             with transactions.unit():
-                state.set_value(database, "b", "x" * 1_000_000)
+                transaction.set_value(database, "b", "x" * 1_000_000)
 
     with pytest.raises(IoError):
         overfull()

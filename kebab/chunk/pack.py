@@ -1,0 +1,192 @@
+"""Packs blocks into chunks, and cuts a block that is too long."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from kebab.core.documents import BlockKind
+
+
+class Range(NamedTuple):
+    """A stretch [start, end) of a document's text."""
+
+    start: int
+    end: int
+
+
+Cutter = Callable[[str, Range, int], list[Range]]
+
+_SENTENCE = re.compile(
+    r"[.!?\u2026][\"'\u201d\u2019)\]]*\s+|[\u3002\uff01\uff1f][\"'\u201d\u2019\u300d\u300f\uff09]*\s*"
+    r"|(?<=[\ub2e4\uc694\uc8e0\uc74c\ud568])\n"
+)
+_GROUP = re.compile(r"\n[ \t]*\n+")
+_LINE = re.compile(r"\n+")
+_SPACE = re.compile(r"\s+|[,\u3001\uff0c]")
+_INDENT = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
+_WINDOW_SHARE = 4
+_COMMAS = ",\u3001\uff0c"
+_MOST_MARKS = 8
+
+
+def _cut_at(pattern: re.Pattern[str]) -> Cutter:
+    """Return a cutter that cuts behind every match."""
+
+    def cut(text: str, whole: Range, _room: int) -> list[Range]:
+        return _parts(whole, (found.end() for found in pattern.finditer(text, *whole)))
+
+    return cut
+
+
+def _items(text: str, whole: Range, _room: int) -> list[Range]:
+    """Cut a list before every line that is indented no further than the first."""
+    found = list(_INDENT.finditer(text, *whole))
+    outermost = len(found[0][0]) if found else 0
+    return _parts(whole, (line.start() for line in found if len(line[0]) <= outermost))
+
+
+def _windows(text: str, whole: Range, room: int) -> list[Range]:
+    """Cut into stretches that surely fit, behind a space where there is one."""
+    width = max(1, min(room, whole.end - whole.start) // _WINDOW_SHARE)
+    ends = []
+    at = whole.start
+    while whole.end - at > width:
+        at = _last_space(text, at, at + width)
+        ends.append(at)
+    return _parts(whole, ends)
+
+
+def _last_space(text: str, start: int, end: int) -> int:
+    """Return the best place to cut in the second half of a window, else its end."""
+    for at in range(end, (start + end) // 2, -1):
+        if text[at - 1].isspace() or text[at - 1] in _COMMAS:
+            return at
+    for at in range(end, max(start, end - _MOST_MARKS), -1):
+        if not unicodedata.combining(text[at]):
+            return at
+    return end
+
+
+def _parts(whole: Range, ends: Iterable[int]) -> list[Range]:
+    """Return the parts between cuts that lie inside the range."""
+    parts, at = [], whole.start
+    for end in (*ends, whole.end):
+        if at < end <= whole.end:
+            parts.append(Range(at, end))
+            at = end
+    return parts
+
+
+_groups, _lines, _sentences = _cut_at(_GROUP), _cut_at(_LINE), _cut_at(_SENTENCE)
+_PROSE: tuple[Cutter, ...] = (_sentences, _lines, _windows)
+_ROWS: tuple[Cutter, ...] = (_groups, _lines, _sentences, _windows)
+_CUTTERS = {
+    BlockKind.PARAGRAPH: _PROSE,
+    BlockKind.HEADING: _PROSE,
+    BlockKind.LIST: (_items, _lines, _sentences, _windows),
+}
+
+
+def cutters(kind: BlockKind) -> tuple[Cutter, ...]:
+    """Return the ways to cut a block, the best first; the last one may be repeated."""
+    return _CUTTERS.get(kind, _ROWS)
+
+
+def halve(text: str, whole: Range) -> list[Range]:
+    """Return two parts, cut at the best boundary near the middle; none for a single character."""
+    length = whole.end - whole.start
+    if length < 2:  # noqa: PLR2004 - nothing to cut
+        return []
+    middle = whole.start + length // 2
+    quarter = Range(whole.start + length // 4, whole.end - length // 4)
+    for pattern in (_GROUP, _LINE, _SENTENCE, _SPACE):
+        ends = [at.end() for at in pattern.finditer(text, *quarter) if at.end() < whole.end]
+        if ends:
+            return _parts(whole, [min(ends, key=lambda end: abs(end - middle))])
+    return _parts(whole, [middle])
+
+
+def trim(text: str, part: Range) -> Range | None:
+    """Return a part without outer blank lines, trailing space and the space it was cut at.
+
+    The indent of a first line that is whole stays, because in code it means something.
+    """
+    stretch = text[part.start : part.end]
+    if not stretch.strip():
+        return None
+    first = part.start + len(stretch) - len(stretch.lstrip())
+    broken = text.rfind("\n", max(0, part.start - 1), first)
+    whole_line = broken >= 0 or part.start == 0
+    return Range(broken + 1 if whole_line else first, part.start + len(stretch.rstrip()))
+
+
+_TARGET_SHARE = 0.6
+_TINY = 40
+
+
+class Piece(NamedTuple):
+    """A range of text with its size in tokens; `glued` says that the next must follow."""
+
+    where: Range
+    size: int
+    glued: bool = False
+
+
+def pack(cells: Iterable[list[Piece]], room: int) -> Iterator[Range]:
+    """Yield the ranges of chunks; a cell is a block, in one piece or in those it was cut into.
+
+    Every piece fits `room`.
+    """
+    current: Piece | None = None
+    for cell in _stick(cells):
+        pieces = _even(cell, room)
+        if current is not None and _belong(current, pieces[0], room):
+            pieces[0] = _join([current, pieces[0]])
+        elif current is not None:
+            yield current.where
+        yield from (piece.where for piece in pieces[:-1])
+        current = pieces[-1]
+    if current is not None:
+        yield current.where
+
+
+def _stick(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
+    """Yield cells in which headings stand before the block they announce."""
+    waiting: list[Piece] = []
+    for cell in cells:
+        waiting += cell
+        if not cell[-1].glued:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
+
+
+def _even(cell: list[Piece], room: int) -> list[Piece]:
+    """Return the pieces of a cell joined into as few parts as fit, of about equal size."""
+    total = sum(piece.size for piece in cell)
+    aim = total / -(-total // room) if total else 0
+    parts: list[list[Piece]] = []
+    size = 0
+    for piece in cell:
+        full = size >= aim and not (parts and parts[-1][-1].glued)
+        if not parts or full or size + piece.size > room:
+            parts.append([])
+            size = 0
+        parts[-1].append(piece)
+        size += piece.size
+    return [_join(part) for part in parts]
+
+
+def _belong(left: Piece, right: Piece, room: int) -> bool:
+    """Return whether two neighbours make a better chunk than either alone."""
+    total = left.size + right.size
+    tiny = min(left.size, right.size) < _TINY
+    return total <= (room if tiny else room * _TARGET_SHARE)
+
+
+def _join(pieces: list[Piece]) -> Piece:
+    """Return neighbouring pieces as one."""
+    where = Range(pieces[0].where.start, pieces[-1].where.end)
+    return Piece(where, sum(piece.size for piece in pieces))

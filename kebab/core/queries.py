@@ -1,0 +1,131 @@
+"""Declares queries with their filters, and the hits that answer them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from kebab.core.ids import ChunkId, DocId, Key
+
+if TYPE_CHECKING:
+    from kebab.wire.search import DegradedChannel, Retrieval, TraceStage
+
+
+class Mode(StrEnum):
+    """Which channels answer a search."""
+
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Conditions on the documents that may answer: all must hold, repeated values are alternatives.
+
+    `since` (inclusive) and `until` (exclusive) bound the file's modification time, in seconds
+    since the epoch. `path_glob` uses `*` (within a folder), `**` and `?`.
+    """
+
+    tag: tuple[str, ...] = ()
+    lang: tuple[str, ...] = ()
+    media: tuple[str, ...] = ()
+    path_glob: str | None = None
+    source: tuple[str, ...] = ()
+    doc_id: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether any condition is set."""
+        return self != Filters()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One search; in prose words may be quoted, and nothing else in the text is an operator."""
+
+    text: str
+    prose: bool = False
+    mode: Mode = Mode.HYBRID
+    limit: int = 10
+    offset: int = 0
+    filters: Filters = field(default_factory=Filters)
+    per_doc: int | None = None
+    snippet_chars: int = 240
+    max_tokens: int | None = None
+    trace: bool = False
+
+
+VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
+"""Whether a chunk has a vector, waits for one, or is in a script that its model does not know."""
+
+
+class Confidence(StrEnum):
+    """How far a hit's score can be trusted to mean an answer."""
+
+    STRONG = "strong"
+    FAIR = "fair"
+    WEAK = "weak"
+
+
+class StoredChunk(NamedTuple):
+    """A chunk as it stands in the library, with what a hit shows of its document."""
+
+    key: Key
+    chunk_id: ChunkId
+    doc_id: DocId
+    ordinal: int
+    text: str
+    start_line: int
+    end_line: int
+    heading_path: tuple[str, ...]
+    source: str
+    root: str
+    path: str
+    title: str
+    media: str
+    lang: str | None
+    tags: tuple[str, ...]
+    size: int
+    mtime_ns: int
+    indexed_at: float
+    chunker_version: str
+    embedding_version: str | None
+    vector_state: VectorState = "pending"
+
+
+class Snippet(NamedTuple):
+    """A window cut from a chunk's text; highlights are [start, end) code points of `text`."""
+
+    text: str
+    highlights: tuple[tuple[int, int], ...] = ()
+
+
+class Hit(NamedTuple):
+    """One result of a search."""
+
+    rank: int
+    score: float
+    confidence: Confidence
+    chunk: StoredChunk
+    snippet: Snippet
+    retrieval: "Retrieval"
+
+
+class Page(NamedTuple):
+    """One page of a search: hits in order, and what a caller must know about them."""
+
+    hits: tuple[Hit, ...]
+    has_more: bool
+    next_offset: int | None
+    truncated: bool
+    degraded: "tuple[DegradedChannel, ...]"
+    revision: int
+    timing_ms: float
+    stages: "tuple[TraceStage, ...]" = ()
+    asked: Mapping[str, float] = {}
+    """How telling each term of the question is here, those that occur nowhere included."""
+    conviction: float = 0.0
+    """The probability that the first hit of the whole search is one."""

@@ -1,0 +1,85 @@
+"""A file's bytes become a document row: read, parse, cut, identify. Nothing is written here."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kebab.chunk.budget import Budget
+from kebab.chunk.ids import rows
+from kebab.chunk.split import split
+from kebab.core.documents import DocumentRow, FileStamp, Source
+from kebab.core.ids import DocId, content_hash, digest
+from kebab.core.ports import Parser
+from kebab.errors.catalog import UnsupportedMedia
+from kebab.parse.deadline import deadline, surprised
+from kebab.source.walk import FileEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The bytes of a file with the stamp that it had when reading began."""
+
+    data: bytes
+    stamp: FileStamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Press:
+    """What turns content into rows, the same for all documents of a run."""
+
+    parsers: Mapping[str, Parser]
+    budget: Budget
+    chunker: str
+    recipes: Mapping[str, str]
+    deadline_s: float
+
+    def row(self, source: Source, entry: FileEntry, doc: DocId, content: Content) -> DocumentRow:
+        """Return a document ready to be stored.
+
+        Raises:
+            ParseFailed: The parser refuses the bytes.
+            TimedOut: The document's deadline passed.
+            UnsupportedMedia: No parser takes the file.
+        """
+        parser = self.parsers.get(entry.media)
+        if parser is None:
+            raise UnsupportedMedia(path=entry.path, media=entry.media)
+        with deadline(self.deadline_s, "parse"), surprised(entry.path, parser.version):
+            parsed = parser.parse(content.data, entry.path)
+            chunks = rows(doc, parsed.title, split(parsed, self.budget), self.chunker)
+        return DocumentRow(
+            doc_id=doc,
+            source=source.name,
+            path=entry.path,
+            title=parsed.title,
+            media=entry.media,
+            lang=parsed.lang,
+            tags=parsed.metadata.tags,
+            stamp=content.stamp,
+            content_hash=content_hash(content.data),
+            recipe=self.recipes[entry.media],
+            parser_version=parser.version,
+            chunker_version=self.chunker,
+            chunks=chunks,
+            warnings=parsed.warnings,
+        )
+
+
+def recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
+    """Return by media type the digest of everything that decides what is stored of a file."""
+    return {media: digest("recipe", parser.version, chunker) for media, parser in parsers.items()}
+
+
+def read(absolute: str) -> Content:
+    """Return a file's bytes; its stamp is older than they are, so a later edit is noticed.
+
+    The size is that of the bytes: a file that was cut off while it was read is read again.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
+        stat = os.fstat(file.fileno())
+        data = file.read()
+    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
+    return Content(data=data, stamp=stamp)

@@ -1,0 +1,245 @@
+"""Files read, parsed and cut in a helper process, a little ahead of those that are being stored.
+
+Parsing and storing each take about half of a run by words, and SQLite has one writer: with the
+helper a second core does the first half. Rows come back in the order of the work, so a run ends
+with the same library with and without it. What the helper cannot do is done here, where faults are
+told.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import repeat
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+import kebab
+from kebab.chunk.token_count import estimate
+from kebab.core.documents import DocumentRow, Source
+from kebab.core.ids import DocId
+from kebab.ingest.build import Press
+from kebab.ingest.plan import Work
+from kebab.parse.registry import PARSERS
+from kebab.source.walk import FileEntry
+
+_WORTH_IT = 2_000_000
+"""From how many bytes a helper pays; it starts in about the time that a tenth of them takes."""
+
+_FILES = 16
+_BYTES = 1_000_000
+_AHEAD = 12
+"""How many batches are with the helper at once: what it does while we commit."""
+
+_PIPE = 1 << 20
+"""How many bytes of rows may wait for us, where a pipe can be made as large."""
+
+_UNREAD, _LEAST_UNREAD = 32_768, 2_048
+"""How many bytes of tasks may wait for the helper, and how many fit into the smallest of pipes."""
+
+
+class Task(NamedTuple):
+    """A file to be made a row."""
+
+    source: Source
+    entry: FileEntry
+    doc: DocId
+
+
+class Ready(NamedTuple):
+    """A row, and how long it took to make."""
+
+    row: DocumentRow
+    duration_ms: float
+
+
+class Terms(NamedTuple):
+    """All that a helper must know to make the same rows."""
+
+    limit: int
+    chunker: str
+    recipes: dict[str, str]
+    deadline_s: float
+
+
+@contextmanager
+def ahead(
+    work: Sequence[Work], press: Press, name: Callable[[Work], DocId]
+) -> Iterator[Iterator[Ready | None]]:
+    """Give the row of each file in turn, None where the caller has to make it.
+
+    `name` returns the id of the document that a file becomes.
+    """
+    if not _pays(work, press):
+        yield repeat(None)
+        return
+    helper = _started(press)
+    if helper is None:
+        yield repeat(None)
+        return
+    with ExitStack() as leave:
+        leave.callback(helper.close)
+        yield _rows(list(batches(work)), helper, name)
+
+
+def _started(press: Press) -> "Helper | None":
+    """Return a helper, None where the system has no room for one."""
+    with suppress(OSError):
+        return Helper(press)
+    return None
+
+
+def _pays(work: Sequence[Work], press: Press) -> bool:
+    """Return whether a helper is worth its start, and can do the same as we."""
+    same = press.parsers is PARSERS and press.budget.count is estimate
+    return same and bool(sys.executable) and _cores() > 1 and _size(work) >= _WORTH_IT
+
+
+def _size(work: Sequence[Work]) -> int:
+    return sum(one.entry.size for one in work) if len(work) > _FILES else 0
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def batches(work: Sequence[Work]) -> Iterator[list[Work]]:
+    """Yield the work in parts that are small in files and in bytes."""
+    part: list[Work] = []
+    size = 0
+    for one in work:
+        if part and (len(part) == _FILES or size + one.entry.size > _BYTES):
+            yield part
+            part, size = [], 0
+        part.append(one)
+        size += one.entry.size
+    if part:
+        yield part
+
+
+def _rows(
+    parts: list[list[Work]], helper: "Helper", name: Callable[[Work], DocId]
+) -> Iterator[Ready | None]:
+    sent = 0
+    for number, part in enumerate(parts):
+        for following in parts[sent : number + _AHEAD]:
+            tasks = [Task(one.source, one.entry, name(one)) for one in following]
+            if not helper.ask(tasks):
+                break
+            sent += 1
+        yield from helper.receive() or [None] * len(part)
+
+
+class Helper:
+    """The process; once it is gone, it has no answer to anything."""
+
+    def __init__(self, press: Press) -> None:
+        """Start it, and tell it how rows are made.
+
+        Raises:
+            OSError: The system has no room for a pipe or a process.
+        """
+        with ExitStack() as undo:
+            (its_from, to), (from_, its_to) = _pipe(undo), _pipe(undo)
+            self._process = _process(its_from, its_to)
+            undo.pop_all()
+        os.close(its_from)
+        os.close(its_to)
+        self._to = Connection(to, readable=False)
+        self._from = Connection(from_, writable=False)
+        self._gone = False
+        self._unread = _room(to)
+        self._asked: deque[int] = deque()
+        _widen(from_)
+        terms = Terms(press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s)
+        self._send(pickle.dumps(terms))
+
+    def ask(self, tasks: list[Task]) -> bool:
+        """Hand a batch over, unless that may have to wait; a helper without any takes it at once.
+
+        Whoever waited for a helper that waits for its rows to be taken would wait forever.
+        """
+        data = pickle.dumps(tasks)
+        if self._asked and sum(self._asked) + len(data) > self._unread:
+            return False
+        self._send(data)
+        self._asked.append(len(data))
+        return True
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._to.send_bytes(data)
+        except OSError:
+            self._gone = True
+
+    def receive(self) -> list[Ready | None] | None:
+        """Return the rows of the oldest batch, None when there is nobody to make them."""
+        if self._asked:
+            self._asked.popleft()
+        if self._gone:
+            return None
+        try:
+            found: list[Ready | None] = self._from.recv()
+        except (OSError, EOFError):
+            self._gone = True
+            return None
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        self._to.close()
+        self._from.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _pipe(undo: ExitStack) -> tuple[int, int]:
+    """Return the ends of a pipe, the one to read from first."""
+    ends = os.pipe()
+    for end in ends:
+        undo.callback(os.close, end)
+    return ends
+
+
+def _process(reads: int, writes: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-P", "-m", "kebab.ingest.prefetch_worker", str(reads), str(writes)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(reads, writes),
+        env=_environment(),
+        start_new_session=True,  # Ctrl-C reaches only us, and we stop the helper ourselves
+    )
+
+
+def _room(pipe: int) -> int:
+    """Return how many bytes of tasks may wait in a pipe, the heads of messages left out."""
+    import fcntl
+
+    size = getattr(fcntl, "F_GETPIPE_SZ", None)
+    if size is None:
+        return _LEAST_UNREAD
+    return min(_UNREAD, max(_LEAST_UNREAD, fcntl.fcntl(pipe, size) // 2))
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold the rows of several batches, where the system can."""
+    import fcntl
+
+    widening = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if widening is not None:
+        with suppress(OSError):
+            fcntl.fcntl(pipe, widening, _PIPE)
+
+
+def _environment() -> dict[str, str]:
+    """Return what lets the helper import this very kebab."""
+    root = str(Path(kebab.__file__).parents[1])
+    paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -1,0 +1,29 @@
+"""Plain text: paragraphs between blank lines."""
+
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.parse.blocks import place, title_of
+from kebab.parse.encoding import decode
+from kebab.text.language import detect_document_language
+
+
+class TextParser:
+    """Reads anything that is text and has no markup that it knows."""
+
+    version = "text-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its title is the file's stem.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        blocks = place(decoded.text, 0, ())
+        return ParsedDocument(
+            text=decoded.text,
+            title=title_of(Metadata(), blocks, path),
+            blocks=blocks,
+            lang=detect_document_language(decoded.text, blocks),
+            encoding=decoded.encoding,
+            warnings=decoded.warnings,
+        )

@@ -1,0 +1,95 @@
+"""Key terms: the words of a claim that say something, as the index holds them.
+
+Left out are words that only make a sentence, words by which a model speaks of its passages, and
+numbers, which are compared by value. Scripts without blanks give bigrams; those of Hiragana alone
+and of Korean endings are grammar.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from kebab.rag.checking.quantities import is_number_word
+from kebab.search.query_parser import matter
+from kebab.text.scripts import DENSE, is_dense
+from kebab.text.tokenizer import build_query_terms
+
+_SENTENCE = (
+    "but also not no nor never none neither only just even still yet very more most much many some"
+    " any each every such other others another both either all same own too own per it you them"
+    " him us we themselves itself himself herself while after before during between through about"
+    " against over under within without again further once here because since until although"
+    " though whereas however therefore thus hence moreover furthermore additionally instead"
+    " specifically namely overall finally first second do don doesn didn isn aren wasn weren"
+    " being having will can cannot may one ones yes according based mentioned mention stated"
+    " states state said says described describes called known used use using note notes passage"
+    " passages source sources text document documents provided given context answer question"
+    " near unlike despite among upon along throughout across towards toward beyond per unless"
+    " whether given today later earlier similarly likewise both meanwhile nevertheless consequently"
+    " indeed perhaps include includes including well like e.g i.e etc via out up down off around"
+    " nicht kein keine keinen einem einer auch nur noch aber oder als sich es er sie wir ihr hat"
+    " haben hatte bei nach aus um am zum zur durch über wenn weil dass daß"
+    " ne pas il elle ils elles on nous vous se ce cette ces sur par pour avec plus au"
+    " no se su sus con por para como más lo al fue"
+)
+_STOP = frozenset(_SENTENCE.split())
+AROUND = ".,;:!?\"'()[]{}*_`\u201c\u201d\u2018\u2019\u00ab\u00bb\u2026"
+"""Signs that stand beside words."""
+_GRAMMAR = re.compile(
+    "[\u3041-\u309f]+|습니|니다|입니|됩니|합니|[었았였했됐되]다"
+    "|[되하]었|었습|았습|였습|했습|있다|있습|이다|한다|된다"
+    "|에서|으로|까지|부터"
+)
+_DENSE = re.compile(f"[{DENSE}]")
+_RUN = re.compile(
+    "[\u3400-\u9fff\u3005\uf900-\ufaff]{2,}|[\u30a1-\u30fa\u30fc]{2,}|[\uac00-\ud7a3]+"
+    "|[^\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff00-\uffef\\W]{2,}"
+)
+_PARTICLE = re.compile(
+    "(?<=[가-힣]{2})(?:은|는|이|가|을|를|에|의|도|와|과|로|만|에서|으로|까지|부터|에게|이다|입니다"
+    "|했다|하였다|했습니다|합니다|한다|된다|됩니다|되었다|되었습니다|였다|였습니다|이었다|하는|되는)$"
+)
+_DIGITS = re.compile(r"[\d.,:]+(?:st|nd|rd|th|s)?")
+_ANCHOR = "\u00a7x"
+"""Stands for a word that matters, so that of words that do not matter none is left."""
+
+
+def key_words(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the words of a text that say something, in order, each with its key terms."""
+    words = (piece for word in text.split() for piece in _pieces(word))
+    return {word: terms for word in dict.fromkeys(words) if (terms := _terms(word))}
+
+
+def _pieces(word: str) -> Iterable[str]:
+    """Yield a word that matters, or what of it in scripts without blanks is no grammar."""
+    if _DENSE.search(word):
+        return (_PARTICLE.sub("", run) for run in _RUN.findall(word))
+    return (word.strip(AROUND),) if matters(word) else ()
+
+
+def key_terms(text: str) -> tuple[str, ...]:
+    """Return the key terms of a text in order, each once."""
+    return tuple(dict.fromkeys(term for terms in key_words(text).values() for term in terms))
+
+
+@lru_cache(maxsize=4096)
+def matters(word: str) -> bool:
+    """Return whether a word says something by itself."""
+    bare = word.strip(AROUND).lower()
+    if bare in _STOP or is_number_word(bare):
+        return False
+    return len(matter(f"{_ANCHOR} {bare}").split()) > 1
+
+
+def dense_share(terms: tuple[str, ...]) -> float:
+    """Return which share of some terms is in bigrams."""
+    return sum(map(is_dense, terms)) / (len(terms) or 1)
+
+
+def _terms(word: str) -> tuple[str, ...]:
+    return tuple(term.text for term in build_query_terms(word) if not _idle(term.text))
+
+
+def _idle(term: str) -> bool:
+    """Return whether a term is grammar, or a number."""
+    return bool(_GRAMMAR.fullmatch(term) or _DIGITS.fullmatch(term))

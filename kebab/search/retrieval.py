@@ -1,0 +1,235 @@
+"""Retrieves candidates from both channels."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import UNSET, structs
+
+from kebab.core.chunks import KeyedScore
+from kebab.core.ids import Key
+from kebab.core.model_profile import ModelProfile
+from kebab.core.ports import LibraryReader
+from kebab.core.queries import Mode, Query
+from kebab.errors.catalog import InvalidInput
+from kebab.search import lexical
+from kebab.search.lexical import Words
+from kebab.search.query_parser import Question, parse
+from kebab.search.ranking import Listing, Merger, Order, Stages
+from kebab.search.snippet import Reading
+from kebab.search.vector import Channel, Nearness
+from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval
+from kebab.wire.why import Standing
+
+POOL = 1000
+"""How many candidates each channel gives, whatever page is asked for: pages agree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Candidates in order with their fused evidence, and what made them."""
+
+    order: Sequence[KeyedScore]
+    method: Mode
+    """The channels whose evidence the order is by."""
+    question: Question
+    """What was asked in the end: without its phrases when no passage held them all."""
+    words: Words
+    lexical: Listing
+    vector: Listing
+    degraded: tuple[DegradedChannel, ...]
+    fused: Mapping[Key, float] = field(default_factory=dict)
+    """The evidence of both channels before anything was added to it."""
+    lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
+    """What was added to the fused evidence of a candidate, by its reason."""
+    model: ModelProfile | None = None
+    """The model of the vectors; None when no vectors were compared."""
+
+    def retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
+        """Return how a candidate was found; with `trace`, also what was added to its evidence."""
+        lexical, vector = self.lexical.rank(key), self.vector.rank(key)
+        only: ModeName = "lexical" if vector is None else "vector"
+        return Retrieval(
+            method="hybrid" if lexical and vector else only,
+            lexical_rank=lexical,
+            lexical_score=self.lexical.scores.get(key),
+            vector_rank=vector,
+            vector_score=self.vector.scores.get(key),
+            fusion_score=fused,
+            lifts=self.added(key) if trace else UNSET,
+        )
+
+    def added(self, key: Key) -> list[Lift]:
+        """Return what was added to the evidence of a candidate; reasons that add 0 are left out."""
+        found = ((reason, lift.get(key)) for reason, lift in self.lifts.items())
+        return [Lift(reason=reason, value=value) for reason, value in found if value]
+
+
+class Ranker:
+    """Ranks the chunks of one snapshot."""
+
+    def __init__(self, library: LibraryReader, channel: Channel) -> None:
+        self._library = library
+        self._channel = channel
+        self._merger = Merger(channel.vectors)
+
+    def rank(self, query: Query, stages: Stages, reading: Reading) -> Ranking:
+        """Return the candidates of a query; without its phrases when none holds them all.
+
+        `reading` keeps the passages that had to be looked into.
+
+        Raises:
+            InvalidInput: The query is empty.
+        """
+        question = understood(query)
+        stages.note("parse", len(question.terms))
+        return self.answer(question, query.mode, stages, reading)
+
+    def answer(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
+        """Return the candidates of a question, as `rank` does."""
+        ranking = self._rank(question, mode, stages, reading)
+        if ranking.order or not question.required:
+            return ranking
+        words = DegradedChannel(
+            channel="lexical", reason="no passage holds the quoted words as they stand", hint=None
+        )
+        loose = self._rank(replace(question, required=()), mode, stages, reading)
+        return replace(loose, degraded=(*loose.degraded, words))
+
+    def _rank(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
+        if mode is Mode.HYBRID and question.terms:
+            self._channel.prepare(question)
+        words = lexical.weigh(self._library, question)
+        if not question.terms:
+            return self._listing(question, words, stages)
+        found: list[KeyedScore] = []
+        if mode is not Mode.VECTOR:
+            found = lexical.search(self._library, question, words, POOL)
+            stages.note("lexical", len(found), f"{len(words.terms)} terms")
+        near = None if mode is Mode.LEXICAL else self._near(question, found, mode, stages)
+        order = self._merger.order(question, words, found, near, reading)
+        stages.note("fuse", len(order.ranked), order.method.value)
+        return _found(question, order, words, found, near)
+
+    def _near(
+        self, question: Question, found: Sequence[KeyedScore], mode: Mode, stages: Stages
+    ) -> Nearness | DegradedChannel:
+        keys = [key for key, _ in found]
+        near = self._channel.ask(question, keys, POOL, mode)
+        if isinstance(near, DegradedChannel):
+            stages.note("vector", 0, near.reason)
+        else:
+            stages.note(
+                "vector", len(near.near), "remembered" if near.remembered else near.model.version
+            )
+        return near
+
+    def _listing(self, question: Question, words: Words, stages: Stages) -> Ranking:
+        """Return what passes the filters when a query holds nothing else."""
+        keys = (self._library.allowed(question.filters) or [])[:POOL]
+        stages.note("filter", len(keys))
+        return Ranking(
+            order=[(key, 0.0) for key in keys],
+            method=Mode.LEXICAL,
+            question=question,
+            words=words,
+            lexical=Listing(),
+            vector=Listing(),
+            degraded=(),
+        )
+
+
+def understood(query: Query) -> Question:
+    """Return what a query asks for.
+
+    Raises:
+        InvalidInput: It is empty.
+    """
+    if not query.text.strip():
+        raise InvalidInput(field="$.query", cause="it is empty")
+    return parse(query.text, query.filters, prose=query.prose)
+
+
+def _found(
+    question: Question,
+    order: Order,
+    words: Words,
+    found: Sequence[KeyedScore],
+    near: Nearness | DegradedChannel | None,
+) -> Ranking:
+    """Return an order with the places of its candidates in each channel."""
+    vectors = near if isinstance(near, Nearness) else None
+    return Ranking(
+        order=order.ranked,
+        method=order.method,
+        question=question,
+        words=words,
+        lexical=Listing(found),
+        vector=Listing(vectors.near, vectors.cosines) if vectors else Listing(),
+        degraded=(near,) if isinstance(near, DegradedChannel) else (),
+        fused=order.fused,
+        lifts=order.lifts,
+        model=vectors.model if vectors else None,
+    )
+
+
+NOWHERE = Standing(rank=None, score=None, candidate=False)
+
+
+class Depth:
+    """Finds where passages stand in the channels of one ranking, however far down.
+
+    A channel is asked again, for all it has, only where its list was full and a passage is not
+    in it.
+    """
+
+    def __init__(self, library: LibraryReader, channel: Channel) -> None:
+        self._library = library
+        self._channel = channel
+
+    def words(self, ranking: Ranking, keys: Collection[Key]) -> dict[Key, Standing]:
+        """Return where passages stand by their words."""
+        found = _listed(ranking.lexical, keys)
+        if len(found) < len(keys) and len(ranking.lexical.ranked) >= POOL:
+            all_ = lexical.search(
+                self._library, ranking.question, ranking.words, self._library.chunk_count()
+            )
+            found = _beyond(found, all_, keys)
+        return found
+
+    def meaning(self, ranking: Ranking, keys: Collection[Key], mode: Mode) -> dict[Key, Standing]:
+        """Return where passages stand by their vectors."""
+        found = _listed(ranking.vector, keys)
+        if len(found) < len(keys) and len(ranking.vector.ranked) >= POOL:
+            count = self._library.chunk_count()
+            near = self._channel.ask(ranking.question, keys, count, mode)
+            if not isinstance(near, DegradedChannel):
+                found = _beyond(found, near.near, keys)
+        return found
+
+
+def ranks(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
+    """Return where passages stand in an order."""
+    return {
+        key: Standing(rank=rank, score=score, candidate=True)
+        for rank, (key, score) in enumerate(ordered, start=1)
+        if key in keys
+    }
+
+
+def _listed(listing: Listing, keys: Collection[Key]) -> dict[Key, Standing]:
+    """Return those of the passages that a channel gave."""
+    return {
+        key: Standing(rank=rank, score=listing.scores[key], candidate=True)
+        for key in keys
+        if (rank := listing.rank(key)) is not None
+    }
+
+
+def _beyond(
+    listed: dict[Key, Standing], ordered: Sequence[KeyedScore], keys: Collection[Key]
+) -> dict[Key, Standing]:
+    """Return the standings with those of passages that only the whole order has."""
+    deep = ranks(ordered, keys)
+    return {
+        key: listed.get(key) or structs.replace(one, candidate=False) for key, one in deep.items()
+    }

@@ -1,0 +1,236 @@
+"""Searches the vectors of the memory-mapped file exactly."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from kebab.core.chunks import KeyedScore
+from kebab.core.ids import Key
+from kebab.store.lance import layout
+from kebab.store.lance.engine import copied, rebuild
+from kebab.store.lance.layout import forget
+from kebab.store.lance.vector_file import DEAD, LARGE, PART_OF_LARGE, Sidecar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kebab.core.chunks import Matrix, Vector
+    from kebab.store.lance.vector_file import Batch, Keys
+
+if TYPE_CHECKING:
+    Positions: TypeAlias = NDArray[np.intp]
+    Scores: TypeAlias = NDArray[np.float32]
+
+_DECIMALS = 6
+_STEP = 10.0**-_DECIMALS
+_GATHER_BELOW = 4
+_ROWS_AT_ONCE = 16
+
+
+class FlatIndex:
+    """Rows of unit vectors with their keys; of repeated keys the last row counts.
+
+    It meets the port `Vectors` for one state of the table, which never changes.
+    """
+
+    def __init__(self, keys: "Keys", matrix: "Matrix") -> None:
+        self._matrix = matrix
+        self._keys, self._rows = _sorted(keys)
+        self._last: tuple[Vector, Scores] | None = None
+        self._whole = False
+
+    def count(self) -> int:
+        """Return how many keys the index holds."""
+        return len(self._keys)
+
+    def nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        """Return the keys of highest cosine, ties by key."""
+        import numpy as np
+
+        found = None if allowed is None else self._positions(allowed)
+        keys = self._keys if found is None else self._keys[found]
+        if limit <= 0 or len(keys) == 0:
+            return []
+        scores = self._all(query) if found is None else self._scores(query, found)
+        if limit < len(keys):
+            floor = np.partition(scores, len(keys) - limit)[len(keys) - limit]
+            # What rounds to the same as the last one may win by its key.
+            best = np.flatnonzero(scores >= floor - _STEP)
+            keys, scores = keys[best], scores[best]
+        cosines = _rounded(scores)
+        order = np.lexsort((keys, -cosines))[:limit]
+        return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
+
+    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        """Return the cosine of those of these keys that the index holds."""
+        found = self._positions(keys)
+        scores = _rounded(self._scores(query, found)).tolist()
+        return dict(zip(self._keys[found].tolist(), scores, strict=True))
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        """Return copies of the vectors of those of these keys that the index holds."""
+        import numpy as np
+
+        found = self._positions(keys)
+        vectors = np.array(self._gathered(self._at(found)), np.float32)
+        return dict(zip(self._keys[found].tolist(), vectors, strict=True))
+
+    def _positions(self, keys: Collection[Key]) -> "Positions":
+        import numpy as np
+
+        wanted = np.unique(np.fromiter(keys, np.int64, len(keys)))
+        at = np.searchsorted(self._keys, wanted)
+        inside = at < len(self._keys)
+        at, wanted = at[inside], wanted[inside]
+        found: Positions = at[self._keys[at] == wanted]
+        return found
+
+    def _at(self, found: "Positions") -> "Positions":
+        """Return the rows of positions."""
+        return found if self._rows is None else self._rows[found]
+
+    def _scores(self, query: "Vector", found: "Positions") -> "Scores":
+        """Return the products of a query with some positions, of all at once when that is less."""
+        last = self._last
+        remembered = last is not None and last[0] is query
+        if remembered or len(found) * _GATHER_BELOW >= len(self._matrix):
+            return self._all(query)[found]
+        scores: Scores = self._gathered(self._at(found)) @ query
+        return scores
+
+    def _gathered(self, rows: "Positions") -> "Matrix":
+        """Return some rows; of a large file asked once, a few at a time are held.
+
+        With a row the system maps all that it holds of the file around it, up to two megabytes.
+        """
+        import numpy as np
+
+        if self._whole or len(self._matrix) <= LARGE:
+            return self._matrix[rows]
+        parts = [np.empty((0, self._matrix.shape[1]), np.float32)]
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            parts.append(np.array(self._matrix[rows[start : start + _ROWS_AT_ONCE]]))
+            forget(self._matrix)
+        return np.concatenate(parts)
+
+    def _all(self, query: "Vector") -> "Scores":
+        """Return the product of a query with every position; that of the last one is kept."""
+        last = self._last
+        if last is not None and last[0] is query:
+            return last[1]
+        products = self._products(query)
+        scores: Scores = products if self._rows is None else products[self._rows]
+        self._last = (query, scores)
+        return scores
+
+    def _products(self, query: "Vector") -> "Scores":
+        """Return the product of a query with every row.
+
+        A process that asks once holds a part of a large file at a time, and who asks again all.
+        """
+        import numpy as np
+
+        if self._last is not None or len(self._matrix) <= LARGE:
+            self._whole = True
+            whole: Scores = self._matrix @ query
+            return whole
+        parts = []
+        for start in range(0, len(self._matrix), PART_OF_LARGE):
+            parts.append(self._matrix[start : start + PART_OF_LARGE] @ query)
+            forget(self._matrix)
+        return np.concatenate(parts)
+
+
+def _in_order(keys: "Keys") -> bool:
+    """Return whether keys rise, so that none is repeated and none is that of a deleted row."""
+    return not len(keys) or bool(keys[0] > DEAD and (keys[1:] > keys[:-1]).all())
+
+
+def _sorted(keys: "Keys") -> "tuple[Keys, Positions | None]":
+    """Return the live keys in rising order, each once, with its last row; None: all as they are."""
+    import numpy as np
+
+    if _in_order(keys):
+        return keys, None
+    live = np.flatnonzero(keys != DEAD)
+    order = live[np.argsort(keys[live], kind="stable")]
+    ordered = keys[order]
+    last = np.ones(len(ordered), np.bool_)
+    last[:-1] = ordered[1:] != ordered[:-1]
+    return ordered[last], order[last]
+
+
+def _rounded(scores: "Scores") -> "NDArray[np.float64]":
+    """Return products as cosines, rounded so that equal vectors score equally everywhere."""
+    import numpy as np
+
+    wide: NDArray[np.float64] = np.asarray(scores, np.float64)
+    return np.clip(np.round(wide, _DECIMALS), -1.0, 1.0)
+
+
+class MappedVectors:
+    """`Vectors` of one embedding version; every call sees the latest state of the table.
+
+    With `keep` a sidecar that had to be made is kept on disk for the next reader.
+    """
+
+    def __init__(self, data_dir: Path, version: str, dimension: int, *, keep: bool = True) -> None:
+        self._data_dir = data_dir
+        self._version = version
+        self._dimension = dimension
+        self._keep = keep
+        self._table = layout.table_path(data_dir, version)
+        self._sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
+        self._stamp: bytes | None = None
+        self._loaded: FlatIndex | None = None
+
+    def nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        """Return the chunks of highest cosine, filtered before the cut.
+
+        Raises:
+            StoreCorrupt: The table cannot be read.
+        """
+        index = self.current()
+        return index.nearest(query, limit, allowed) if index else []
+
+    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        """Return the cosine of those of these chunks that have a vector."""
+        index = self.current()
+        return index.cosines(query, keys) if index else {}
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        """Return the stored vectors of those of these chunks that have one."""
+        index = self.current()
+        return index.get(keys) if index else {}
+
+    def count(self) -> int:
+        """Return how many chunks have a vector."""
+        index = self.current()
+        return index.count() if index else 0
+
+    def current(self) -> FlatIndex | None:
+        """Return the index of the latest state, which stays as it is; None without a table.
+
+        Raises:
+            StoreCorrupt: The table cannot be read.
+        """
+        stamp = layout.stamp(self._table)
+        if stamp is None:
+            return None
+        if self._loaded is None or stamp != self._stamp:
+            self._loaded = FlatIndex(*(self._sidecar.map(stamp) or self._rebuild(stamp)))
+            self._stamp = stamp
+        return self._loaded
+
+    def _rebuild(self, stamp: bytes) -> "Batch":
+        """Copy the table into the sidecar, or only into memory where nothing may be written."""
+        if self._keep and rebuild(self._data_dir, self._version, self._dimension):
+            mapped = self._sidecar.map(stamp)
+            if mapped is not None:
+                return mapped
+        return copied(self._data_dir, self._version, self._dimension)

@@ -1,0 +1,133 @@
+"""The query cache: answers remembered by revision, dropped rather than waited for."""
+
+from pathlib import Path
+
+import apsw
+
+from kebab.store.sqlite import connection
+from kebab.store.sqlite.connection import database_path, empty_log, keep_log
+
+_ROWS = 512
+_BATCH = 64
+"""How many answers wait in memory: each write makes every reader forget what it holds of the file.
+"""
+
+_LONG_LOG = 4_000_000
+"""Bytes of log that every later reader would have to look through."""
+
+
+class QueryCache:
+    """Small answers by namespace, question and revision; the least recently used go first.
+
+    Nothing here may fail or wait: on a busy, missing or read-only database a question is simply
+    not remembered. Answers are written together, on closing at the latest.
+    """
+
+    def __init__(self, data_dir: Path, rows: int = _ROWS) -> None:
+        self._path = database_path(data_dir)
+        self._rows = rows
+        self._database = self._open()
+        self._waiting: dict[tuple[str, str, int], bytes] = {}
+
+    def _open(self) -> apsw.Connection | None:
+        try:
+            database = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        except apsw.Error:
+            return None
+        try:
+            database.set_busy_timeout(0)
+            if connection.found(database) == connection.expected():
+                self._configure(database)
+                return database
+        except apsw.Error:
+            pass
+        database.close()
+        return None
+
+    def _configure(self, database: apsw.Connection) -> None:
+        database.execute("PRAGMA synchronous = NORMAL")
+        # Closing must cost nothing: the next ingest moves the log into the database.
+        database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        keep_log(database)
+
+    def get(self, namespace: str, question: str, revision: int) -> bytes | None:
+        """Return what is remembered, or None."""
+        if self._database is None:
+            return None
+        waiting = self._waiting.get((namespace, question, revision))
+        if waiting is not None:
+            return waiting
+        try:
+            row = self._database.execute(
+                "SELECT rowid, answer, used, (SELECT max(used) FROM query_cache) FROM query_cache"
+                " WHERE namespace = ? AND question = ? AND revision = ?",
+                (namespace, question, revision),
+            ).fetchone()
+            if row is None:
+                return None
+            self._use(self._database, row[0], row[3] - row[2])
+        except apsw.Error:
+            return None
+        return bytes(row[1])
+
+    def _use(self, database: apsw.Connection, row: int, age: int) -> None:
+        """Make a row young again; only when it is old, for most reads shall not write."""
+        if age < self._rows // 2:
+            return
+        try:
+            database.execute(
+                "UPDATE query_cache SET used = (SELECT max(used) + 1 FROM query_cache)"
+                " WHERE rowid = ?",
+                (row,),
+            )
+        except (apsw.BusyError, apsw.ReadOnlyError):
+            return
+
+    def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
+        """Remember an answer if that can be done at once."""
+        if self._database is None:
+            return
+        self._waiting[namespace, question, revision] = answer
+        if len(self._waiting) >= _BATCH:
+            self._write(self._database)
+
+    def _write(self, database: apsw.Connection) -> None:
+        """Write what waits, or forget it."""
+        rows = [(*asked, answer) for asked, answer in self._waiting.items()]
+        self._waiting = {}
+        if not rows:
+            return
+        try:
+            with database:
+                database.executemany(
+                    "INSERT OR REPLACE INTO query_cache"
+                    " (namespace, question, revision, answer, used) VALUES (?, ?, ?, ?,"
+                    " (SELECT coalesce(max(used), 0) + 1 FROM query_cache))",
+                    rows,
+                )
+                database.execute(
+                    "DELETE FROM query_cache WHERE rowid IN (SELECT rowid FROM query_cache"
+                    " ORDER BY used DESC LIMIT -1 OFFSET ?)",
+                    (self._rows,),
+                )
+        except apsw.Error:
+            return
+
+    def close(self) -> None:
+        """Close the connection, if there is one.
+
+        Whoever asks reads meanwhile, so the log only grows; when it is long it is emptied now.
+        """
+        if self._database is not None:
+            self._write(self._database)
+            self._shorten(self._database)
+            self._database.close()
+            self._database = None
+
+    def _shorten(self, database: apsw.Connection) -> None:
+        log = self._path.with_name(self._path.name + "-wal")
+        try:
+            if log.stat().st_size > _LONG_LOG:
+                empty_log(database)
+        except (OSError, apsw.Error):
+            return

@@ -1,0 +1,165 @@
+"""The turns of sessions: written beside an ingest that may run for minutes, without its lock."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from kebab.core.answers import AnswerMode, Refusal, SessionRow, Turn
+from kebab.errors.catalog import NotIndexed, ReadOnly
+from kebab.store.sqlite import connection
+from kebab.store.sqlite.connection import database_path, keep_log, open_reader
+from kebab.store.sqlite.errors import translated
+
+_COLUMNS = "session, turn, question, standalone, answer, refusal, mode, model, created"
+_LAST = f"SELECT {_COLUMNS} FROM turns WHERE session = ? ORDER BY turn DESC LIMIT ?"  # noqa: S608 - fixed names
+_ADD = f"INSERT INTO turns ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - fixed names
+_NEXT = "SELECT coalesce(max(turn) + 1, 0) FROM turns WHERE session = ?"
+_SESSIONS = (
+    "SELECT s.session, s.turns, oldest.question, oldest.created, latest.created"
+    " FROM (SELECT session, count(*) AS turns, min(turn) AS first, max(turn) AS last"
+    " FROM turns GROUP BY session) AS s"
+    " JOIN turns AS oldest ON oldest.session = s.session AND oldest.turn = s.first"
+    " JOIN turns AS latest ON latest.session = s.session AND latest.turn = s.last"
+    " ORDER BY latest.created DESC, s.session"
+)
+_ALL = -1
+_WAIT_S = 5.0
+_PAUSE_S = 0.001
+
+
+class SqliteConversations:
+    """`Conversations` in the database; each call opens it, and a write is one short transaction.
+
+    A turn is no change of the corpus, so the revision stays. Nothing is created: every method
+    raises `NotIndexed` where there is no database of this build's schema.
+    """
+
+    def __init__(
+        self, data_dir: Path, limit: int, *, read_only: bool = False, wait_s: float = _WAIT_S
+    ) -> None:
+        """Keep up to `limit` turns of each session; wait `wait_s` seconds for other writers."""
+        self._data_dir = data_dir
+        self._path = str(database_path(data_dir))
+        self._limit = limit
+        self._read_only = read_only
+        self._wait_s = wait_s
+
+    def turns(self, session: str, last: int | None = None) -> list[Turn]:
+        """Return the turns of a session in order, or only the last ones; none when unknown."""
+        with self._reading() as database:
+            rows = database.execute(_LAST, (session, _ALL if last is None else last)).fetchall()
+        return [_turn(row) for row in reversed(rows)]
+
+    def add(self, turn: Turn) -> int:
+        """Remember a turn at the end of its session and return its index, from 0.
+
+        `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
+
+        Raises:
+            ReadOnly: Writing is switched off.
+            Locked: Another writer did not let go for all that time.
+        """
+        with self._writing("ask --session") as database:
+            index = int(database.execute(_NEXT, (turn.session,)).get)
+            database.execute(_ADD, _row(turn, index))
+            database.execute(
+                "DELETE FROM turns WHERE session = ? AND turn <= ?",
+                (turn.session, index - self._limit),
+            )
+        return index
+
+    def sessions(self) -> list[SessionRow]:
+        """Return every session, the one used last first."""
+        with self._reading() as database:
+            rows = database.execute(_SESSIONS).fetchall()
+        return [_summary(row) for row in rows]
+
+    def forget(self, session: str) -> int:
+        """Forget a session and return how many turns went.
+
+        Raises:
+            ReadOnly: Writing is switched off.
+            Locked: Another writer did not let go for all that time.
+        """
+        with self._writing("session rm") as database:
+            database.execute("DELETE FROM turns WHERE session = ?", (session,))
+            return database.changes()
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        with translated(self._path, "read"), closing(open_reader(self._data_dir)) as database:
+            yield database
+
+    @contextmanager
+    def _writing(self, operation: str) -> Iterator[apsw.Connection]:
+        """Yield the database in a transaction that no other one can be within."""
+        if self._read_only:
+            raise ReadOnly(operation=operation)
+        with translated(self._path, "write"), closing(self._open()) as database:
+            database.execute("BEGIN IMMEDIATE")
+            yield database
+            database.execute("COMMIT")
+
+    def _open(self) -> apsw.Connection:
+        """Open the database that is there, for writing; closing it undoes what is not committed."""
+        if not Path(self._path).exists():
+            expected = connection.expected()
+            raise NotIndexed(data_dir=str(self._data_dir), expected=expected, found=None)
+        database = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
+        with ExitStack() as undo:
+            undo.callback(database.close)
+            database.set_busy_handler(_waiting(self._wait_s))
+            connection.require(database, self._data_dir)
+            database.execute("PRAGMA synchronous = NORMAL")
+            # Closing must cost nothing: the next ingest moves the log into the database.
+            database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            keep_log(database)
+            undo.pop_all()
+        return database
+
+
+def _waiting(seconds: float) -> Callable[[int], bool]:
+    """Return what waits for another writer.
+
+    An ingest is between two transactions for a few milliseconds only, about twice a second. The
+    growing pauses of SQLite's own timeout miss that for seconds.
+    """
+    end = time.monotonic() + seconds
+
+    def wait(_: int) -> bool:
+        time.sleep(_PAUSE_S)
+        return time.monotonic() < end
+
+    return wait
+
+
+def _row(turn: Turn, index: int) -> tuple[Any, ...]:
+    refusal = turn.refusal.value if turn.refusal else None
+    said = (turn.question, turn.standalone, turn.answer)
+    return (turn.session, index, *said, refusal, turn.mode.value, turn.model, turn.created)
+
+
+def _summary(row: tuple[Any, ...]) -> SessionRow:
+    name, turns, first, created, updated = row
+    return SessionRow(
+        name=name, turns=turns, first_question=first, created=created, updated=updated
+    )
+
+
+def _turn(row: tuple[Any, ...]) -> Turn:
+    session, index, question, standalone, answer, refusal, mode, model, created = row
+    return Turn(
+        session=session,
+        index=index,
+        question=question,
+        standalone=standalone,
+        answer=answer,
+        refusal=None if refusal is None else Refusal(refusal),
+        mode=AnswerMode(mode),
+        model=model,
+        created=created,
+    )

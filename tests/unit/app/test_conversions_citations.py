@@ -1,0 +1,45 @@
+import pytest
+
+from kebab.app.conversions import file_of, freshness, line_citation, quote_path
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("notes/a.md", "notes/a.md"),
+        ("한글/각주.md", "한글/각주.md"),
+        ("hash#and?query%20.md", "hash%23and%3Fquery%2520.md"),
+        ("new\nline.md", "new%0Aline.md"),
+        ("rtl-\u202egpj.md", "rtl-%E2%80%AEgpj.md"),
+        ("[a](b) c.md", "%5Ba%5D%28b%29%20c.md"),
+        ("😀.md", "😀.md"),
+        ("caf\udce9.md", "caf%E9.md"),
+    ],
+)
+def test_what_would_break_a_link_is_escaped_and_letters_are_kept(path, uri):
+    assert quote_path(path) == uri
+
+
+def test_a_citation_names_its_lines():
+    assert line_citation("a.md", 12, 34).uri == "a.md#L12-L34"
+    assert line_citation("a.md", 7, 7).uri == "a.md#L7"
+
+
+def test_freshness_follows_the_file(tmp_path):
+    file = tmp_path / "a.md"
+    file.write_text("x")
+    seen = file.stat()
+
+    def now():
+        return freshness(str(tmp_path), "a.md", seen.st_size, seen.st_mtime_ns)
+
+    assert now() == "fresh"
+    file.write_text("longer")
+    assert now() == "changed"
+    file.unlink()
+    assert now() == "gone"
+
+
+def test_text_from_standard_input_has_no_file_of_a_persons_own():
+    assert file_of("work", "/home/me/notes", "a/b.md") == "/home/me/notes/a/b.md"
+    assert file_of("stdin", "/data/stdin", "call.md") is None

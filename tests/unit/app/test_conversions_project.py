@@ -1,0 +1,142 @@
+from typing import Any
+
+import jsonschema
+import msgspec
+
+from kebab.app.conversions import progress, response, search_hit
+from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.progress import Progress, ProgressKind
+from kebab.core.queries import (
+    Confidence,
+    Hit,
+    Mode,
+    Page,
+    Query,
+    Snippet,
+    StoredChunk,
+)
+from kebab.wire.record import encode, envelop
+from kebab.wire.search import DegradedChannel, TraceStage
+from tests.fakes.evidence import retrieval
+from tools.schemas import build_schemas
+
+
+def _chunk(root, *, source="/notes"):
+    return StoredChunk(
+        key=Key(7),
+        chunk_id=ChunkId("c" * 32),
+        doc_id=DocId("d" * 32),
+        ordinal=1,
+        text="the cat sleeps",
+        start_line=3,
+        end_line=4,
+        heading_path=("Cat", "Sleep"),
+        source=source,
+        root=str(root),
+        path="a b.md",
+        title="Cat",
+        media="text/markdown",
+        lang=None,
+        tags=("pets",),
+        size=1,
+        mtime_ns=2,
+        indexed_at=1_700_000_000.0,
+        chunker_version="headings-v1",
+        embedding_version=None,
+    )
+
+
+def _hit(chunk, **fields):
+    return Hit(
+        rank=1,
+        score=0.123456789,
+        confidence=Confidence.FAIR,
+        chunk=chunk,
+        snippet=Snippet(text="the cat", highlights=((4, 7),)),
+        retrieval=retrieval(fusion_score=0.5, **fields),
+    )
+
+
+def _page(*hits, **changes):
+    told: dict[str, Any] = {
+        "hits": hits,
+        "has_more": False,
+        "next_offset": None,
+        "truncated": False,
+        "degraded": (),
+        "revision": 5,
+        "timing_ms": 1.5,
+        "stages": (TraceStage(stage="lexical", duration_ms=0.5, candidates=3, note="2 terms"),),
+    }
+    return Page(**{**told, **changes})
+
+
+def test_a_hit_says_where_it_stands_and_how_it_was_found(tmp_path):
+    found = search_hit(_hit(_chunk(tmp_path), lexical_rank=2, lexical_score=3.5))
+
+    assert (found.doc_path, found.file) == ("a b.md", str(tmp_path / "a b.md"))
+    assert found.citation.uri == "a%20b.md#L3-L4"
+    assert (found.heading_path, found.tags) == (["Cat", "Sleep"], ["pets"])
+    assert found.highlights == [(4, 7)]
+    assert (found.indexed_at, found.freshness) == ("2023-11-14T22:13:20.000Z", "gone")
+    assert (found.confidence, found.score_kind, found.index_version) == (
+        "fair",
+        "calibrated",
+        "lance-flat-l2-384-v1",
+    )
+    assert (found.retrieval.lexical_rank, found.retrieval.lexical_score) == (2, 3.5)
+    assert found.retrieval.fusion_score == 0.5
+
+
+def test_text_from_standard_input_names_no_file(tmp_path):
+    assert search_hit(_hit(_chunk(tmp_path, source="stdin"))).file is None
+
+
+def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
+    degraded = (DegradedChannel(channel="vector", reason="no model", hint=None),)
+    page = _page(_hit(_chunk(tmp_path)), degraded=degraded, has_more=True, truncated=True)
+    plain = response(page, Query(text="cat"), "next")
+    traced = response(page, Query(text="cat", mode=Mode.LEXICAL, trace=True), None)
+
+    assert (plain.trace, plain.next_cursor, plain.mode) == (msgspec.UNSET, "next", "hybrid")
+    assert [(one.stage, one.note) for one in traced.trace or ()] == [("lexical", "2 terms")]
+    assert (traced.mode, traced.has_more, traced.truncated) == ("lexical", True, True)
+    assert [(one.channel, one.hint) for one in plain.degraded] == [("vector", None)]
+    schema = build_schemas()["search_response.v1"]
+    for reply in (plain, traced):
+        line = encode(envelop(reply, command="search", timestamp="now", exit_code=0))
+        jsonschema.validate(msgspec.json.decode(line), schema)
+        assert msgspec.json.decode(line)["hits"][0]["score"] == 0.123457
+
+
+def test_an_event_says_only_what_it_knows():
+    bare = progress(Progress(kind=ProgressKind.SCAN_STARTED))
+    full = progress(
+        Progress(
+            kind=ProgressKind.EMBED_BATCH,
+            path="a.md",
+            phase="embed",
+            done=0,
+            total=2,
+            unit="chunks",
+            message="",
+            elapsed_ms=9,
+        )
+    )
+
+    assert msgspec.to_builtins(bare) == {
+        "schema_version": "ingest_progress.v1",
+        "kind": "scan_started",
+        "elapsed_ms": 0,
+    }
+    assert msgspec.to_builtins(full) == {
+        "schema_version": "ingest_progress.v1",
+        "kind": "embed_batch",
+        "path": "a.md",
+        "phase": "embed",
+        "done": 0,
+        "total": 2,
+        "unit": "chunks",
+        "message": "",
+        "elapsed_ms": 9,
+    }

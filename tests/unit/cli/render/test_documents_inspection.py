@@ -1,0 +1,33 @@
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.documents import draw_chunk, draw_document
+from tests.fakes import replies
+
+
+def test_a_document_is_shown_with_its_passages():
+    reply = replies.doc_inspection(
+        warnings=["bad front matter"], chunks=[replies.brief(vector="pending")]
+    )
+
+    lines = list(draw_document(reply, Canvas()))
+
+    assert lines[0] == "Backups"
+    assert "note: bad front matter" in lines
+    assert lines[-2] == "1 passage"
+    assert lines[-1].endswith("ops/backup.md:12  Backups > Restoring  41 characters  (pending)")
+
+
+def test_text_that_is_no_file_has_none():
+    assert not [
+        line
+        for line in draw_document(replies.doc_inspection(file=None), Canvas())
+        if line.startswith("file")
+    ]
+
+
+def test_a_passage_is_shown_with_its_neighbours_and_its_text():
+    lines = list(draw_chunk(replies.chunk_inspection(), Canvas()))
+
+    assert "vector    committed (fastembed-minilml6-384-v1)" in lines
+    assert f"next      {'e' * 32}" in lines
+    assert not [line for line in lines if line.startswith("previous")]
+    assert lines[-1] == "Stop the writer,\nthen restore."

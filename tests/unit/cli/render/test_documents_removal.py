@@ -1,0 +1,39 @@
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.documents import draw_plan, draw_removed, draw_reset
+from tests.fakes import replies
+
+
+def test_removed_documents_are_named_and_their_return_is_told():
+    lines = list(draw_removed(replies.remove_report(), Canvas()))
+
+    assert lines[:2] == [
+        "ops/backup.md  Backups",
+        "1 document and 3 passages taken out of the index",
+    ]
+    assert "the next ingest reads them again" in lines[2]
+
+
+def test_a_plan_names_what_goes_and_promises_what_stays():
+    lines = list(draw_plan(replies.reset_report(models_removed=True), Canvas()))
+
+    assert lines[0] == "this deletes 12.3 kB from /home/ada/.local/share/kebab:"
+    assert any(line.startswith("sessions of questions") for line in lines)
+    assert "model weights are deleted too" in lines
+    assert lines[-1] == "your own files stay as they are"
+
+
+def test_a_reset_tells_what_went_and_what_was_not_ours():
+    assert list(draw_reset(replies.reset_report(), Canvas())) == [
+        "deleted  kebab.db",
+        "deleted  vectors",
+        "kept     mine.txt",
+        "12.3 kB freed",
+    ]
+
+
+def test_with_nothing_to_delete_it_says_so():
+    reply = replies.reset_report(removed=[], kept=[], bytes_freed=0)
+
+    assert list(draw_reset(reply, Canvas())) == [
+        "nothing to delete in /home/ada/.local/share/kebab"
+    ]

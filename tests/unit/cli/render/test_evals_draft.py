@@ -1,0 +1,40 @@
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.evals import draw_draft
+from kebab.wire.golden import EvalDraft
+
+
+def drawn(**changes):
+    reply = {
+        "path": "queries.jsonl",
+        "written": True,
+        "wanted": 3,
+        "answerable": 3,
+        "unanswerable": 1,
+        "documents": 2,
+        "by_language": {"en": 2, "ko": 1},
+        "by_kind": {"sentence": 2, "heading": 1, "nonsense": 1},
+        "seed": 1,
+        "corpus_revision": 7,
+        **changes,
+    }
+    return list(draw_draft(EvalDraft(**reply), Canvas()))
+
+
+def test_it_says_where_the_questions_lie_and_how_they_were_made():
+    lines = drawn()
+
+    assert lines[:3] == [
+        "queries.jsonl",
+        "3 questions from 2 documents, seed 1",
+        "  2  most words of a sentence, in order",
+    ]
+    assert "languages: en 2, ko 1" in lines
+    assert lines[-1] == "hint: kebab eval run queries.jsonl"
+
+
+def test_it_says_when_the_notes_gave_fewer():
+    assert "note: 9 were asked for; the notes gave no more" in drawn(wanted=9)
+
+
+def test_it_says_when_there_was_nothing_to_make_them_from():
+    assert drawn(written=False) == ["the notes gave no question: too little running text"]

@@ -1,0 +1,59 @@
+import pytest
+
+from kebab.cli.render.hits import file_uri, spot, stretch
+from kebab.wire.citation import (
+    CellCitation,
+    CellSpan,
+    CodeCitation,
+    CodeSpan,
+    PageCitation,
+    PageSpan,
+    SectionCitation,
+    SectionSpan,
+    SlideCitation,
+    SlideSpan,
+)
+from tests.fakes import replies
+
+CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
+
+
+@pytest.mark.parametrize(
+    ("citation", "text"),
+    [
+        (replies.line_citation(), "ops/backup.md:12"),
+        (PageCitation(path="a.pdf", uri="", page=PageSpan(number=3, of=9)), "a.pdf p. 3"),
+        (CellCitation(path="a.ipynb", uri="", cell=CellSpan(index=0)), "a.ipynb cell 0"),
+        (SlideCitation(path="a.pptx", uri="", slide=SlideSpan(number=2)), "a.pptx slide 2"),
+        (SectionCitation(path="a.docx", uri="", section=SectionSpan(title="T")), "a.docx § T"),
+        (CodeCitation(path="a.py", uri="", code=CODE), "a.py:3"),
+    ],
+)
+def test_each_kind_of_place_is_named(citation, text):
+    assert spot(citation) == text
+
+
+@pytest.mark.parametrize(
+    ("citation", "text"),
+    [
+        (replies.line_citation(start=12, end=14), "ops/backup.md:12-14"),
+        (replies.line_citation(start=12, end=12), "ops/backup.md:12"),
+        (CodeCitation(path="a.py", uri="", code=CODE), "a.py:3-9"),
+        (SlideCitation(path="a.pptx", uri="", slide=SlideSpan(number=2)), "a.pptx slide 2"),
+    ],
+)
+def test_a_stretch_names_its_last_line_too(citation, text):
+    assert stretch(citation) == text
+
+
+@pytest.mark.parametrize(
+    ("file", "uri"),
+    [
+        (None, None),
+        ("relative.md", None),
+        ("/a b/백업.md", "file:///a%20b/%EB%B0%B1%EC%97%85.md"),
+        ("/bad\udcff", "file:///bad%FF"),
+    ],
+)
+def test_links_are_made_of_absolute_paths_only(file, uri):
+    assert file_uri(file) == uri

@@ -1,0 +1,43 @@
+import pytest
+
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.layout import Cell, Prose, laid_out, shares
+
+
+def cell(text, *, right=False):
+    prose = Prose()
+    prose.add(text)
+    return Cell(prose, right=right)
+
+
+def test_columns_are_as_wide_as_what_stands_in_them():
+    rows = [[cell("who"), cell("n", right=True)], [cell("당직자"), cell("10", right=True)]]
+
+    assert laid_out(rows, 40, Canvas()) == ["who      n", "──────  ──", "당직자  10"]
+
+
+def test_long_cells_are_broken_and_their_rows_kept_apart():
+    rows = [[cell("a"), cell("b")], [cell("one two three"), cell("x")], [cell(""), cell("y")]]
+
+    assert laid_out(rows, 10, Canvas()) == [
+        "a        b",
+        "───────  ─",
+        "one two  x",
+        "three",
+        "",
+        "         y",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "width", "given"),
+    [
+        ([3, 4], 40, [3, 4]),
+        ([30, 4], 20, [14, 4]),
+        ([1000, 1000], 22, [10, 10]),
+        ([9, 9, 9], 5, [6, 6, 6]),
+        ([0], 5, [1]),
+    ],
+)
+def test_the_widest_columns_give_way(wanted, width, given):
+    assert shares(wanted, width) == given

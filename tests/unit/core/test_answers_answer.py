@@ -1,0 +1,40 @@
+import pytest
+
+from kebab.core.answers import AnswerMode, AskOutcome, Quote, Refusal, Retrieved
+from kebab.rag.engine import NO_USAGE
+from tests.fakes.evidence import page, stored
+
+TEXT = "First line.\nSecond line.\n\nFourth line."
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        ("First line.", (10, 10)),
+        ("Second line.", (11, 11)),
+        ("line.\nSecond", (10, 11)),
+        ("Fourth line.", (13, 13)),
+        (TEXT, (10, 13)),
+    ],
+)
+def test_a_quote_knows_its_words_and_its_lines(words, lines):
+    start = TEXT.index(words)
+
+    quote = Quote(chunk=stored(TEXT, start_line=10), start=start, end=start + len(words))
+
+    assert (quote.text, quote.lines) == (words, lines)
+
+
+@pytest.mark.parametrize(("refusal", "grounded"), [(None, True), (Refusal.SCORE_GATE, False)])
+def test_what_is_refused_is_no_answer(refusal, grounded):
+    answer = AskOutcome(
+        text="x",
+        mode=AnswerMode.EXTRACTIVE,
+        model=None,
+        refusal=refusal,
+        citations=(),
+        retrieved=Retrieved(question="q", page=page(), used=0, top_score=0.0, gate=0.5),
+        usage=NO_USAGE,
+    )
+
+    assert answer.grounded is grounded

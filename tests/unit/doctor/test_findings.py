@@ -1,0 +1,125 @@
+import pytest
+
+from kebab.doctor.findings import Finding, Step, counted, diagnose, failure, well, worry
+from kebab.errors.catalog import IoError, Locked, StoreCorrupt
+
+
+class Ticking:
+    """Advances a quarter of a second whenever it is read."""
+
+    def __init__(self):
+        self.time = 0.0
+
+    def now(self):
+        return self.time
+
+    def monotonic(self):
+        self.time += 0.25
+        return self.time
+
+
+def step(name, look, after=()):
+    return Step(name=name, look=look, mend="mend it", after=after)
+
+
+def raising(fault):
+    def look():
+        raise fault
+
+    return look
+
+
+def run(*steps):
+    return diagnose(steps, Ticking())
+
+
+def test_checks_come_in_order_and_timed():
+    diagnosis = run(step("a", lambda: well("fine")), step("b", lambda: worry("hm", "do")))
+
+    assert [(check.name, check.status, check.summary, check.fix) for check in diagnosis.checks] == [
+        ("a", "ok", "fine", None),
+        ("b", "warn", "hm", "do"),
+    ]
+    assert [check.duration_ms for check in diagnosis.checks] == [250.0, 250.0]
+
+
+@pytest.mark.parametrize(
+    ("finding", "ok"),
+    [
+        (well("x"), True),
+        (worry("x", "y"), True),
+        (Finding("skip", "x"), True),
+        (failure("x", "y"), False),
+    ],
+)
+def test_only_a_failure_is_unhealthy(finding, ok):
+    assert run(step("a", lambda: finding)).ok is ok
+
+
+def test_a_signal_fails_its_check_and_no_other():
+    diagnosis = run(
+        step("a", raising(Locked(path="/x", holder_pid=7))), step("b", lambda: well("fine"))
+    )
+
+    first, second = diagnosis.checks
+    assert (first.status, first.fix) == ("fail", "try again when it has finished")
+    assert first.summary == "another process is writing to this knowledge base: pid 7"
+    assert second.status == "ok"
+
+
+@pytest.mark.parametrize(
+    "signal",
+    [StoreCorrupt(path="/x", cause="torn"), IoError(path="/x", op="read", cause="denied")],
+)
+def test_a_hint_that_leads_back_to_doctor_gives_way_to_the_fix_of_the_step(signal):
+    (check,) = run(step("a", raising(signal))).checks
+
+    assert (check.summary, check.fix) == (signal.text(), "mend it")
+
+
+def test_a_refusal_of_the_system_fails_its_check():
+    (check,) = run(step("a", raising(OSError(5, "Input/output error", "/x")))).checks
+
+    assert (check.status, check.summary) == ("fail", "Input/output error: /x")
+    assert check.fix == "mend it"
+
+
+def test_what_may_not_be_read_is_to_be_allowed_and_not_to_be_built_again():
+    fault = PermissionError(13, "Permission denied", "/my notes/x")
+    (check,) = run(step("a", raising(fault))).checks
+
+    assert check.fix == "chmod u+rw '/my notes/x'"
+
+
+def test_a_bug_is_not_mistaken_for_bad_health():
+    with pytest.raises(ZeroDivisionError):
+        run(step("a", raising(ZeroDivisionError())))
+
+
+@pytest.mark.parametrize("before", [worry("hm", "do"), failure("no", "do"), Finding("skip", "")])
+def test_a_step_is_skipped_when_what_it_needs_is_not_well(before):
+    unasked = raising(AssertionError("looked although what it needs is not well"))
+
+    diagnosis = run(step("a", lambda: before), step("b", unasked, after=("a",)))
+
+    assert diagnosis.checks[1].status == "skip"
+    assert diagnosis.checks[1].summary == "needs `a`"
+    assert diagnosis.checks[1].duration_ms >= 0
+
+
+def test_skips_carry_on_down_the_line():
+    diagnosis = run(
+        step("a", lambda: failure("x", "y")),
+        step("b", lambda: well("x"), after=("a",)),
+        step("c", lambda: well("x"), after=("b",)),
+        step("d", lambda: well("x")),
+    )
+
+    assert [check.status for check in diagnosis.checks] == ["fail", "skip", "skip", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (12345, "12,345 files")]
+)
+def test_numbers_agree_with_their_nouns(count, text):
+    assert counted(count, "file") == text

@@ -1,0 +1,171 @@
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from kebab.core.ids import rising
+from kebab.core.model_profile import ProbePair
+from kebab.doctor.machine import Machine, SettingsFile
+from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
+from kebab.doctor.run import Subject, examine
+from kebab.doctor.storage import Corpus, Indexed, KnownTerm, Schema, Storage
+from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, StoreCorrupt
+
+STORED = {"integrity", "full_text", "vectors", "pending", "files", "embedding_version"}
+
+
+class Wall:
+    def now(self):
+        return 0.0
+
+    def monotonic(self):
+        return monotonic()
+
+
+def raising(fault):
+    def ask(*_args):
+        raise fault
+
+    return ask
+
+
+CORRUPT = StoreCorrupt(path="/data/kebab.sqlite", cause="file is not a database")
+
+
+@pytest.fixture
+def sound(tmp_path):
+    note = tmp_path / "note.md"
+    note.write_text("text")
+    stat = note.stat()
+    return Subject(
+        machine=Machine(
+            settings=lambda: SettingsFile(path=tmp_path / "config.toml"),
+            folders={"data": tmp_path, "models": tmp_path / "models", "state": tmp_path},
+            data=tmp_path,
+            log=tmp_path / "kebab.log",
+            holder=lambda: None,
+        ),
+        storage=Storage(
+            path=tmp_path / "kebab.sqlite",
+            schema=lambda: Schema(1, 1),
+            integrity=list,
+            known_term=lambda: KnownTerm("word", found=True),
+            stored=lambda: rising([1]),
+            stamped=lambda: rising([1]),
+            garbage=list,
+        ),
+        corpus=Corpus(
+            pending=lambda: 0, files=lambda _: [Indexed(note, stat.st_size, stat.st_mtime_ns)]
+        ),
+        models=Models(
+            weights=lambda: Weights(model="m", folder=Path("/models/m")),
+            agreement=lambda: Agreement(
+                cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)
+            ),
+            versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
+            server=lambda: "Ollama 0.32.15 has gemma3:4b",
+            start="ollama serve",
+        ),
+    )
+
+
+def statuses(subject):
+    return {check.name: check.status for check in examine(subject, Wall()).checks}
+
+
+def named(subject, status):
+    return {name for name, found in statuses(subject).items() if found == status}
+
+
+def test_a_sound_base_is_healthy_in_every_check(sound):
+    diagnosis = examine(sound, Wall())
+
+    names = [check.name for check in diagnosis.checks]
+    assert diagnosis.ok
+    assert len(names) == len(set(names))
+    # The machine's own space and limits are what they are.
+    assert named(sound, "ok") >= set(names) - {"disk", "descriptors"}
+
+
+def test_a_missing_base_is_no_illness(sound):
+    empty = replace(sound, storage=replace(sound.storage, schema=lambda: Schema(1, None)))
+
+    assert examine(empty, Wall()).ok or statuses(empty)["disk"] == "fail"
+    assert "database" in named(empty, "warn")
+    assert named(empty, "skip") == STORED
+
+
+def test_a_damaged_base_is_an_illness_with_its_cure(sound):
+    torn = replace(sound, storage=replace(sound.storage, schema=raising(CORRUPT)))
+
+    diagnosis = examine(torn, Wall())
+
+    (failed,) = [check for check in diagnosis.checks if check.name == "database"]
+    assert not diagnosis.ok
+    assert (failed.status, failed.fix) == ("fail", "kebab reset")
+    assert named(torn, "skip") == STORED
+
+
+def test_nothing_is_asked_of_a_database_that_failed_its_integrity_check(sound):
+    torn = replace(sound, storage=replace(sound.storage, integrity=lambda: ["torn page"]))
+
+    assert named(torn, "skip") == STORED - {"integrity"}
+
+
+def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
+    torn = replace(sound, storage=replace(sound.storage, stored=raising(CORRUPT)))
+
+    assert named(torn, "fail") - {"disk"} == {"vectors"}
+    assert named(torn, "skip") == set()
+    (failed,) = [check for check in examine(torn, Wall()).checks if check.name == "vectors"]
+    assert failed.fix == "kebab ingest --force"
+
+
+def test_a_model_without_weights_is_not_asked_for_a_vector(sound):
+    bare = replace(sound, models=replace(sound.models, weights=lambda: None))
+
+    assert statuses(bare)["embedding_probe"] == "skip"
+
+
+def test_a_missing_language_model_leaves_the_base_healthy(sound):
+    refused = ModelUnreachable(endpoint="x", operation="doctor", cause="refused")
+    alone = replace(sound, models=replace(sound.models, server=raising(refused)))
+
+    assert statuses(alone)["language_model"] == "warn"
+    assert named(alone, "fail") <= {"disk"}
+
+
+ASKED = [
+    ("machine", "settings"),
+    ("machine", "holder"),
+    ("storage", "schema"),
+    ("storage", "integrity"),
+    ("storage", "known_term"),
+    ("storage", "stored"),
+    ("storage", "stamped"),
+    ("storage", "garbage"),
+    ("corpus", "pending"),
+    ("corpus", "files"),
+    ("models", "weights"),
+    ("models", "agreement"),
+    ("models", "versions"),
+]
+
+
+@pytest.mark.parametrize(("room", "question"), ASKED)
+@pytest.mark.parametrize(
+    "fault",
+    [CORRUPT, ConfigInvalid(path="/c.toml", cause="x"), PermissionError(13, "denied", "/x")],
+    ids=["signal", "settings", "system"],
+)
+def test_whatever_question_fails_doctor_ends_unhealthy_and_names_a_command(
+    sound, room, question, fault
+):
+    ill = replace(sound, **{room: replace(getattr(sound, room), **{question: raising(fault)})})
+
+    diagnosis = examine(ill, Wall())
+
+    failed = [check for check in diagnosis.checks if check.status == "fail"]
+    assert not diagnosis.ok
+    assert all(check.fix and check.fix != "kebab doctor" for check in failed)

@@ -1,0 +1,72 @@
+import builtins
+import shutil
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+
+from kebab.errors.catalog import IoError
+from kebab.errors.system import exhausted, refusal, refused, unfit
+
+
+def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
+    place = tmp_path / "missing"
+
+    with pytest.raises(IoError) as caught, refused(place, "read"):
+        place.read_bytes()
+
+    assert caught.value.details() == {
+        "path": str(place),
+        "op": "read",
+        "cause": "No such file or directory",
+    }
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+
+
+def test_a_fault_without_words_of_the_system_speaks_for_itself():
+    assert refusal(OSError("cut short"), "write", Path("a.md")).cause == "cut short"
+
+
+SYSTEM = sorted(
+    {
+        kind
+        for kind in vars(builtins).values()
+        if isinstance(kind, type) and issubclass(kind, OSError)
+    }
+    | {shutil.Error, socket.gaierror, socket.herror, ssl.SSLError},
+    key=lambda kind: kind.__name__,
+)
+"""Every exception of the operating system that Python knows, and those of its own libraries."""
+
+
+@pytest.mark.parametrize("kind", SYSTEM, ids=lambda kind: kind.__name__)
+def test_every_exception_of_the_system_is_translated(kind):
+    fault = kind(13, "Permission denied", "a.md")
+
+    with pytest.raises(IoError) as caught, refused("a.md", "write"):
+        raise fault
+
+    assert caught.value.__cause__ is fault
+    assert caught.value.op == "write"
+
+
+def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
+    signal = unfit(Path("notes"), "no such folder")
+
+    assert signal.details() == {
+        "path": str(Path("notes").absolute()),
+        "op": "read",
+        "cause": "no such folder",
+    }
+
+
+def test_what_is_no_refusal_passes():
+    with pytest.raises(ValueError, match="other"), refused("a.md", "read"):
+        raise ValueError("other")
+
+
+def test_a_lack_of_memory_is_a_refusal_of_the_system():
+    signal = exhausted()
+
+    assert (signal.op, signal.cause) == ("create", "out of memory")

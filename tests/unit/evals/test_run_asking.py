@@ -1,0 +1,88 @@
+from pathlib import Path
+
+import pytest
+
+from kebab.config.model import Settings
+from kebab.errors.catalog import InvalidInput
+from kebab.evals.golden import Question
+from kebab.evals.run import Asker, Pace, outcome_of
+from kebab.wire.search import DegradedChannel
+from tests.fakes import replies
+from tests.fakes.facade import FakeKebab
+
+
+class Halting(FakeKebab):
+    """Has no vectors for long questions."""
+
+    def search(self, request):
+        reason = [DegradedChannel(channel="vector", reason="no model", hint=None)]
+        degraded = reason if len(request.query) > 4 else []
+        return replies.response(replies.hit(), degraded=degraded)
+
+
+@pytest.fixture
+def asker():
+    def make(kind=FakeKebab, tell=lambda event: None):
+        kebab = kind(Settings(), config_path=Path("none"))
+        return Asker(kebab=kebab, pace=Pace(tell), limit=12, per_doc=2)
+
+    return make
+
+
+def question(text="restore", **changes):
+    return Question(id="1", text=text, **{"doc": "backup.md", "lines": (13, 13), **changes})
+
+
+def test_every_question_is_asked_in_the_mode_and_the_first_once_more(asker):
+    one = asker()
+
+    one.ask([question("a"), question("b")], "lexical")
+
+    asked = [(said.query, said.mode, said.limit, said.per_doc) for _, said in one.kebab.asked]
+    assert asked == [("a", "lexical", 12, 2), ("a", "lexical", 12, 2), ("b", "lexical", 12, 2)]
+
+
+def test_an_outcome_says_where_the_answer_stood_and_how_sure_the_first_hit_was(asker):
+    found = asker().ask([question()], "hybrid").outcomes[0]
+
+    assert (found.rank, found.ndcg, found.hits) == (1, 1, 12)
+    assert (found.score, found.confidence, found.refused) == (0.83, "strong", False)
+    assert found.duration_ms > 0
+
+
+def test_without_a_hit_there_is_no_score_and_that_is_a_refusal(asker):
+    found = asker().ask([question("nothing")], "hybrid").outcomes[0]
+
+    assert (found.rank, found.hits, found.score, found.refused) == (None, 0, None, True)
+
+
+@pytest.mark.parametrize(("confidences", "refused"), [(["weak"], True), (["weak", "fair"], False)])
+def test_only_weak_hits_are_a_refusal(confidences, refused):
+    hits = [replies.hit(rank, confidence=one) for rank, one in enumerate(confidences, 1)]
+
+    assert outcome_of(question(), replies.response(*hits), 1.0).refused is refused
+
+
+def test_what_degraded_is_counted_by_reason(asker):
+    found = asker(Halting).ask(
+        [question("long one"), question("abc"), question("restore")], "hybrid"
+    )
+
+    (told,) = found.degraded
+    assert (told.channel, told.reason, told.questions) == ("vector", "no model", 2)
+
+
+def test_a_question_that_cannot_be_asked_is_named(asker):
+    with pytest.raises(InvalidInput, match="question 1 cannot be asked"):
+        asker().ask([question(" ")], "hybrid")
+
+
+def test_progress_is_told_at_both_ends_and_now_and_then_between():
+    told = []
+    moments = iter([0.0, 0.0, 0.0, 0.1, 0.7, 0.7, 0.8, 0.8])
+    pace = Pace(lambda event: told.append((event.done, event.elapsed_ms)), lambda: next(moments))
+
+    for done in range(4):
+        pace.at("hybrid", done, 3)
+
+    assert [done for done, _ in told] == [0, 2, 3]

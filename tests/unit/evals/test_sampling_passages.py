@@ -1,0 +1,46 @@
+from itertools import islice
+
+from kebab.evals.sampling import every_document, passages
+from tests.fakes.notes import NotesKebab
+
+TEXTS = {
+    **{f"en/{name}.md": [f"Text {name} one.", f"Text {name} two."] for name in "abcdef"},
+    "ko/a.md": ["문장 하나."],
+    "ja/a.md": ["一つの文。"],
+}
+
+
+def drawn(kebab, seed=1):
+    return list(passages(kebab, every_document(kebab), seed))
+
+
+def test_every_language_has_its_turn_before_one_has_two():
+    first = list(islice(drawn(NotesKebab(TEXTS)), 3))
+
+    assert {one.lang for one in first} == {"en", "ko", "ja"}
+
+
+def test_every_document_has_its_turn_before_one_has_two():
+    docs = [one.doc for one in drawn(NotesKebab(TEXTS))]
+
+    assert set(docs[:8]) == set(TEXTS)
+    assert sorted(docs[8:]) == [f"en/{name}.md" for name in "abcdef"]
+
+
+def test_no_passage_comes_twice_and_a_seed_draws_the_same():
+    kebab = NotesKebab(TEXTS)
+    found = drawn(kebab)
+
+    assert len({(one.doc, one.text) for one in found}) == len(found) == 14
+    assert drawn(kebab) == found != drawn(kebab, seed=2)
+
+
+def test_a_passage_has_its_heading_its_lines_and_its_sentences():
+    (one,) = drawn(NotesKebab({"a.md": ["First.\nSecond."]}))
+
+    assert (one.first, one.last, one.heading) == (1, 2, "Restoring data")
+    assert [sentence.text for sentence in one.sentences] == ["First.", "Second."]
+
+
+def test_a_document_that_is_not_as_it_was_indexed_is_left_out():
+    assert drawn(NotesKebab({"a.md": ["Text."]}, freshness="changed")) == []

@@ -1,0 +1,48 @@
+import pytest
+
+from kebab.evals.sampling import Rarity, terms
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("How do I restore the backup of node-3?", ["restore", "backup", "node-3"]),
+        ("The Café's menu, the menu", ["Café's", "menu"]),
+        ("It is I", []),
+        ("백업을 서버에서 복구합니다", ["백업", "서버", "복구"]),
+        ("東大寺は8世紀に聖武天皇の発願で造立", ["東大寺", "世紀", "聖武天皇", "発願", "造立"]),
+        ("サーバーのバックアップ", ["サーバー", "バックアップ"]),
+        ("我们的服务器和网络", ["我们", "服务器", "网络"]),
+        ("Сервер не отвечает", ["Сервер", "не", "отвечает"]),
+    ],
+)
+def test_words_without_grammar_in_their_order(sentence, words):
+    assert terms(sentence) == words
+
+
+def test_words_of_every_other_passage_tell_nothing():
+    passages = [f"Kubernetes pod{number}" for number in range(30)]
+
+    assert Rarity(passages).telling("Kubernetes pod3") == ["pod3"]
+
+
+def test_few_passages_do_not_tell_which_words_are_common():
+    assert Rarity(["kubernetes pod"] * 5).telling("Kubernetes pod") == ["Kubernetes", "pod"]
+
+
+def test_the_rarest_words_come_in_their_order_and_of_equals_the_longer():
+    rarity = Rarity(["server disk", "server disk", "server quantum"])
+
+    assert rarity.rarest(["quantum", "server", "disk", "entanglement"], 2) == [
+        "quantum",
+        "entanglement",
+    ]
+    assert rarity.rarest(["server", "disk"], 1) == ["disk"]
+
+
+def test_it_knows_what_occurs_and_what_is_frequent():
+    rarity = Rarity(["Server disk", "server"])
+
+    assert rarity.knows("SERVER")
+    assert not rarity.knows("quantum")
+    assert rarity.frequent() == ["server"]

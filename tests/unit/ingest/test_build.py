@@ -1,0 +1,116 @@
+import io
+
+import pytest
+
+from kebab.chunk.budget import Budget
+from kebab.core.documents import Source
+from kebab.core.ids import DocId, content_hash
+from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
+from kebab.ingest.build import Press, read, recipes
+from kebab.parse.markdown import MarkdownParser
+from kebab.source.walk import FileEntry
+
+SOURCE = Source(name="notes", root="/notes", kind="folder")
+PARSERS = {"text/markdown": MarkdownParser()}
+
+
+class Endless:
+    version = "endless-v1"
+
+    def parse(self, data, path):
+        while True:
+            pass
+
+
+class Surprised:
+    version = "surprised-v1"
+
+    def __init__(self, fault):
+        self._fault = fault
+
+    def parse(self, data, path):
+        raise self._fault("out of the blue")
+
+
+def press(parsers, deadline_s=0.0):
+    return Press(
+        parsers=parsers,
+        budget=Budget(),
+        chunker="heading-254-v1",
+        recipes=recipes(parsers, "heading-254-v1"),
+        deadline_s=deadline_s,
+    )
+
+
+@pytest.fixture
+def entry(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("---\ntitle: T\ntags: [x, y]\nlang: de\n---\n# H\n\ntext\n", encoding="utf-8")
+    return FileEntry("a.md", str(path), 1, 1, 1, "text/markdown")
+
+
+def test_a_row_holds_all_that_is_stored_of_a_file(entry):
+    content = read(entry.absolute)
+
+    row = press(PARSERS).row(SOURCE, entry, DocId("d"), content)
+
+    assert (row.doc_id, row.source, row.path) == ("d", "notes", "a.md")
+    assert (row.title, row.tags, row.lang) == ("T", ("x", "y"), "de")
+    assert row.content_hash == content_hash(content.data)
+    assert row.stamp == content.stamp
+    assert (row.parser_version, row.chunker_version) == ("markdown-v1", "heading-254-v1")
+    assert [chunk.chunk.text for chunk in row.chunks] == ["# H\n\ntext"]
+
+
+def test_what_was_read_carries_the_stamp_of_the_file(entry, tmp_path):
+    stat = (tmp_path / "a.md").stat()
+
+    stamp = read(entry.absolute).stamp
+
+    assert (stamp.size, stamp.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
+    assert stamp.inode == stat.st_ino
+
+
+def test_a_file_that_was_cut_off_while_it_was_read_does_not_look_whole(entry, monkeypatch):
+    whole = read(entry.absolute).stamp
+    monkeypatch.setattr("builtins.open", lambda *_: _Cut(entry.absolute))
+
+    assert read(entry.absolute).stamp.size == whole.size // 2
+
+
+class _Cut(io.FileIO):
+    def read(self, size=-1):
+        data = super().read(size)
+        return data[: len(data) // 2]
+
+
+def test_a_recipe_changes_with_parser_and_chunker():
+    one = recipes(PARSERS, "heading-254-v1")["text/markdown"]
+
+    assert recipes(PARSERS, "heading-254-v1")["text/markdown"] == one
+    assert recipes(PARSERS, "heading-100-v1")["text/markdown"] != one
+    assert recipes({"text/markdown": Endless()}, "heading-254-v1")["text/markdown"] != one
+
+
+def test_a_parser_that_never_returns_meets_the_deadline(entry):
+    with pytest.raises(TimedOut) as caught:
+        press({"text/markdown": Endless()}, 0.05).row(
+            SOURCE, entry, DocId("d"), read(entry.absolute)
+        )
+
+    assert caught.value.operation == "parse"
+
+
+def test_a_medium_without_a_parser_is_refused(entry):
+    with pytest.raises(UnsupportedMedia):
+        press({}).row(SOURCE, entry, DocId("d"), read(entry.absolute))
+
+
+def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry):
+    odd = press({"text/markdown": Surprised(IndexError)})
+
+    with pytest.raises(ParseFailed) as caught:
+        odd.row(SOURCE, entry, DocId("d"), read(entry.absolute))
+
+    assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
+    assert caught.value.cause == "IndexError: out of the blue"

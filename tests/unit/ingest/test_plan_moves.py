@@ -1,0 +1,108 @@
+import pytest
+
+from kebab.core.documents import Known, Source
+from kebab.core.ids import DocId, content_hash
+from kebab.ingest.outcome import ItemKind
+from kebab.ingest.plan import Gone, Work, match
+from kebab.source.walk import FileEntry
+
+SOURCE = Source(name="notes", root="/notes", kind="folder")
+
+
+@pytest.fixture
+def arrived(tmp_path):
+    def make(path, text, inode=0):
+        file = tmp_path / path.replace("/", "_")
+        file.write_text(text, encoding="utf-8")
+        entry = FileEntry(path, str(file), len(text), 1, inode, "text/markdown")
+        return Work(kind=ItemKind.NEW, source=SOURCE, entry=entry)
+
+    return make
+
+
+def lost(path, text, inode=0):
+    known = Known(
+        doc_id=DocId(f"id of {path}"),
+        path=path,
+        size=len(text),
+        mtime_ns=1,
+        inode=inode,
+        content_hash=content_hash(text.encode()),
+        recipe="",
+    )
+    return Gone(source=SOURCE, known=known)
+
+
+def pairs(work):
+    return {one.entry.path: one.known.path for one in work if one.kind is ItemKind.MOVED}
+
+
+def never():
+    return False
+
+
+def test_equal_content_at_a_new_path_is_a_move(arrived):
+    work, gone = [arrived("b.md", "text")], [lost("a.md", "text"), lost("c.md", "other")]
+
+    match(work, gone, never)
+
+    assert pairs(work) == {"b.md": "a.md"}
+    assert [one.known.path for one in gone] == ["c.md"]
+
+
+def test_other_content_of_the_same_size_is_no_move(arrived):
+    work, gone = [arrived("b.md", "text")], [lost("a.md", "tixt")]
+
+    match(work, gone, never)
+
+    assert pairs(work) == {}
+    assert len(gone) == 1
+
+
+def test_the_same_inode_goes_before_the_same_name(arrived):
+    work = [arrived("x/a.md", "text", inode=9), arrived("y/b.md", "text", inode=7)]
+    gone = [lost("a.md", "text", inode=7), lost("b.md", "text", inode=9)]
+
+    match(work, gone, never)
+
+    assert pairs(work) == {"x/a.md": "b.md", "y/b.md": "a.md"}
+
+
+def test_the_same_name_goes_before_the_order_of_paths(arrived):
+    work = [arrived("new/b.md", "text", inode=1), arrived("new/a.md", "text", inode=2)]
+    gone = [lost("old/a.md", "text", inode=3), lost("old/b.md", "text", inode=4)]
+
+    match(work, gone, never)
+
+    assert pairs(work) == {"new/b.md": "old/b.md", "new/a.md": "old/a.md"}
+    assert gone == []
+
+
+def test_files_of_a_size_that_is_not_missing_are_not_read(arrived):
+    work = [arrived("b.md", "longer text")]
+
+    def refuse():
+        raise AssertionError("a file is about to be read")
+
+    match(work, [lost("a.md", "text")], refuse)
+
+    assert pairs(work) == {}
+
+
+def test_a_file_that_vanished_again_is_no_move(arrived):
+    work = [arrived("b.md", "text")]
+    (one,) = work
+    one.entry = one.entry._replace(absolute="/nowhere/at/all.md")
+
+    match(work, [lost("a.md", "text")], never)
+
+    assert pairs(work) == {}
+
+
+def test_a_stopped_comparison_claims_nothing(arrived):
+    work, gone = [arrived("b.md", "text")], [lost("a.md", "text")]
+
+    match(work, gone, lambda: True)
+
+    assert pairs(work) == {}
+    assert len(gone) == 1

@@ -1,0 +1,44 @@
+from kebab.core.progress import Progress, ProgressKind
+from kebab.ingest.ports import SILENCE_S, Pulse
+
+
+class HandClock:
+    def __init__(self):
+        self.time = 100.0
+
+    def now(self):
+        return self.time
+
+    def monotonic(self):
+        return self.time
+
+
+def test_an_event_carries_its_time_and_counts():
+    clock = HandClock()
+    events: list[Progress] = []
+    pulse = Pulse(events.append, clock)
+    clock.time += 1.5
+
+    pulse.say(ProgressKind.ASSET_STARTED, path="a.md", count=(1, 2), unit="files")
+
+    (event,) = events
+    assert (event.path, event.done, event.total, event.unit) == ("a.md", 1, 2, "files")
+    assert event.elapsed_ms == 1500
+
+
+def test_a_heart_beats_only_when_nothing_was_said_for_a_while():
+    clock = HandClock()
+    events: list[Progress] = []
+    pulse = Pulse(events.append, clock)
+
+    pulse.beat("scan")
+    clock.time += SILENCE_S
+    pulse.beat("scan")
+    pulse.beat("scan")
+    clock.time += SILENCE_S / 2
+    pulse.say(ProgressKind.EMBED_BATCH)
+    clock.time += SILENCE_S / 2
+    pulse.beat("scan")
+
+    assert [event.kind for event in events] == [ProgressKind.HEARTBEAT, ProgressKind.EMBED_BATCH]
+    assert events[0].phase == "scan"

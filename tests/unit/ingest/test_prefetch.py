@@ -1,0 +1,135 @@
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from kebab.chunk.budget import Budget
+from kebab.core.documents import Source
+from kebab.core.ids import doc_id
+from kebab.ingest.build import Press, recipes
+from kebab.ingest.outcome import ItemKind
+from kebab.ingest.plan import Work
+from kebab.ingest.prefetch import Helper, Task, Terms, ahead, batches
+from kebab.ingest.prefetch_worker import pressed, ready
+from kebab.parse.registry import PARSERS
+from kebab.source.walk import FileEntry
+
+FILES = 40
+
+
+@pytest.fixture
+def press():
+    made = recipes(PARSERS, "c")
+    return Press(parsers=PARSERS, budget=Budget(), chunker="c", recipes=made, deadline_s=30)
+
+
+@pytest.fixture
+def work(tmp_path):
+    """Return work that is said to be large enough for a helper; the tenth file is missing."""
+    source = Source(name=str(tmp_path), root=str(tmp_path), kind="folder")
+    found = []
+    for number in range(FILES):
+        path = tmp_path / f"{number}.md"
+        if number != 10:
+            path.write_text(f"# Title {number}\n\nText {number}.\n")
+        entry = FileEntry(path.name, str(path), 100_000, 1, 1, "text/markdown")
+        found.append(Work(kind=ItemKind.NEW, source=source, entry=entry))
+    return found
+
+
+def name(work):
+    return doc_id(work.source.name, work.entry.path)
+
+
+@contextmanager
+def rows(work, press):
+    with ahead(work, press, name) as found:
+        yield [next(found) for _ in work]
+
+
+def test_rows_come_in_the_order_of_the_work(work, press):
+    with rows(work, press) as found:
+        titles = [one.row.title if one else None for one in found]
+
+    assert titles == [f"Title {number}" if number != 10 else None for number in range(FILES)]
+
+
+def test_a_row_is_the_one_that_would_be_made_here(work, press):
+    terms = Terms(press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s)
+
+    with rows(work, press) as found:
+        for one, there in zip(work, found, strict=True):
+            here = ready(pressed(terms), task(one))
+            assert (here and here.row) == (there and there.row)
+
+
+def task(work):
+    return Task(work.source, work.entry, name(work))
+
+
+def test_little_work_needs_no_helper(work, press):
+    with rows(work[:3], press) as found:
+        assert found == [None] * 3
+
+
+def test_another_counter_of_tokens_needs_no_helper(work, press):
+    own = replace(press, budget=Budget(count=lambda texts: [len(text) for text in texts]))
+
+    with rows(work, own) as found:
+        assert found == [None] * FILES
+
+
+@pytest.mark.parametrize("program", ["/bin/false", "/absent/python"])
+def test_whoever_lost_its_helper_makes_every_row_alone(work, press, monkeypatch, program):
+    monkeypatch.setattr("sys.executable", program)
+
+    with rows(work, press) as found:
+        assert found == [None] * FILES
+
+
+def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, press):
+    long = [
+        task(one)._replace(entry=one.entry._replace(path="x" * 3_000 + one.entry.path))
+        for one in work[:9]
+    ]
+    helper = Helper(press)
+    try:
+        assert helper.ask(long)
+        assert not helper.ask(long)
+        assert helper.ask([task(work[0])])
+        assert [len(helper.receive() or []) for _ in range(2)] == [9, 1]
+        assert helper.ask(long)
+    finally:
+        helper.close()
+
+
+def test_long_names_of_files_keep_nobody_waiting(work, press):
+    named = [
+        replace(one, entry=one.entry._replace(path="x" * 3_000 + one.entry.path)) for one in work
+    ]
+
+    with rows(named, press) as found:
+        assert [one is None for one in found] == [number == 10 for number in range(FILES)]
+
+
+def test_the_helper_goes_with_the_work(press):
+    helper = Helper(press)
+
+    helper.close()
+
+    assert helper.receive() is None
+    assert helper._process.returncode is not None
+
+
+def test_parts_are_small_in_files_and_in_bytes(work):
+    parts = list(batches(work))
+
+    assert [one for part in parts for one in part] == work
+    assert max(map(len, parts)) == 10
+    assert max(sum(one.entry.size for one in part) for part in parts) <= 1_000_000
+
+
+def test_a_file_above_the_limit_of_a_part_is_a_part(work):
+    large = replace(work[0], entry=work[0].entry._replace(size=5_000_000))
+
+    assert [len(part) for part in batches([large, *work[:2]])] == [1, 2]

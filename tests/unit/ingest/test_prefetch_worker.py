@@ -1,0 +1,58 @@
+import os
+from multiprocessing.connection import Connection
+
+import pytest
+
+from kebab.core.documents import Source
+from kebab.core.ids import DocId
+from kebab.ingest import prefetch_worker
+from kebab.ingest.build import recipes
+from kebab.ingest.prefetch import Task, Terms
+from kebab.parse.registry import PARSERS
+from kebab.source.walk import FileEntry
+
+TERMS = Terms(254, "c", recipes(PARSERS, "c"), 30.0)
+
+
+def task(path, media="text/markdown"):
+    source = Source(name=str(path.parent), root=str(path.parent), kind="folder")
+    return Task(source, FileEntry(path.name, str(path), 1, 1, 1, media), DocId("d"))
+
+
+def test_a_file_becomes_a_row(tmp_path):
+    (tmp_path / "a.md").write_text("# A\n\nText.")
+
+    found = prefetch_worker.ready(prefetch_worker.pressed(TERMS), task(tmp_path / "a.md"))
+
+    assert found is not None
+    assert (found.row.title, found.row.doc_id, len(found.row.chunks)) == ("A", "d", 1)
+    assert found.duration_ms > 0
+
+
+@pytest.mark.parametrize(
+    ("data", "media"),
+    [(None, "text/markdown"), (bytes(100), "text/markdown"), (b"text", "application/pdf")],
+)
+def test_a_fault_is_left_to_whoever_asks(tmp_path, data, media):
+    if data is not None:
+        (tmp_path / "a").write_bytes(data)
+
+    assert (
+        prefetch_worker.ready(prefetch_worker.pressed(TERMS), task(tmp_path / "a", media)) is None
+    )
+
+
+def test_it_answers_until_there_is_nobody_to_ask(tmp_path):
+    (tmp_path / "a.md").write_text("# A")
+    asked, answers = os.pipe(), os.pipe()
+    to, back = Connection(asked[1], readable=False), Connection(answers[0], writable=False)
+    to.send(TERMS)
+    to.send([task(tmp_path / "a.md"), task(tmp_path / "b.md")])
+    to.close()
+
+    prefetch_worker.main(str(asked[0]), str(answers[1]))
+
+    found = back.recv()
+    assert [one.row.title if one else None for one in found] == ["A", None]
+    with pytest.raises(EOFError):
+        back.recv()

@@ -1,0 +1,112 @@
+import pytest
+
+from kebab.core.documents import Source
+from kebab.errors.catalog import IoError
+from kebab.ingest.ports import IngestRequest
+from kebab.ingest.scan import Surveyor, claims, keep_memory, remembered
+from kebab.ingest.scopes import Scope
+from kebab.source.walk import ScanRules
+
+
+def folder(path):
+    return Source(name=str(path), root=str(path), kind="folder")
+
+
+def look(desk, scope, **options):
+    request = IngestRequest(**options)
+    return Surveyor(request, desk.library, lambda: None).look(scope, desk.library.sources())
+
+
+def test_a_survey_holds_what_is_found_and_what_is_known_of_its_part(desk):
+    desk.write("a.md", "one")
+    desk.write("sub/b.md", "two")
+    desk.ingest()
+
+    survey = look(desk, Scope(source=folder(desk.root), below="sub"))
+
+    assert [entry.path for entry in survey.found.entries] == ["sub/b.md"]
+    assert list(survey.known) == ["sub/b.md"]
+
+
+def test_named_files_are_looked_up_one_by_one(desk):
+    desk.write("a.md", "one")
+    desk.write("big.md", "x" * 100)
+    desk.write("photo.png", "")
+    (desk.root / "dir.md").mkdir()
+    files = ("a.md", "big.md", "photo.png", "dir.md", "missing.md")
+
+    rules = ScanRules(max_file_bytes=50)
+    survey = look(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
+
+    assert [entry.path for entry in survey.found.entries] == ["a.md"]
+    reasons = {"over_limit": 1, "unsupported": 1, "special_file": 1}
+    assert survey.found.skips.by_reason == reasons
+
+
+def test_what_was_named_against_the_rules_is_remembered_until_it_is_gone(desk):
+    desk.write("a.md", "one")
+    path = desk.write(".b.md", "two")
+    source = folder(desk.root)
+
+    survey = look(desk, Scope(source=source, files=("a.md", ".b.md"), named=True))
+    keep_memory(desk.library, survey)
+    assert remembered(desk.library, source) == {".b.md"}
+
+    survey = look(desk, Scope(source=source))
+    assert sorted(entry.path for entry in survey.found.entries) == [".b.md", "a.md"]
+
+    path.unlink()
+    keep_memory(desk.library, look(desk, Scope(source=source)))
+    assert remembered(desk.library, source) == set()
+
+
+def test_a_root_with_nothing_but_hidden_files_counts_as_empty(desk):
+    desk.write("a.md", "one").unlink()
+    desk.write("b.md", "one")
+    desk.ingest()
+    (desk.root / "b.md").rename(desk.root / ".DS_Store")
+
+    with pytest.raises(IoError, match="empty or missing"):
+        look(desk, Scope(source=folder(desk.root)))
+
+
+def test_a_root_with_other_files_left_is_not_empty(desk):
+    desk.write("a.md", "one")
+    desk.ingest()
+    (desk.root / "a.md").rename(desk.root / "a.png")
+
+    assert look(desk, Scope(source=folder(desk.root))).found.entries == []
+
+
+def test_named_files_whose_folder_is_gone_are_not_deleted(desk):
+    desk.write("sub/a.md", "one")
+    desk.ingest("sub/a.md")
+    (desk.root / "sub/a.md").unlink()
+    (desk.root / "sub").rmdir()
+    source = Source(name=str(desk.root / "sub"), root=str(desk.root / "sub"), kind="files")
+
+    with pytest.raises(IoError):
+        look(desk, Scope(source=source, files=("a.md",)))
+
+    assert look(desk, Scope(source=source, files=("a.md",)), force=True).known
+
+
+def test_private_folders_are_found_behind_links_too(desk, tmp_path):
+    desk.write("data/b.md", "two")
+    (tmp_path / "link").symlink_to(desk.root / "data")
+
+    survey = look(desk, Scope(source=folder(desk.root)), private=(str(tmp_path / "link"),))
+
+    assert survey.found.entries == []
+
+
+def test_other_sources_claim_their_folders_and_their_files(desk):
+    desk.write("in/a.md", "one")
+    desk.write("in/b.md", "two")
+    desk.ingest("in/a.md")
+    inner = Source(name=f"{desk.root}/other", root=f"{desk.root}/other", kind="folder")
+    desk.library.add_source(inner)
+
+    claimed = claims(folder(desk.root), desk.library.sources(), desk.library)
+
+    assert claimed == {f"{desk.root}/other": "other_source", f"{desk.root}/in/a.md": "other_source"}

@@ -1,0 +1,51 @@
+import pytest
+
+from kebab.core.documents import Source
+from kebab.errors.catalog import IoError
+from kebab.ingest.ports import IngestRequest
+from kebab.ingest.scan import only_file, survey_all
+from kebab.ingest.scopes import Nothing, Scope
+
+
+def folder(path):
+    return Scope(source=Source(name=str(path), root=str(path), kind="folder"))
+
+
+def survey(scopes, **options):
+    return survey_all(scopes, IngestRequest(**options), Nothing(), lambda: None)
+
+
+def test_a_root_that_cannot_be_read_becomes_an_item_beside_others(tmp_path):
+    surveys = survey([folder(tmp_path), folder(tmp_path / "missing")])
+
+    assert len(surveys.looked) == 1
+    assert surveys.refused[0].doc_path == str(tmp_path / "missing")
+    assert isinstance(surveys.refused[0].error, IoError)
+
+
+def test_a_named_root_that_cannot_be_read_ends_the_run(tmp_path):
+    with pytest.raises(IoError):
+        survey([folder(tmp_path), folder(tmp_path / "missing")], paths=("x",))
+
+
+def test_when_no_root_can_be_read_the_run_ends(tmp_path):
+    with pytest.raises(IoError):
+        survey([folder(tmp_path / "one"), folder(tmp_path / "two")])
+
+
+def test_one_file_is_told_from_one_folder(tmp_path):
+    source = Source(name="s", root=str(tmp_path), kind="files")
+    one = Scope(source=source, files=("a.md",), named=True)
+
+    assert only_file(IngestRequest(paths=("a.md",)), [one])
+    assert not only_file(IngestRequest(paths=("a.md", "b.md")), [one])
+    assert not only_file(IngestRequest(paths=("a",)), [folder(tmp_path)])
+
+
+def test_a_source_about_to_be_registered_claims_its_folder_too(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/a.md").write_text("text", encoding="utf-8")
+
+    surveys = survey([folder(tmp_path), folder(tmp_path / "sub")])
+
+    assert [len(one.found.entries) for one in surveys.looked] == [0, 1]

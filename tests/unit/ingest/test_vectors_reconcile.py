@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from kebab.core.documents import VectorRow
+from kebab.core.ids import ChunkId, DocId, Key
+from kebab.ingest.vectors import reconcile
+from tests.fakes.vectors import MemoryVectors
+
+
+def row(key):
+    return VectorRow(Key(key), ChunkId("c"), DocId("d"), np.ones(3, np.float32))
+
+
+@pytest.fixture
+def three(desk):
+    """Return a desk whose library vouches for three chunks."""
+    for name in ("a.md", "b.md", "c.md"):
+        desk.write(name, f"text of {name}")
+    desk.ingest()
+    return desk
+
+
+def repaired(desk, keys):
+    table = MemoryVectors()
+    table.append([row(key) for key in keys])
+    reconcile(desk.library, table, "v")
+    return sorted(table.keys())
+
+
+def test_rows_that_nobody_vouches_for_are_deleted(three):
+    first, second, third = sorted(three.library.vector_keys())
+
+    assert repaired(three, [first, second, third, 999]) == [first, second, third]
+    assert three.library.pending_count() == 0
+
+
+def test_a_row_stored_twice_is_computed_again(three):
+    first, second, third = sorted(three.library.vector_keys())
+
+    assert repaired(three, [first, second, second, third]) == [first, third]
+    assert [chunk.key for chunk in three.library.pending(9)] == [second]
+
+
+def test_a_chunk_whose_row_is_missing_waits_again(three):
+    first, second, third = sorted(three.library.vector_keys())
+
+    assert repaired(three, [first, third]) == [first, third]
+    assert [chunk.key for chunk in three.library.pending(9)] == [second]
+
+
+@pytest.mark.parametrize("sure", [False, True])
+def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, sure):
+    asked = []
+
+    class Watched(MemoryVectors):
+        def keys(self, *, sure=False):
+            asked.append(sure)
+            return super().keys()
+
+    reconcile(three.library, Watched(), "v", sure=sure)
+
+    assert asked == [sure]
+
+
+def test_garbage_is_forgotten_with_its_rows(three):
+    keys = sorted(three.library.vector_keys())
+    three.library.remove([three.ids()["a.md"]])
+
+    assert repaired(three, keys) == sorted(three.library.vector_keys())
+    assert three.library.garbage() == []

@@ -1,0 +1,49 @@
+import builtins
+import re
+
+import pytest
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.deadline import SURPRISES, surprised
+from tests.shape.libraries import own_exceptions
+
+OTHERS = {
+    "OSError": "the file system, told in its own words",
+    "ImportError": "a library that is not there, whatever the file",
+    "Warning": "not raised, but shown or silenced",
+    "ExceptionGroup": "of concurrent work, which no parser does",
+    "ReferenceError": "of weak references, which no parser has",
+    "StopAsyncIteration": "of asynchronous code, which no parser is",
+    "SyntaxError": "of Python source that is being compiled",
+}
+
+
+def test_every_exception_of_python_is_a_surprise_or_none_for_a_reason():
+    known = {kind for kind in vars(builtins).values() if isinstance(kind, type)}
+    direct = {kind.__name__ for kind in known if kind.__base__ is Exception}
+    direct |= {"ExceptionGroup"}
+
+    assert {kind.__name__ for kind in SURPRISES} - {re.error.__name__} == direct - set(OTHERS)
+
+
+@pytest.mark.parametrize("fault", [*SURPRISES, KeyError, UnicodeError, RecursionError], ids=str)
+def test_a_surprise_is_a_refusal_of_that_file(fault):
+    original = fault("out of the blue")
+
+    with pytest.raises(ParseFailed) as caught, surprised("a.md", "markdown-v1"):
+        raise original
+
+    assert (caught.value.path, caught.value.parser) == ("a.md", "markdown-v1")
+    assert caught.value.cause.startswith(fault.__name__)
+    assert caught.value.__cause__ is original
+
+
+@pytest.mark.parametrize("fault", [OSError, ImportError, KeyboardInterrupt])
+def test_what_says_nothing_about_the_file_stays_itself(fault):
+    with pytest.raises(fault), surprised("a.md", "markdown-v1"):
+        raise fault
+
+
+@pytest.mark.parametrize("library", ["charset_normalizer", "markdown_it"])
+def test_the_libraries_of_parsers_have_no_exception_that_would_pass(library):
+    assert {kind for kind in own_exceptions(library) if not issubclass(kind, SURPRISES)} == set()

@@ -1,0 +1,102 @@
+import unicodedata
+
+import pytest
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.encoding import clean, decode
+
+KOREAN = "# 회의록\n\n이 문서는 인코딩 시험용이다. 표시: token\n백업은 매일 새벽 두 시에 한다.\n"
+JAPANESE = "# 会議録\n\nこの文書は符号化の試験である。token\n"
+CHINESE = "# 会议记录\n\n这份文件用于编码测试。token\n"
+TAIWAN = "# 會議記錄\n\n這份文件用於編碼測試。請勿刪除。我們明天下午開會。token\n"
+FRENCH = "# Café\n\nÇa dépend du naïve garçon, à Noël. token\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "encoding"),
+    [
+        (KOREAN, "utf-8", "utf-8"),
+        (KOREAN, "utf-8-sig", "utf-8"),
+        (KOREAN, "utf-16", "utf-16-le"),
+        (KOREAN, "utf-32", "utf-32-le"),
+        (KOREAN, "utf-16-le", "utf-16-le"),
+        (FRENCH, "utf-16-be", "utf-16-be"),
+        (KOREAN, "cp949", "cp949"),
+        (KOREAN, "euc_kr", "cp949"),
+        (JAPANESE, "cp932", "cp932"),
+        (JAPANESE, "euc_jp", "euc_jp"),
+        (CHINESE, "gb18030", "gb18030"),
+        (TAIWAN, "big5", "big5"),
+        (FRENCH, "latin-1", "cp1252"),
+        ("# “Smart” — fine… 25 °C token\n", "cp1252", "cp1252"),
+    ],
+)
+def test_text_survives_the_encodings_people_have(text, codec, encoding):
+    decoded = decode(text.encode(codec))
+    assert decoded.text == text
+    assert decoded.encoding == encoding
+    assert decoded.warnings == ()
+
+
+def test_a_few_broken_bytes_do_not_change_the_codec():
+    decoded = decode(KOREAN.encode() + b"\xff\xfe end")
+    assert decoded.text == KOREAN + "\ufffd\ufffd end"
+    assert decoded.encoding == "utf-8"
+    assert decoded.warnings == ("characters that are not utf-8 were replaced: 2",)
+
+
+def test_a_character_cut_off_at_the_end_is_replaced():
+    decoded = decode("token 끝".encode()[:-1])
+    assert decoded.text == "token \ufffd"
+    assert decoded.warnings
+
+
+def test_surrogates_written_as_utf_8_become_one_character():
+    decoded = decode(b"token \xed\xa0\xbd\xed\xb8\x80 \xc0\xaf")
+    assert decoded.text == "token \U0001f600 \ufffd\ufffd"
+
+
+def test_a_replacement_character_of_the_author_is_no_loss():
+    assert decode("a \ufffd b".encode()).warnings == ()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_line_end_becomes_a_line_feed(end):
+    assert decode(f"a{end}{end}b{end}".encode()).text == "a\n\nb\n"
+
+
+def test_text_is_composed():
+    decomposed = unicodedata.normalize("NFD", "각주 café")
+    assert decode(decomposed.encode()).text == "각주 café"
+
+
+@pytest.mark.timeout(10)
+def test_endless_combining_marks_cost_no_time():
+    assert decode(("a" + "\u0300\u0327" * 100_000).encode()).text.startswith("a")
+
+
+def test_a_stray_zero_byte_is_replaced():
+    assert decode(b"token \0 and more text").text == "token \ufffd and more text"
+
+
+def test_zero_padding_at_the_end_does_not_make_text_binary():
+    assert decode(b"saved before the crash" + b"\0" * 4096).text.startswith("saved")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [bytes(range(256)) * 8, b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" * 9, b"\0" * 64],
+    ids=["every byte", "image", "zeros"],
+)
+def test_binary_data_is_refused(data):
+    with pytest.raises(ParseFailed) as refusal:
+        decode(data, "a/b.md", "markdown-v1")
+    assert refusal.value.details() == {
+        "path": "a/b.md",
+        "parser": "markdown-v1",
+        "cause": "binary data, not text",
+    }
+
+
+def test_a_name_from_the_file_system_is_cleaned():
+    assert clean("e\u0301\udcff") == "\u00e9\ufffd"

@@ -1,0 +1,198 @@
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.core.answers import Passage
+from kebab.rag.checking.citations import cite
+from kebab.rag.checking.markers import code_spans, inside
+from tests.fakes.evidence import stored
+
+PUMP = (
+    "# Pump\n\nThe heat pump was installed on 12 March 2024 in Berlin by Anna Meyer. "
+    "It cost US$3 million and a start takes 45 minutes. It was never painted.\n"
+)
+BACKUP = "Backups of all documents run every night with restic.\nThey are kept for 30 days."
+CUT = 4
+PASSAGES = (
+    Passage(marker=1, chunk=stored(PUMP, key=1), text=PUMP),
+    Passage(marker=2, chunk=stored("xyz " + BACKUP, key=2), text=BACKUP, start=CUT),
+)
+TRUE = "A start of the pump takes 45 minutes [1]."
+FALSE = "A start of the pump takes 50 minutes [1]."
+
+
+def codes(checked):
+    return [one.code for one in checked.warnings]
+
+
+def told_of(checked):
+    """Return the part of the text that the only warning is about."""
+    (warning,) = checked.warnings
+    assert warning.span is not None
+    return checked.text[slice(*warning.span)]
+
+
+def carried(checked):
+    return [
+        (one.marker, one.quote.text, [checked.text[start:end] for start, end in one.spans])
+        for one in checked.citations
+    ]
+
+
+@pytest.mark.parametrize("policy", ["mark", "withhold"])
+def test_a_true_answer_stays_and_is_quoted(policy):
+    checked = cite(TRUE, PASSAGES, policy)
+
+    assert (checked.text, checked.supported, checked.unsupported) == (TRUE, 1, 0)
+    assert checked.warnings == ()
+    assert carried(checked) == [
+        (1, "It cost US$3 million and a start takes 45 minutes.", [TRUE]),
+    ]
+
+
+def test_a_false_claim_is_marked_and_told_with_its_place():
+    checked = cite(f"{TRUE} {FALSE}", PASSAGES, "mark")
+
+    assert checked.text == f"{TRUE} A start of the pump takes 50 minutes [unsupported]."
+    assert (checked.supported, checked.unsupported) == (1, 1)
+    (warning,) = checked.warnings
+    assert (warning.code, warning.marker) == ("unsupported_claim", 1)
+    assert warning.message == "not in passage 1: 50 minutes"
+    assert told_of(checked) == "A start of the pump takes 50 minutes [unsupported]."
+
+
+def test_what_is_to_be_withheld_is_left_as_it_stands():
+    checked = cite(f"{TRUE} {FALSE}", PASSAGES, "withhold")
+
+    assert checked.text == f"{TRUE} {FALSE}"
+    assert (checked.supported, checked.unsupported) == (1, 1)
+    assert told_of(checked) == FALSE
+
+
+def test_an_unknown_marker_goes_and_does_not_harm_the_rest():
+    checked = cite(f"{TRUE} Backups are kept for 30 days [2][9].", PASSAGES, "mark")
+
+    assert checked.text == f"{TRUE} Backups are kept for 30 days [2]."
+    assert (checked.supported, checked.unsupported) == (2, 0)
+    (warning,) = checked.warnings
+    assert (warning.code, warning.marker) == ("unknown_marker", 9)
+    assert told_of(checked) == "Backups are kept for 30 days [2]."
+
+
+def test_an_unknown_marker_outside_of_claims_has_no_place():
+    warning, _ = cite("# Title [9]", PASSAGES, "mark").warnings
+
+    assert (warning.marker, warning.span) == (9, None)
+
+
+def test_an_unknown_marker_is_told_once_for_each_claim():
+    checked = cite("Backups run [9] every night [9].", PASSAGES, "mark")
+
+    assert codes(checked) == ["unknown_marker"]
+
+
+def test_an_uncited_claim_gets_the_marker_of_what_carries_it():
+    checked = cite("Backups are kept for 30 days. Cats sleep long.", PASSAGES, "mark")
+
+    assert checked.text == "Backups are kept for 30 days [2]. Cats sleep long [unsupported]."
+    assert codes(checked) == ["uncited_claim"]
+    assert carried(checked)[0][2] == ["Backups are kept for 30 days [2]."]
+
+
+def test_a_wrong_marker_beside_a_right_one_is_taken_out():
+    checked = cite("Backups are kept for 30 days [2][1].", PASSAGES, "mark")
+
+    assert checked.text == "Backups are kept for 30 days [2]."
+    assert [(one.code, one.marker) for one in checked.warnings] == [("wrong_marker", 1)]
+
+
+def test_claims_on_one_sentence_share_its_citation():
+    text = "It cost 3,000,000 dollars [1]. A start takes 45 minutes [1]."
+    checked = cite(text, PASSAGES, "mark")
+
+    assert [len(one.spans) for one in checked.citations] == [2]
+
+
+def test_citations_stand_in_the_order_of_their_markers():
+    checked = cite(f"Backups are kept for 30 days [2]. {TRUE}", PASSAGES, "mark")
+
+    assert [one.marker for one in checked.citations] == [1, 2]
+    assert checked.citations[1].quote.start >= CUT
+
+
+def test_lists_headings_and_sources_are_read_as_models_write_them():
+    text = (
+        "## Known\n\nThese hold:\n\n- **Pump**: installed in Berlin on March 12, 2024"
+        " \u30101\u3011\n- Backups run every night (restic) [2].\n\nSources:\n- [1] a.md\n- [2] b"
+    )
+
+    checked = cite(text, PASSAGES, "mark")
+
+    assert (checked.supported, checked.unsupported) == (2, 0)
+    assert "Sources" not in checked.text
+    assert "2024 [1]\n" in checked.text
+
+
+@pytest.mark.parametrize("text", ["", " \n", "Yes [1].", "# Title", "Is it?", "[7]", "```\nx [1]"])
+def test_what_claims_nothing_is_no_answer(text):
+    checked = cite(text, PASSAGES, "mark")
+
+    assert (checked.supported, checked.unsupported, checked.citations) == (0, 0, ())
+    assert codes(checked)[-1] == "no_claim"
+
+
+def test_without_passages_nothing_holds():
+    checked = cite(TRUE, (), "mark")
+
+    assert (checked.supported, checked.unsupported) == (0, 1)
+    assert codes(checked) == ["unknown_marker", "uncited_claim"]
+
+
+PIECES = [
+    *("A start takes 45 minutes", "It was painted", "Backups run every night", "Cats sleep"),
+    *("[1]", " [2]", "[1, 9]", "\u30102\u3011", "[^1]", "[1](http://x.y)", "[unsupported]"),
+    *(". ", "?", ":", "\n", "\n\n", "- ", "# ", "| ", "`", "```\n", "(", ")", "[", "]"),
+    *("\u202e", "\x00", "한국어 45분", "\u3002", "Sources:\n", "[1]: x\n", "50%"),
+]
+ANSWERS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+
+
+@given(text=ANSWERS, policy=st.sampled_from(["mark", "withhold"]))
+def test_every_answer_keeps_what_is_promised(text, policy):
+    checked = cite(text, PASSAGES, policy)
+
+    markers = [one.marker for one in checked.citations]
+    assert markers == sorted(markers)
+    for one in checked.citations:
+        assert one.quote.text.strip() == one.quote.text != ""
+        assert one.quote.text in one.quote.chunk.text
+        assert all(0 <= start < end <= len(checked.text) for start, end in one.spans)
+        assert all(low[1] <= high[0] for low, high in pairwise(one.spans))
+        assert all(f"[{one.marker}]" in checked.text[slice(*span)] for span in one.spans)
+    for warning in checked.warnings:
+        assert warning.span is None or 0 <= warning.span[0] <= warning.span[1] <= len(checked.text)
+    if policy == "mark" or not checked.unsupported:
+        assert standing(checked.text) <= set(markers)
+
+
+def standing(text):
+    code = code_spans(text)
+    found = re.finditer(r"(?<!\\)\[(\d+)\]", text)
+    return {int(one[1]) for one in found if not inside(code, one.start())}
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("[1]", "[", "[[1]", "a [1] ", "x [9] ", "Cats sleep. ", "1,", "100 ", '"a b" ', "May 1 "),
+        *("\u202eאב [1] ", "\x00\x01[2]\x1b", "| a [1] ", "- a\n", "twenty-", "十", "Aa "),
+        *("```\n", "`", "東京は首都です[1]。", "가 ", "([9])", "Sources:\n", "[^1]: a\n", "not "),
+    ],
+)
+def test_hostile_answers_are_checked_to_their_end(unit):
+    checked = cite(unit * (8_000 // len(unit)), PASSAGES, "mark")
+
+    assert len(checked.text) <= 8_000 * 6

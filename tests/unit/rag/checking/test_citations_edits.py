@@ -1,0 +1,75 @@
+import pytest
+
+from kebab.core.answers import Passage
+from kebab.rag.checking.citations import MARK, Assembled, edits
+from kebab.rag.checking.claims import claims
+from kebab.rag.checking.grounding import Ground
+from kebab.rag.checking.judge import judge
+from kebab.rag.checking.markers import read
+from tests.fakes.evidence import stored
+
+PUMP = "The heat pump was installed in Berlin. A start takes 45 minutes."
+BACKUP = "Backups of all documents run every night with restic."
+GROUNDS = {
+    marker: Ground(Passage(marker=marker, chunk=stored(text, key=marker), text=text))
+    for marker, text in enumerate((PUMP, BACKUP), 1)
+}
+TRUE = "A start takes 45 minutes [1]."
+
+
+def edited(text, *, mark=True):
+    marked = read(text, GROUNDS)
+    findings = judge(claims(marked), GROUNDS)
+    return Assembled(marked.text, edits(marked, findings, mark=mark)).text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (TRUE, TRUE),
+        ("A start takes 50 minutes [1].", "A start takes 50 minutes [unsupported]."),
+        ("A start takes 50 minutes[1].", "A start takes 50 minutes [unsupported]."),
+        ("A start takes 50 minutes. [1]", "A start takes 50 minutes. [unsupported]"),
+        ("A start takes 50 minutes [1] [2].", "A start takes 50 minutes [unsupported]."),
+        ("[1] A start takes 50 minutes.", "A start takes 50 minutes [unsupported]."),
+        ("[1] [2] A start takes 50 minutes.", "A start takes 50 minutes [unsupported]."),
+        ("A start takes 50 minutes", "A start takes 50 minutes [unsupported]"),
+        ("A start takes 45 minutes.", "A start takes 45 minutes [1]."),
+        ("시동에는 45분이 걸린다。", "시동에는 45분이 걸린다 [1]。"),
+        ("| A start takes 45 minutes |", "| A start takes 45 minutes [1] |"),
+        ("A start takes (45 minutes).", "A start takes (45 minutes) [1]."),
+        ("A start takes **45 minutes**.", "A start takes **45 minutes** [1]."),
+        ("A start takes `45 minutes`.", "A start takes `45 minutes` [1]."),
+        ('A start takes "45 minutes".', 'A start takes "45 minutes" [1].'),
+        ('A start takes "45 minutes."', 'A start takes "45 minutes." [1]'),
+        ("*A start takes 45 minutes.*", "*A start takes 45 minutes [1].*"),
+        ("(A start takes 45 minutes.)", "(A start takes 45 minutes [1].)"),
+        ("A start takes 45 minutes\u00a0!", "A start takes 45 minutes [1]\u00a0!"),
+        ("A start takes 45 minutes...", "A start takes 45 minutes [1]..."),
+        ("A start takes 45 minutes.\\", "A start takes 45 minutes [1].\\"),
+        (
+            "A start takes (50 minutes). A start takes (45 minutes).",
+            "A start takes (50 minutes) [unsupported]. A start takes (45 minutes) [1].",
+        ),
+        ("A start takes 45 minutes [1][2].", "A start takes 45 minutes [1]."),
+        ("[2][1] A start takes 45 minutes.", "[1] A start takes 45 minutes."),
+        (f"## Pump [2]\n\n{TRUE}", f"## Pump\n\n{TRUE}"),
+        (f"## Pump [1]\n\n{TRUE}", f"## Pump [1]\n\n{TRUE}"),
+        (
+            f"## Pump [2]\n\n{TRUE}\n\n## Time [2]\n\n{TRUE}",
+            f"## Pump\n\n{TRUE}\n\n## Time\n\n{TRUE}",
+        ),
+        (f"{TRUE}\n\nIs it loud [2]?", f"{TRUE}\n\nIs it loud?"),
+    ],
+)
+def test_markers_are_what_carries_and_the_rest_is_marked(text, expected):
+    assert edited(text) == expected
+
+
+def test_without_marking_unsupported_claims_stay_as_they_stand():
+    assert edited("A start takes 50 minutes [1].", mark=False) == "A start takes 50 minutes [1]."
+
+
+def test_the_mark_cannot_be_read_as_a_marker():
+    assert read(MARK, range(100)).text == MARK
+    assert not read(MARK, range(100)).markers

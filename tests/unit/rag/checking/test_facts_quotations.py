@@ -1,0 +1,29 @@
+import pytest
+
+from kebab.rag.checking.facts import quotations, verbatim
+from kebab.text.normalize import fold_text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('He said "go now", then left.', ["go now"]),
+        ("He said \u201cgo now.\u201d", ["go now"]),
+        ("彼は\u300c行け\u300dと言った", ["行け"]),
+        ("\u00abva vite\u00bb \u201eso\u201c", ["so", "va vite"]),
+        ('"first [\u2026] last part"', ["first", "last part"]),
+        ('A 5" pipe and a 6" pipe', []),
+        ('"..." and "!"', []),
+        ("it's and that's", []),
+    ],
+)
+def test_words_between_quotation_marks_are_quotations(text, expected):
+    assert sorted(quotations(text)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("quotation", "expected"),
+    [("Go  NOW", True), ("go now,", True), ("go never", False), ("it\u2019s late", True)],
+)
+def test_white_space_case_and_end_marks_do_not_matter(quotation, expected):
+    assert verbatim(quotation, fold_text("You should go\nnow, it's late.")) is expected

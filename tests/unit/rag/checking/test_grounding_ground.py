@@ -1,0 +1,116 @@
+import pytest
+
+from kebab.core.answers import Passage
+from kebab.rag.checking.grounding import Ground, check, listed, said
+from tests.fakes.evidence import stored
+
+PUMP = (
+    "The heat pump was installed on 12 March 2024 in Berlin by Anna Meyer. "
+    "It cost US$3 million and a start takes 45 minutes. It was never painted."
+)
+BACKUP = "Backups of all documents run every night with restic. They are kept for 30 days."
+
+
+def ground(text, marker=1, **fields):
+    return Ground(Passage(marker=marker, chunk=stored(text, key=marker, **fields), text=text))
+
+
+def verdict(claim, *texts):
+    grounds = [ground(text, marker) for marker, text in enumerate(texts, 1)]
+    return check(said(claim), grounds)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The heat pump was installed on 12 March 2024 in Berlin by Anna Meyer.",
+        "The pump was installed on March 12, 2024.",
+        "In Berlin, Anna Meyer installed the heat pump.",
+        "It cost 3,000,000 dollars.",
+        "A start takes forty-five minutes.",
+        "The pump was not painted.",
+        "Pumps cost $3 million.",
+    ],
+)
+def test_a_claim_is_carried_however_it_is_worded(claim):
+    found = verdict(claim, PUMP)
+
+    assert (found.supported, found.reason) == (True, None)
+    assert 0.5 <= found.share <= 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("A start of the pump takes 50 minutes.", "not in passage 1: 50 minutes"),
+        ("A start of the pump takes 45 seconds.", "not in passage 1: 45 seconds"),
+        ("The pump was installed in Munich.", "not in passage 1: Munich"),
+        ("The pump was installed on 13 March 2024.", "not in passage 1: 13 March 2024"),
+        ('The pump is called "north wind".', 'not in passage 1: "north wind", north, wind'),
+        ("The pump was painted.", "passage 1 says otherwise: painted"),
+        ("The heat pump was not installed in Berlin.", "passage 1 says otherwise: installed"),
+        ("Cats sleep long.", "not in passage 1: Cats, sleep, long"),
+        ("Cats sleep.", "not in passage 1: Cats, sleep"),
+    ],
+)
+def test_what_is_missing_is_said(claim, reason):
+    found = verdict(claim, PUMP)
+
+    assert (found.supported, found.reason) == (False, reason)
+
+
+def test_passages_can_carry_a_claim_together():
+    claim = "The pump was installed in 2024 by Anna Meyer and backups run every night with restic."
+
+    assert not verdict(claim, PUMP).supported or not verdict(claim, BACKUP).supported
+    assert verdict(claim, PUMP, BACKUP).supported
+    assert verdict("Cats sleep.", PUMP, BACKUP).reason == "not in passages 1 and 2: Cats, sleep"
+
+
+def test_title_headings_and_path_are_words_of_a_passage():
+    passage = ground("It runs at night.", title="Backups 2024", heading_path=("Server Atlas",))
+
+    assert check(said("Backups of 2024 run at night on Atlas."), [passage]).supported
+
+
+@pytest.mark.parametrize(
+    ("claim", "supported"),
+    [
+        ("히트펌프는 2024년 3월 12일 Berlin에 설치되었습니다.", True),
+        ("히트펌프는 2024년 3월 13일에 설치되었습니다.", False),
+        ("히트펌프는 Munich에 설치되었습니다.", False),
+        ("시동에는 45분이 걸립니다.", True),
+        ("시동에는 50분이 걸립니다.", False),
+        ("Die Wärmepumpe ist in Berlin und wurde nicht von der Stadt bezahlt.", True),
+    ],
+)
+def test_across_languages_only_facts_are_compared_and_that_is_said(claim, supported):
+    found = verdict(claim, PUMP)
+
+    assert (found.supported, found.share) == (supported, 0.0)
+    assert found.reason is not None
+    assert found.reason.startswith("only numbers, names" if supported else "not in passage 1: ")
+
+
+@pytest.mark.parametrize(
+    ("claim", "supported"),
+    [
+        ("펌프는 2024년에 지하실에 설치되었습니다.", True),
+        ("펌프는 2023년에 지하실에 설치되었습니다.", False),
+        ("고양이는 하루 종일 잠을 잡니다.", False),
+        ("펌프는 지하실에 설치되지 않았다.", False),
+    ],
+)
+def test_korean_claims_are_held_against_korean_passages(claim, supported):
+    assert verdict(claim, "펌프는 2024년에 지하실에 설치되었다.").supported is supported
+
+
+def test_what_is_missing_is_listed_up_to_a_limit():
+    assert listed(["a", "b"]) == "a, b"
+    assert listed(["a", "b", "c", "d"]) == "a, b, c, d"
+    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c, d \u2026"
+    assert listed(["x\n y" + "z" * 99]) == "x y" + "z" * 37
+
+
+def test_a_passage_without_words_carries_nothing():
+    assert not verdict("Cats sleep long.", "---").supported

@@ -1,0 +1,47 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.rag.checking.markers import code_spans, fenced, inside
+
+
+def code(text):
+    return [text[start:end] for start, end in code_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no code", []),
+        ("run `a[1]` now", ["`a[1]`"]),
+        ("``x ` y`` z", ["``x ` y``"]),
+        ("a ` b", []),
+        ("a ` b\n\nc ` d", []),
+        ("```\na[1]\n```\nb", ["```\na[1]\n```"]),
+        ("~~~ py\n```\n~~~\nb", ["~~~ py\n```\n~~~"]),
+        ("  - x\n    ```sh\n    a\n    ```", ["    ```sh\n    a\n    ```"]),
+        ("b\n```\nnever closed `", ["```\nnever closed `"]),
+        ("a `\n```\nx\n```\n` b", ["```\nx\n```"]),
+    ],
+)
+def test_code_is_what_fences_and_backticks_hold(text, expected):
+    assert code(text) == expected
+
+
+def test_a_fence_of_fewer_signs_does_not_close():
+    assert fenced("````\n```\n````\nx") == [(0, 13)]
+
+
+@pytest.mark.parametrize(("place", "expected"), [(1, False), (2, True), (4, True), (5, False)])
+def test_a_place_is_inside_up_to_the_end(place, expected):
+    assert inside([(2, 5), (7, 9)], place) is expected
+
+
+@given(st.text(alphabet="`~a \n>", max_size=80))
+def test_spans_are_in_order_and_apart(text):
+    spans = code_spans(text)
+
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))

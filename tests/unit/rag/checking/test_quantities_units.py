@@ -1,0 +1,45 @@
+import pytest
+
+from kebab.rag.checking.quantities import agree, unit_before, unit_behind
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "end"),
+    [
+        (" minutes ago", "min", 8),
+        ("-minute walk", "min", 7),
+        ("GB", "GB", 2),
+        ("%", "%", 1),
+        (" per cent", "%", 9),
+        (" \u00b0C", "\u00b0C", 3),
+        (" km/h", "km/h", 5),
+        ("시간이", "h", 2),
+        ("時間かかる", "h", 2),
+        ("퍼센트", "%", 3),
+        (" people", None, 0),
+        (". Minutes", None, 0),
+        ("", None, 0),
+    ],
+)
+def test_a_unit_is_read_behind_a_number(text, unit, end):
+    assert unit_behind(text, 0) == (unit, end)
+
+
+@pytest.mark.parametrize(("text", "unit"), [("$", "$"), ("US$", "$"), ("x", None), ("", None)])
+def test_a_currency_is_read_before_a_number(text, unit):
+    assert unit_before(text, len(text)) == unit
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("min", "min", True),
+        ("min", "s", False),
+        (None, "s", True),
+        ("\u00b0", "\u00b0C", True),
+        ("\u00b0F", "\u00b0", True),
+        ("\u00b0F", "\u00b0C", False),
+    ],
+)
+def test_units_agree_when_one_may_be_the_other(one, other, expected):
+    assert agree(one, other) is expected

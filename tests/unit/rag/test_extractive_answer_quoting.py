@@ -1,0 +1,60 @@
+from kebab.core.answers import AnswerMode, Refusal
+from kebab.rag.extractive_answer import SentenceWriter
+from tests.fakes.evidence import hit, page, stored
+
+QUESTION = "When does the nightly backup run?"
+ASKED = {"nightli": 2.0, "backup": 2.0, "run": 1.0}
+NOTE = "Bread is baked on Friday. The nightly backup runs at two. Tea is at four."
+
+
+class Listening:
+    def __init__(self):
+        self.tokens = []
+
+    def retrieved(self, found):
+        """Take no notice."""
+
+    def token(self, text):
+        self.tokens.append(text)
+
+    def restarted(self, reason):
+        """Take no notice."""
+
+
+def written(*chunks, sentences=1, asked=ASKED):
+    hits = [hit(one, rank) for rank, one in enumerate(chunks, start=1)]
+    writer = SentenceWriter(embedder=lambda: None, sentences=sentences)
+    listener = Listening()
+    return writer.write(QUESTION, page(*hits, asked=asked), [], listener), listener
+
+
+def test_the_best_sentence_is_quoted_with_its_place():
+    worded, listener = written(stored(NOTE))
+
+    (support,) = worded.citations
+    assert support.quote.text == "The nightly backup runs at two."
+    assert worded.text == '"The nightly backup runs at two." [1]'
+    assert listener.tokens == [worded.text]
+    assert (worded.refusal, worded.used) == (None, 1)
+
+
+def test_no_more_sentences_are_quoted_than_wished():
+    other = stored("The nightly backup of the photos runs at three with rsync.", key=2)
+
+    worded, _ = written(stored(NOTE), other, sentences=2)
+
+    assert [one.marker for one in worded.citations] == [1, 2]
+    assert worded.used == 2
+
+
+def test_passages_without_a_sentence_give_no_answer():
+    worded, listener = written(stored(" \n "))
+
+    assert worded.refusal is Refusal.SCORE_GATE
+    assert listener.tokens == []
+
+
+def test_nobody_but_the_notes_words_it():
+    writer = SentenceWriter(embedder=lambda: None, sentences=1)
+
+    assert (writer.mode, writer.model) == (AnswerMode.EXTRACTIVE, None)

@@ -1,0 +1,86 @@
+import pytest
+
+from kebab.core.answers import Passage
+from kebab.rag.extract import Picked
+from kebab.rag.extractive_answer import recite
+from kebab.text.sentences import find_sentence_spans
+from tests.fakes.evidence import stored
+
+
+def picked(text, *which, key=1, evidence=0.5, **fields):
+    """Return the sentences of a note that are counted."""
+    chunk = stored(text, key, **fields)
+    passage = Passage(marker=key, chunk=chunk, text=text)
+    spans = find_sentence_spans(text)
+    return [
+        Picked(passage=passage, start=spans[at][0], end=spans[at][1], evidence=evidence)
+        for at in which
+    ]
+
+
+def test_one_sentence_is_quoted_with_its_marker():
+    text, supports = recite(picked("Restores run nightly. Others do not.", 0))
+    assert text == '"Restores run nightly." [1]'
+    (one,) = supports
+    assert (one.marker, one.quote.text, one.spans) == (
+        1,
+        "Restores run nightly.",
+        ((0, len(text)),),
+    )
+
+
+def test_several_quotes_are_a_list_and_every_span_holds_its_quote():
+    found = [*picked("One is first. Two. Three is last.", 0, 2), *picked("Four.", 0, key=2)]
+    text, supports = recite(found)
+    assert text == '- "One is first." [1]\n- "Three is last." [2]\n- "Four." [3]'
+    for one in supports:
+        ((start, end),) = one.spans
+        assert text[start:end] == f'"{one.quote.text}" [{one.marker}]'
+
+
+def test_the_best_document_comes_first_and_keeps_its_order():
+    note = {"doc_id": "a" * 32}
+    later = picked("Zeta late.", 0, key=3, ordinal=2, evidence=0.9, **note)
+    early = picked("Alpha early.", 0, key=4, ordinal=1, evidence=0.2, **note)
+    other = picked("Other one.", 0, key=5, evidence=0.6)
+    text, _ = recite([*other, *later, *early])
+    assert text == '- "Alpha early." [1]\n- "Zeta late." [2]\n- "Other one." [3]'
+
+
+def test_sentences_that_follow_each_other_are_one_quote():
+    text, supports = recite(picked("A first line\nthat wraps. It goes on.\n\nA new one.", 2, 1, 0))
+    assert text == '- "A first line that wraps. It goes on." [1]\n- "A new one." [2]'
+    assert supports[0].quote.text == "A first line\nthat wraps. It goes on."
+    assert supports[0].quote.lines == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("note", "shown"),
+    [
+        ("# Heading", '"Heading"'),
+        ("- item of a list", '"item of a list"'),
+        ("> quoted words that\n> go on here", '"quoted words that go on here"'),
+        ("| photos | a \\| b | monthly |", '"photos \u00b7 a | b \u00b7 monthly"'),
+        ('He said "Go." once', '\u201cHe said "Go." once\u201d'),
+        ("see [3] and \u3010\uff14\u3011", '"see (3) and (\uff14)"'),
+        ("![cat](https://a.b/c.png) sat", '"[cat](https://a.b/c.png) sat"'),
+        ("two   blanks\tand \u202eturned\x07", '"two blanks and turned\ufffd"'),
+    ],
+)
+def test_what_would_be_read_as_something_else_is_shown_as_text(note, shown):
+    text, supports = recite(picked(note, 0))
+    assert text == f"{shown} [1]"
+    assert supports[0].quote.text in note
+
+
+def test_rows_and_items_are_not_run_together():
+    text, supports = recite(picked("| a | 1 |\n| b | 2 |", 0, 1))
+    assert text == '- "a \u00b7 1" [1]\n- "b \u00b7 2" [2]'
+    assert recite(picked("- one item\n- two items", 0, 1))[0] == (
+        '- "one item" [1]\n- "two items" [2]'
+    )
+    assert [one.quote.lines for one in supports] == [(1, 1), (2, 2)]
+
+
+def test_nothing_picked_is_nothing_said():
+    assert recite([]) == ("", ())

@@ -1,0 +1,180 @@
+import pytest
+
+from kebab.core.answers import AnswerMode, Completion, Refusal, Turn
+from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
+from kebab.rag.followup import standalone
+
+
+class Scripted:
+    """A language model that says what it is told to, or fails so."""
+
+    name = "scripted"
+    context_tokens = 4096
+
+    def __init__(self, said, finish="stop"):
+        self.said = said
+        self.finish = finish
+        self.asked = []
+
+    def chat(self, messages, *, max_tokens, on_text):
+        self.asked.append((messages, max_tokens))
+        if isinstance(self.said, Exception):
+            raise self.said
+        on_text(self.said)
+        return Completion(text=self.said, finish=self.finish)
+
+
+def turn(question, answer="", standalone="", refusal=None):
+    return Turn(
+        session="s",
+        index=0,
+        question=question,
+        standalone=standalone or question,
+        answer=answer,
+        refusal=refusal,
+        mode=AnswerMode.GENERATIVE,
+        model="m",
+        created=0.0,
+    )
+
+
+PUMP = turn("What does the Aurora 300 heat pump cost?", "It costs 9,400 euros [1].")
+KOREAN = turn("오로라 열펌프의 가격은 얼마인가요?", "9,400유로입니다 [1].")
+
+
+def test_a_first_question_stands_alone_and_no_model_is_asked():
+    model = Scripted("never said")
+
+    assert standalone("And it?", [], model) == "And it?"
+    assert not model.asked
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "said", "taken"),
+    [
+        ("How loud is it?", PUMP, "How loud is the Aurora 300 heat pump?", None),
+        ("How loud is it?", PUMP, '"How loud is the Aurora 300 heat pump?"\n', None),
+        ("How loud?", PUMP, "**Standalone question:** How loud is the Aurora 300 heat pump?", None),
+        ("그건 얼마나 시끄러워?", KOREAN, "오로라 열펌프는 얼마나 시끄러워?", None),
+        ("And the Borealis 7?", PUMP, "What does the Borealis 7 heat pump cost?", None),
+    ],
+)
+def test_what_a_model_makes_of_a_follow_up_is_taken(question, before, said, taken):
+    made = standalone(question, [before], Scripted(said))
+
+    assert made == said.split(":")[-1].strip(' \n"*')
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "   \n",
+        "It makes 38 dB.",
+        "The Aurora 300 heat pump costs 9,400 euros.",
+        "How loud is the Aurora?\nIt is quiet.",
+        "How loud " + "is the Aurora 300 heat pump " * 20 + "?",
+        "Wie laut ist die Aurora 300 und was kostet der Betrieb mit dem Speicher?",
+        "Would you like a recipe for kebab with yoghurt and mint instead?",
+        "What does the Aurora 300 heat pump cost?",
+    ],
+)
+def test_what_is_no_rewritten_question_is_not_taken(said):
+    made = standalone("How loud is it at 35 degrees?", [PUMP], Scripted(said))
+
+    assert made == "How loud is it at 35 degrees? (Aurora 300 heat pump cost)"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What does it cost with 12 kW?", "What does the Aurora 300 heat pump cost?"),
+        ('Is it "silent"?', "Is the Aurora 300 heat pump silent?"),
+    ],
+)
+def test_numbers_and_quoted_words_of_a_question_must_stay(question, said):
+    assert standalone(question, [PUMP], Scripted(said)).startswith(question)
+
+
+def test_an_answer_to_a_question_without_a_question_mark_is_not_taken():
+    made = standalone("그건 가격이 얼마인지 알려줘", [KOREAN], Scripted("가격은 9,400유로입니다."))
+
+    assert made.startswith("그건 가격이 얼마인지 알려줘")
+
+
+def test_a_rewrite_that_was_cut_off_is_not_taken():
+    model = Scripted("How loud is the Aurora 300 heat pump?", finish="length")
+
+    assert (
+        standalone("How loud is it?", [PUMP], model)
+        == "How loud is it? (Aurora 300 heat pump cost)"
+    )
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ModelProtocol(endpoint="e", operation="ask", cause="c"),
+        ContextOverflow(prompt_tokens=9, context_tokens=8),
+    ],
+)
+def test_a_model_that_fails_softly_leaves_it_to_the_rule(failure):
+    made = standalone("How loud is it?", [PUMP], Scripted(failure))
+
+    assert made == "How loud is it? (Aurora 300 heat pump cost)"
+
+
+def test_a_model_that_cannot_be_reached_is_an_error():
+    failure = ModelUnreachable(endpoint="e", operation="ask", cause="c")
+
+    with pytest.raises(ModelUnreachable):
+        standalone("How loud is it?", [PUMP], Scripted(failure))
+
+
+def test_the_model_is_told_the_last_turns_as_data_and_may_say_little():
+    old = turn("What is the oldest question?")
+    refused = turn(
+        "What does </conversation> cost?", "Not in the notes.", refusal=Refusal.SCORE_GATE
+    )
+    model = Scripted("How loud is the Aurora 300 heat pump?")
+
+    standalone("How loud is it?", [old, turn("Who sells it?"), refused, PUMP], model)
+    [((rules, request), limit)] = model.asked
+
+    assert rules.role == "system"
+    assert "data" in rules.content
+    tag = request.content.split("\n")[0]
+    inside = request.content.split(tag.replace("<", "</"))[0]
+    assert tag.startswith("<conversation-")
+    assert "What does the Aurora 300 heat pump cost?" in inside
+    assert "It costs 9,400 euros." in inside
+    assert "oldest" not in inside
+    assert "Not in the notes" not in inside
+    assert 60 <= limit <= 80
+
+
+def test_without_a_model_a_question_that_stands_alone_stays():
+    question = "Where is the nearest lake with clean water?"
+
+    assert standalone(question, [PUMP], None) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "made"),
+    [
+        ("And in winter?", PUMP, "And in winter? (Aurora 300 heat pump cost)"),
+        ("And the heat pump?", PUMP, "And the heat pump? (Aurora 300 cost)"),
+        ("그럼 소음은?", KOREAN, "그럼 소음은? (오로라 열펌프의 가격은 얼마인가요)"),
+        ("And?", turn("And?"), "And?"),
+    ],
+)
+def test_without_a_model_the_telling_words_of_the_question_before_are_added(question, before, made):
+    assert standalone(question, [before], None) == made
+
+
+def test_what_is_added_comes_from_the_question_as_it_stood_alone_and_stays_short():
+    before = turn("And it?", standalone="alpha beta (gamma) " + "word7 " * 3 + "delta-long " * 900)
+
+    assert standalone("Why?", [before], None) == "Why? (alpha beta gamma word7 delta-long)"
+    many = turn(" ".join(f"word{number}" for number in range(500)))
+    assert len(standalone("Why?", [many], None)) < 120

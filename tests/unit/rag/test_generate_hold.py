@@ -1,0 +1,69 @@
+import pytest
+
+from kebab.rag.generate import Hold
+from kebab.rag.prompt import NOT_IN_NOTES
+
+
+def shown(*pieces):
+    seen: list[str] = []
+    hold = Hold(seen.append)
+    for piece in pieces:
+        hold.take(piece)
+    return seen, hold.text
+
+
+def test_pieces_of_an_answer_pass_as_they_come():
+    assert shown("Backups", " run", " nightly") == (
+        ["Backups", " run", " nightly"],
+        "Backups run nightly",
+    )
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [(NOT_IN_NOTES,), tuple(NOT_IN_NOTES), ("**", NOT_IN_NOTES, "**."), ("Not", " in", " notes")],
+)
+def test_the_agreed_word_is_never_shown(pieces):
+    seen, text = shown(*pieces)
+
+    assert seen == []
+    assert text
+
+
+def test_what_begins_like_the_agreed_word_is_shown_once_it_differs():
+    seen, _ = shown("NOT", "_IN", "GRESS means entry")
+
+    assert "".join(seen) == "NOT_INGRESS means entry"
+    assert len(seen) == 1
+
+
+def test_white_space_at_the_beginning_waits_for_the_first_word():
+    seen, _ = shown("\n", " ", "Yes", ".")
+
+    assert seen == ["\n Yes", "."]
+
+
+def test_what_follows_the_agreed_word_is_held_back_too():
+    seen, text = shown(NOT_IN_NOTES, ", for nothing", " is said of it")
+
+    assert (seen, text) == ([], f"{NOT_IN_NOTES}, for nothing is said of it")
+
+
+def test_it_is_known_whether_anything_was_shown():
+    hold = Hold(lambda _: None)
+    hold.take("NOT")
+    assert not hold.open
+
+    hold.take("hing")
+    assert hold.open
+
+
+def test_after_a_restart_the_next_words_are_held_back_again():
+    seen: list[str] = []
+    hold = Hold(seen.append)
+    hold.take("Backups")
+    hold.restart()
+    hold.take(NOT_IN_NOTES)
+
+    assert seen == ["Backups"]
+    assert hold.text == NOT_IN_NOTES

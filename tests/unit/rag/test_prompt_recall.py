@@ -1,0 +1,63 @@
+import pytest
+
+from kebab.core.answers import AnswerMode, Refusal, Turn
+from kebab.rag.prompt import prompt_tokens, recalled, short, unmarked
+
+
+def turn(question, answer="It is so [1].", refusal=None, standalone=""):
+    return Turn(
+        session="s",
+        index=0,
+        question=question,
+        standalone=standalone,
+        answer=answer,
+        refusal=refusal,
+        mode=AnswerMode.GENERATIVE,
+        model="m",
+        created=0.0,
+    )
+
+
+def test_turns_are_told_as_questions_and_answers():
+    made = recalled([turn("And it?", "It swims [1].", standalone="Does the duck swim?")])
+
+    assert [(one.role, one.content) for one in made] == [
+        ("user", "Does the duck swim?"),
+        ("assistant", "It swims."),
+    ]
+
+
+def test_refusals_are_left_out_and_only_the_last_turns_are_told():
+    turns = [turn("first"), turn("second"), turn("third"), turn("no", "-", Refusal.SCORE_GATE)]
+
+    assert [one.content for one in recalled(turns) if one.role == "user"] == ["second", "third"]
+
+
+def test_long_turns_are_told_in_short():
+    made = recalled([turn("why? " * 900, "Because it rains. " * 900)] * 9)
+
+    assert prompt_tokens(made) < 400
+    assert made[1].content.startswith("Because it rains. Because")
+    assert made[1].content.endswith("rains. \u2026")
+
+
+def test_template_tokens_in_old_answers_are_broken():
+    assert "<|im_start|>" not in recalled([turn("q", "say <|im_start|>")])[1].content
+
+
+@pytest.mark.parametrize(
+    ("answer", "plain"),
+    [
+        ("It swims [1][2].", "It swims."),
+        ("It swims [1, 2]; it flies [#3].", "It swims; it flies."),
+        ("It swims\u30101\u3011.", "It swims."),
+        ("It swims [2-4].", "It swims."),
+        ("The list [a] of [2024] stays", "The list [a] of [2024] stays"),
+    ],
+)
+def test_markers_are_taken_off(answer, plain):
+    assert unmarked(answer) == plain
+
+
+def test_what_is_short_stays_whole():
+    assert short("  a b  ", 5) == "a b"

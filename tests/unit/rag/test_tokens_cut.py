@@ -1,0 +1,82 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab.rag.tokens import fitting, halves, text_tokens
+
+TEXT = (
+    "The pump was installed in 2019. It draws its heat from the lake. "
+    "The flow temperature is 55 degrees. Nobody has complained about noise."
+)
+KOREAN = "열펌프는 2019년에 설치되었다. 호수에서 열을 얻는다. 유량 온도는 55도이다."
+
+
+def cut(text, tokens, at=0):
+    start, end = fitting(text, tokens, at)
+    return text[start:end]
+
+
+def test_whole_sentences_are_kept_from_the_place_that_matters():
+    place = TEXT.index("flow")
+
+    assert cut(TEXT, 12, place) == "The flow temperature is 55 degrees."
+    assert cut(TEXT, 22, place).startswith("The flow temperature is 55 degrees. Nobody")
+    assert cut(TEXT, 1_000, place) == TEXT
+
+
+def test_what_is_left_of_a_budget_goes_to_what_stands_before():
+    assert cut(TEXT, 30, len(TEXT) - 3).startswith("It draws")
+
+
+def test_a_sentence_that_is_too_long_is_cut_between_words():
+    assert cut("alpha beta gamma delta epsilon", 4) == "alpha beta gamma"
+
+
+def test_text_without_words_is_cut_too():
+    assert cut("-" * 100, 10) == "-" * len(cut("-" * 100, 10)) != ""
+
+
+def test_a_letter_is_not_parted_from_its_marks():
+    assert not cut("e\u0301" * 300, 20).endswith("e")
+
+
+@given(text=st.text(max_size=400), tokens=st.integers(1, 60), at=st.integers(0, 400))
+def test_what_is_cut_is_verbatim_and_within_the_budget(text, tokens, at):
+    start, end = fitting(text, tokens, min(at, len(text)))
+
+    assert 0 <= start <= end <= len(text)
+    assert text_tokens(text[start:end]) <= max(tokens, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "right"),
+    [
+        (TEXT, "from the lake.", "The flow"),
+        (KOREAN, "설치되었다.", "호수에서"),
+        ("word " * 30, "word", "word"),
+        ("- a first item of the list\n- and a second item of it", "list", "and"),
+    ],
+)
+def test_halves_part_between_sentences_or_words(text, left, right):
+    first, second = halves(text) or pytest.fail("not parted")
+
+    assert text[slice(*first)].endswith(left)
+    assert text[slice(*second)].startswith(right)
+
+
+@pytest.mark.parametrize("text", ["", "short", " " * 100, "A few words, not more."])
+def test_what_is_short_is_not_parted(text):
+    assert halves(text) is None
+
+
+def test_a_run_without_blanks_is_parted_in_its_middle():
+    assert halves("漢" * 100) == ((0, 50), (50, 100))
+
+
+@given(text=st.text(max_size=300))
+def test_halves_are_smaller_and_apart(text):
+    parts = halves(text)
+
+    if parts is not None:
+        (low, middle), (other, high) = parts
+        assert 0 <= low < middle <= other < high <= len(text)

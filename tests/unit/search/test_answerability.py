@@ -1,0 +1,86 @@
+from dataclasses import replace
+
+import pytest
+
+from kebab.core.model_profile import AnswerabilityCurve, CosineScale
+from kebab.core.queries import Filters, Mode, Query
+from kebab.search.fusion import FAIR
+from tests.fakes.embedder import PROFILE, HashingEmbedder
+
+_NOTES = (
+    "The backup of all documents runs every night at two with restic.",
+    "Rye bread rests for twelve hours before it is baked with steam.",
+    "The cottage has no heating, take the warm sleeping bags.",
+    "Invoices are paid within thirty days after they have come.",
+)
+
+
+@pytest.fixture
+def notes(base):
+    for number, text in enumerate(_NOTES):
+        base.add(f"{number}.md", text, title=f"Note {number}")
+    return base
+
+
+def _conviction(notes, text, mode=Mode.LEXICAL, **given):
+    page = notes.engine().search(Query(text=text, mode=mode, **given))
+    return page.conviction if page.hits else 0.0
+
+
+@pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.HYBRID])
+def test_what_the_notes_say_convinces(notes, mode):
+    assert _conviction(notes, "When does the backup of documents run?", mode) >= FAIR
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("text", ["volcano eruptions on jupiter moons", "xqzt vrrbl frumptious"])
+def test_other_matters_and_nonsense_do_not(notes, text, mode):
+    assert _conviction(notes, text, mode) < FAIR
+
+
+def test_one_word_in_common_is_not_enough(notes):
+    assert _conviction(notes, "backup singers of a rock band on tour in brazil") < FAIR
+
+
+def test_headings_speak_for_their_passage(base):
+    base.add("a.md", "Every night at two.", title="Machines", heading=("Backups",))
+    base.add("b.md", "Never.", title="Holidays")
+
+    with_heading = _conviction(base, "backups every night")
+    without = _conviction(base, "holidays every night")
+
+    assert with_heading > without
+
+
+def test_a_listing_by_filters_is_certain(notes):
+    assert _conviction(notes, "*", filters=Filters(path_glob="0.md")) == 1
+
+
+def test_the_conviction_is_that_of_the_whole_search_on_every_page(notes):
+    first, second = (
+        notes.engine().search(Query(text="the documents", limit=1, offset=offset))
+        for offset in (0, 1)
+    )
+
+    assert first.conviction == second.conviction
+    assert first.hits[0].score == first.conviction
+    assert second.hits[0].score < first.hits[0].score
+
+
+def test_the_scale_of_the_model_decides_what_its_cosines_are_worth(notes):
+    sharp = replace(PROFILE, cosine_scale=CosineScale(0.9, 1.0))
+    text = "When does the backup of documents run?"
+
+    plain = _conviction(notes, text, Mode.VECTOR)
+    notes.embedder = HashingEmbedder(profile=sharp)
+
+    assert _conviction(notes, text, Mode.VECTOR) < plain
+
+
+@pytest.mark.parametrize(("mode", "curve"), [(Mode.HYBRID, "hybrid"), (Mode.VECTOR, "vector")])
+def test_the_curve_is_that_of_the_model(notes, mode, curve):
+    even = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=0.0)
+    curves = replace(PROFILE.answerability, **{curve: even})
+    notes.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
+
+    assert _conviction(notes, "backup of documents", mode) == 0.5

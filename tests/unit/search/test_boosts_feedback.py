@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from kebab.core.documents import VectorRow
+from kebab.core.ids import ChunkId, DocId, Key
+from kebab.search.boosts import again
+from tests.fakes.vectors import MemoryVectors
+
+_FIRST, _ALIKE, _OTHER = Key(1), Key(2), Key(3)
+
+
+def _unit(*values):
+    vector = np.array(values, np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.fixture
+def vectors():
+    made = MemoryVectors()
+    rows = {_FIRST: _unit(1, 1, 0), _ALIKE: _unit(0, 1, 0), _OTHER: _unit(0, 0, 1)}
+    made.append([VectorRow(key, ChunkId(f"c{key}"), DocId("d"), row) for key, row in rows.items()])
+    return made
+
+
+@pytest.fixture
+def cosines(vectors):
+    return vectors.cosines(_unit(1, 0, 0.2), [_FIRST, _ALIKE, _OTHER])
+
+
+def test_the_cosines_are_those_of_question_and_passage_together(vectors, cosines):
+    together = _unit(*(_unit(1, 0, 0.2) + 0.5 * _unit(1, 1, 0)))
+
+    found = again(cosines, _FIRST, 0.5, vectors)
+
+    expected = vectors.cosines(together, [_FIRST, _ALIKE, _OTHER])
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_what_is_like_the_best_passage_rises(vectors, cosines):
+    assert cosines[_ALIKE] < cosines[_OTHER]
+
+    found = again(cosines, _FIRST, 1.0, vectors)
+
+    assert found[_FIRST] > found[_ALIKE] > found[_OTHER]
+
+
+@pytest.mark.parametrize(("first", "weight"), [(Key(9), 1.0), (_FIRST, 0.0)])
+def test_without_a_passage_or_a_weight_nothing_changes(vectors, cosines, first, weight):
+    assert again(cosines, first, weight, vectors) == cosines

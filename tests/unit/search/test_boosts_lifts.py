@@ -1,0 +1,68 @@
+import pytest
+
+from kebab.core.ids import Key
+from kebab.core.queries import Filters
+from kebab.search import lexical
+from kebab.search.boosts import lifts, raised
+from kebab.search.query_intent import aim
+from kebab.search.query_parser import parse
+from kebab.search.snippet import Reading
+
+
+def _lifts(base, text):
+    reader = base.reader()
+    question = parse(text, Filters())
+    words = lexical.weigh(reader, question)
+    shares = lexical.evidence(lexical.search(reader, question, words, 100), words)
+    return dict(lifts(question, aim(question), words, shares, shares, Reading(reader)))
+
+
+@pytest.fixture
+def notes(base):
+    for number in range(8):
+        base.add(f"other{number}.md", f"nothing of interest {number}")
+    base.add("a.md", "the seal of the pump", "pump seal and rubber")
+    return base
+
+
+def test_a_topic_is_lifted_by_its_document_and_spread(notes):
+    found = _lifts(notes, "pump seal")
+
+    assert found.keys() == {"context", "spread"}
+    assert found["context"][Key(9)] == found["context"][Key(10)] > 0
+
+
+def test_a_question_is_lifted_by_closeness_alone(notes):
+    found = _lifts(notes, "where is the pump seal")
+
+    assert found.keys() == {"closeness"}
+    assert found["closeness"][Key(10)] > found["closeness"][Key(9)] > 0
+
+
+def test_a_need_spreads_and_nothing_else(notes):
+    need = "pump seal rubber leaks pressure shaft housing bearing grease"
+
+    assert _lifts(notes, need).keys() == {"spread"}
+
+
+def test_each_lift_is_added_to_those_it_is_for():
+    assert raised({Key(1): 0.5, Key(2): 0.4}, {Key(2): 0.2}) == pytest.approx(
+        {Key(1): 0.5, Key(2): 0.6}
+    )
+
+
+def test_who_owns_a_passage_is_asked_only_where_it_matters(notes):
+    reader = notes.reader()
+    asked = []
+
+    class Watched(Reading):
+        def documents(self, keys):
+            asked.append(set(keys))
+            return super().documents(keys)
+
+    question = parse("where is the pump seal", Filters())
+    words = lexical.weigh(reader, question)
+    scores = {Key(9): 0.5}
+    dict(lifts(question, aim(question), words, scores, scores, Watched(reader)))
+
+    assert asked == []

@@ -1,0 +1,22 @@
+import pytest
+
+from kebab.core.ids import DocNumber, Key
+from kebab.search.boosts import handicap
+
+
+def test_each_further_passage_of_a_document_loses_a_step_more():
+    ranked = [Key(1), Key(2), Key(3), Key(4)]
+    owners = {
+        Key(1): DocNumber(1),
+        Key(2): DocNumber(1),
+        Key(3): DocNumber(2),
+        Key(4): DocNumber(1),
+    }
+
+    found = handicap(ranked, owners, 0.1)
+
+    assert found == pytest.approx({Key(1): 0.0, Key(2): -0.1, Key(3): 0.0, Key(4): -0.2})
+
+
+def test_what_nobody_owns_loses_nothing():
+    assert handicap([Key(1)], {}, 0.1) == {}

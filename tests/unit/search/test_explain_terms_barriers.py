@@ -1,0 +1,66 @@
+import pytest
+
+from kebab.core.queries import Filters
+from kebab.search.explain_terms import BrokenCondition, active, barriers, lifted
+from kebab.search.query_parser import parse
+
+
+@pytest.fixture
+def note(base):
+    base.add("a.md", "the oil embargo of nixon", "gas and coal", tags=["ops"], lang="en")
+    base.add("b.md", "oil")
+    return base
+
+
+def _found(base, text, **filters):
+    reader = base.reader()
+    passages = [one for one in reader.chunks([1, 2]) if one.path == "a.md"]
+    return barriers(reader, parse(text, Filters(**filters)), passages)
+
+
+def _names(barred):
+    return {key: [one.filter or one.phrase.text for one in all_] for key, all_ in barred.items()}
+
+
+def test_a_filter_that_does_not_hold_bars_every_passage(note):
+    assert _names(_found(note, "oil", tag=("x",), lang=("en",))) == {1: ["tag"], 2: ["tag"]}
+
+
+@pytest.mark.parametrize("text", ["oil tag:x", "oil path:b.md", "oil source:elsewhere"])
+def test_a_filter_in_the_text_is_one_too(note, text):
+    assert all(len(barred) == 1 for barred in _found(note, text).values())
+
+
+def test_another_document_is_kept_out_by_the_one_that_is_asked_for(note):
+    assert _names(_found(note, "oil", doc_id="0" * 32)) == {1: ["doc_id"], 2: ["doc_id"]}
+
+
+def test_a_required_phrase_bars_the_passages_that_lack_it(note):
+    assert _names(_found(note, '"oil embargo"')) == {1: [], 2: ["oil embargo"]}
+
+
+def test_a_phrase_of_a_column_is_looked_for_there(note):
+    assert _names(_found(note, "title:oil")) == {1: ["oil"], 2: ["oil"]}
+
+
+def test_an_excluded_word_bars_the_passages_that_hold_it(note):
+    assert _names(_found(note, "oil -nixon")) == {1: ["nixon"], 2: []}
+
+
+def test_a_document_without_passages_has_no_barriers(note):
+    assert barriers(note.reader(), parse("oil tag:x", Filters()), []) == {}
+
+
+def test_what_is_lifted_is_gone_and_the_rest_stays():
+    question = parse('"oil embargo" "red sea" -gas tag:x lang:en', Filters())
+    embargo, sea = question.required
+    (gas,) = question.excluded
+
+    left = lifted(
+        question,
+        [BrokenCondition("filter", filter="tag"), BrokenCondition("phrase", phrase=embargo)],
+    )
+
+    assert active(left.filters) == {"lang": ("en",)}
+    assert (left.required, left.excluded) == ((sea,), (gas,))
+    assert lifted(question, [BrokenCondition("exclusion", phrase=gas)]).excluded == ()

@@ -1,0 +1,33 @@
+import pytest
+
+from kebab.core.ids import Key
+from kebab.search.fusion import fuse, lexical_share, rank_by_score
+
+
+def _keyed(scores):
+    return {Key(key): score for key, score in scores.items()}
+
+
+def test_both_kinds_of_evidence_count():
+    scores = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({2: 0.9, 3: 0.6, 1: 0.1}))
+
+    assert [key for key, _ in rank_by_score(scores)] == [2, 1, 3]
+
+
+def test_a_chunk_without_a_vector_keeps_its_place_among_words():
+    scores = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({}))
+
+    assert scores == pytest.approx({1: 0.8, 2: 0.5})
+
+
+def test_ties_go_to_the_smaller_key():
+    assert [key for key, _ in rank_by_score(_keyed({9: 0.5, 3: 0.5, 5: 0.5}))] == [3, 5, 9]
+
+
+def test_words_weigh_more_where_the_model_does_not_know_the_language():
+    assert lexical_share(0.0, 0.0) > lexical_share(0.5, 0.0) > lexical_share(1.0, 0.0)
+
+
+def test_words_weigh_less_where_a_need_is_told_in_many():
+    assert lexical_share(1.0, 1.0) < lexical_share(1.0, 0.0)
+    assert lexical_share(0.0, 1.0) == lexical_share(0.0, 0.0)

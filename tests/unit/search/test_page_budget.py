@@ -1,0 +1,32 @@
+import pytest
+
+from kebab.search.page import hit_cost, text_cost
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [("word " * 30, 50, 60), ("서울" * 30, 60, 100), ("", 0, 0), ('"\\\n\t' * 9, 20, 30)],
+)
+def test_text_costs_more_in_scripts_that_tokenizers_know_less(text, low, high):
+    assert low <= text_cost(text) <= high
+
+
+def test_a_hit_costs_at_least_a_token_for_three_characters_of_its_json(base):
+    base.add("메모/노트.md", "The oil embargo. " * 20, title="제목", tags=("태그",))
+    [hit] = base.engine().search(_query("oil")).hits
+
+    assert hit_cost(hit) > _json_size(hit) / 3
+
+
+def _query(text):
+    from kebab.core.queries import Query
+
+    return Query(text=text)
+
+
+def _json_size(hit):
+    import msgspec
+
+    from kebab.app.conversions import search_hit
+
+    return len(msgspec.json.encode(search_hit(hit)).decode())

@@ -1,0 +1,56 @@
+import pytest
+
+from kebab.core.queries import Filters
+from kebab.search.query_intent import aim
+from kebab.search.query_parser import parse
+
+
+def _aim(text):
+    return aim(parse(text, Filters()))
+
+
+@pytest.mark.parametrize("text", ["oil embargo", "API 개요", "Kubelet", "bread recipe rye"])
+def test_a_few_words_name_a_topic(text):
+    found = _aim(text)
+
+    assert not found.asks
+    assert found.topic > 0.9
+    assert found.question < 0.1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who proclaimed the oil embargo",
+        "Rye bread: how long does it rest?",
+        "Wie lange ruht der Teig",
+        "\u00bfCu\u00e1ndo empieza la reuni\u00f3n?",
+        "Когда начинается встреча",
+        "盧舎那仏像は誰の発願で造立されたの",
+        "반죽은 얼마나 쉬나요",
+        "面团要醒多少时间",
+        "متى يبدأ الاجتماع؟",
+    ],
+)
+def test_a_question_is_known_by_its_words_or_its_mark(text):
+    found = _aim(text)
+
+    assert found.asks
+    assert found.topic == 0
+
+
+def test_a_question_word_late_in_a_query_does_not_ask():
+    assert not _aim("settings dialog that shows where").asks
+
+
+def test_many_words_tell_of_a_need():
+    need = _aim("heat transfer hypersonic boundary layer blunt bodies dissociated gas flow")
+
+    assert need.need == 1
+    assert need.question == 0
+
+
+def test_a_long_question_becomes_a_need_later_than_what_does_not_ask():
+    words = "heat transfer hypersonic boundary layer blunt bodies"
+
+    assert _aim(f"{words}?").need < _aim(words).need

@@ -1,0 +1,22 @@
+import pytest
+
+from kebab.search.query_parser import matter
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("How do I restore a backup?", "restore backup?"),
+        ("¿Dónde está el mercado?", "está mercado?"),
+        ("Когда была основана Москва?", "основана Москва?"),
+        ("the who", "the who"),
+        ("to be or not to be", "to be or not to be"),
+        ("What?", "What?"),
+        ("IT department", "IT department"),
+        ("foo-bar c++ 서울", "foo-bar c++ 서울"),
+        ("what - *", "what - *"),
+        ("", ""),
+    ],
+)
+def test_words_that_only_ask_are_left_out_unless_nothing_else_is_there(query, left):
+    assert matter(query) == left

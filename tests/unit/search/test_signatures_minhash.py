@@ -1,0 +1,104 @@
+import random
+
+import numpy as np
+import pytest
+
+from kebab.search import signatures
+
+RNG = np.random.default_rng(5)
+
+
+def rows(*sets):
+    """Return the signatures of sets of numbers."""
+    starts = np.cumsum([0, *map(len, sets)])[:-1]
+    return signatures.signatures(np.concatenate([np.array(one, np.uint64) for one in sets]), starts)
+
+
+def numbers(count):
+    return RNG.integers(0, 1 << 63, count, np.uint64)
+
+
+def pair(likeness, size=400):
+    """Return two sets of this Jaccard index."""
+    shared = round(size * likeness)
+    half = (size - shared) // 2
+    both, left, right = numbers(shared), numbers(half), numbers(half)
+    return np.concatenate([both, left]), np.concatenate([both, right])
+
+
+@pytest.mark.parametrize("likeness", [0.0, 0.3, 0.7, 1.0])
+def test_signatures_estimate_the_jaccard_index(likeness):
+    sets = [one for _ in range(100) for one in pair(likeness)]
+    pairs = np.arange(200).reshape(-1, 2)
+
+    found = signatures.estimates(rows(*sets), pairs)
+
+    assert found.mean() == pytest.approx(likeness, abs=0.02)
+
+
+def test_the_order_of_a_set_does_not_matter():
+    one = numbers(50)
+
+    left, right = rows(one, one[::-1])
+
+    assert left.tolist() == right.tolist()
+
+
+def test_the_signature_of_a_union_is_made_of_those_of_its_parts():
+    one, two, three = numbers(30), numbers(40), numbers(50)
+
+    united = signatures.united(rows(one, two, three), np.array([0, 2]))
+
+    assert united.tolist() == rows(np.concatenate([one, two]), three).tolist()
+
+
+@pytest.mark.parametrize(("threshold", "least"), [(0.5, 0.85), (0.7, 0.93), (0.9, 0.99)])
+def test_pairs_at_the_threshold_are_found(threshold, least):
+    sets = [one for _ in range(200) for one in pair(threshold)]
+    random.Random(1).shuffle(order := list(range(400)))
+    place = {item: at for at, item in enumerate(order)}
+    wanted = {tuple(sorted((place[at], place[at + 1]))) for at in range(0, 400, 2)}
+
+    found = signatures.alike(rows(*(sets[item] for item in order)), threshold)
+
+    assert len(wanted & set(map(tuple, found.tolist()))) >= least * len(wanted)
+
+
+def test_sets_with_little_in_common_are_not_paired():
+    sets = [one for _ in range(300) for one in pair(0.2)]
+
+    assert len(signatures.alike(rows(*sets), 0.7)) == 0
+
+
+def test_a_crowd_of_equal_sets_gives_few_pairs_that_still_connect_all():
+    one = numbers(20)
+
+    found = signatures.alike(rows(*[one] * 2000), 0.7)
+
+    assert len(found) <= 4 * 2000
+    assert {(at, at + 1) for at in range(1999)} <= set(map(tuple, found.tolist()))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_sets_have_no_pairs(count):
+    assert signatures.alike(np.zeros((count, signatures.SIZE), np.uint32), 0.7).shape == (0, 2)
+
+
+def test_only_what_estimates_leave_open_is_possible():
+    one, other = numbers(100), numbers(100)
+
+    found = signatures.possible(rows(one, one, other), np.array([(0, 1), (0, 2)]), 0.7)
+
+    assert found.tolist() == [True, False]
+
+
+def test_in_a_crowd_that_is_alike_by_half_the_near_ones_are_found():
+    shared = numbers(150)
+    crowd = [np.concatenate([shared, numbers(75)]) for _ in range(600)]
+    twins = [np.concatenate([one[:-6], numbers(6)]) for one in crowd[:100]]
+
+    found = signatures.alike(rows(*crowd, *twins), 0.7)
+
+    wanted = {(at, 600 + at) for at in range(100)}
+    assert len(wanted & set(map(tuple, found.tolist()))) >= 90
+    assert len(found) < 700 * 4 * 16

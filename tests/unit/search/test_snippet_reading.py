@@ -1,0 +1,38 @@
+from kebab.core.ids import Key
+from kebab.search.snippet import Reading
+from kebab.store.sqlite.reader import SqliteReader
+from kebab.text.tokenizer import tokenize
+
+_ONE, _TWO, _THREE, _GONE = Key(1), Key(2), Key(3), Key(9)
+
+
+class _Counting(SqliteReader):
+    """A library that counts what is read."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.asked = []
+
+    def chunks(self, keys):
+        self.asked.append(list(keys))
+        return super().chunks(keys)
+
+
+def test_a_passage_is_read_once_and_given_in_the_order_asked_for(base):
+    base.add("a.md", "one", "two", "three")
+    library = _Counting(base.folder)
+    reading = Reading(library)
+
+    assert [chunk.text for chunk in reading.chunks([_TWO, _ONE])] == ["two", "one"]
+    assert [chunk.text for chunk in reading.chunks([_ONE, _THREE, _GONE])] == ["one", "three"]
+    assert library.asked == [[2, 1], [3, 9]]
+    library.close()
+
+
+def test_the_body_is_the_tokens_of_the_text(base):
+    base.add("a.md", "Rising doughs", title="Bread")
+    reading = Reading(base.reader())
+    (chunk,) = reading.chunks([_ONE])
+
+    assert reading.body(chunk) == tuple(tokenize("Rising doughs"))
+    assert reading.body(chunk) is reading.body(chunk)

@@ -1,0 +1,81 @@
+import inspect
+
+import lance_namespace.errors
+import lancedb.exceptions
+import lancedb.remote.errors
+import pyarrow.lib
+import pytest
+
+from kebab.errors.catalog import DependencyMissing, IoError, Locked, StoreCorrupt
+from kebab.errors.system import needed
+from kebab.store.lance.errors import Panicking, table, translate, translated
+
+FOREIGN = {
+    value
+    for module in (
+        lancedb.exceptions,
+        lancedb.remote.errors,
+        lance_namespace.errors,
+        pyarrow.lib,
+    )
+    for value in vars(module).values()
+    if inspect.isclass(value) and issubclass(value, Exception)
+} - {pyarrow.lib.QueueEmpty}  # Python's own, which Arrow catches
+
+
+@pytest.mark.parametrize("foreign", sorted(FOREIGN, key=repr), ids=repr)
+def test_every_exception_of_the_libraries_has_a_meaning(foreign):
+    assert any(ancestor in table() for ancestor in foreign.__mro__)
+
+
+@pytest.mark.parametrize(
+    ("error", "signal"),
+    [
+        (RuntimeError("lance error: LanceError(IO): failed to fill whole buffer"), StoreCorrupt),
+        (RuntimeError("lance error: Retryable commit conflict for version 3"), Locked),
+        (RuntimeError("LanceError(IO): No space left on device (os error 28)"), IoError),
+        (ValueError("Table 'x' was not found"), StoreCorrupt),
+        (PermissionError("Permission denied"), IoError),
+        (MemoryError(), IoError),
+        (pyarrow.lib.ArrowMemoryError("malloc failed"), IoError),
+        (pyarrow.lib.ArrowInvalid("bad"), StoreCorrupt),
+        (pyarrow.lib.ArrowCapacityError("bad"), StoreCorrupt),
+    ],
+    ids=repr,
+)
+def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
+    with pytest.raises(signal) as caught, translated("/data/lance/x.lance", "write"):
+        raise error
+    assert caught.value.path == "/data/lance/x.lance"
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize("module", ["pyo3_runtime", "pyo3_async_runtimes"])
+def test_a_panic_of_the_engine_is_a_damaged_table(module):
+    panic = type("PanicException", (BaseException,), {"__module__": module})
+    with pytest.raises(StoreCorrupt) as caught, Panicking("/data/lance/x.lance"):
+        raise panic("range end index 4 out of range\nstack")
+
+    assert caught.value.cause == "range end index 4 out of range"
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
+def test_what_is_no_panic_passes(kind):
+    with pytest.raises(kind), Panicking("p"):
+        raise kind
+
+
+def test_a_fault_of_our_own_passes_unchanged():
+    with pytest.raises(pyarrow.lib.ArrowTypeError), translated("p", "read"):
+        raise pyarrow.lib.ArrowTypeError("text")
+
+
+def test_only_the_first_line_of_a_cause_is_told():
+    signal = translate(ValueError("what happened\nbacktrace"), "p", "read")
+    assert isinstance(signal, StoreCorrupt)
+    assert signal.cause == "what happened"
+
+
+def test_a_library_that_cannot_be_loaded_stays_what_it_is():
+    with pytest.raises(DependencyMissing), translated("p", "read"), needed("vectors", "lancedb"):
+        raise ModuleNotFoundError("text", name="lancedb")

@@ -1,0 +1,61 @@
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kebab.core.ids import Key
+from kebab.store.lance.layout import forget
+from kebab.store.lance.vector_file import LARGE, Sidecar
+from kebab.store.lance.vector_search import FlatIndex
+
+STATM = Path("/proc/self/statm")
+_PAGE = resource.getpagesize()
+
+
+def resident_bytes():
+    try:
+        return int(STATM.read_text(encoding="ascii").split()[1]) * _PAGE
+    except FileNotFoundError:
+        pytest.skip("this system does not say what is held in memory")
+
+
+def test_a_mapped_array_leaves_memory_and_keeps_its_values(tmp_path):
+    path = tmp_path / "numbers"
+    np.arange(4_000_000, dtype=np.int64).tofile(path)
+    mapped = np.memmap(path, np.int64, "r")
+    total = mapped[::2].sum()
+    before = resident_bytes()
+
+    forget(mapped[5:])
+
+    assert before - resident_bytes() > 20_000_000
+    assert mapped[::2].sum() == total
+
+
+def test_an_array_of_this_process_stays(tmp_path):
+    own = np.arange(9)
+    forget(own)
+    assert own.tolist() == list(range(9))
+
+
+def test_who_asks_a_large_file_once_holds_a_part_of_it(tmp_path):
+    rows, dimension = LARGE + 20_000, 64
+    dice = np.random.default_rng(1)
+    matrix = dice.standard_normal((rows, dimension), np.float32)
+    path = tmp_path / "vectors.f32"
+    Sidecar(path, dimension).create(b"s" * 16, [(np.arange(rows), matrix)])
+    mapped = Sidecar(path, dimension).map(b"s" * 16)
+    assert mapped is not None
+    query = matrix[7] / np.linalg.norm(matrix[7])
+    before = resident_bytes()
+
+    index, held = FlatIndex(*mapped), FlatIndex(np.arange(rows), matrix)
+    some = [Key(key) for key in range(0, rows, 400)]
+    once, beside = index.nearest(query, 50), index.cosines(matrix[9], some)
+
+    assert resident_bytes() - before < path.stat().st_size / 2
+    assert once == held.nearest(query, 50)
+    assert beside == pytest.approx(held.cosines(matrix[9], some), abs=2e-6)
+    assert np.array_equal(index.get([Key(3)])[Key(3)], matrix[3])
+    assert index.nearest(query.copy(), 50) == once

@@ -1,0 +1,90 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kebab.errors.catalog import StoreCorrupt
+from kebab.store.lance import layout
+from kebab.store.lance.table import LanceVectors
+from kebab.store.lance.vector_search import MappedVectors
+
+ROOT = Path(__file__).parents[4]
+X = np.array([1, 0, 0], np.float32)
+SEARCH = """
+import sys
+from pathlib import Path
+import numpy as np
+from kebab.store.lance.vector_search import MappedVectors
+vectors = MappedVectors(Path(sys.argv[1]), "v", 3)
+print([key for key, _ in vectors.nearest(np.array([1, 0, 0], np.float32), 2)])
+print(sorted({"lancedb", "pyarrow"} & set(sys.modules)))
+"""
+
+
+@pytest.fixture
+def writer(tmp_path, make_rows):
+    made = LanceVectors(tmp_path, "v", 3)
+    made.append(make_rows(0, 1, 2))
+    return made
+
+
+def found(data_dir):
+    return [key for key, _ in MappedVectors(data_dir, "v", 3).nearest(X, 9)]
+
+
+def test_a_search_does_not_import_the_database(writer, tmp_path):
+    command = [sys.executable, "-c", SEARCH, str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == "[0, 1]\n[]\n"
+    assert run.stderr == ""
+
+
+def test_one_index_follows_the_table_while_it_grows_and_shrinks(writer, tmp_path, make_rows):
+    vectors = MappedVectors(tmp_path, "v", 3)
+    assert vectors.count() == 3
+    writer.append(make_rows(3))
+    assert vectors.count() == 4
+    writer.delete([0])
+    assert [key for key, _ in vectors.nearest(X, 1)] == [1]
+
+
+def test_a_lost_sidecar_is_made_again(writer, tmp_path):
+    path = layout.sidecar_path(tmp_path, "v")
+    path.unlink()
+    assert found(tmp_path) == [0, 1, 2]
+    assert path.exists()
+
+
+def test_an_outdated_sidecar_is_not_trusted(writer, tmp_path, make_rows):
+    path = layout.sidecar_path(tmp_path, "v")
+    old = path.read_bytes()
+    writer.append(make_rows(5))
+    path.write_bytes(old)
+    assert found(tmp_path) == [0, 1, 2, 5]
+
+
+def test_without_room_for_a_sidecar_the_search_still_answers(writer, tmp_path):
+    path = layout.sidecar_path(tmp_path, "v")
+    path.unlink()
+    path.mkdir()
+    assert found(tmp_path) == [0, 1, 2]
+
+
+def test_a_damaged_table_without_a_sidecar_is_corrupt(writer, tmp_path):
+    layout.sidecar_path(tmp_path, "v").unlink()
+    for file in (layout.table_path(tmp_path, "v") / "data").iterdir():
+        file.write_bytes(b"junk")
+    with pytest.raises(StoreCorrupt):
+        found(tmp_path)
+
+
+def test_a_reader_that_may_not_write_keeps_no_copy(writer, tmp_path):
+    sidecar = layout.sidecar_path(tmp_path, "v")
+    sidecar.unlink()
+
+    vectors = MappedVectors(tmp_path, "v", 3, keep=False)
+
+    assert [key for key, _ in vectors.nearest(X, 2)] == [0, 1]
+    assert not sidecar.exists()

@@ -1,0 +1,44 @@
+import apsw
+import pytest
+
+from kebab.errors.catalog import Cancelled, IoError, Locked, StoreCorrupt
+from kebab.store.sqlite.errors import TABLE, translated
+
+
+def test_the_table_holds_every_exception_of_apsw_and_no_other():
+    declared = {
+        value
+        for value in vars(apsw).values()
+        if isinstance(value, type) and issubclass(value, apsw.Error) and value is not apsw.Error
+    }
+    assert set(TABLE) == declared
+
+
+@pytest.mark.parametrize(
+    ("error", "signal"),
+    [
+        (apsw.FullError, IoError),
+        (apsw.CantOpenError, IoError),
+        (apsw.NoMemError, IoError),
+        (apsw.AbortError, IoError),
+        (apsw.BusyError, Locked),
+        (apsw.NotADBError, StoreCorrupt),
+        (apsw.SQLError, StoreCorrupt),
+    ],
+)
+def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
+    original = error("text")
+    with pytest.raises(signal) as caught, translated("/data/kebab.sqlite", "write"):
+        raise original
+    assert caught.value.path == "/data/kebab.sqlite"
+    assert caught.value.__cause__ is original
+
+
+def test_an_interrupted_statement_is_a_cancelled_one():
+    with pytest.raises(Cancelled), translated("p", "read"):
+        raise apsw.InterruptError("interrupted")
+
+
+def test_a_fault_of_our_own_passes_unchanged():
+    with pytest.raises(apsw.BindingsError), translated("p", "read"):
+        raise apsw.BindingsError("text")

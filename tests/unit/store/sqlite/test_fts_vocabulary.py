@@ -1,0 +1,47 @@
+import random
+
+import pytest
+
+from kebab.store.sqlite import fts
+from kebab.store.sqlite.fts import Vocabulary
+from kebab.text.tokenizer import tokenize
+
+SIGNS = [
+    *"aB1_-.'+#@/,.",
+    *" \n\t\xa0\u3000",
+    *"\u2019\u200b\u0301\x1c\x0b",
+    *"한글中のーéßﬁ٠ا¨🎉\ud800",
+]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_text_has_the_tokens_that_the_tokenizer_gives_it(seed):
+    dice = random.Random(seed)
+    words = Vocabulary(tokenize)
+    for _ in range(400):
+        text = "".join(dice.choices(SIGNS, k=dice.randint(0, 15)))
+        assert " ".join(words.cut(text)) == " ".join(tokenize(text))
+
+
+def test_a_word_is_cut_once():
+    asked = []
+
+    def tokens(text):
+        asked.append(text)
+        return text.split("-")
+
+    words = Vocabulary(tokens)
+
+    assert words.cut("a-b c a-b") == ["a b", "c", "a b"]
+    assert words.cut("c\nd") == ["c", "d"]
+    assert asked == ["a-b", "c", "d"]
+
+
+def test_only_so_many_words_of_usual_length_are_kept(monkeypatch):
+    monkeypatch.setattr(fts, "_MOST_WORDS", 2)
+    words = Vocabulary(lambda text: [text])
+    long = "x" * 100
+
+    assert words.cut(f"a b c {long}") == ["a", "b", "c", long]
+    assert len(words) <= 2
+    assert long not in words

@@ -1,0 +1,59 @@
+import pytest
+
+from kebab.core.ids import Key
+from kebab.core.queries import Filters
+from kebab.store.sqlite import fts
+from kebab.store.sqlite.connection import open_writer
+
+ROWS = [(Key(2), "a", "b", "rain"), (Key(1), "", "", "sun")]
+
+
+@pytest.fixture
+def database(tmp_path):
+    connection = open_writer(tmp_path)
+    yield connection
+    connection.close()
+
+
+def found(database, word):
+    return [key for key, _ in fts.search(database, word, Filters(), fts.EVEN, 9)]
+
+
+def test_rows_are_found_once_they_are_settled(database):
+    fts.insert(database, ROWS)
+    assert found(database, "rain") == []
+
+    fts.settle(database)
+    fts.settle(database)
+
+    assert (found(database, "rain"), found(database, "sun")) == ([2], [1])
+
+
+def test_what_is_deleted_while_it_waits_is_never_indexed(database):
+    fts.insert(database, ROWS)
+    fts.delete_buffered(database, [Key(2)])
+    fts.settle(database)
+
+    assert (found(database, "rain"), found(database, "sun")) == ([], [1])
+
+
+def test_a_row_may_be_replaced_while_it_waits_and_after(database):
+    for word in ("snow", "hail", "fog"):
+        fts.delete_buffered(database, [Key(1)])
+        fts.insert(database, [(Key(1), "", "", word)])
+        if word != "snow":
+            fts.settle(database)
+
+    assert [found(database, word) for word in ("snow", "hail", "fog")] == [[], [], [1]]
+
+
+def test_rows_go_with_what_is_undone(database):
+    database.execute("BEGIN")
+    fts.insert(database, ROWS[:1])
+    database.execute("SAVEPOINT unit")
+    fts.insert(database, ROWS[1:])
+    database.execute("ROLLBACK TO unit")
+    fts.settle(database)
+    database.execute("COMMIT")
+
+    assert (found(database, "rain"), found(database, "sun")) == ([2], [])

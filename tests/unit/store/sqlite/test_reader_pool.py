@@ -1,0 +1,86 @@
+import shutil
+
+import pytest
+
+from kebab.core.ids import doc_id
+from kebab.core.queries import Filters
+from kebab.errors.catalog import NotIndexed
+from kebab.store.sqlite.connection import open_writer
+from kebab.store.sqlite.reader import ReaderPool
+from tests.fakes.rows import document
+
+
+@pytest.fixture
+def pool(tmp_path):
+    made = ReaderPool(tmp_path)
+    yield made
+    made.close()
+
+
+def found(pool, word):
+    with pool.lend() as reader:
+        keys = [key for key, _ in reader.lexical(f'"{word}"', Filters(), 9, [word])]
+        return sorted(chunk.path for chunk in reader.chunks(keys)), set(reader.documents(keys))
+
+
+def test_a_reader_that_came_back_is_lent_again_and_sees_what_changed(writer, pool):
+    with pool.lend() as first:
+        revision = first.revision()
+    for number in range(5):
+        writer.put(document(f"{number}.md", ["rain"]))
+        for _ in range(3):
+            paths, keys = found(pool, "rain")
+            assert paths == sorted(["a.md", *(f"{one}.md" for one in range(number + 1))])
+            assert len(keys) == number + 2
+    writer.remove([doc_id("notes", "a.md")])
+    assert "a.md" not in found(pool, "rain")[0]
+    with pool.lend() as last:
+        assert last is first
+        assert last.revision() > revision
+
+
+def test_one_that_is_out_is_not_lent_twice(writer, pool):
+    with pool.lend() as one, pool.lend() as other:
+        assert one is not other
+        writer.put(document("b.md", ["rain"]))
+        assert one.chunk_count() == other.chunk_count()
+
+
+def test_another_file_at_the_same_place_is_opened_anew(writer, pool, tmp_path):
+    assert found(pool, "rain")[0] == ["a.md"]
+    for path in tmp_path.glob("kebab.sqlite*"):
+        path.unlink()
+    with pytest.raises(NotIndexed):
+        pool.lend()
+    open_writer(tmp_path).close()
+    assert found(pool, "rain")[0] == []
+
+
+def test_a_database_of_another_version_is_refused_also_by_an_open_reader(writer, pool, tmp_path):
+    assert found(pool, "rain")[0] == ["a.md"]
+    with open_writer(tmp_path) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(NotIndexed):
+        pool.lend()
+
+
+def test_a_reader_that_met_a_fault_is_not_lent_again(writer, pool):
+    with pytest.raises(ZeroDivisionError), pool.lend() as first:
+        raise ZeroDivisionError
+    with pool.lend() as second:
+        assert second is not first
+
+
+def test_a_folder_that_cannot_be_written_is_opened_every_time(writer, tmp_path):
+    writer.close()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copy(tmp_path / "kebab.sqlite", copy)
+    copy.chmod(0o500)
+    try:
+        pool = ReaderPool(copy)
+        assert found(pool, "rain")[0] == ["a.md"]
+        assert found(pool, "rain")[0] == ["a.md"]
+        pool.close()
+    finally:
+        copy.chmod(0o700)

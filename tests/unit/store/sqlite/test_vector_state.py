@@ -1,0 +1,54 @@
+import pytest
+
+from kebab.core.ids import Key, rising
+from kebab.store.sqlite import vector_state
+
+
+def test_only_stored_vectors_become_garbage(stored):
+    keys = stored(["one", "two"])
+    database = stored.database
+    vector_state.mark(database, keys[:1], "committed", "v1")
+    vector_state.discard(database, [*keys, Key(99)])
+    assert vector_state.garbage(database) == keys[:1]
+
+
+def test_marking_tells_how_many_changed(stored):
+    keys = stored(["one", "two"])
+    assert vector_state.mark(stored.database, keys, "committed", "v1") == 2
+    assert vector_state.mark(stored.database, keys, "committed", "v1") == 0
+    assert vector_state.mark(stored.database, keys, "committed", "v2") == 2
+
+
+def test_states_are_counted(stored):
+    keys = stored(["one", "two", "three"])
+    vector_state.mark(stored.database, keys[:2], "unsupported", "v1")
+    counts = [vector_state.count(stored.database, state) for state in ("pending", "unsupported")]
+    assert counts == [1, 2]
+    assert vector_state.committed(stored.database) == rising([])
+    vector_state.mark(stored.database, keys[1:], "committed", "v1")
+    assert vector_state.count(stored.database, "committed") == 2
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda database: vector_state.count(database, "pending"),
+        lambda database: vector_state.pending(database, 9),
+    ],
+)
+def test_what_waits_is_found_without_a_look_at_what_is_done(stored, look):
+    keys = stored(["one", "two"])
+    vector_state.mark(stored.database, keys[:1], "committed", "v1")
+    asked = []
+
+    def note(_, sql, values):
+        asked.append((sql, values))
+        return True
+
+    stored.database.exec_trace = note
+    look(stored.database)
+    stored.database.exec_trace = None
+
+    ((sql, values),) = asked
+    plan = [row[3] for row in stored.database.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+    assert "vectors_open" in plan[0]
