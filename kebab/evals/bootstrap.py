@@ -42,12 +42,12 @@ class Estimate:
         return self.value, self.low, self.high
 
 
-def mean(values: Sequence[float]) -> Estimate:
+def estimate_mean(values: Sequence[float]) -> Estimate:
     """Return the mean."""
     return _estimate([[value] for value in values], lambda table: table[..., 0].mean(axis=-1))
 
 
-def ratio(pairs: Sequence[tuple[float, float]]) -> Estimate:
+def estimate_ratio(pairs: Sequence[tuple[float, float]]) -> Estimate:
     """Return the sum of the firsts over that of the seconds; where that is 0 it is undefined."""
 
     def divided(table: "Array") -> "Array":
@@ -58,7 +58,7 @@ def ratio(pairs: Sequence[tuple[float, float]]) -> Estimate:
     return _estimate(pairs, divided)
 
 
-def quantile(values: Sequence[float], share: float) -> Estimate:
+def estimate_quantile(values: Sequence[float], share: float) -> Estimate:
     """Return the value below which a share of all lies."""
     import numpy as np
 
@@ -69,7 +69,7 @@ def quantile(values: Sequence[float], share: float) -> Estimate:
     return _estimate([[value] for value in values], cut)
 
 
-def mean_gap(rows: Sequence[tuple[int, float]], bins: int) -> Estimate:
+def estimate_mean_gap(rows: Sequence[tuple[int, float]], bins: int) -> Estimate:
     """Return the mean distance of sums by bin from 0: each row is its bin and what it adds."""
     import numpy as np
 
@@ -82,7 +82,7 @@ def mean_gap(rows: Sequence[tuple[int, float]], bins: int) -> Estimate:
     return _estimate(table, distance)
 
 
-def sign_flip(differences: Sequence[float]) -> float:
+def compute_p_value(differences: Sequence[float]) -> float:
     """Return the two-sided p-value of paired differences by randomisation.
 
     Were both sides alike, each difference might as well have the other sign. The p-value is the

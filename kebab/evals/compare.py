@@ -35,7 +35,7 @@ class CompareOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _ReportFile:
     """A report and where it lies."""
 
     path: Path
@@ -63,14 +63,14 @@ class _Kept:
         )
 
 
-def compare(before: Path, after: Path, options: CompareOptions) -> EvalComparison:
+def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalComparison:
     """Compare two reports.
 
     Raises:
         InvalidInput: A file is no report, they are of different questions, or lack a mode.
         IoError: A file cannot be read.
     """
-    a, b = _Kept(before, read_report(before)), _Kept(after, read_report(after))
+    a, b = _ReportFile(before, read_report(before)), _ReportFile(after, read_report(after))
     if a.report.golden.digest != b.report.golden.digest:
         cause = f"measured on another golden set, or judged otherwise, than {before}"
         raise InvalidInput(field=str(after), cause=cause)
@@ -88,7 +88,7 @@ def compare(before: Path, after: Path, options: CompareOptions) -> EvalCompariso
     )
 
 
-def _pairs(a: _Kept, b: _Kept, options: CompareOptions) -> Iterator[EvalPair]:
+def _pairs(a: _ReportFile, b: _ReportFile, options: CompareOptions) -> Iterator[EvalPair]:
     others = {one.mode for one in b.report.modes}
     shared = [one.mode for one in a.report.modes if one.mode in others]
     modes = list(dict.fromkeys(options.modes)) or shared
@@ -121,7 +121,7 @@ def _pair(metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, matched: Mat
     better = sorted((one for one in changes if one.difference > 0), key=_size, reverse=True)
     worse = sorted((one for one in changes if one.difference < 0), key=_size, reverse=True)
     differences = [after - before for before, after in values]
-    mean, low, high = bootstrap.mean(differences).known()
+    mean, low, high = bootstrap.estimate_mean(differences).known()
     return EvalPair(
         mode_a=mode_a,
         mode_b=mode_b,
@@ -131,7 +131,7 @@ def _pair(metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, matched: Mat
         difference=mean,
         low=low,
         high=high,
-        p_value=bootstrap.sign_flip(differences),
+        p_value=bootstrap.compute_p_value(differences),
         wins=len(better),
         losses=len(worse),
         ties=len(values) - len(changes),

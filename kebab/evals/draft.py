@@ -9,9 +9,15 @@ from itertools import islice
 from pathlib import Path
 
 from kebab.app.facade import Kebab
-from kebab.evals.run import Pace
-from kebab.evals.sampling import Passage, Rarity, every_document, lot, passages
-from kebab.evals.sentences import Sentence
+from kebab.evals.run import ProgressReporter
+from kebab.evals.sampling import (
+    Passage,
+    Sentence,
+    TermStatistics,
+    compute_draw,
+    list_all_documents,
+    sample_passages,
+)
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.golden import EvalDraft, GoldenQuery
 
@@ -23,13 +29,13 @@ _RARE = {"ko": (0xAC00, 11_172), "ja": (0x30A1, 80), "zh": (0x4E00, 20_900)}
 """By language, where its letters begin and how many there are."""
 
 
-def word(language: str | None, seed: int, number: int) -> str:
+def generate_word(language: str | None, seed: int, number: int) -> str:
     """Return a word that looks like one of a language; the same lots give the same word."""
     letters = range(4)
     if language in _RARE:
         start, count = _RARE[language]
-        return "".join(chr(start + lot(seed, number, at) % count) for at in letters)
-    return "".join(_SYLLABLES[lot(seed, number, at) % len(_SYLLABLES)] for at in letters)
+        return "".join(chr(start + compute_draw(seed, number, at) % count) for at in letters)
+    return "".join(_SYLLABLES[compute_draw(seed, number, at) % len(_SYLLABLES)] for at in letters)
 
 
 _POOL = 3
@@ -58,10 +64,10 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class _QueryWriter:
     """What questions are made with."""
 
-    rarity: Rarity
+    rarity: TermStatistics
     seed: int
 
     def sentence(self, passage: Passage) -> GoldenQuery | None:
@@ -69,10 +75,10 @@ class _Maker:
         usable = [one for one in passage.sentences if len(self._words(one)) >= _FEWEST]
         if not usable:
             return None
-        chosen = min(usable, key=lambda one: lot(self.seed, passage.doc, one.text))
+        chosen = min(usable, key=lambda one: compute_draw(self.seed, passage.doc, one.text))
         words = self._words(chosen)
         keep = min(_LONGEST, len(words) - 1, math.ceil(len(words) * _KEPT))
-        lots = sorted(words, key=lambda one: lot(self.seed, chosen.text, one))
+        lots = sorted(words, key=lambda one: compute_draw(self.seed, chosen.text, one))
         kept = set(lots[:keep])
         return _query([one for one in words if one in kept], passage, chosen, "sentence")
 
@@ -96,12 +102,12 @@ class _Maker:
 
     def nothing(self, number: int, lang: str | None) -> GoldenQuery:
         """Return two words that nobody wrote; every other question has one that is there, too."""
-        made = (word(lang, self.seed, number * _POOL + at) for at in range(1000))
+        made = (generate_word(lang, self.seed, number * _POOL + at) for at in range(1000))
         new = (one for one in made if not self.rarity.knows(one))
         words = [*islice(new, 2)]
         common = self.rarity.frequent()
         if number % 2 and common:
-            words.insert(1, common[lot(self.seed, number) % len(common)])
+            words.insert(1, common[compute_draw(self.seed, number) % len(common)])
         return GoldenQuery(
             id=f"none-{number}", query=" ".join(words), answerable=False, kind="nonsense"
         )
@@ -110,15 +116,17 @@ class _Maker:
         return self.rarity.telling(sentence.text)
 
 
-def draft(kebab: Kebab, path: Path, options: DraftOptions, pace: Pace) -> Draft:
+def draft_golden_set(
+    kebab: Kebab, path: Path, options: DraftOptions, pace: ProgressReporter
+) -> Draft:
     """Return a golden set of the notes, and what is told of it.
 
     Raises:
         NotIndexed: There is no index.
     """
-    documents = every_document(kebab)
-    pool = _pool(passages(kebab, documents, options.seed), options.count, pace)
-    maker = _Maker(Rarity([one.text for one in pool]), options.seed)
+    documents = list_all_documents(kebab)
+    pool = _pool(sample_passages(kebab, documents, options.seed), options.count, pace)
+    maker = _QueryWriter(TermStatistics([one.text for one in pool]), options.seed)
     made = list(islice(_known(maker, pool), options.count))
     langs = [passage.lang for passage, _ in made]
     queries = [query for _, query in made]
@@ -141,7 +149,7 @@ def draft(kebab: Kebab, path: Path, options: DraftOptions, pace: Pace) -> Draft:
     return Draft(queries=[*queries, *nothing], report=report)
 
 
-def _pool(found: Iterator[Passage], count: int, pace: Pace) -> list[Passage]:
+def _pool(found: Iterator[Passage], count: int, pace: ProgressReporter) -> list[Passage]:
     """Return passages with prose, more than are needed, for some give no question."""
     wanted = count * _POOL
     pool = []
@@ -151,7 +159,7 @@ def _pool(found: Iterator[Passage], count: int, pace: Pace) -> list[Passage]:
     return pool
 
 
-def _known(maker: _Maker, pool: Sequence[Passage]) -> Iterator[tuple[Passage, GoldenQuery]]:
+def _known(maker: _QueryWriter, pool: Sequence[Passage]) -> Iterator[tuple[Passage, GoldenQuery]]:
     """Yield questions with their passages, of each kind in turn where a passage gives it."""
     kinds: tuple[Callable[[Passage], GoldenQuery | None], ...] = (
         maker.sentence,
@@ -170,7 +178,7 @@ def _known(maker: _Maker, pool: Sequence[Passage]) -> Iterator[tuple[Passage, Go
 
 def _query(words: Sequence[str], passage: Passage, place: Sentence, kind: str) -> GoldenQuery:
     return GoldenQuery(
-        id=f"{kind}-{lot(passage.doc, place.text):016x}",
+        id=f"{kind}-{compute_draw(passage.doc, place.text):016x}",
         query=" ".join(words),
         doc=passage.doc,
         line_start=place.first,

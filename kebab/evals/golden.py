@@ -43,7 +43,7 @@ _BEIR, _TREC = 3, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class GoldenFiles:
     """The files of a golden set."""
 
     queries: Path
@@ -51,7 +51,7 @@ class Sources:
     qrels: Path | None = None
 
 
-def load(sources: Sources) -> list[Question]:
+def load_questions(sources: GoldenFiles) -> list[Question]:
     """Return every question of a golden set.
 
     Raises:
@@ -69,7 +69,7 @@ def load(sources: Sources) -> list[Question]:
     return questions
 
 
-def digest(questions: Sequence[Question]) -> str:
+def compute_digest(questions: Sequence[Question]) -> str:
     """Return a hash of questions with what answers them, whatever files they came from."""
     told = [
         [one.id, one.text, one.doc, one.lines, sorted(one.relevant.items()), one.answerable]
@@ -169,7 +169,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def require_place(path: Path) -> None:
+def check_output_path(path: Path) -> None:
     """Refuse a place before long work, rather than after it.
 
     Raises:
@@ -182,12 +182,12 @@ def require_place(path: Path) -> None:
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
 
 
-def lines_of(queries: Iterable[GoldenQuery]) -> bytes:
+def encode_queries(queries: Iterable[GoldenQuery]) -> bytes:
     """Return golden questions as JSONL."""
     return b"".join(encode(one) + b"\n" for one in queries)
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """Write a file; until all of it is written, what was there stays.
 
     Raises:

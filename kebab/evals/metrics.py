@@ -17,39 +17,39 @@ DEPTH = 10
 """How far MRR and nDCG look."""
 
 
-def rank_of(question: Question, hits: Sequence[SearchHit]) -> int | None:
+def find_rank(question: Question, hits: Sequence[SearchHit]) -> int | None:
     """Return the place of the first right hit, 1-based, None when there is none."""
-    return next((place for place, hit in enumerate(hits, 1) if is_right(question, hit)), None)
+    return next((place for place, hit in enumerate(hits, 1) if is_relevant(question, hit)), None)
 
 
-def is_right(question: Question, hit: SearchHit) -> bool:
+def is_relevant(question: Question, hit: SearchHit) -> bool:
     """Return whether a hit answers: by document and lines, or by a grade above 0."""
     if not question.answerable:
         return False
-    if question.doc is not None and is_document(question.doc, hit.doc_path):
+    if question.doc is not None and is_same_document(question.doc, hit.doc_path):
         return question.lines is None or _overlaps(question.lines, hit.citation)
     return _grade(hit.doc_path, question.relevant)[1] > 0
 
 
-def is_document(doc: str, path: str) -> bool:
+def is_same_document(doc: str, path: str) -> bool:
     """Return whether `doc` is `path`, or whole names at its end."""
-    return names_of(doc) in endings(path)
+    return split_path(doc) in list_path_suffixes(path)
 
 
-def names_of(path: str) -> tuple[str, ...]:
+def split_path(path: str) -> tuple[str, ...]:
     """Return the names that a path is made of."""
     whole = unicodedata.normalize("NFC", path)
     return tuple(name for name in whole.split("/") if name not in ("", "."))
 
 
 @lru_cache(maxsize=1 << 16)
-def endings(path: str) -> tuple[tuple[str, ...], ...]:
+def list_path_suffixes(path: str) -> tuple[tuple[str, ...], ...]:
     """Return the names at the end of a path: all of them, all but the first, and so on."""
-    names = names_of(path)
+    names = split_path(path)
     return tuple(names[start:] for start in range(len(names)))
 
 
-def ndcg(question: Question, hits: Sequence[SearchHit]) -> float:
+def compute_ndcg(question: Question, hits: Sequence[SearchHit]) -> float:
     """Return nDCG@10: of documents where there are grades, else of the right hit alone.
 
     DCG is the sum of `grade / log2(1 + rank)`, divided by that of the best order (Järvelin and
@@ -58,7 +58,7 @@ def ndcg(question: Question, hits: Sequence[SearchHit]) -> float:
     its first passage does.
     """
     if not question.relevant:
-        rank = rank_of(question, hits)
+        rank = find_rank(question, hits)
         return _discounted([0] * (rank - 1) + [1]) if rank is not None and rank <= DEPTH else 0.0
     best = sorted((grade for grade in question.relevant.values() if grade > 0), reverse=True)
     ideal = _discounted(best[:DEPTH])
@@ -78,7 +78,7 @@ def _gains(relevant: Mapping[str, int], hits: Sequence[SearchHit]) -> list[int]:
 
 def _grade(path: str, relevant: Mapping[str, int]) -> tuple[str, int]:
     """Return the best judgement on a document: its name there, and a grade from 0."""
-    found = ((max(0, grade), doc) for doc, grade in relevant.items() if is_document(doc, path))
+    found = ((max(0, grade), doc) for doc, grade in relevant.items() if is_same_document(doc, path))
     grade, name = max(found, default=(0, ""))
     return name, grade
 
@@ -110,19 +110,22 @@ METRICS: dict[PairedMetric, Callable[[EvalOutcome], float]] = {
 """What each answerable question is worth; a figure is the mean."""
 
 
-def figures(outcomes: Sequence[EvalOutcome]) -> list[EvalFigure]:
+def compute_figures(outcomes: Sequence[EvalOutcome]) -> list[EvalFigure]:
     """Return every metric of a mode."""
     asked = [one for one in outcomes if one.answerable]
     return [
-        *(_share(name, bootstrap.mean([*map(worth, asked)])) for name, worth in METRICS.items()),
-        _share("empty_rate", bootstrap.mean([float(one.hits == 0) for one in asked])),
+        *(
+            _share(name, bootstrap.estimate_mean([*map(worth, asked)]))
+            for name, worth in METRICS.items()
+        ),
+        _share("empty_rate", bootstrap.estimate_mean([float(one.hits == 0) for one in asked])),
         *_refusals(outcomes),
         _share("calibration_error", _calibration_error(outcomes)),
         *_times(outcomes),
     ]
 
 
-def hit_curve(outcomes: Sequence[EvalOutcome], limit: int) -> list[float]:
+def compute_hit_curve(outcomes: Sequence[EvalOutcome], limit: int) -> list[float]:
     """Return hit@k for each k up to the limit."""
     asked = [one for one in outcomes if one.answerable]
     if not asked:
@@ -130,7 +133,7 @@ def hit_curve(outcomes: Sequence[EvalOutcome], limit: int) -> list[float]:
     return [sum(_within(one, k) for one in asked) / len(asked) for k in range(1, limit + 1)]
 
 
-def reliability(outcomes: Sequence[EvalOutcome]) -> list[EvalBin]:
+def compute_reliability(outcomes: Sequence[EvalOutcome]) -> list[EvalBin]:
     """Return first hits in ten bins of equal width by score, whether answerable or not.
 
     The diagram and `calibration_error`, the mean distance of score and share over bins weighted
@@ -141,7 +144,7 @@ def reliability(outcomes: Sequence[EvalOutcome]) -> list[EvalBin]:
 
 def _bin(place: int, outcomes: Sequence[EvalOutcome]) -> EvalBin:
     inside = [(score, right) for score, right in _judged(outcomes) if _place(score) == place]
-    share = bootstrap.mean([float(right) for _, right in inside])
+    share = bootstrap.estimate_mean([float(right) for _, right in inside])
     return EvalBin(
         start=place / BINS,
         end=(place + 1) / BINS,
@@ -155,7 +158,7 @@ def _bin(place: int, outcomes: Sequence[EvalOutcome]) -> EvalBin:
 
 def _calibration_error(outcomes: Sequence[EvalOutcome]) -> Estimate:
     gaps = [(_place(score), score - right) for score, right in _judged(outcomes)]
-    return bootstrap.mean_gap(gaps, BINS)
+    return bootstrap.estimate_mean_gap(gaps, BINS)
 
 
 def _judged(outcomes: Sequence[EvalOutcome]) -> Iterator[tuple[float, bool]]:
@@ -181,13 +184,13 @@ def _refusals(outcomes: Sequence[EvalOutcome]) -> Iterator[EvalFigure]:
         [(one.refused, True) for one in outcomes if one.answerable],
     )
     for name, chosen in zip(names, pairs, strict=True):
-        yield _share(name, bootstrap.ratio(chosen))
+        yield _share(name, bootstrap.estimate_ratio(chosen))
 
 
 def _times(outcomes: Sequence[EvalOutcome]) -> Iterator[EvalFigure]:
     times = [one.duration_ms for one in outcomes]
-    yield _figure("median_ms", bootstrap.quantile(times, 0.5), "ms")
-    yield _figure("p95_ms", bootstrap.quantile(times, 0.95), "ms")
+    yield _figure("median_ms", bootstrap.estimate_quantile(times, 0.5), "ms")
+    yield _figure("p95_ms", bootstrap.estimate_quantile(times, 0.95), "ms")
 
 
 def _within(outcome: EvalOutcome, k: int) -> bool:

@@ -9,16 +9,16 @@ from typing import TypeAlias
 from kebab.app.facade import Kebab
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.evals import bootstrap
-from kebab.evals.golden import Question, Sources, digest, load
+from kebab.evals.golden import GoldenFiles, Question, compute_digest, load_questions
 from kebab.evals.metrics import (
     DEPTH,
-    endings,
-    figures,
-    hit_curve,
-    names_of,
-    ndcg,
-    rank_of,
-    reliability,
+    compute_figures,
+    compute_hit_curve,
+    compute_ndcg,
+    compute_reliability,
+    find_rank,
+    list_path_suffixes,
+    split_path,
 )
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.evals import (
@@ -36,14 +36,14 @@ from kebab.wire.health import ModelInfo, SchemaRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 
-Tell: TypeAlias = Callable[[EvalProgress], None]
+SendProgress: TypeAlias = Callable[[EvalProgress], None]
 _INTERVAL_S = 0.5
 
 
-class Pace:
+class ProgressReporter:
     """Tells how far a run is, a few times a second at most."""
 
-    def __init__(self, tell: Tell, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, tell: SendProgress, clock: Callable[[], float] = time.monotonic) -> None:
         self._tell = tell
         self._clock = clock
         self._started = clock()
@@ -63,7 +63,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ModeRun:
     """What became of all questions in one mode."""
 
     outcomes: list[EvalOutcome]
@@ -72,15 +72,15 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class QuestionRunner:
     """Asks one knowledge base, always in the same way."""
 
     kebab: Kebab
-    pace: Pace
+    pace: ProgressReporter
     limit: int
     per_doc: int | None = None
 
-    def ask(self, questions: Sequence[Question], mode: ModeName) -> Asked:
+    def ask(self, questions: Sequence[Question], mode: ModeName) -> ModeRun:
         """Return the outcome of each question. The first is asked twice, once to load models."""
         self.pace.at(mode, 0, len(questions))
         self._search(questions[0], mode)
@@ -92,7 +92,7 @@ class Asker:
             revisions[reply.corpus_revision] = None
             degraded.update((one.channel, one.reason) for one in reply.degraded)
             self.pace.at(mode, len(outcomes), len(questions))
-        return Asked(outcomes=outcomes, degraded=_told(degraded), revisions=[*revisions])
+        return ModeRun(outcomes=outcomes, degraded=_told(degraded), revisions=[*revisions])
 
     def _outcomes(
         self, questions: Sequence[Question], mode: ModeName
@@ -101,7 +101,7 @@ class Asker:
             before = time.perf_counter()
             reply = self._search(question, mode)
             spent = (time.perf_counter() - before) * 1000
-            yield outcome_of(question, reply, spent), reply
+            yield build_outcome(question, reply, spent), reply
 
     def _search(self, question: Question, mode: ModeName) -> SearchResponse:
         request = SearchRequest(
@@ -121,15 +121,15 @@ def _told(degraded: Counter[tuple[str, str]]) -> list[EvalDegraded]:
     ]
 
 
-def outcome_of(question: Question, reply: SearchResponse, duration_ms: float) -> EvalOutcome:
+def build_outcome(question: Question, reply: SearchResponse, duration_ms: float) -> EvalOutcome:
     """Return what became of a question."""
     first = reply.hits[0] if reply.hits else None
     return EvalOutcome(
         id=question.id,
         query=question.text,
         answerable=question.answerable,
-        rank=rank_of(question, reply.hits),
-        ndcg=ndcg(question, reply.hits),
+        rank=find_rank(question, reply.hits),
+        ndcg=compute_ndcg(question, reply.hits),
         hits=len(reply.hits),
         score=first.score if first else None,
         confidence=first.confidence if first else None,
@@ -152,7 +152,9 @@ class EvalOptions:
     by_doc: bool = False
 
 
-def evaluate(kebab: Kebab, sources: Sources, options: EvalOptions, tell: Tell) -> EvalReport:
+def evaluate(
+    kebab: Kebab, sources: GoldenFiles, options: EvalOptions, tell: SendProgress
+) -> EvalReport:
     """Ask and measure.
 
     Raises:
@@ -162,11 +164,11 @@ def evaluate(kebab: Kebab, sources: Sources, options: EvalOptions, tell: Tell) -
         EmbeddingUnavailable: A mode that was named needs vectors, and there are none.
         EmbeddingMismatch: It needs them, and the settings name another model.
     """
-    pace = Pace(tell)
-    questions = load(sources)
+    pace = ProgressReporter(tell)
+    questions = load_questions(sources)
     if options.by_doc:
         questions = [replace(one, lines=None) for one in questions]
-    asker = Asker(kebab=kebab, pace=pace, limit=options.limit, per_doc=options.per_doc)
+    asker = QuestionRunner(kebab=kebab, pace=pace, limit=options.limit, per_doc=options.per_doc)
     golden = _golden(kebab, sources, questions)
     skipped: list[EvalSkipped] = []
     asked = dict(_asked(asker, questions, options, skipped))
@@ -186,8 +188,11 @@ def evaluate(kebab: Kebab, sources: Sources, options: EvalOptions, tell: Tell) -
 
 
 def _asked(
-    asker: Asker, questions: Sequence[Question], options: EvalOptions, skipped: list[EvalSkipped]
-) -> Iterator[tuple[ModeName, Asked]]:
+    asker: QuestionRunner,
+    questions: Sequence[Question],
+    options: EvalOptions,
+    skipped: list[EvalSkipped],
+) -> Iterator[tuple[ModeName, ModeRun]]:
     """Yield what became of the questions in each mode; one that nobody named may be left out."""
     for mode in dict.fromkeys(options.modes or MODES):
         try:
@@ -198,23 +203,23 @@ def _asked(
             skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
 
 
-def _measured(mode: ModeName, asked: Asked, limit: int) -> EvalMode:
+def _measured(mode: ModeName, asked: ModeRun, limit: int) -> EvalMode:
     return EvalMode(
         mode=mode,
-        figures=figures(asked.outcomes),
-        hit_curve=hit_curve(asked.outcomes, limit),
-        reliability=reliability(asked.outcomes),
+        figures=compute_figures(asked.outcomes),
+        hit_curve=compute_hit_curve(asked.outcomes, limit),
+        reliability=compute_reliability(asked.outcomes),
         degraded=asked.degraded,
         outcomes=asked.outcomes,
     )
 
 
-def _golden(kebab: Kebab, sources: Sources, questions: Sequence[Question]) -> EvalGolden:
+def _golden(kebab: Kebab, sources: GoldenFiles, questions: Sequence[Question]) -> EvalGolden:
     answerable = [one for one in questions if one.answerable]
     lacking = _missing(kebab, answerable)
     return EvalGolden(
         path=escape_undecodable(str(sources.queries)),
-        digest=digest(questions),
+        digest=compute_digest(questions),
         answerable=len(answerable),
         unanswerable=len(questions) - len(answerable),
         with_lines=sum(one.lines is not None for one in answerable),
@@ -227,9 +232,9 @@ def _golden(kebab: Kebab, sources: Sources, questions: Sequence[Question]) -> Ev
 def _missing(kebab: Kebab, questions: Sequence[Question]) -> list[str]:
     """Return the documents that answer and are not indexed."""
     listed = kebab.list(ListRequest(limit=None)).documents
-    known = {ending for one in listed for ending in endings(one.doc_path)}
+    known = {ending for one in listed for ending in list_path_suffixes(one.doc_path)}
     wanted = dict.fromkeys(doc for one in questions for doc in one.documents)
-    return [doc for doc in wanted if names_of(doc) not in known]
+    return [doc for doc in wanted if split_path(doc) not in known]
 
 
 def _settings(options: EvalOptions) -> EvalSettings:

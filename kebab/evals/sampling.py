@@ -1,4 +1,4 @@
-"""Samples passages and the terms of their sentences."""
+"""Samples passages of the notes, their sentences and terms."""
 
 import hashlib
 import re
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kebab.app.facade import Kebab
-from kebab.evals.sentences import Sentence, sentences
+from kebab.text.layout import LayoutKind
+from kebab.text.sentences import find_sentences
 from kebab.wire.library import (
     DocList,
     DocSummary,
@@ -18,20 +19,71 @@ from kebab.wire.library import (
     NotFound,
 )
 
+_NO_PROSE = re.compile(r"\s*(#|\||<|={3}|-{3}|\+{3}|\[[^\]]+\]:|\{[{%]|\w[\w-]*:\s*\S*$)|\s{4}|\t")
+_PROSE = frozenset({LayoutKind.PROSE, LayoutKind.ITEM})
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", re.DOTALL)
+_ADDRESS = re.compile(r"\w+://\S+|\S+@\S+")
+_QUOTE = re.compile(r"\n[ \t]*>+[ \t]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence without its markup, and the lines on which it stands, inclusive."""
+
+    text: str
+    first: int
+    last: int
+
+
+def find_prose_sentences(text: str, first: int) -> Iterator[Sentence]:
+    """Yield the sentences of prose of a passage whose first line has this number."""
+    prose = _blank_other_lines(text, at_start=first == 1)
+    for start, end, kind in find_sentences(prose):
+        if kind in _PROSE:
+            line = first + prose.count("\n", 0, start)
+            found = prose[start:end]
+            yield Sentence(_strip_markup(found), line, line + found.count("\n"))
+
+
+def _strip_markup(sentence: str) -> str:
+    """Return a sentence with the text of its links, and without addresses, tags and quote signs."""
+    plain = _LINK.sub(r"\1", _QUOTE.sub("\n", sentence))
+    return _ADDRESS.sub(" ", _TAG.sub(" ", plain))
+
+
+def _blank_other_lines(text: str, *, at_start: bool) -> str:
+    """Return a text with empty lines for front matter and for lines that are no prose."""
+    lines = text.split("\n")
+    head = _head(lines) if at_start else 0
+    return "\n".join(
+        "" if number < head or _NO_PROSE.match(line) else line for number, line in enumerate(lines)
+    )
+
+
+def _head(lines: list[str]) -> int:
+    """Return how many lines the front matter of a file takes."""
+    mark = lines[0].rstrip()
+    if mark not in ("---", "+++"):
+        return 0
+    ends = (place for place, line in enumerate(lines) if place and line.rstrip() == mark)
+    return next(ends, -1) + 1
+
+
 T = TypeVar("T")
 
 _BYTES = 8
 
 
-def lot(*what: object) -> int:
+def compute_draw(*what: object) -> int:
     """Return the lot of a thing; `what` names it, and the seed."""
     named = "\0".join(map(str, what)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.sha256(named).digest()[:_BYTES])
 
 
-def shuffled(things: Iterable[T], seed: int, name: Callable[[T], object]) -> list[T]:
+def shuffle(things: Iterable[T], seed: int, name: Callable[[T], object]) -> list[T]:
     """Return things in the order of their lots."""
-    return sorted(things, key=lambda one: lot(seed, name(one)))
+    return sorted(things, key=lambda one: compute_draw(seed, name(one)))
 
 
 _ROUNDS = 20
@@ -55,7 +107,7 @@ class Passage:
         return "\n".join(one.text for one in self.sentences)
 
 
-def passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Passage]:
+def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Passage]:
     """Yield passages: of each language in turn, of each of its documents in turn.
 
     A document whose file has changed is left out, for its lines are others now.
@@ -71,7 +123,7 @@ def _in_turn(documents: DocList, seed: int) -> list[DocSummary]:
     """Return documents in the order of their lots, no language before the others had one."""
     places: dict[str | None, int] = {}
     ranked = []
-    for one in shuffled(documents.documents, seed, lambda one: one.doc_path):
+    for one in shuffle(documents.documents, seed, lambda one: one.doc_path):
         if one.freshness == "fresh" and one.chunk_count:
             place = places[one.lang] = places.get(one.lang, 0) + 1
             ranked.append((place, one))
@@ -85,11 +137,11 @@ def _nth(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passag
     seen = kebab.inspect_doc(InspectDocRequest(name=document.doc_id))
     if isinstance(seen, NotFound) or rotation >= len(seen.chunks):
         return None
-    chunk = shuffled(seen.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")[rotation]
+    chunk = shuffle(seen.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")[rotation]
     lines = kebab.fetch_chunk(FetchChunkRequest(name=chunk.chunk_id))
     if isinstance(lines, NotFound):
         return None
-    found = list(sentences(lines.text, lines.start_line))
+    found = list(find_prose_sentences(lines.text, lines.start_line))
     return Passage(
         doc=document.doc_path,
         lang=document.lang,
@@ -100,7 +152,7 @@ def _nth(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passag
     )
 
 
-def every_document(kebab: Kebab) -> DocList:
+def list_all_documents(kebab: Kebab) -> DocList:
     """Return the whole list of documents."""
     return kebab.list(ListRequest(limit=None))
 
@@ -130,7 +182,7 @@ would you your
 )
 
 
-def terms(sentence: str) -> list[str]:
+def extract_terms(sentence: str) -> list[str]:
     """Return the words of a sentence that may mean something, in order, each once."""
     found = (piece for match in _TERM.finditer(sentence) for piece in _pieces(match[0]))
     return list(dict.fromkeys(one for one in found if one.lower() not in _COMMON))
@@ -142,7 +194,7 @@ def _pieces(word: str) -> Iterable[str]:
     return [_PARTICLE.sub("", word)]
 
 
-class Rarity:
+class TermStatistics:
     """How rare words are among the passages that were looked at."""
 
     _FREQUENT = 0.2
@@ -152,14 +204,14 @@ class Rarity:
     def __init__(self, passages: Sequence[str]) -> None:
         self._size = len(passages)
         self._count = Counter(
-            word for text in passages for word in {one.lower() for one in terms(text)}
+            word for text in passages for word in {one.lower() for one in extract_terms(text)}
         )
 
     def telling(self, sentence: str) -> list[str]:
         """Return the words of a sentence without those that are nearly everywhere."""
         few = self._size < self._ENOUGH
         limit = self._size * self._FREQUENT
-        return [one for one in terms(sentence) if few or self._count[one.lower()] <= limit]
+        return [one for one in extract_terms(sentence) if few or self._count[one.lower()] <= limit]
 
     def rarest(self, words: Sequence[str], count: int) -> list[str]:
         """Return the rarest words, in the order in which they stand; of equals the longer."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kebab.evals import bootstrap
-from kebab.evals.metrics import figures, hit_curve, reliability
+from kebab.evals.metrics import compute_figures, compute_hit_curve, compute_reliability
 from kebab.wire.evals import (
     EvalGolden,
     EvalMode,
@@ -44,9 +44,9 @@ def mode(*outcomes: EvalOutcome, **changes: Any) -> EvalMode:
     return EvalMode(
         **{
             "mode": "hybrid",
-            "figures": figures(outcomes),
-            "hit_curve": hit_curve(outcomes, 10),
-            "reliability": reliability(outcomes),
+            "figures": compute_figures(outcomes),
+            "hit_curve": compute_hit_curve(outcomes, 10),
+            "reliability": compute_reliability(outcomes),
             "degraded": [],
             "outcomes": list(outcomes),
             **changes,

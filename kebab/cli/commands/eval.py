@@ -72,24 +72,24 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
     `--mode` every mode that can be had is measured. The knowledge base is only read, and no
     question is remembered.
     """
-    from kebab.evals.golden import Sources, require_place, write_whole
+    from kebab.evals.golden import GoldenFiles, check_output_path, write_file
     from kebab.evals.run import EvalOptions, evaluate
 
     settings = context.load_settings()
     files = {name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")}
     if out:
         _refuse_when_read_only(context, "eval run --out")
-        require_place(out)
+        check_output_path(out)
         if out.resolve() in {one.resolve() for one in files.values() if one}:
             raise UsageInvalid(option="--out", cause=f"{out} is read, and would be replaced")
-    sources = Sources(**files)
+    sources = GoldenFiles(**files)
     with (
         context.open_kebab(settings, read_only=True) as kebab,
         report_measurements(context) as tell,
     ):
         reply = evaluate(kebab, sources, EvalOptions(**flags), tell)
     if out:
-        write_whole(out, context.encode_reply(reply, Exit.DONE))
+        write_file(out, context.encode_reply(reply, Exit.DONE))
     return context.print_reply(reply, draw_report)
 
 
@@ -123,7 +123,7 @@ def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any)
     bootstrapped; p is how often random signs give a difference as large, two-sided.
     """
     from kebab.evals.compare import CompareOptions
-    from kebab.evals.compare import compare as compared
+    from kebab.evals.compare import compare_reports as compared
 
     return context.print_reply(compared(before, after, CompareOptions(**flags)), draw_comparison)
 
@@ -154,22 +154,22 @@ def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) ->
     languages; for every five comes one of made-up words, which nothing answers. Good for comparing
     two states of one knowledge base; questions of your own tell more.
     """
-    from kebab.evals.draft import DraftOptions, draft
-    from kebab.evals.golden import lines_of, require_place, write_whole
-    from kebab.evals.run import Pace
+    from kebab.evals.draft import DraftOptions, draft_golden_set
+    from kebab.evals.golden import check_output_path, encode_queries, write_file
+    from kebab.evals.run import ProgressReporter
 
     settings = context.load_settings()
     _refuse_when_read_only(context, "eval init")
-    require_place(out)
+    check_output_path(out)
     if out.exists() and not force:
         raise UsageInvalid(option="--out", cause=f"{out} is there already; `--force` replaces it")
     with (
         context.open_kebab(settings, read_only=True) as kebab,
         report_measurements(context) as tell,
     ):
-        made = draft(kebab, out, DraftOptions(**flags), Pace(tell))
+        made = draft_golden_set(kebab, out, DraftOptions(**flags), ProgressReporter(tell))
     if made.report.written:
-        write_whole(out, lines_of(made.queries))
+        write_file(out, encode_queries(made.queries))
     status = Exit.DONE if made.report.written else Exit.NO
     return context.print_reply(made.report, draw_draft, status)
 

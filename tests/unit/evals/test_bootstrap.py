@@ -1,10 +1,17 @@
 import pytest
 
-from kebab.evals.bootstrap import Estimate, mean, mean_gap, quantile, ratio, sign_flip
+from kebab.evals.bootstrap import (
+    Estimate,
+    compute_p_value,
+    estimate_mean,
+    estimate_mean_gap,
+    estimate_quantile,
+    estimate_ratio,
+)
 
 
 def test_the_interval_of_a_share_is_about_that_of_its_normal_distribution():
-    found = mean([1.0] * 300 + [0.0] * 100)
+    found = estimate_mean([1.0] * 300 + [0.0] * 100)
 
     half = 1.96 * (0.75 * 0.25 / 400) ** 0.5
     assert (found.value, found.count) == (0.75, 400)
@@ -15,19 +22,25 @@ def test_the_interval_of_a_share_is_about_that_of_its_normal_distribution():
 def test_the_same_values_always_give_the_same_interval():
     values = [0.1, 0.9, 0.4, 0.4]
 
-    assert mean(values) == mean(values)
+    assert estimate_mean(values) == estimate_mean(values)
 
 
 def test_what_never_varies_is_certain():
-    assert mean([1.0] * 5) == Estimate(1.0, 1.0, 1.0, 5)
+    assert estimate_mean([1.0] * 5) == Estimate(1.0, 1.0, 1.0, 5)
 
 
 def test_nothing_gives_no_estimate():
-    assert mean([]) == ratio([]) == quantile([], 0.5) == mean_gap([], 10) == Estimate()
+    assert (
+        estimate_mean([])
+        == estimate_ratio([])
+        == estimate_quantile([], 0.5)
+        == estimate_mean_gap([], 10)
+        == Estimate()
+    )
 
 
 def test_a_ratio_is_one_of_sums():
-    found = ratio([(1, 1), (0, 1), (0, 0), (1, 1)])
+    found = estimate_ratio([(1, 1), (0, 1), (0, 0), (1, 1)])
 
     assert found.value == pytest.approx(2 / 3)
     value, low, high = found.known()
@@ -35,47 +48,47 @@ def test_a_ratio_is_one_of_sums():
 
 
 def test_a_ratio_over_nothing_is_undefined():
-    assert ratio([(0, 0), (0, 0)]) == Estimate()
+    assert estimate_ratio([(0, 0), (0, 0)]) == Estimate()
 
 
 def test_samples_without_a_value_are_left_out():
-    found = ratio([(1, 1), *[(0, 0)] * 9])
+    found = estimate_ratio([(1, 1), *[(0, 0)] * 9])
 
     assert (found.value, found.low, found.high) == (1, 1, 1)
 
 
 def test_quantiles_are_of_the_values():
-    assert quantile([1.0, 2.0, 3.0], 0.5).value == 2
-    assert quantile([float(one) for one in range(101)], 0.95).value == pytest.approx(95)
+    assert estimate_quantile([1.0, 2.0, 3.0], 0.5).value == 2
+    assert estimate_quantile([float(one) for one in range(101)], 0.95).value == pytest.approx(95)
 
 
 def test_gaps_cancel_within_a_bin_only():
-    assert mean_gap([(0, 0.5), (0, -0.5)], 10).value == 0
-    assert mean_gap([(0, 0.5), (1, -0.5)], 10).value == pytest.approx(0.5)
+    assert estimate_mean_gap([(0, 0.5), (0, -0.5)], 10).value == 0
+    assert estimate_mean_gap([(0, 0.5), (1, -0.5)], 10).value == pytest.approx(0.5)
 
 
 def test_large_samples_are_drawn_in_parts(monkeypatch):
     values = [float(one % 3) for one in range(50)]
-    whole = mean(values)
+    whole = estimate_mean(values)
     monkeypatch.setattr("kebab.evals.bootstrap._CELLS", 120)
 
-    assert mean(values) == whole
+    assert estimate_mean(values) == whole
 
 
 def test_differences_of_one_kind_are_no_chance_and_balanced_ones_are():
-    assert sign_flip([0.5] * 20) < 0.001
-    assert sign_flip([0.5, -0.5] * 10) == 1
-    assert sign_flip([]) == sign_flip([0.0] * 5) == 1
+    assert compute_p_value([0.5] * 20) < 0.001
+    assert compute_p_value([0.5, -0.5] * 10) == 1
+    assert compute_p_value([]) == compute_p_value([0.0] * 5) == 1
 
 
 def test_few_differences_prove_nothing():
     # Of eight signs of three differences two are as extreme as all alike.
-    assert sign_flip([1.0, 1.0, 1.0, 0.0]) == pytest.approx(0.25, abs=0.02)
+    assert compute_p_value([1.0, 1.0, 1.0, 0.0]) == pytest.approx(0.25, abs=0.02)
 
 
 def test_the_test_has_two_sides():
     differences = [0.3, 0.1, -0.2, 0.5, 0.4, 0.2]
 
-    assert sign_flip(differences) == pytest.approx(
-        sign_flip([-one for one in differences]), abs=1e-9
+    assert compute_p_value(differences) == pytest.approx(
+        compute_p_value([-one for one in differences]), abs=1e-9
     )

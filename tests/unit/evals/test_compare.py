@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.errors.catalog import InvalidInput
-from kebab.evals.compare import CompareOptions, compare
+from kebab.evals.compare import CompareOptions, compare_reports
 from kebab.wire.record import encode
 from tests.fakes.outcomes import mode, nothing, outcome, report
 
@@ -11,7 +11,7 @@ def compared(tmp_path):
     def run(before, after, **options):
         for name, one in (("a.json", before), ("b.json", after)):
             (tmp_path / name).write_bytes(encode(one))
-        return compare(tmp_path / "a.json", tmp_path / "b.json", CompareOptions(**options))
+        return compare_reports(tmp_path / "a.json", tmp_path / "b.json", CompareOptions(**options))
 
     return run
 

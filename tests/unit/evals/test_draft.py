@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from kebab.evals.draft import DraftOptions, draft
-from kebab.evals.run import Pace
-from kebab.evals.sampling import terms
+from kebab.evals.draft import DraftOptions, draft_golden_set
+from kebab.evals.run import ProgressReporter
+from kebab.evals.sampling import extract_terms
 from tests.fakes.notes import NotesKebab
 
 LONG = (
@@ -24,9 +24,9 @@ TEXTS = {**ENGLISH, **KOREAN}
 @pytest.fixture
 def drafted():
     def run(texts=TEXTS, **options):
-        pace = Pace(lambda event: None)
+        pace = ProgressReporter(lambda event: None)
         kebab: Any = NotesKebab(texts)
-        return draft(kebab, Path("q.jsonl"), DraftOptions(**options), pace)
+        return draft_golden_set(kebab, Path("q.jsonl"), DraftOptions(**options), pace)
 
     return run
 
@@ -54,9 +54,9 @@ def test_no_question_is_a_whole_sentence_and_its_words_keep_their_order(drafted)
         (text,) = TEXTS[one.doc]
         asked = one.query.split()
         if one.kind != "heading":
-            places = [terms(text).index(word) for word in asked]
+            places = [extract_terms(text).index(word) for word in asked]
             assert places == sorted(places)
-            assert 3 <= len(asked) < len(terms(text))
+            assert 3 <= len(asked) < len(extract_terms(text))
 
 
 def test_every_kind_has_its_share(drafted):

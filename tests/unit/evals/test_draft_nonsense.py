@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from kebab.evals.draft import word
+from kebab.evals.draft import generate_word
 
 
 @pytest.mark.parametrize(
@@ -11,10 +11,10 @@ from kebab.evals.draft import word
 )
 def test_a_word_looks_like_one_of_its_language(language, script):
     for number in range(30):
-        made = word(language, 1, number)
+        made = generate_word(language, 1, number)
         assert all(unicodedata.name(one).startswith(script) for one in made)
 
 
 def test_words_are_many_and_the_same_for_a_seed():
-    assert len({word("en", 1, number) for number in range(50)}) > 45
-    assert word("ko", 1, 2) == word("ko", 1, 2) != word("ko", 3, 2)
+    assert len({generate_word("en", 1, number) for number in range(50)}) > 45
+    assert generate_word("ko", 1, 2) == generate_word("ko", 1, 2) != generate_word("ko", 3, 2)

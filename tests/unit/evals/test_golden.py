@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.evals.golden import Question, Sources, digest, load, read_qrels
+from kebab.evals.golden import GoldenFiles, Question, compute_digest, load_questions, read_qrels
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def written(tmp_path):
 
 
 def loaded(path, **others):
-    return load(Sources(queries=path, **others))
+    return load_questions(GoldenFiles(queries=path, **others))
 
 
 def test_a_line_is_a_question_with_what_answers_it(written):
@@ -141,5 +141,5 @@ def test_the_digest_is_of_what_is_asked_and_right_and_of_no_file(written):
     one, same = loaded(written("a.jsonl", line)), loaded(written("b.jsonl", {**line, "near": 1}))
     other = loaded(written("c.jsonl", {**line, "line_start": 1}))
 
-    assert digest(one) == digest(same)
-    assert digest(one) != digest(other)
+    assert compute_digest(one) == compute_digest(same)
+    assert compute_digest(one) != compute_digest(other)

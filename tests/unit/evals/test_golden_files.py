@@ -1,7 +1,14 @@
 import pytest
 
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.evals.golden import Sources, lines_of, load, read_report, require_place, write_whole
+from kebab.evals.golden import (
+    GoldenFiles,
+    check_output_path,
+    encode_queries,
+    load_questions,
+    read_report,
+    write_file,
+)
 from kebab.wire.golden import GoldenQuery
 from kebab.wire.record import encode
 from tests.fakes.outcomes import mode, outcome, report
@@ -10,7 +17,7 @@ from tests.fakes.outcomes import mode, outcome, report
 def test_a_report_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "a.json"
     made = report(mode(outcome()))
-    write_whole(path, encode(made))
+    write_file(path, encode(made))
 
     read = read_report(path)
 
@@ -38,11 +45,11 @@ def test_what_is_not_there_or_a_folder_cannot_be_read(tmp_path):
 
 
 def test_a_place_is_refused_before_the_work(tmp_path):
-    require_place(tmp_path / "new.json")
+    check_output_path(tmp_path / "new.json")
 
     for path in (tmp_path, tmp_path / "none" / "new.json"):
         with pytest.raises(IoError) as caught:
-            require_place(path)
+            check_output_path(path)
         assert (caught.value.op, caught.value.path) == ("create", str(path))
 
 
@@ -56,7 +63,7 @@ def test_what_was_there_stays_when_writing_fails(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.write_bytes", full)
 
     with pytest.raises(IoError, match="No space left"):
-        write_whole(path, b"after")
+        write_file(path, b"after")
 
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
@@ -65,9 +72,9 @@ def test_what_was_there_stays_when_writing_fails(tmp_path, monkeypatch):
 def test_questions_are_written_one_a_line_without_what_is_empty(tmp_path):
     path = tmp_path / "q.jsonl"
     query = GoldenQuery(query="각주", doc="a.md", line_start=2)
-    path.write_bytes(lines_of([query, GoldenQuery(query="x", answerable=False)]))
+    path.write_bytes(encode_queries([query, GoldenQuery(query="x", answerable=False)]))
 
     assert path.read_text(encoding="utf-8").splitlines()[0] == (
         '{"schema_version":"golden_query.v1","query":"각주","doc":"a.md","line_start":2}'
     )
-    assert [one.answerable for one in load(Sources(queries=path))] == [True, False]
+    assert [one.answerable for one in load_questions(GoldenFiles(queries=path))] == [True, False]

@@ -2,12 +2,12 @@ import math
 
 import pytest
 
-from kebab.evals.metrics import figures, hit_curve, reliability
+from kebab.evals.metrics import compute_figures, compute_hit_curve, compute_reliability
 from tests.fakes.outcomes import nothing, outcome
 
 
 def value(outcomes, name):
-    (found,) = [one for one in figures(outcomes) if one.metric == name]
+    (found,) = [one for one in compute_figures(outcomes) if one.metric == name]
     return found.value
 
 
@@ -48,11 +48,11 @@ def test_a_right_hit_below_the_tenth_counts_for_nothing():
     deep = [outcome(rank=11)]
 
     assert value(deep, "hit@10") == value(deep, "mrr@10") == 0
-    assert hit_curve(deep, 12)[-2:] == [1, 1]
+    assert compute_hit_curve(deep, 12)[-2:] == [1, 1]
 
 
 def test_every_figure_lies_within_its_interval(mixed):
-    for one in figures(mixed):
+    for one in compute_figures(mixed):
         assert None not in (one.low, one.value, one.high)
         assert (one.low or 0) <= (one.value or 0) <= (one.high or 0)
 
@@ -66,15 +66,15 @@ def test_refusals_are_unknown_where_everything_is_answered():
 def test_where_nothing_is_answered_nothing_can_be_found():
     assert value([nothing("a")], "hit@1") is None
     assert value([nothing("a")], "refusal_recall") == 1
-    assert hit_curve([nothing("a")], 10) == []
+    assert compute_hit_curve([nothing("a")], 10) == []
 
 
 def test_the_curve_grows_with_the_depth(mixed):
-    assert hit_curve(mixed, 10) == [0.25, *[0.5] * 5, *[0.75] * 4]
+    assert compute_hit_curve(mixed, 10) == [0.25, *[0.5] * 5, *[0.75] * 4]
 
 
 def test_first_hits_are_put_in_ten_bins_by_their_score(mixed):
-    bins = reliability(mixed)
+    bins = compute_reliability(mixed)
 
     assert [one.count for one in bins] == [0, 0, 0, 1, 0, 2, 0, 0, 0, 1]
     assert bins[5].mean_score == pytest.approx(0.55)
@@ -84,7 +84,7 @@ def test_first_hits_are_put_in_ten_bins_by_their_score(mixed):
 
 
 def test_the_highest_score_is_in_the_last_bin():
-    assert reliability([outcome(score=1.0)])[-1].count == 1
+    assert compute_reliability([outcome(score=1.0)])[-1].count == 1
 
 
 def test_the_calibration_error_weighs_bins_by_their_size(mixed):

@@ -4,7 +4,7 @@ import unicodedata
 import pytest
 
 from kebab.evals.golden import Question
-from kebab.evals.metrics import is_document, is_right, ndcg, rank_of
+from kebab.evals.metrics import compute_ndcg, find_rank, is_relevant, is_same_document
 from kebab.wire.citation import PageCitation, PageSpan
 from tests.fakes import replies
 
@@ -31,7 +31,7 @@ def question(**changes):
     ],
 )
 def test_a_document_is_named_by_whole_names_at_its_end(doc, path, same):
-    assert is_document(doc, path) is same
+    assert is_same_document(doc, path) is same
 
 
 @pytest.mark.parametrize(
@@ -39,45 +39,47 @@ def test_a_document_is_named_by_whole_names_at_its_end(doc, path, same):
     [((12, 13), True), ((1, 12), True), ((13, 20), True), ((1, 11), False), ((14, 14), False)],
 )
 def test_lines_are_right_when_they_overlap(lines, right):
-    assert is_right(question(doc="backup.md", lines=lines), hit()) is right
+    assert is_relevant(question(doc="backup.md", lines=lines), hit()) is right
 
 
 def test_without_lines_any_passage_of_the_document_is_right():
-    assert is_right(question(doc="backup.md"), hit())
-    assert not is_right(question(doc="other.md"), hit())
+    assert is_relevant(question(doc="backup.md"), hit())
+    assert not is_relevant(question(doc="other.md"), hit())
 
 
 def test_a_passage_without_lines_overlaps_none():
     page = PageCitation(path="a.pdf", uri="a.pdf#page=1", page=PageSpan(number=1, of=2))
     found = replies.hit(doc_path="a.pdf", citation=page)
 
-    assert not is_right(question(doc="a.pdf", lines=(1, 2)), found)
-    assert is_right(question(doc="a.pdf"), found)
+    assert not is_relevant(question(doc="a.pdf", lines=(1, 2)), found)
+    assert is_relevant(question(doc="a.pdf"), found)
 
 
 def test_a_grade_above_nothing_is_right_too():
     graded = question(doc="a.md", relevant={"backup.md": 1, "c.md": 0})
 
-    assert is_right(graded, hit())
-    assert not is_right(graded, hit("c.md"))
+    assert is_relevant(graded, hit())
+    assert not is_relevant(graded, hit("c.md"))
 
 
 def test_nothing_is_right_for_a_question_that_nothing_answers():
-    assert not is_right(question(doc="backup.md", answerable=False), hit())
+    assert not is_relevant(question(doc="backup.md", answerable=False), hit())
 
 
 def test_the_rank_is_that_of_the_first_right_hit():
     hits = [hit("a.md"), hit(), hit()]
 
-    assert rank_of(question(doc="backup.md"), hits) == 2
-    assert rank_of(question(doc="none.md"), hits) is None
+    assert find_rank(question(doc="backup.md"), hits) == 2
+    assert find_rank(question(doc="none.md"), hits) is None
 
 
 def test_without_grades_ndcg_is_that_of_the_right_hit_alone():
-    assert ndcg(question(doc="backup.md"), [hit()]) == 1
-    assert ndcg(question(doc="backup.md"), [hit("a.md"), hit()]) == pytest.approx(1 / math.log2(3))
-    assert ndcg(question(doc="backup.md"), [hit("a.md")] * 10 + [hit()]) == 0
-    assert ndcg(question(doc="backup.md"), []) == 0
+    assert compute_ndcg(question(doc="backup.md"), [hit()]) == 1
+    assert compute_ndcg(question(doc="backup.md"), [hit("a.md"), hit()]) == pytest.approx(
+        1 / math.log2(3)
+    )
+    assert compute_ndcg(question(doc="backup.md"), [hit("a.md")] * 10 + [hit()]) == 0
+    assert compute_ndcg(question(doc="backup.md"), []) == 0
 
 
 def test_ndcg_of_grades_is_that_of_trec_eval():
@@ -86,14 +88,14 @@ def test_ndcg_of_grades_is_that_of_trec_eval():
     hits = [hit("b.md"), hit("a.md"), hit("c.md")]
 
     expected = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
-    assert ndcg(graded, hits) == pytest.approx(expected)
+    assert compute_ndcg(graded, hits) == pytest.approx(expected)
 
 
 def test_a_document_counts_once_and_where_its_first_passage_stands():
     graded = question(relevant={"a.md": 1, "b.md": 1})
 
-    once = ndcg(graded, [hit("x/a.md"), hit("x/a.md"), hit("b.md")])
-    twice = ndcg(graded, [hit("x/a.md"), hit("y/a.md")])
+    once = compute_ndcg(graded, [hit("x/a.md"), hit("x/a.md"), hit("b.md")])
+    twice = compute_ndcg(graded, [hit("x/a.md"), hit("y/a.md")])
     assert once == pytest.approx(1)
     assert twice == pytest.approx(1 / (1 + 1 / math.log2(3)))
 
@@ -101,8 +103,8 @@ def test_a_document_counts_once_and_where_its_first_passage_stands():
 def test_the_ideal_order_has_ten_documents():
     graded = question(relevant={f"{number}.md": 1 for number in range(20)})
 
-    assert ndcg(graded, [hit(f"{number}.md") for number in range(10)]) == pytest.approx(1)
+    assert compute_ndcg(graded, [hit(f"{number}.md") for number in range(10)]) == pytest.approx(1)
 
 
 def test_negative_grades_are_no_gain():
-    assert ndcg(question(relevant={"a.md": -1, "b.md": 1}), [hit("a.md")]) == 0
+    assert compute_ndcg(question(relevant={"a.md": -1, "b.md": 1}), [hit("a.md")]) == 0

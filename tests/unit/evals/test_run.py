@@ -4,7 +4,7 @@ import pytest
 
 from kebab.config.model import Settings
 from kebab.errors.catalog import EmbeddingUnavailable
-from kebab.evals.golden import Sources
+from kebab.evals.golden import GoldenFiles
 from kebab.evals.run import EvalOptions, evaluate
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
@@ -32,7 +32,9 @@ def evaluated(tmp_path):
 
     def run(kind=FakeKebab, **options):
         kebab = kind(Settings(), config_path=Path("none"))
-        return evaluate(kebab, Sources(queries=path), EvalOptions(**options), lambda event: None)
+        return evaluate(
+            kebab, GoldenFiles(queries=path), EvalOptions(**options), lambda event: None
+        )
 
     return run
 

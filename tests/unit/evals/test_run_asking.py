@@ -5,7 +5,7 @@ import pytest
 from kebab.config.model import Settings
 from kebab.errors.catalog import InvalidInput
 from kebab.evals.golden import Question
-from kebab.evals.run import Asker, Pace, outcome_of
+from kebab.evals.run import ProgressReporter, QuestionRunner, build_outcome
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
@@ -24,7 +24,7 @@ class Halting(FakeKebab):
 def asker():
     def make(kind=FakeKebab, tell=lambda event: None):
         kebab = kind(Settings(), config_path=Path("none"))
-        return Asker(kebab=kebab, pace=Pace(tell), limit=12, per_doc=2)
+        return QuestionRunner(kebab=kebab, pace=ProgressReporter(tell), limit=12, per_doc=2)
 
     return make
 
@@ -60,7 +60,7 @@ def test_without_a_hit_there_is_no_score_and_that_is_a_refusal(asker):
 def test_only_weak_hits_are_a_refusal(confidences, refused):
     hits = [replies.hit(rank, confidence=one) for rank, one in enumerate(confidences, 1)]
 
-    assert outcome_of(question(), replies.response(*hits), 1.0).refused is refused
+    assert build_outcome(question(), replies.response(*hits), 1.0).refused is refused
 
 
 def test_what_degraded_is_counted_by_reason(asker):
@@ -80,7 +80,9 @@ def test_a_question_that_cannot_be_asked_is_named(asker):
 def test_progress_is_told_at_both_ends_and_now_and_then_between():
     told = []
     moments = iter([0.0, 0.0, 0.0, 0.1, 0.7, 0.7, 0.8, 0.8])
-    pace = Pace(lambda event: told.append((event.done, event.elapsed_ms)), lambda: next(moments))
+    pace = ProgressReporter(
+        lambda event: told.append((event.done, event.elapsed_ms)), lambda: next(moments)
+    )
 
     for done in range(4):
         pace.at("hybrid", done, 3)

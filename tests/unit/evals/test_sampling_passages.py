@@ -1,6 +1,6 @@
 from itertools import islice
 
-from kebab.evals.sampling import every_document, passages
+from kebab.evals.sampling import list_all_documents, sample_passages
 from tests.fakes.notes import NotesKebab
 
 TEXTS = {
@@ -11,7 +11,7 @@ TEXTS = {
 
 
 def drawn(kebab, seed=1):
-    return list(passages(kebab, every_document(kebab), seed))
+    return list(sample_passages(kebab, list_all_documents(kebab), seed))
 
 
 def test_every_language_has_its_turn_before_one_has_two():

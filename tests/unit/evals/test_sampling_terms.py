@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.evals.sampling import Rarity, terms
+from kebab.evals.sampling import TermStatistics, extract_terms
 
 
 @pytest.mark.parametrize(
@@ -17,21 +17,21 @@ from kebab.evals.sampling import Rarity, terms
     ],
 )
 def test_words_without_grammar_in_their_order(sentence, words):
-    assert terms(sentence) == words
+    assert extract_terms(sentence) == words
 
 
 def test_words_of_every_other_passage_tell_nothing():
     passages = [f"Kubernetes pod{number}" for number in range(30)]
 
-    assert Rarity(passages).telling("Kubernetes pod3") == ["pod3"]
+    assert TermStatistics(passages).telling("Kubernetes pod3") == ["pod3"]
 
 
 def test_few_passages_do_not_tell_which_words_are_common():
-    assert Rarity(["kubernetes pod"] * 5).telling("Kubernetes pod") == ["Kubernetes", "pod"]
+    assert TermStatistics(["kubernetes pod"] * 5).telling("Kubernetes pod") == ["Kubernetes", "pod"]
 
 
 def test_the_rarest_words_come_in_their_order_and_of_equals_the_longer():
-    rarity = Rarity(["server disk", "server disk", "server quantum"])
+    rarity = TermStatistics(["server disk", "server disk", "server quantum"])
 
     assert rarity.rarest(["quantum", "server", "disk", "entanglement"], 2) == [
         "quantum",
@@ -41,7 +41,7 @@ def test_the_rarest_words_come_in_their_order_and_of_equals_the_longer():
 
 
 def test_it_knows_what_occurs_and_what_is_frequent():
-    rarity = Rarity(["Server disk", "server"])
+    rarity = TermStatistics(["Server disk", "server"])
 
     assert rarity.knows("SERVER")
     assert not rarity.knows("quantum")
