@@ -127,10 +127,10 @@ class AppContext:
 
     @cached_property
     def _readers(self) -> "ReaderPool":
-        from kebab.search.lexical import WEIGHTS
+        from kebab.search.lexical import COLUMN_WEIGHTS
         from kebab.store.sqlite.reader import ReaderPool
 
-        return ReaderPool(self.places.data, WEIGHTS)
+        return ReaderPool(self.places.data, COLUMN_WEIGHTS)
 
     def catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return what looks things up in a snapshot."""
@@ -232,8 +232,7 @@ class AppContext:
 
     def budget(self, embedder: "Embedder | None") -> "Budget":
         """Return the limit of a chunk, counted by the embedder when there is one."""
-        from kebab.chunk.budget import Budget
-        from kebab.chunk.token_count import estimate, mixed_counter
+        from kebab.chunk.budget import Budget, estimate, mixed_counter
 
         limit = self.settings.index.chunk_tokens
         if embedder is None:
@@ -259,7 +258,7 @@ class AppContext:
 
     def labels(self) -> Labels:
         """Return the versions that shape what is stored."""
-        from kebab.chunk.ids import chunker_version
+        from kebab.chunk.budget import chunker_version
         from kebab.parse.registry import active
 
         return Labels(

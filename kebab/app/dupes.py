@@ -29,7 +29,7 @@ def dupes(context: AppContext, request: DupesRequest, report: Report) -> Duplica
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.revision()
         given = request.cursor
         first = 0 if given is None else page.decode_cursor(given, bound, revision, salt)
-        found = duplicates.find(
+        found = duplicates.find_duplicates(
             reader, request.threshold, filters, exact=request.exact, report=report
         )
         end = first + request.limit
@@ -62,7 +62,7 @@ def _group(library: LibraryReader, group: Group) -> DuplicateGroup:
         unit=group.unit,
         kind="exact" if group.exact else "near",
         similarity=group.likeness,
-        snippet=snippet.cut(leading.text, {}, _SNIPPET_CHARS).text,
+        snippet=snippet.cut_snippet(leading.text, {}, _SNIPPET_CHARS).text,
         members=[
             _member(one, chunks[one.keys[0]], chunks[one.keys[-1]], group) for one in group.copies
         ],

@@ -8,8 +8,8 @@ from kebab.app.library import find_document_id, not_found, summary
 from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
-from kebab.search.document_similarity import Space
-from kebab.search.related import Neighbour, Neighbourhood, Pair
+from kebab.search.document_similarity import VectorSpace
+from kebab.search.related import PassagePair, RelatedDocument, RelatedFinder
 from kebab.wire.library import NotFound
 from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs, RelatedRequest
 
@@ -39,10 +39,10 @@ def related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFo
         detail = catalogue.document(found)
         if detail is None:
             return not_found(request.name, "document")
-        near: list[Neighbour] = []
+        near: list[RelatedDocument] = []
         lost: tuple[DegradedChannel, ...] = ()
         if detail.chunks:
-            around = Neighbourhood(reader, detail.chunks, _space(context, reader))
+            around = RelatedFinder(reader, detail.chunks, _space(context, reader))
             near, lost = around.nearest(request.limit, filters), around.degraded
         revision = reader.revision()
     return RelatedDocs(
@@ -54,14 +54,14 @@ def related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFo
     )
 
 
-def _space(context: AppContext, reader: "SqliteReader") -> Space | None:
+def _space(context: AppContext, reader: "SqliteReader") -> VectorSpace | None:
     version = reader.get_value(EMBEDDING_VERSION)
     if version is None:
         return None
-    return Space(vectors=context.index(version), scale=context.profile(version).cosine_scale)
+    return VectorSpace(vectors=context.index(version), scale=context.profile(version).cosine_scale)
 
 
-def _related(rank: int, one: Neighbour) -> RelatedDoc:
+def _related(rank: int, one: RelatedDocument) -> RelatedDoc:
     chunk = one.pair.other
     return RelatedDoc(
         rank=rank,
@@ -83,7 +83,7 @@ def _related(rank: int, one: Neighbour) -> RelatedDoc:
     )
 
 
-def _pair(pair: Pair) -> PassagePair:
+def _pair(pair: PassagePair) -> PassagePair:
     return PassagePair(
         asked=_passage(pair.own),
         found=_passage(pair.other),

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kebab.search.explain_terms import active, lifted
+from kebab.search.explain_terms import active_filters, remove_conditions
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 
 if TYPE_CHECKING:
     from kebab.core.ids import DocId
     from kebab.core.queries import Filters
-    from kebab.search.explain import DocumentAccount
+    from kebab.search.explain import DocumentExplanation
     from kebab.search.explain_verdict import Remedy
-    from kebab.search.query_parser import Phrase, Question
+    from kebab.search.query_parser import ParsedQuery, Phrase
 
 
 _MANY = {"tag": "--tag", "lang": "--lang", "media": "--media", "source": "--source"}
@@ -43,7 +43,7 @@ def search_command(request: SearchRequest) -> str:
 
 
 def suggest_command(
-    kind: "Remedy | None", explained: "DocumentAccount", request: SearchRequest, doc: "DocId"
+    kind: "Remedy | None", explained: "DocumentExplanation", request: SearchRequest, doc: "DocId"
 ) -> str | None:
     """Return the command that would bring a document, None when there is none."""
     if kind is None:
@@ -55,16 +55,16 @@ def suggest_command(
     return _COMMANDS[kind](explained, request, doc)
 
 
-def _further(explained: "DocumentAccount", request: SearchRequest, _: "DocId") -> str:
+def _further(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
     best = explained.best
     return _changed(request, limit=min(MAX_LIMIT, best.place or 1 if best else 1))
 
 
-def _loosened(explained: "DocumentAccount", request: SearchRequest, _: "DocId") -> str:
+def _loosened(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
     """Return the search without what keeps a document out, flags and text."""
     flags = {one.filter for one in explained.lifted if one.filter}
     fields: dict[str, Any] = {name: _UNSET[name] for name in flags if getattr(request, name)}
-    left = lifted(explained.question, explained.lifted)
+    left = remove_conditions(explained.question, explained.lifted)
     if len(fields) < len(explained.lifted):
         fields["query"] = _spelled(left) or request.query
         fields |= _stated(left.filters, request)
@@ -73,7 +73,7 @@ def _loosened(explained: "DocumentAccount", request: SearchRequest, _: "DocId") 
     return _changed(request, **fields)
 
 
-def _spelled(question: "Question") -> str:
+def _spelled(question: "ParsedQuery") -> str:
     """Return a question as a person would type it, filters left out."""
     must = [one for one in map(_quoted, question.required) if one not in question.plain]
     out = [f"-{_quoted(one)}" for one in question.excluded]
@@ -88,12 +88,12 @@ def _stated(filters: "Filters", request: SearchRequest) -> dict[str, Any]:
     """Return as fields the filters that only the text of a query set."""
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in active(filters).items()
+        for name, value in active_filters(filters).items()
         if not getattr(request, name)
     }
 
 
-def _within(_: "DocumentAccount", request: SearchRequest, doc: "DocId") -> str:
+def _within(_: "DocumentExplanation", request: SearchRequest, doc: "DocId") -> str:
     return _changed(request, doc_id=doc)
 
 
@@ -105,7 +105,7 @@ _UNSET: Mapping[str, Any] = {
     **{key: [] for key in ("tag", "lang", "media", "source")},
     **dict.fromkeys(("path_glob", "doc_id", "since", "until")),
 }
-_COMMANDS: Mapping[str, "Callable[[DocumentAccount, SearchRequest, DocId], str]"] = {
+_COMMANDS: Mapping[str, "Callable[[DocumentExplanation, SearchRequest, DocId], str]"] = {
     "limit": _further,
     "loosen": _loosened,
     "within": _within,

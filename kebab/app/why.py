@@ -9,9 +9,9 @@ from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
 from kebab.search import explain_terms
-from kebab.search.explain import DocumentAccount, Explainer
-from kebab.search.explain_verdict import verdict
-from kebab.search.vector import Channel, QueryVectors
+from kebab.search.explain import DocumentExplanation, Explainer
+from kebab.search.explain_verdict import build_verdict
+from kebab.search.vector import QueryVectorCache, VectorRetriever
 from kebab.wire.library import NotFound
 from kebab.wire.why import (
     Barrier,
@@ -28,7 +28,7 @@ from kebab.wire.why import (
 if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
     from kebab.core.queries import Filters, Query, StoredChunk
-    from kebab.search.explain import Account
+    from kebab.search.explain import PassageExplanation
     from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.wire.search import SearchRequest
@@ -52,8 +52,8 @@ def why(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
             return subject
         document, passages = subject
         vectors, embedder = prepare_vector_search(context, reader)
-        memory = QueryVectors(context.cache)
-        channel = Channel(library=reader, vectors=vectors, embedder=embedder, memory=memory)
+        memory = QueryVectorCache(context.cache)
+        channel = VectorRetriever(library=reader, vectors=vectors, embedder=embedder, memory=memory)
         explained = Explainer(reader, channel).explain(query, passages)
     return _explanation(explained, document, request.search, query)
 
@@ -71,12 +71,12 @@ def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
 
 
 def _explanation(
-    explained: DocumentAccount,
+    explained: DocumentExplanation,
     document: "StoredDocument",
     request: "SearchRequest",
     query: "Query",
 ) -> Explanation:
-    found, best = verdict(explained, query), explained.best
+    found, best = build_verdict(explained, query), explained.best
     return Explanation(
         query=request.query,
         mode=request.mode,
@@ -109,7 +109,7 @@ _NAMES: dict[str, FilterName] = {
 }
 
 
-def reading(explained: "DocumentAccount", given: "Filters") -> QueryReading:
+def reading(explained: "DocumentExplanation", given: "Filters") -> QueryReading:
     """Return how a query was read; `given` are the filters that the request sets."""
     question, goal = explained.question, explained.aim
     return QueryReading(
@@ -120,7 +120,7 @@ def reading(explained: "DocumentAccount", given: "Filters") -> QueryReading:
         relaxed=explained.relaxed,
         filters=[
             FilterReading(name=_NAMES[name], values=_values(value), origin=_origin(name, given))
-            for name, value in explain_terms.active(question.filters).items()
+            for name, value in explain_terms.active_filters(question.filters).items()
         ],
         topic=goal.topic,
         need=goal.need,
@@ -128,7 +128,7 @@ def reading(explained: "DocumentAccount", given: "Filters") -> QueryReading:
     )
 
 
-def account(one: "Account") -> PassageAccount:
+def account(one: "PassageExplanation") -> PassageAccount:
     """Return what a search made of a passage."""
     chunk = one.chunk
     return PassageAccount(

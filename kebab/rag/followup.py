@@ -8,7 +8,7 @@ from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.rag.evidence import defused, fenced
 from kebab.rag.prompt import short, unmarked
 from kebab.rag.tokens import text_tokens
-from kebab.search.query_parser import matter
+from kebab.search.query_parser import strip_question_words
 from kebab.text.language import detect_question_language
 from kebab.text.tokenizer import tokenize
 
@@ -194,11 +194,11 @@ def _same_language(text: str, question: str) -> bool:
 
 def _said(text: str, question: str, turns: Sequence[Turn]) -> bool:
     """Return whether a rewritten question says something of the old one, and little beyond."""
-    tokens = set(tokenize(matter(text)))
+    tokens = set(tokenize(strip_question_words(text)))
     asked = set(tokenize(question))
     told = " ".join(f"{turn.question} {turn.standalone} {turn.answer}" for turn in turns)
     known = asked.union(tokenize(told))
-    mine = set(tokenize(matter(question)))
+    mine = set(tokenize(strip_question_words(question)))
     return len(tokens & known) >= _SAID * len(tokens) and (leans(question) or bool(tokens & mine))
 
 
@@ -207,7 +207,10 @@ def _completed(question: str, before: Turn) -> str:
     if not leans(question):
         return question
     there = question.lower()
-    words = [word.strip(_AROUND) for word in matter(before.standalone or before.question).split()]
+    words = [
+        word.strip(_AROUND)
+        for word in strip_question_words(before.standalone or before.question).split()
+    ]
     telling = [word for word in dict.fromkeys(words) if word and word.lower() not in there]
     added = " ".join(telling[:_WORDS])[:_ADDED].strip()
     return f"{question.rstrip()} ({added})" if added else question

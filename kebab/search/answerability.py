@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from kebab.core.model_profile import AnswerabilityCurve
 from kebab.core.queries import StoredChunk
 from kebab.search.fusion import Calibration
-from kebab.search.query_intent import share, telling
-from kebab.search.retrieval import Ranking
-from kebab.search.snippet import Reading
+from kebab.search.query_intent import compute_coverage, weigh_keywords
+from kebab.search.retrieval import RankedCandidates
+from kebab.search.snippet import PassageCache
 
 LOOKED_AT = 5
 """How many of the first hits are read."""
@@ -28,13 +28,13 @@ LOOKED_AT = 5
 _LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
 
 
-def measured(ranking: Ranking, reading: Reading) -> Calibration:
+def calibrate(ranking: RankedCandidates, reading: PassageCache) -> Calibration:
     """Return what the evidence of a ranking is worth."""
     best = ranking.order[0][1] if ranking.order else 0.0
-    return Calibration(conviction(ranking, reading), best)
+    return Calibration(estimate_answerability(ranking, reading), best)
 
 
-def conviction(ranking: Ranking, reading: Reading) -> float:
+def estimate_answerability(ranking: RankedCandidates, reading: PassageCache) -> float:
     """Return the probability that the first hit is one, between 0 and 1.
 
     What passes filters and nothing else was asked for is certain.
@@ -46,8 +46,8 @@ def conviction(ranking: Ranking, reading: Reading) -> float:
         return 1.0
     first = reading.chunks([key for key, _ in ranking.order[:LOOKED_AT]])
     curve = _curve(ranking, first)
-    weights = telling(asked)
-    held = max((share(weights, reading.tokens(chunk)) for chunk in first), default=0.0)
+    weights = weigh_keywords(asked)
+    held = max((compute_coverage(weights, reading.tokens(chunk)) for chunk in first), default=0.0)
     sum_ = (
         curve.start
         + curve.words * held
@@ -58,7 +58,7 @@ def conviction(ranking: Ranking, reading: Reading) -> float:
     return 1 / (1 + math.exp(-sum_))
 
 
-def _curve(ranking: Ranking, first: Sequence[StoredChunk]) -> AnswerabilityCurve:
+def _curve(ranking: RankedCandidates, first: Sequence[StoredChunk]) -> AnswerabilityCurve:
     """Return the curve for the channels that found these chunks."""
     if ranking.model is None or not any(chunk.key in ranking.vector for chunk in first):
         return _LEXICAL
@@ -66,7 +66,7 @@ def _curve(ranking: Ranking, first: Sequence[StoredChunk]) -> AnswerabilityCurve
     return curves.hybrid if any(chunk.key in ranking.lexical for chunk in first) else curves.vector
 
 
-def _cosine(ranking: Ranking, first: Sequence[StoredChunk]) -> float:
+def _cosine(ranking: RankedCandidates, first: Sequence[StoredChunk]) -> float:
     """Return the highest cosine, on the scale of its model."""
     if ranking.model is None:
         return 0.0

@@ -9,10 +9,10 @@ from typing import TypeAlias
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
 from kebab.search import fusion
-from kebab.search.lexical import Words
-from kebab.search.query_intent import Aim
-from kebab.search.query_parser import Question
-from kebab.search.snippet import Reading
+from kebab.search.lexical import WeightedTerms
+from kebab.search.query_intent import QueryIntent
+from kebab.search.query_parser import ParsedQuery
+from kebab.search.snippet import PassageCache
 
 _FAR = 8
 """Words further apart than this are not near."""
@@ -21,7 +21,9 @@ _MANY = 20
 """Of a word that stands in a passage more often, the first places are looked at."""
 
 
-def closeness(tokens: Sequence[str], asked: Sequence[str], weights: Mapping[str, float]) -> float:
+def compute_proximity(
+    tokens: Sequence[str], asked: Sequence[str], weights: Mapping[str, float]
+) -> float:
     """Return how near neighbours of a question are in a text, from 0 (far, or absent) to 1.
 
     Each pair of neighbours counts with the weight of its commoner word, as 1 over the distance in
@@ -53,7 +55,7 @@ def _nearness(left: Sequence[int], right: Sequence[int]) -> float:
 
 Scores: TypeAlias = Mapping[Key, float]
 
-HEAD = 10
+PROXIMITY_LIMIT = 10
 """How many of the first candidates are looked into."""
 
 _CONTEXT = 0.5
@@ -66,13 +68,13 @@ _SPREAD, _SPREAD_OF_NEED = 0.05, 0.15
 """What a passage loses for each better one of its document: of what does not ask, and of a need."""
 
 
-def lifts(
-    question: Question,
-    goal: Aim,
-    words: Words,
+def compute_boosts(
+    question: ParsedQuery,
+    goal: QueryIntent,
+    words: WeightedTerms,
     shares: Scores,
     scores: Scores,
-    reading: Reading,
+    reading: PassageCache,
 ) -> Iterator[tuple[str, Scores]]:
     """Yield what is added to the evidence and why, each after the one before has been added.
 
@@ -87,33 +89,35 @@ def lifts(
     step = _handicap(goal)
     owners = reading.documents(scores.keys()) if step or goal.topic else {}
     if goal.topic:
-        lift = _scaled(around(shares, owners), _CONTEXT * goal.topic)
-        scores = raised(scores, lift)
+        lift = _scaled(compute_document_context(shares, owners), _CONTEXT * goal.topic)
+        scores = add_boost(scores, lift)
         yield "context", lift
     if goal.question:
-        close = _close(question, words, fusion.select_front(scores, HEAD), reading)
+        close = _close(question, words, fusion.select_best(scores, PROXIMITY_LIMIT), reading)
         lift = _scaled(close, _CLOSE * goal.question)
-        scores = raised(scores, lift)
+        scores = add_boost(scores, lift)
         yield "closeness", lift
     if step:
-        yield "spread", handicap(fusion.select_front(scores), owners, step)
+        yield "spread", compute_diversity_penalty(fusion.select_best(scores), owners, step)
 
 
-def raised(scores: Scores, lift: Scores) -> dict[Key, float]:
+def add_boost(scores: Scores, lift: Scores) -> dict[Key, float]:
     """Return scores with what is added to some of them."""
     return {**scores, **{key: scores[key] + more for key, more in lift.items()}}
 
 
-def _close(question: Question, words: Words, keys: list[Key], reading: Reading) -> dict[Key, float]:
+def _close(
+    question: ParsedQuery, words: WeightedTerms, keys: list[Key], reading: PassageCache
+) -> dict[Key, float]:
     """Return how close the words of a question stand in passages."""
     asked = [term.text for term in question.terms]
     return {
-        chunk.key: closeness(reading.body(chunk), asked, words.weights)
+        chunk.key: compute_proximity(reading.body(chunk), asked, words.weights)
         for chunk in reading.chunks(keys)
     }
 
 
-def _handicap(goal: Aim) -> float:
+def _handicap(goal: QueryIntent) -> float:
     """Return what a passage loses for every better one of its document."""
     return max(_SPREAD_OF_NEED * goal.need, 0.0 if goal.asks else _SPREAD)
 
@@ -126,7 +130,9 @@ _BEST = 3
 """How many passages speak for a document; where it has fewer, the others count as nothing."""
 
 
-def around(words: Mapping[Key, float], owners: Mapping[Key, DocNumber]) -> dict[Key, float]:
+def compute_document_context(
+    words: Mapping[Key, float], owners: Mapping[Key, DocNumber]
+) -> dict[Key, float]:
     """Return, for every passage with an owner, the mean lexical evidence of its document's best."""
     held: defaultdict[DocNumber, list[float]] = defaultdict(list)
     for key, owner in owners.items():
@@ -135,7 +141,7 @@ def around(words: Mapping[Key, float], owners: Mapping[Key, DocNumber]) -> dict[
     return {key: means[owner] for key, owner in owners.items()}
 
 
-def handicap(
+def compute_diversity_penalty(
     ranked: Sequence[Key], owners: Mapping[Key, DocNumber], step: float
 ) -> dict[Key, float]:
     """Return what each passage loses: `step` for every better one of its document."""
@@ -148,7 +154,7 @@ def handicap(
     return lost
 
 
-def again(
+def apply_relevance_feedback(
     cosines: Mapping[Key, float], first: Key, weight: float, vectors: Vectors
 ) -> Mapping[Key, float]:
     """Return the cosines of the question and `weight` times its best passage; the same without one.

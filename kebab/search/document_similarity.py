@@ -31,7 +31,7 @@ _DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
+class VectorSpace:
     """The vectors of the library, and the scale of their cosines."""
 
     vectors: Vectors
@@ -39,7 +39,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nearness:
+class VectorSimilarity:
     """How near a document is, from 0 to 1, and the two passages that match best."""
 
     share: float
@@ -48,10 +48,12 @@ class Nearness:
     cosine: float
 
 
-class Meaning:
+class DocumentVectors:
     """What the vectors say of one document."""
 
-    def __init__(self, library: LibraryReader, space: Space, chunks: Sequence[StoredChunk]) -> None:
+    def __init__(
+        self, library: LibraryReader, space: VectorSpace, chunks: Sequence[StoredChunk]
+    ) -> None:
         self._library = library
         self._space = space
         self._own = frozenset(chunk.key for chunk in chunks)
@@ -64,7 +66,7 @@ class Meaning:
         """Whether any passage of the document has a vector."""
         return bool(self._keys)
 
-    def nearness(self, filters: Filters, others: Iterable[DocId]) -> dict[DocId, Nearness]:
+    def nearness(self, filters: Filters, others: Iterable[DocId]) -> dict[DocId, VectorSimilarity]:
         """Return how near the nearest documents are, and the first of some others."""
         if not self.known:
             return {}
@@ -74,10 +76,10 @@ class Meaning:
 
     def _close(self, filters: Filters) -> list[DocId]:
         """Return the documents of the passages that are nearest to the probes."""
-        within = vector.Scope(self._library.allowed(filters), self._own)
+        within = vector.SearchScope(self._library.allowed(filters), self._own)
         worth: dict[Key, float] = defaultdict(float)
         for row in self._rows:
-            near = vector.nearest(self._library, self._space.vectors, row, _NEAREST, within)
+            near = vector.find_nearest(self._library, self._space.vectors, row, _NEAREST, within)
             for key, cosine in near:
                 worth[key] += cosine
         totals: dict[DocId, float] = defaultdict(float)
@@ -85,7 +87,7 @@ class Meaning:
             totals[doc] += worth[key]
         return sorted(totals, key=lambda doc: (-totals[doc], doc))[:_CANDIDATES]
 
-    def _measured(self, doc: DocId) -> Nearness | None:
+    def _measured(self, doc: DocId) -> VectorSimilarity | None:
         """Return how near a document is; None when it has no vectors."""
         keys, rows = self._stacked(self._library.allowed(Filters(doc_id=doc)) or [])
         if not keys:
@@ -93,7 +95,7 @@ class Meaning:
         cosines = (self._rows @ rows.T).clip(-1.0, 1.0)
         shares = [self._space.scale.share(best) for best in cosines.max(axis=1).tolist()]
         probe, at = divmod(int(cosines.argmax()), len(keys))
-        return Nearness(
+        return VectorSimilarity(
             share=sum(shares) / len(shares),
             own=self._keys[probe],
             other=keys[at],

@@ -12,7 +12,13 @@ from kebab.core.ports import LibraryReader
 from kebab.core.progress import Report, silent
 from kebab.core.queries import Filters
 from kebab.search import signatures
-from kebab.search.signatures import LEAST_TOKENS, Gathered, Shingler, gather, jaccard
+from kebab.search.signatures import (
+    MIN_TOKENS,
+    Shingler,
+    SignedPassages,
+    compute_jaccard,
+    sign_passages,
+)
 from kebab.wire.related import GroupUnit
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ class Cluster:
     likeness: tuple[float, ...]
 
 
-def adjacent(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     """Return the partners of each item, items in rising order."""
     found: dict[int, list[int]] = defaultdict(list)
     for left, right in pairs:
@@ -39,7 +45,7 @@ def adjacent(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     return dict(sorted(found.items()))
 
 
-def led(
+def cluster_by_leader(
     partners: Mapping[int, Sequence[int]],
     likeness: Callable[[int, int], float],
     threshold: float,
@@ -116,7 +122,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class DuplicateGroups:
     """All groups in order, and how many passages were compared."""
 
     groups: list[Group]
@@ -136,21 +142,21 @@ class _Kind:
     """Equal where nothing differs at all."""
 
 
-def find(
+def find_duplicates(
     library: LibraryReader,
     threshold: float,
     filters: Filters,
     *,
     exact: bool = False,
     report: Report = silent,
-) -> Found:
+) -> DuplicateGroups:
     """Return the groups of copies: documents, then passages that those do not explain.
 
     With `exact` only what does not differ at all counts.
     """
-    found = gather(library, filters, report)
+    found = sign_passages(library, filters, report)
     if not found.keys:
-        return Found(groups=[], compared=0)
+        return DuplicateGroups(groups=[], compared=0)
     finder = _Finder(library, found, threshold, exact=exact)
     documents, passages = _documents(found), _passages(found)
     whole = finder.groups(documents)
@@ -158,18 +164,18 @@ def find(
     parts = [one for one in finder.groups(passages) if not _explained(one, found.owners, home)]
     groups = [finder.group(one, documents) for one in whole]
     groups += [finder.group(one, passages) for one in parts]
-    return Found(groups=_ranked(groups), compared=len(found.keys))
+    return DuplicateGroups(groups=_ranked(groups), compared=len(found.keys))
 
 
-def _documents(found: Gathered) -> _Kind:
+def _documents(found: SignedPassages) -> _Kind:
     bounds = [*found.begins, len(found.keys)]
     spans = [range(start, end) for start, end in pairwise(bounds)]
-    rows = signatures.united(found.rows, found.starts())
+    rows = signatures.merge_signatures(found.rows, found.starts())
     texts = ["".join(found.texts[place] for place in span) for span in spans]
     return _Kind("document", rows, spans, texts, found.contents)
 
 
-def _passages(found: Gathered) -> _Kind:
+def _passages(found: SignedPassages) -> _Kind:
     spans = [range(place, place + 1) for place in range(len(found.keys))]
     return _Kind("passage", found.rows, spans, found.texts, found.texts)
 
@@ -178,7 +184,7 @@ class _Finder:
     """Finds the groups of one knowledge base."""
 
     def __init__(
-        self, library: LibraryReader, found: Gathered, threshold: float, *, exact: bool
+        self, library: LibraryReader, found: SignedPassages, threshold: float, *, exact: bool
     ) -> None:
         self._library = library
         self._found = found
@@ -211,16 +217,16 @@ class _Finder:
         same = kind.bytes if self._exact else kind.texts
         equal: dict[str, list[int]] = defaultdict(list)
         for item, label in enumerate(same):
-            if kind.unit == "document" or self._found.counts[item] >= LEAST_TOKENS:
+            if kind.unit == "document" or self._found.counts[item] >= MIN_TOKENS:
                 equal[label].append(item)
         return equal
 
     def _near(self, kind: _Kind, firsts: Sequence[int]) -> Iterator[Cluster]:
         """Yield the groups of items that are like their first one."""
-        pairs = signatures.alike(kind.rows[list(firsts)], self._threshold)
+        pairs = signatures.find_candidate_pairs(kind.rows[list(firsts)], self._threshold)
         judge = _Judge(lambda item: self._shingles(kind, firsts[item]))
-        partners = adjacent(map(tuple, pairs.tolist()))
-        for one in led(partners, judge.likeness, self._threshold):
+        partners = build_adjacency(map(tuple, pairs.tolist()))
+        for one in cluster_by_leader(partners, judge.likeness, self._threshold):
             yield Cluster(tuple(firsts[item] for item in one.items), one.likeness)
 
     def _shingles(self, kind: _Kind, item: int) -> "Hashes":
@@ -239,7 +245,7 @@ class _Judge:
 
     def likeness(self, first: int, item: int) -> float:
         """Return how like two items are."""
-        return jaccard(self._set(first), self._set(item))
+        return compute_jaccard(self._set(first), self._set(item))
 
 
 def _spread(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import Mode, Page, Query
-from kebab.search.answerability import measured
-from kebab.search.page import Selection, select
-from kebab.search.ranking import Stages
+from kebab.search.answerability import calibrate
+from kebab.search.page import Selection, select_hits
+from kebab.search.ranking import StageTimer
 from kebab.search.retrieval import Ranker
-from kebab.search.snippet import Reading
-from kebab.search.vector import Channel, QueryVectors, unavailable
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import QueryVectorCache, VectorRetriever, build_degraded
 from kebab.wire.search import DegradedChannel
 
 
@@ -36,8 +36,8 @@ class SearchEngine:
     ) -> None:
         self._library = library
         self._clock = clock
-        channel = Channel(
-            library=library, vectors=vectors, embedder=embedder, memory=QueryVectors(cache)
+        channel = VectorRetriever(
+            library=library, vectors=vectors, embedder=embedder, memory=QueryVectorCache(cache)
         )
         self._ranker = Ranker(library, channel)
 
@@ -50,11 +50,11 @@ class SearchEngine:
             StoreCorrupt: Mode `vector`, and the vectors cannot be read.
             TimedOut: Mode `vector`, and the model took too long.
         """
-        stages = Stages(self._clock)
-        reading = Reading(self._library)
+        stages = StageTimer(self._clock)
+        reading = PassageCache(self._library)
         ranking = self._ranker.rank(query, stages, reading)
-        scale = measured(ranking, reading)
-        selection = select(ranking, scale, query, reading.chunks)
+        scale = calibrate(ranking, reading)
+        selection = select_hits(ranking, scale, query, reading.chunks)
         stages.note("page", len(selection.hits))
         return Page(
             hits=selection.hits,
@@ -79,7 +79,7 @@ class SearchEngine:
         if not count:
             return ()
         reason = f"passages that still wait for their vector: {count}"
-        return (unavailable(reason, "kebab ingest"),)
+        return (build_degraded(reason, "kebab ingest"),)
 
 
 def _next(query: Query, selection: Selection) -> int | None:

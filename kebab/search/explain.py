@@ -8,15 +8,22 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Query, StoredChunk
 from kebab.search import explain_terms, fusion
-from kebab.search.answerability import measured
-from kebab.search.explain_terms import BrokenCondition, barriers, lifted
-from kebab.search.page import arrange
-from kebab.search.query_intent import Aim, aim
-from kebab.search.query_parser import Question
-from kebab.search.ranking import Stages
-from kebab.search.retrieval import NOWHERE, Depth, Ranker, Ranking, ranks, understood
-from kebab.search.snippet import Reading
-from kebab.search.vector import Channel
+from kebab.search.answerability import calibrate
+from kebab.search.explain_terms import BrokenCondition, find_broken_conditions, remove_conditions
+from kebab.search.page import deduplicate_hits
+from kebab.search.query_intent import QueryIntent, classify_intent
+from kebab.search.query_parser import ParsedQuery
+from kebab.search.ranking import StageTimer
+from kebab.search.retrieval import (
+    UNRANKED,
+    DeepRanks,
+    RankedCandidates,
+    Ranker,
+    find_standings,
+    understood,
+)
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import VectorRetriever
 from kebab.wire.search import DegradedChannel, Lift
 from kebab.wire.why import HeldTerms, Standing, TermReading, Withheld
 
@@ -25,7 +32,7 @@ _LAST = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class PassageExplanation:
     """What a search made of one passage."""
 
     chunk: StoredChunk
@@ -45,21 +52,21 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentAccount:
+class DocumentExplanation:
     """What a search made of a document.
 
     Where `lifted` names barriers they keep all of the document out, and the accounts are of a
     search without them.
     """
 
-    question: Question
+    question: ParsedQuery
     """As it was asked in the end, barriers included."""
-    aim: Aim
+    aim: QueryIntent
     terms: list[TermReading]
     relaxed: bool
     """Whether required phrases were given up because no passage holds them all."""
     lifted: tuple[BrokenCondition, ...]
-    accounts: tuple[Account, ...]
+    accounts: tuple[PassageExplanation, ...]
     """The best passages, best first."""
     ranked: int
     """How many candidates there were."""
@@ -68,7 +75,7 @@ class DocumentAccount:
     timing_ms: float
 
     @property
-    def best(self) -> Account | None:
+    def best(self) -> PassageExplanation | None:
         """The account of the best passage; None of a document without text."""
         return self.accounts[0] if self.accounts else None
 
@@ -79,16 +86,16 @@ class Explainer:
     def __init__(
         self,
         library: LibraryReader,
-        channel: Channel,
+        channel: VectorRetriever,
         *,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._library = library
         self._ranker = Ranker(library, channel)
-        self._depth = Depth(library, channel)
+        self._depth = DeepRanks(library, channel)
         self._clock = clock
 
-    def explain(self, query: Query, passages: Sequence[StoredChunk]) -> DocumentAccount:
+    def explain(self, query: Query, passages: Sequence[StoredChunk]) -> DocumentExplanation:
         """Return what a search makes of passages of one document.
 
         Raises:
@@ -97,19 +104,19 @@ class Explainer:
             StoreCorrupt: Mode `vector`, and the vectors cannot be read.
             TimedOut: Mode `vector`, and the model took too long.
         """
-        stages, reading = Stages(self._clock), Reading(self._library)
+        stages, reading = StageTimer(self._clock), PassageCache(self._library)
         asked = understood(query)
         ranking = self._ranker.answer(asked, query.mode, stages, reading)
         question = ranking.question
-        barred = barriers(self._library, question, passages)
+        barred = find_broken_conditions(self._library, question, passages)
         open_ = min(barred.values(), key=len, default=())
         if open_:
-            without = lifted(question, open_)
+            without = remove_conditions(question, open_)
             ranking = self._ranker.answer(without, query.mode, stages, reading)
-        return DocumentAccount(
+        return DocumentExplanation(
             question=question,
-            aim=aim(question),
-            terms=explain_terms.uses(self._library, question, ranking.words),
+            aim=classify_intent(question),
+            terms=explain_terms.describe_terms(self._library, question, ranking.words),
             relaxed=question.required != asked.required,
             lifted=open_,
             accounts=tuple(self._accounts(ranking, query, barred, reading)),
@@ -119,35 +126,37 @@ class Explainer:
             timing_ms=stages.elapsed_ms(),
         )
 
-    def _standings(self, ranking: Ranking, query: Query, keys: Collection[Key]) -> "_Standings":
+    def _standings(
+        self, ranking: RankedCandidates, query: Query, keys: Collection[Key]
+    ) -> "_Standings":
         return _Standings(
             words=self._depth.words(ranking, keys),
             meaning=self._depth.meaning(ranking, keys, query.mode),
-            fused=ranks(fusion.rank_by_score(ranking.fused), keys),
-            final=ranks(ranking.order, keys),
+            fused=find_standings(fusion.rank_by_score(ranking.fused), keys),
+            final=find_standings(ranking.order, keys),
         )
 
     def _accounts(
         self,
-        ranking: Ranking,
+        ranking: RankedCandidates,
         query: Query,
         barred: Mapping[Key, tuple[BrokenCondition, ...]],
-        reading: Reading,
-    ) -> Iterator[Account]:
+        reading: PassageCache,
+    ) -> Iterator[PassageExplanation]:
         """Yield the accounts of the passages that came furthest."""
         at = self._standings(ranking, query, barred.keys())
         places, withheld = _shown(ranking, query.per_doc, barred.keys(), reading)
-        scale = measured(ranking, reading)
+        scale = calibrate(ranking, reading)
         best = sorted(barred, key=lambda key: at.reached(key, places.get(key)))[:_SHOWN]
         for chunk in reading.chunks(best):
-            key, final = chunk.key, at.final.get(chunk.key, NOWHERE)
-            yield Account(
+            key, final = chunk.key, at.final.get(chunk.key, UNRANKED)
+            yield PassageExplanation(
                 chunk=chunk,
                 barriers=barred[key],
-                held=explain_terms.held(ranking.words, chunk),
-                words=at.words.get(key, NOWHERE),
-                meaning=at.meaning.get(key, NOWHERE),
-                fused=at.fused.get(key, NOWHERE),
+                held=explain_terms.find_held_terms(ranking.words, chunk),
+                words=at.words.get(key, UNRANKED),
+                meaning=at.meaning.get(key, UNRANKED),
+                fused=at.fused.get(key, UNRANKED),
                 lifts=ranking.added(key),
                 final=final,
                 score=None if final.score is None else scale.score(final.score),
@@ -168,20 +177,20 @@ class _Standings:
     def reached(self, key: Key, place: int | None) -> tuple[int, ...]:
         """Return what passages are sorted by: the further one came the better."""
         stages = (self.final, self.meaning, self.words)
-        came = (place, *(stage.get(key, NOWHERE).rank for stage in stages))
+        came = (place, *(stage.get(key, UNRANKED).rank for stage in stages))
         return (*(_LAST if rank is None else rank for rank in came), key)
 
 
 def _shown(
-    ranking: Ranking, per_doc: int | None, keys: Collection[Key], reading: Reading
+    ranking: RankedCandidates, per_doc: int | None, keys: Collection[Key], reading: PassageCache
 ) -> tuple[dict[Key, int], dict[Key, Withheld]]:
     """Return the ranks of those passages that are hits, and why others are none."""
     order = [key for key, _ in ranking.order]
     shown = {
         chunk.key: rank
-        for rank, chunk in enumerate(arrange(order, reading.chunks, per_doc), start=1)
+        for rank, chunk in enumerate(deduplicate_hits(order, reading.chunks, per_doc), start=1)
     }
     lost = [key for key in order if key in keys and key not in shown]
-    free = {chunk.key for chunk in arrange(order, reading.chunks, None)} if lost else set()
+    free = {chunk.key for chunk in deduplicate_hits(order, reading.chunks, None)} if lost else set()
     withheld: dict[Key, Withheld] = {key: "per_doc" if key in free else "copies" for key in lost}
     return {key: rank for key, rank in shown.items() if key in keys}, withheld

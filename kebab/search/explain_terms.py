@@ -8,13 +8,15 @@ from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters, StoredChunk
 from kebab.search import lexical
-from kebab.search.lexical import COMMON, Words
-from kebab.search.query_parser import Phrase, Question
+from kebab.search.lexical import COMMON_SHARE, WeightedTerms
+from kebab.search.query_parser import ParsedQuery, Phrase
 from kebab.text.tokenizer import Term, tokenize
 from kebab.wire.why import BarrierKind, HeldTerms, TermReading, TermUse
 
 
-def uses(library: LibraryReader, question: Question, words: Words) -> list[TermReading]:
+def describe_terms(
+    library: LibraryReader, question: ParsedQuery, words: WeightedTerms
+) -> list[TermReading]:
     """Return every term of a question, the asked ones by falling weight before the others."""
     total = library.chunk_count()
     all_ = (*question.terms, *question.fillers)
@@ -28,7 +30,7 @@ def uses(library: LibraryReader, question: Question, words: Words) -> list[TermR
             return "filler"
         if not counts[term.text] and not term.prefix:
             return "absent"
-        return "common" if counts[term.text] > total * COMMON else "surplus"
+        return "common" if counts[term.text] > total * COMMON_SHARE else "surplus"
 
     found = [
         TermReading(
@@ -43,7 +45,7 @@ def uses(library: LibraryReader, question: Question, words: Words) -> list[TermR
     return sorted(found, key=lambda one: -(one.weight or 0.0))
 
 
-def held(words: Words, passage: StoredChunk) -> HeldTerms:
+def find_held_terms(words: WeightedTerms, passage: StoredChunk) -> HeldTerms:
     """Return which of the terms asked for stand in the title, the headings and the body."""
     return HeldTerms(
         title=_among(words.terms, passage.title),
@@ -73,14 +75,14 @@ class BrokenCondition:
     phrase: Phrase | None = None
 
 
-def active(filters: Filters) -> dict[str, Any]:
+def active_filters(filters: Filters) -> dict[str, Any]:
     """Return the filters that are set, by name."""
     given = {name: getattr(filters, name) for name in _NAMES}
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 
-def barriers(
-    library: LibraryReader, question: Question, passages: Sequence[StoredChunk]
+def find_broken_conditions(
+    library: LibraryReader, question: ParsedQuery, passages: Sequence[StoredChunk]
 ) -> dict[Key, tuple[BrokenCondition, ...]]:
     """Return what keeps each passage of one document out."""
     keys = [one.key for one in passages]
@@ -92,7 +94,7 @@ def barriers(
     return {key: tuple(barred) for key, barred in found.items()}
 
 
-def lifted(question: Question, barred: Collection[BrokenCondition]) -> Question:
+def remove_conditions(question: ParsedQuery, barred: Collection[BrokenCondition]) -> ParsedQuery:
     """Return a question without the conditions that are barriers."""
     names = [one.filter for one in barred if one.filter]
     phrases = [one.phrase for one in barred]
@@ -106,10 +108,10 @@ def lifted(question: Question, barred: Collection[BrokenCondition]) -> Question:
 
 
 def _found(
-    library: LibraryReader, question: Question, doc: DocId, keys: Sequence[Key]
+    library: LibraryReader, question: ParsedQuery, doc: DocId, keys: Sequence[Key]
 ) -> Iterator[tuple[BrokenCondition, Sequence[Key]]]:
     """Yield each condition that some passage breaks, with the passages that do."""
-    for name, value in active(question.filters).items():
+    for name, value in active_filters(question.filters).items():
         given: dict[str, Any] = {"doc_id": doc, name: value}
         passing = library.allowed(Filters(**given)) or []
         if set(keys).isdisjoint(passing):
@@ -123,5 +125,5 @@ def _found(
 
 
 def _holding(library: LibraryReader, phrase: Phrase, doc: DocId) -> set[Key]:
-    found = library.lexical(lexical.phrase(phrase), Filters(doc_id=doc), lexical.EVERYTHING)
+    found = library.lexical(lexical.quote_phrase(phrase), Filters(doc_id=doc), lexical.NO_LIMIT)
     return {key for key, _ in found}

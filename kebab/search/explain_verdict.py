@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from kebab.core.queries import Confidence, Mode, Query
-from kebab.search.explain import Account, DocumentAccount
-from kebab.search.explain_terms import BrokenCondition, active
-from kebab.search.fusion import confidence
-from kebab.search.retrieval import POOL
+from kebab.search.explain import DocumentExplanation, PassageExplanation
+from kebab.search.explain_terms import BrokenCondition, active_filters
+from kebab.search.fusion import classify_confidence
+from kebab.search.retrieval import CANDIDATE_LIMIT
 from kebab.wire.why import VerdictName
 
 Remedy: TypeAlias = Literal[
@@ -30,7 +30,7 @@ class Verdict:
     remedy: Remedy | None = None
 
 
-def verdict(explained: DocumentAccount, query: Query) -> Verdict:
+def build_verdict(explained: DocumentExplanation, query: Query) -> Verdict:
     """Return the verdict on a document by its best passage."""
     best = explained.best
     if best is None:
@@ -47,16 +47,16 @@ def verdict(explained: DocumentAccount, query: Query) -> Verdict:
     return _unreached(best, query)
 
 
-def _ranked(place: int, best: Account, query: Query) -> Verdict:
+def _ranked(place: int, best: PassageExplanation, query: Query) -> Verdict:
     if place <= query.limit:
-        weak = confidence(best.score or 0.0) is Confidence.WEAK
+        weak = classify_confidence(best.score or 0.0) is Confidence.WEAK
         return Verdict("found", f"found at rank {place}" + (", as a weak hit" if weak else ""))
     text = f"it stands at rank {place:,}, and the page holds {query.limit:,}"
     return Verdict("next_page", text, "limit")
 
 
-def _kept_out(explained: DocumentAccount, best: Account, query: Query) -> Verdict:
-    filters = active(explained.question.filters)
+def _kept_out(explained: DocumentExplanation, best: PassageExplanation, query: Query) -> Verdict:
+    filters = active_filters(explained.question.filters)
     reasons = " and ".join(_reason(one, filters) for one in explained.lifted)
     if best.place is None:
         after = "it would not be among the candidates without that either"
@@ -85,7 +85,7 @@ def _filter(name: str, filters: Mapping[str, Any]) -> str:
     return f"{flag} {values}" if isinstance(values, str) else flag
 
 
-def _unreached(best: Account, query: Query) -> Verdict:
+def _unreached(best: PassageExplanation, query: Query) -> Verdict:
     """Return why a passage that nothing keeps out is no candidate."""
     words = _by_words(best, query.mode)
     meaning, remedy = _by_meaning(best, query.mode)
@@ -95,19 +95,21 @@ def _unreached(best: Account, query: Query) -> Verdict:
     return Verdict(kind, "lost: " + " and ".join(filter(None, (words, meaning))), remedy)
 
 
-def _by_words(best: Account, mode: Mode) -> str:
+def _by_words(best: PassageExplanation, mode: Mode) -> str:
     if mode is Mode.VECTOR:
         return ""
     if best.words.rank is None:
         return "no term that was asked for occurs in it"
-    return f"by its words it is only at rank {best.words.rank:,} ({POOL:,} are looked at)"
+    return (
+        f"by its words it is only at rank {best.words.rank:,} ({CANDIDATE_LIMIT:,} are looked at)"
+    )
 
 
-def _by_meaning(best: Account, mode: Mode) -> tuple[str, Remedy]:
+def _by_meaning(best: PassageExplanation, mode: Mode) -> tuple[str, Remedy]:
     if mode is Mode.LEXICAL:
         return "", "hybrid"
     if best.meaning.rank is not None:
-        rank = f"by its meaning it is only at rank {best.meaning.rank:,} ({POOL:,} are looked at)"
+        rank = f"by its meaning it is only at rank {best.meaning.rank:,} ({CANDIDATE_LIMIT:,} are looked at)"
         return rank, "within"
     if best.chunk.vector_state == "pending":
         return "it still waits for its vector", "ingest"

@@ -8,7 +8,7 @@ from kebab.core.model_profile import LanguageTrust
 from kebab.core.queries import Confidence
 from kebab.text.scripts import split_units
 
-WORDS = 0.6
+LEXICAL_SHARE = 0.6
 """The share of lexical evidence in a question; the rest is semantic."""
 
 _FOREIGN = 0.2
@@ -18,18 +18,18 @@ _NEED = 0.15
 """What words lose where a need is told in so many of them that few passages hold most."""
 
 
-def lexical_share(trust: float, verbose: float) -> float:
+def compute_lexical_share(trust: float, verbose: float) -> float:
     """Return the share of lexical evidence, by how far the model knows the language and by extent.
 
     Args:
         trust: How far the vectors may be trusted, from 0 to 1.
         verbose: How far the query describes a need, from 0 to 1.
     """
-    return WORDS + _FOREIGN * (1 - trust) - _NEED * verbose * trust
+    return LEXICAL_SHARE + _FOREIGN * (1 - trust) - _NEED * verbose * trust
 
 
 def fuse(
-    words: Mapping[Key, float], meaning: Mapping[Key, float], share: float = WORDS
+    words: Mapping[Key, float], meaning: Mapping[Key, float], share: float = LEXICAL_SHARE
 ) -> dict[Key, float]:
     """Return the score of every chunk of either channel; `share` is that of the words.
 
@@ -50,7 +50,7 @@ def rank_by_score(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
     return list(zip(order, map(scores.__getitem__, order), strict=True))
 
 
-def select_front(scores: Mapping[Key, float], limit: int | None = None) -> list[Key]:
+def select_best(scores: Mapping[Key, float], limit: int | None = None) -> list[Key]:
     """Return the chunks of highest score, the highest first, without an order among equals."""
     return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
 
@@ -75,12 +75,12 @@ class Calibration:
         return self.conviction * max(0.0, evidence / self.best) ** _FALL if self.best > 0 else 0.0
 
 
-def standing(score: float, best: float) -> float:
+def compute_relative_evidence(score: float, best: float) -> float:
     """Return the evidence of a hit as a share of the best one's, from 0 to 1."""
     return (score / best) ** (1 / _FALL) if best > 0 else 0.0
 
 
-def confidence(value: float) -> Confidence:
+def classify_confidence(value: float) -> Confidence:
     """Return how far a calibrated score can be trusted to mean an answer."""
     if value >= STRONG:
         return Confidence.STRONG
@@ -97,7 +97,7 @@ _ENOUGH = 30
 """Passages with fewer words are taken to be English."""
 
 
-def trust(levels: LanguageTrust, texts: Iterable[str]) -> float:
+def estimate_trust(levels: LanguageTrust, texts: Iterable[str]) -> float:
     """Return how far the vectors of a model count on texts, from 0 to 1."""
     if levels.english == levels.other:
         return levels.english

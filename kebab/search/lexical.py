@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.search.query_parser import Phrase, Question
+from kebab.search.query_parser import ParsedQuery, Phrase
 from kebab.text.scripts import is_dense
 from kebab.text.tokenizer import Term
 
-WEIGHTS = (4.0, 2.5, 1.0)
+COLUMN_WEIGHTS = (4.0, 2.5, 1.0)
 """What a word in the title, in a heading and in the body is worth to bm25.
 
 Page hit@1 on the Korean Kubernetes pages: .561 with even weights, .595 with these; on SQuAD 2,
@@ -21,7 +21,7 @@ JaQuAD and Cranfield anything from (1, 1, 1) to (10, 5, 1) stays within .01.
 TERM_LIMIT = 64
 """The most terms of one query; of a pasted page the rarest are asked for."""
 
-COMMON = 0.5
+COMMON_SHARE = 0.5
 """A term in more of the chunks than this is worth nothing to bm25 (its idf is not positive).
 
 Leaving out rarer ones costs: at .25 hit@1 on SQuAD 2 falls by .006, at .1 by .013.
@@ -36,11 +36,11 @@ _LEAST_IDF = 1e-6
 _DENSE_DISCOUNT = 0.4
 """Right passages reach .48 of the highest score on SQuAD 2 (words), .29 on JaQuAD (bigrams)."""
 
-EVERYTHING = 1 << 31
+NO_LIMIT = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class WeightedTerms:
     """The terms of a question that can be found, with what they are worth here."""
 
     terms: tuple[Term, ...]
@@ -52,7 +52,7 @@ class Words:
     """How telling every term of the question is, those that occur nowhere included."""
 
 
-def weigh(library: LibraryReader, question: Question) -> Words:
+def weigh_terms(library: LibraryReader, question: ParsedQuery) -> WeightedTerms:
     """Look up what the terms of a question are worth, and drop those that decide nothing.
 
     Fillers are asked for when the index holds none of the terms.
@@ -65,12 +65,12 @@ def weigh(library: LibraryReader, question: Question) -> Words:
         counts |= library.document_frequency({term.text for term in question.fillers})
         found = _present(question.fillers, counts)
     weights = {text: _idf(count, total) for text, count in counts.items()}
-    telling = [term for term in found if term.prefix or counts[term.text] <= total * COMMON]
+    telling = [term for term in found if term.prefix or counts[term.text] <= total * COMMON_SHARE]
     kept = sorted(telling or found, key=lambda term: -weights[term.text])[:TERM_LIMIT]
     there = set(found)
     absent = [term for term in question.terms if term not in there][:TERM_LIMIT]
-    rare = {text: rarity(count, total) for text, count in counts.items()}
-    return Words(
+    rare = {text: compute_rarity(count, total) for text, count in counts.items()}
+    return WeightedTerms(
         terms=tuple(kept),
         weights={term.text: weights[term.text] for term in kept},
         best=_SATURATION * sum(weights[term.text] for term in kept) * _demand(kept, absent, rare),
@@ -78,39 +78,39 @@ def weigh(library: LibraryReader, question: Question) -> Words:
     )
 
 
-def search(
-    library: LibraryReader, question: Question, words: Words, limit: int
+def search_lexical(
+    library: LibraryReader, question: ParsedQuery, words: WeightedTerms, limit: int
 ) -> list[KeyedScore]:
     """Return the best chunks under bm25."""
-    match = match_expression(words.terms, question.required, question.excluded)
+    match = build_match_expression(words.terms, question.required, question.excluded)
     if not match:
         return []
     return library.lexical(match, question.filters, limit, _plain(question, words.terms))
 
 
-def held(library: LibraryReader, question: Question) -> list[Key] | None:
+def find_required(library: LibraryReader, question: ParsedQuery) -> list[Key] | None:
     """Return the chunks that hold all that is required, in rising order; None without phrases."""
-    match = all_of(question.required)
+    match = join_required(question.required)
     return _keys(library, question, match) if match else None
 
 
-def left_out(library: LibraryReader, question: Question) -> list[Key]:
+def find_excluded(library: LibraryReader, question: ParsedQuery) -> list[Key]:
     """Return the chunks that hold something excluded."""
-    match = any_of(f"({phrase(one)})" for one in question.excluded)
+    match = join_alternatives(f"({quote_phrase(one)})" for one in question.excluded)
     return _keys(library, question, match) if match else []
 
 
-def evidence(scores: Sequence[KeyedScore], words: Words) -> dict[Key, float]:
+def compute_evidence(scores: Sequence[KeyedScore], words: WeightedTerms) -> dict[Key, float]:
     """Return bm25 as a share of what a good passage reaches, from 0 to 1 and a little above."""
     best = words.best or 1.0
     return {key: score / best for key, score in scores}
 
 
-def _keys(library: LibraryReader, question: Question, match: str) -> list[Key]:
-    return sorted(key for key, _ in library.lexical(match, question.filters, EVERYTHING))
+def _keys(library: LibraryReader, question: ParsedQuery, match: str) -> list[Key]:
+    return sorted(key for key, _ in library.lexical(match, question.filters, NO_LIMIT))
 
 
-def _plain(question: Question, terms: Sequence[Term]) -> list[str]:
+def _plain(question: ParsedQuery, terms: Sequence[Term]) -> list[str]:
     """Return the tokens of an expression that asks for any of them and nothing else, else none."""
     if question.required or question.excluded or any(term.prefix for term in terms):
         return []
@@ -133,7 +133,7 @@ def _demand(kept: Sequence[Term], absent: Sequence[Term], rare: Mapping[str, flo
     return (asked - _DENSE_DISCOUNT * dense) / (held or 1.0)
 
 
-def rarity(count: int, total: int) -> float:
+def compute_rarity(count: int, total: int) -> float:
     """Return how telling a term is, positive also where a handful of passages makes all common.
 
     A word that occurs nowhere is as telling as one that occurs once: more cannot be known.
@@ -148,38 +148,38 @@ def _idf(count: int, total: int) -> float:
     return max(_LEAST_IDF, math.log((total - count + 0.5) / (count + 0.5)))
 
 
-def quoted(term: Term) -> str:
+def quote_term(term: Term) -> str:
     """Return one token as an FTS5 string, with a star when it is a prefix."""
     return _string(term.text) + (" *" if term.prefix else "")
 
 
-def phrase(asked: Phrase) -> str:
+def quote_phrase(asked: Phrase) -> str:
     """Return tokens that stand side by side, in their column when one is named."""
     text = _string(" ".join(term.text for term in asked.terms))
     star = " *" if asked.terms[-1].prefix else ""
     return f"{asked.column} : {text}{star}" if asked.column else text + star
 
 
-def any_of(parts: Iterable[str]) -> str:
+def join_alternatives(parts: Iterable[str]) -> str:
     """Return the alternative of expressions, or nothing of none."""
     return " OR ".join(parts)
 
 
-def all_of(phrases: Iterable[Phrase]) -> str:
+def join_required(phrases: Iterable[Phrase]) -> str:
     """Return the conjunction of phrases, or nothing of none."""
-    return " AND ".join(f"({phrase(one)})" for one in phrases)
+    return " AND ".join(f"({quote_phrase(one)})" for one in phrases)
 
 
-def match_expression(
+def build_match_expression(
     terms: Iterable[Term], required: Iterable[Phrase], excluded: Iterable[Phrase]
 ) -> str:
     """Return the expression: all that is required, better with any of the terms, nothing excluded.
 
     A required phrase stands in both branches, for a branch that holds counts towards bm25.
     """
-    words, must = any_of(map(quoted, terms)), all_of(required)
+    words, must = join_alternatives(map(quote_term, terms)), join_required(required)
     wanted = f"(({must}) AND ({words})) OR ({must})" if must and words else must or words
-    out = any_of(f"({phrase(one)})" for one in excluded)
+    out = join_alternatives(f"({quote_phrase(one)})" for one in excluded)
     return f"({wanted}) NOT ({out})" if out and wanted else wanted
 
 

@@ -14,16 +14,16 @@ from kebab.core.ids import DocId, Key
 from kebab.core.queries import Hit, Query, StoredChunk
 from kebab.errors.catalog import InvalidCursor, StaleCursor
 from kebab.search import snippet
-from kebab.search.fusion import Calibration, confidence
-from kebab.search.retrieval import Ranking
+from kebab.search.fusion import Calibration, classify_confidence
+from kebab.search.retrieval import RankedCandidates
 
-COPIES = 3
+MAX_COPIES = 3
 """How often the very same text is shown; further copies, in other documents, are left out."""
 
 _BATCH, _LARGEST_BATCH = 12, 96
 
 
-def arrange(
+def deduplicate_hits(
     keys: Sequence[Key],
     read: Callable[[Sequence[Key]], list[StoredChunk]],
     per_doc: int | None,
@@ -38,7 +38,7 @@ def arrange(
         for chunk in read(batch):
             if per_doc is not None and documents[chunk.doc_id] >= per_doc:
                 continue
-            if texts[chunk.text] >= COPIES:
+            if texts[chunk.text] >= MAX_COPIES:
                 continue
             documents[chunk.doc_id] += 1
             texts[chunk.text] += 1
@@ -61,21 +61,23 @@ _FRAME = 400
 _HIGHLIGHT = 8
 
 
-def text_cost(text: str) -> float:
+def estimate_text_tokens(text: str) -> float:
     """Return the estimated tokens of a text inside a JSON string."""
     latin = len(_LATIN.findall(text))
     escapes = text.count("\n") + text.count('"') + text.count("\\") + text.count("\t")
     return (latin + escapes) / _LATIN_PER_TOKEN + (len(text) - latin) * _OTHER_TOKENS
 
 
-def hit_cost(hit: Hit) -> int:
+def estimate_hit_tokens(hit: Hit) -> int:
     """Return the estimated tokens of a hit in its JSON form."""
     chunk = hit.chunk
     other = len(chunk.path) - len(_LATIN.findall(chunk.path))
     said = (chunk.title, *chunk.heading_path, *chunk.tags, chunk.source, chunk.lang or "")
     # The path is there as it is, in the citation, and percent-quoted in the citation's address.
-    cost = 3 * text_cost(chunk.path) + other * _PERCENT_TOKENS
-    cost += sum(text_cost(text) + 1 for text in said) + text_cost(hit.snippet.text)
+    cost = 3 * estimate_text_tokens(chunk.path) + other * _PERCENT_TOKENS
+    cost += sum(estimate_text_tokens(text) + 1 for text in said) + estimate_text_tokens(
+        hit.snippet.text
+    )
     return round(_FRAME + cost + _HIGHLIGHT * len(hit.snippet.highlights)) + 1
 
 
@@ -96,15 +98,15 @@ class Selection:
     truncated: bool = False
 
 
-def select(
-    ranking: Ranking,
+def select_hits(
+    ranking: RankedCandidates,
     scale: Calibration,
     query: Query,
     read: Callable[[Sequence[Key]], list[StoredChunk]],
 ) -> Selection:
     """Return the hits of one page, never above its budget of tokens."""
     keys = [key for key, _ in ranking.order]
-    shown = arrange(keys, read, query.per_doc)
+    shown = deduplicate_hits(keys, read, query.per_doc)
     found = list(islice(shown, query.offset, query.offset + query.limit + 1))
     chunks, more = found[: query.limit], len(found) > query.limit
     if query.max_tokens is None:
@@ -114,7 +116,12 @@ def select(
 
 
 def _within(
-    ranking: Ranking, scale: Calibration, chunks: Sequence[StoredChunk], query: Query, *, more: bool
+    ranking: RankedCandidates,
+    scale: Calibration,
+    chunks: Sequence[StoredChunk],
+    query: Query,
+    *,
+    more: bool,
 ) -> Selection:
     """Return the longest page that fits: snippets get shorter first, then hits are dropped."""
     budget = query.max_tokens or 0
@@ -122,7 +129,7 @@ def _within(
     for share in _SHORTER:
         chars = min(query.snippet_chars, max(_SHORTEST, int(query.snippet_chars * share)))
         hits = _hits(ranking, scale, chunks, query, chars)
-        if sum(map(hit_cost, hits)) <= budget:
+        if sum(map(estimate_hit_tokens, hits)) <= budget:
             return Selection(hits=hits, more=more, truncated=chars < query.snippet_chars)
     kept = _affordable(hits, budget)
     return Selection(hits=kept, more=more or len(kept) < len(hits), truncated=True)
@@ -132,14 +139,18 @@ def _affordable(hits: tuple[Hit, ...], budget: int) -> tuple[Hit, ...]:
     """Return the first hits that fit together."""
     spent = 0
     for count, hit in enumerate(hits):
-        spent += hit_cost(hit)
+        spent += estimate_hit_tokens(hit)
         if spent > budget:
             return hits[:count]
     return hits
 
 
 def _hits(
-    ranking: Ranking, scale: Calibration, chunks: Sequence[StoredChunk], query: Query, chars: int
+    ranking: RankedCandidates,
+    scale: Calibration,
+    chunks: Sequence[StoredChunk],
+    query: Query,
+    chars: int,
 ) -> tuple[Hit, ...]:
     fused = dict(ranking.order)
     weights = _telling(ranking.words.weights)
@@ -150,9 +161,9 @@ def _hits(
             Hit(
                 rank=rank,
                 score=score,
-                confidence=confidence(score),
+                confidence=classify_confidence(score),
                 chunk=chunk,
-                snippet=snippet.cut(chunk.text, weights, chars),
+                snippet=snippet.cut_snippet(chunk.text, weights, chars),
                 retrieval=ranking.retrieval(chunk.key, fused[chunk.key], trace=query.trace),
             )
         )

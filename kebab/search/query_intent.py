@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kebab.search.query_parser import Question
+from kebab.search.query_parser import ParsedQuery
 from kebab.text.scripts import is_dense
 from kebab.text.tokenizer import tokenize
 
@@ -45,7 +45,7 @@ _LONG_QUESTION = (6.0, 12.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class QueryIntent:
     """How far a query names a topic or tells of a need, each 0 to 1, and whether it asks."""
 
     topic: float
@@ -58,12 +58,12 @@ class Aim:
         return (1 - self.topic) * (1 - self.need)
 
 
-def aim(question: Question) -> Aim:
+def classify_intent(question: ParsedQuery) -> QueryIntent:
     """Return what a query is after, by its words and how many of them tell something."""
     words = sum(_BIGRAM if is_dense(term.text) else 1.0 for term in question.terms)
     if _is_question(question.plain):
-        return Aim(topic=0.0, need=_ramp(words, *_LONG_QUESTION), asks=True)
-    return Aim(topic=1 - _ramp(words, *_TOPIC), need=_ramp(words, *_NEED), asks=False)
+        return QueryIntent(topic=0.0, need=_ramp(words, *_LONG_QUESTION), asks=True)
+    return QueryIntent(topic=1 - _ramp(words, *_TOPIC), need=_ramp(words, *_NEED), asks=False)
 
 
 def _is_question(text: str) -> bool:
@@ -101,7 +101,7 @@ _DENSE_DISCOUNT = 0.3
 """The share of a question in bigrams that no passage repeats: they overlap word borders."""
 
 
-def telling(asked: Mapping[str, float]) -> dict[str, float]:
+def weigh_keywords(asked: Mapping[str, float]) -> dict[str, float]:
     """Return the terms of a question with what they weigh; all of them when they only ask."""
     weights = {
         term: weight * (_ENDING if _hiragana(term) else 1.0)
@@ -111,21 +111,21 @@ def telling(asked: Mapping[str, float]) -> dict[str, float]:
     return weights or dict(asked)
 
 
-def share(weights: Mapping[str, float], tokens: Collection[str]) -> float:
+def compute_coverage(weights: Mapping[str, float], tokens: Collection[str]) -> float:
     """Return how much of a question some tokens hold, from 0 to 1."""
     held = sum(weight for term, weight in weights.items() if term in tokens)
     return min(1.0, held / (_wanted(weights) or 1.0))
 
 
 @lru_cache(maxsize=256)
-def tokens_of(text: str) -> frozenset[str]:
+def token_set(text: str) -> frozenset[str]:
     """Return the tokens of a text."""
     return frozenset(tokenize(text))
 
 
-def together(texts: Iterable[str]) -> frozenset[str]:
+def token_set_of_all(texts: Iterable[str]) -> frozenset[str]:
     """Return the tokens of several texts."""
-    return frozenset().union(*map(tokens_of, texts))
+    return frozenset().union(*map(token_set, texts))
 
 
 def _wanted(weights: Mapping[str, float]) -> float:

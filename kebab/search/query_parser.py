@@ -48,7 +48,7 @@ _WORDS = frozenset(word for words in _STOP_WORDS_BY_LANGUAGE.values() for word i
 _AROUND = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
 
 
-def matter(text: str) -> str:
+def strip_question_words(text: str) -> str:
     """Return a query without the words that only ask; all of it when nothing else is there."""
     words = text.split()
     kept = [word for word in words if word.strip(_AROUND).lower() not in _WORDS]
@@ -86,7 +86,7 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ParsedQuery:
     """A query, understood.
 
     `plain` is what is asked in words; `terms` are its tokens and those of the phrases, without
@@ -153,7 +153,7 @@ class _Reader:
         return True
 
 
-def parse(text: str, filters: Filters, *, prose: bool = False) -> Question:
+def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
     """Return what a query asks for; its filters join those that the request sets.
 
     In prose words may be quoted, and nothing else is an operator.
@@ -165,8 +165,8 @@ def parse(text: str, filters: Filters, *, prose: bool = False) -> Question:
     if not terms and reader.filters == filters:
         # Only things to leave out: there is nothing to leave them out of.
         terms, fillers = _terms(text)
-        return Question(plain=text, terms=terms, fillers=fillers, filters=filters)
-    return Question(
+        return ParsedQuery(plain=text, terms=terms, fillers=fillers, filters=filters)
+    return ParsedQuery(
         plain=plain,
         terms=terms,
         fillers=fillers,
@@ -186,7 +186,7 @@ def _add(phrases: list[Phrase], text: str, column: Column | None) -> bool:
 
 def _terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Return the terms that matter, and the others."""
-    terms = dict.fromkeys(build_query_terms(matter(plain)))
+    terms = dict.fromkeys(build_query_terms(strip_question_words(plain)))
     return tuple(terms), tuple(term for term in build_query_terms(plain) if term not in terms)
 
 

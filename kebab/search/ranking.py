@@ -9,16 +9,16 @@ from kebab.core.ids import Key
 from kebab.core.ports import Vectors
 from kebab.core.queries import Mode
 from kebab.search import boosts, fusion, lexical
-from kebab.search.boosts import Scores, lifts, raised
-from kebab.search.fusion import trust
-from kebab.search.lexical import Words
-from kebab.search.query_intent import aim
-from kebab.search.query_parser import Question
-from kebab.search.snippet import Reading
-from kebab.search.vector import Nearness
+from kebab.search.boosts import Scores, add_boost, compute_boosts
+from kebab.search.fusion import estimate_trust
+from kebab.search.lexical import WeightedTerms
+from kebab.search.query_intent import classify_intent
+from kebab.search.query_parser import ParsedQuery
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import VectorMatches
 from kebab.wire.search import DegradedChannel, TraceStage
 
-FRONT = 300
+BOOSTED_LIMIT = 300
 """How many candidates, by their fused evidence, are compared with each other."""
 
 _TASTED = 5
@@ -44,11 +44,11 @@ class Merger:
 
     def order(
         self,
-        question: Question,
-        words: Words,
+        question: ParsedQuery,
+        words: WeightedTerms,
         found: Sequence[KeyedScore],
-        near: Nearness | DegradedChannel | None,
-        reading: Reading,
+        near: VectorMatches | DegradedChannel | None,
+        reading: PassageCache,
     ) -> Order:
         """Return the order of all candidates.
 
@@ -59,20 +59,20 @@ class Merger:
             near: What the vectors found; why there are none, or None where they were not asked.
             reading: What the passages are read through.
         """
-        goal, shares = aim(question), lexical.evidence(found, words)
+        goal, shares = classify_intent(question), lexical.compute_evidence(found, words)
         scores: Scores = shares
         method = Mode.LEXICAL
-        if isinstance(near, Nearness):
+        if isinstance(near, VectorMatches):
             if not found:
                 meaning = near.model.cosine_scale.shares(near.cosines)
                 return Order(
                     ranked=fusion.rank_by_score(meaning), method=Mode.VECTOR, fused=meaning
                 )
             scores, method = self._fused(goal.need, found, shares, near, reading), Mode.HYBRID
-        front = {key: scores[key] for key in fusion.select_front(scores, FRONT)}
-        added = dict(lifts(question, goal, words, shares, front, reading))
+        front = {key: scores[key] for key in fusion.select_best(scores, BOOSTED_LIMIT)}
+        added = dict(compute_boosts(question, goal, words, shares, front, reading))
         for lift in added.values():
-            front = raised(front, lift)
+            front = add_boost(front, lift)
         ranked = fusion.rank_by_score({**scores, **front})
         return Order(ranked=ranked, method=method, fused=scores, lifts=added)
 
@@ -81,25 +81,25 @@ class Merger:
         need: float,
         found: Sequence[KeyedScore],
         shares: Scores,
-        near: Nearness,
-        reading: Reading,
+        near: VectorMatches,
+        reading: PassageCache,
     ) -> Scores:
         """Return the evidence of both channels; of a need, also by way of its best passage."""
         first = reading.chunks([key for key, _ in found[:_TASTED]])
-        known = trust(near.model.language_trust, (chunk.text for chunk in first))
-        share = fusion.lexical_share(known, need)
+        known = estimate_trust(near.model.language_trust, (chunk.text for chunk in first))
+        share = fusion.compute_lexical_share(known, need)
         scores = fusion.fuse(shares, near.model.cosine_scale.shares(near.cosines), share)
         vectors = self._vectors() if need * known > 0 else None
         if vectors is None:
             return scores
-        front = fusion.select_front(scores, FRONT)
+        front = fusion.select_best(scores, BOOSTED_LIMIT)
         alone = {key: near.cosines[key] for key in front if key in near.cosines}
-        cosines = boosts.again(alone, front[0], need * known, vectors)
+        cosines = boosts.apply_relevance_feedback(alone, front[0], need * known, vectors)
         foremost = {key: shares.get(key, 0.0) for key in front}
         return {**scores, **fusion.fuse(foremost, near.model.cosine_scale.shares(cosines), share)}
 
 
-class Listing:
+class ChannelResults:
     """Candidates of one channel.
 
     Args:
@@ -126,7 +126,7 @@ class Listing:
         return {key: rank for rank, (key, _) in enumerate(self.ranked, start=1)}
 
 
-class Stages:
+class StageTimer:
     """Notes stages as they end; each lasts from the end of the one before."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

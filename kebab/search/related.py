@@ -10,14 +10,14 @@ from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters, Snippet, StoredChunk
 from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
 from kebab.search import lexical, snippet
-from kebab.search.document_similarity import Meaning, Nearness, Space
-from kebab.search.lexical import COMMON, rarity
-from kebab.search.query_parser import matter
-from kebab.search.vector import unavailable
+from kebab.search.document_similarity import DocumentVectors, VectorSimilarity, VectorSpace
+from kebab.search.lexical import COMMON_SHARE, compute_rarity
+from kebab.search.query_parser import strip_question_words
+from kebab.search.vector import build_degraded
 from kebab.text.tokenizer import Term, tokenize
 from kebab.wire.search import DegradedChannel
 
-MOST_TERMS = 64
+MAX_TERMS = 64
 """Page r@5 on the links of k8s-links-ko: .532 with 32 terms, .549 with these."""
 
 _COUNTED = 1_000
@@ -28,7 +28,7 @@ _LEAST_LETTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class DocumentKeywords:
     """The most telling tokens of a document, each with its weight, the heaviest first."""
 
     weights: Mapping[str, float]
@@ -36,7 +36,7 @@ class Telling:
     @property
     def match(self) -> str:
         """The expression that finds chunks with any of them."""
-        return lexical.any_of(lexical.quoted(Term(token)) for token in self.weights)
+        return lexical.join_alternatives(lexical.quote_term(Term(token)) for token in self.weights)
 
     def within(self, text: str) -> Mapping[str, float]:
         """Return those of the tokens that a text holds."""
@@ -44,26 +44,26 @@ class Telling:
         return {token: weight for token, weight in self.weights.items() if token in held}
 
 
-def telling(library: LibraryReader, texts: Iterable[str]) -> Telling:
+def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKeywords:
     """Return the most telling tokens of texts; tokens of most chunks tell nothing."""
-    counts = Counter(token for text in texts for token in tokenize(matter(text)))
+    counts = Counter(token for text in texts for token in tokenize(strip_question_words(text)))
     kept = dict(counts.most_common(_COUNTED))
     total = library.chunk_count()
     held = library.document_frequency(kept)
     weights = {
-        token: (1 + math.log(count)) * rarity(held[token], total)
+        token: (1 + math.log(count)) * compute_rarity(held[token], total)
         for token, count in kept.items()
-        if 1 < held[token] <= max(2, total * COMMON)
+        if 1 < held[token] <= max(2, total * COMMON_SHARE)
     }
-    heaviest = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MOST_TERMS]
-    return Telling(dict(heaviest))
+    heaviest = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MAX_TERMS]
+    return DocumentKeywords(dict(heaviest))
 
 
-def shared(words: Telling, texts: Iterable[str]) -> list[str]:
+def find_shared_words(words: DocumentKeywords, texts: Iterable[str]) -> list[str]:
     """Return the telling words that stand in texts, as they are written there, best first."""
     found: dict[str, tuple[float, str]] = {}
     for text in texts:
-        whole = snippet.cut(text, words.weights, len(text))
+        whole = snippet.cut_snippet(text, words.weights, len(text))
         for start, end in whole.highlights:
             written = whole.text[start:end]
             tokens = frozenset(tokenize(written)) & words.weights.keys()
@@ -89,13 +89,13 @@ def _alike(written: str) -> str:
     return " ".join(tokenize(written))
 
 
-WORDS = 0.5
+LEXICAL_SHARE = 0.5
 """The share of words where meaning is known too; anything from .4 to .6 is within .01."""
 
-LEAST = 0.2
+MIN_SCORE = 0.2
 """Below it documents have little in common: the median of the three nearest of other matters."""
 
-LEAST_BY_WORDS = 0.1
+MIN_LEXICAL_SCORE = 0.1
 """The same where words alone are known, whose evidence is lower."""
 
 _MATCHES = 600
@@ -111,7 +111,7 @@ _LOST = (DependencyMissing, IoError, StoreCorrupt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class PassagePair:
     """The passages that show best why two documents are neighbours."""
 
     own: StoredChunk
@@ -121,13 +121,13 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbour:
+class RelatedDocument:
     """A document that is near, with what shows why; a channel that knows nothing is None."""
 
     score: float
     meaning: float | None
     words: float | None
-    pair: Pair
+    pair: PassagePair
     terms: tuple[str, ...]
 
 
@@ -139,26 +139,26 @@ class _Match:
     key: Key
 
 
-class Neighbourhood:
+class RelatedFinder:
     """Finds the neighbours of one document in a snapshot; without a space by words alone."""
 
     def __init__(
-        self, library: LibraryReader, chunks: Sequence[StoredChunk], space: Space | None
+        self, library: LibraryReader, chunks: Sequence[StoredChunk], space: VectorSpace | None
     ) -> None:
         self._library = library
         self._chunks = {chunk.key: chunk for chunk in chunks}
         self._doc_id = chunks[0].doc_id
-        self._words = telling(library, (chunk.text for chunk in chunks))
+        self._words = extract_keywords(library, (chunk.text for chunk in chunks))
         self.degraded: tuple[DegradedChannel, ...] = ()
         """What could not be compared; known once neighbours were asked for."""
         self._space = space
 
-    def nearest(self, limit: int, filters: Filters) -> list[Neighbour]:
+    def nearest(self, limit: int, filters: Filters) -> list[RelatedDocument]:
         """Return the nearest documents that pass the filters, best first."""
         words = self._by_words(filters)
         meaning = self._by_meaning(filters, sorted(words, key=lambda doc: -words[doc].share))
         scores = {doc: _score(words.get(doc), meaning.get(doc)) for doc in {*words, *meaning}}
-        least = LEAST if meaning else LEAST_BY_WORDS
+        least = MIN_SCORE if meaning else MIN_LEXICAL_SCORE
         order = sorted(scores, key=lambda doc: (-scores[doc], doc))[:limit]
         return [
             self._neighbour(doc, scores[doc], words.get(doc), meaning.get(doc))
@@ -182,16 +182,18 @@ class Neighbourhood:
             for doc, best in scores.items()
         }
 
-    def _by_meaning(self, filters: Filters, others: Iterable[DocId]) -> dict[DocId, Nearness]:
+    def _by_meaning(
+        self, filters: Filters, others: Iterable[DocId]
+    ) -> dict[DocId, VectorSimilarity]:
         if self._space is None:
-            self.degraded = (unavailable("no passage has a vector yet", "kebab ingest"),)
+            self.degraded = (build_degraded("no passage has a vector yet", "kebab ingest"),)
             return {}
         try:
-            meaning = Meaning(self._library, self._space, list(self._chunks.values()))
+            meaning = DocumentVectors(self._library, self._space, list(self._chunks.values()))
             self.degraded = self._lacking(known=meaning.known)
             return meaning.nearness(filters, others)
         except _LOST as signal:
-            self.degraded = (unavailable(signal.text(), signal.advice()),)
+            self.degraded = (build_degraded(signal.text(), signal.advice()),)
             return {}
 
     def _lacking(self, *, known: bool) -> tuple[DegradedChannel, ...]:
@@ -207,31 +209,31 @@ class Neighbourhood:
             reason = "the model does not know the script of this document"
         else:
             reason = "no passage of this document has a vector yet"
-        return (unavailable(reason, hint),)
+        return (build_degraded(reason, hint),)
 
     def _neighbour(
-        self, doc: DocId, score: float, words: _Match | None, meaning: Nearness | None
-    ) -> Neighbour:
+        self, doc: DocId, score: float, words: _Match | None, meaning: VectorSimilarity | None
+    ) -> RelatedDocument:
         best = meaning.other if meaning else words.key if words else None
         keys = (self._library.allowed(Filters(doc_id=doc)) or [])[:_READ]
         read = {one.key: one for one in self._library.chunks([*keys, *([best] if best else [])])}
         other = read[best] if best else next(iter(read.values()))
-        return Neighbour(
+        return RelatedDocument(
             score=score,
             meaning=meaning.share if meaning else None,
             words=words.share if words else None,
             pair=self._pair(other, meaning),
-            terms=tuple(shared(self._words, (chunk.text for chunk in read.values()))),
+            terms=tuple(find_shared_words(self._words, (chunk.text for chunk in read.values()))),
         )
 
-    def _pair(self, other: StoredChunk, meaning: Nearness | None) -> Pair:
+    def _pair(self, other: StoredChunk, meaning: VectorSimilarity | None) -> PassagePair:
         own = self._chunks[meaning.own] if meaning else self._likest(other)
         common = self._words.within(own.text).keys() & self._words.within(other.text).keys()
         weights = {token: self._words.weights[token] for token in common}
-        return Pair(
+        return PassagePair(
             own=own,
             other=other,
-            snippet=snippet.cut(other.text, weights, _SNIPPET_CHARS),
+            snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
             cosine=meaning.cosine if meaning else None,
         )
 
@@ -246,9 +248,9 @@ class Neighbourhood:
         return max(self._chunks.values(), key=worth)
 
 
-def _score(words: _Match | None, meaning: Nearness | None) -> float:
+def _score(words: _Match | None, meaning: VectorSimilarity | None) -> float:
     """Return both kinds of evidence as one; what has no vectors is judged by its words alone."""
     by_words = words.share if words else 0.0
     if meaning is None:
         return by_words
-    return WORDS * by_words + (1 - WORDS) * meaning.share
+    return LEXICAL_SHARE * by_words + (1 - LEXICAL_SHARE) * meaning.share

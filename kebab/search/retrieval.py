@@ -12,30 +12,30 @@ from kebab.core.ports import LibraryReader
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
-from kebab.search.lexical import Words
-from kebab.search.query_parser import Question, parse
-from kebab.search.ranking import Listing, Merger, Order, Stages
-from kebab.search.snippet import Reading
-from kebab.search.vector import Channel, Nearness
+from kebab.search.lexical import WeightedTerms
+from kebab.search.query_parser import ParsedQuery, parse_query
+from kebab.search.ranking import ChannelResults, Merger, Order, StageTimer
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import VectorMatches, VectorRetriever
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval
 from kebab.wire.why import Standing
 
-POOL = 1000
+CANDIDATE_LIMIT = 1000
 """How many candidates each channel gives, whatever page is asked for: pages agree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
+class RankedCandidates:
     """Candidates in order with their fused evidence, and what made them."""
 
     order: Sequence[KeyedScore]
     method: Mode
     """The channels whose evidence the order is by."""
-    question: Question
+    question: ParsedQuery
     """What was asked in the end: without its phrases when no passage held them all."""
-    words: Words
-    lexical: Listing
-    vector: Listing
+    words: WeightedTerms
+    lexical: ChannelResults
+    vector: ChannelResults
     degraded: tuple[DegradedChannel, ...]
     fused: Mapping[Key, float] = field(default_factory=dict)
     """The evidence of both channels before anything was added to it."""
@@ -67,12 +67,12 @@ class Ranking:
 class Ranker:
     """Ranks the chunks of one snapshot."""
 
-    def __init__(self, library: LibraryReader, channel: Channel) -> None:
+    def __init__(self, library: LibraryReader, channel: VectorRetriever) -> None:
         self._library = library
         self._channel = channel
         self._merger = Merger(channel.vectors)
 
-    def rank(self, query: Query, stages: Stages, reading: Reading) -> Ranking:
+    def rank(self, query: Query, stages: StageTimer, reading: PassageCache) -> RankedCandidates:
         """Return the candidates of a query; without its phrases when none holds them all.
 
         `reading` keeps the passages that had to be looked into.
@@ -84,7 +84,9 @@ class Ranker:
         stages.note("parse", len(question.terms))
         return self.answer(question, query.mode, stages, reading)
 
-    def answer(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
+    def answer(
+        self, question: ParsedQuery, mode: Mode, stages: StageTimer, reading: PassageCache
+    ) -> RankedCandidates:
         """Return the candidates of a question, as `rank` does."""
         ranking = self._rank(question, mode, stages, reading)
         if ranking.order or not question.required:
@@ -95,15 +97,17 @@ class Ranker:
         loose = self._rank(replace(question, required=()), mode, stages, reading)
         return replace(loose, degraded=(*loose.degraded, words))
 
-    def _rank(self, question: Question, mode: Mode, stages: Stages, reading: Reading) -> Ranking:
+    def _rank(
+        self, question: ParsedQuery, mode: Mode, stages: StageTimer, reading: PassageCache
+    ) -> RankedCandidates:
         if mode is Mode.HYBRID and question.terms:
             self._channel.prepare(question)
-        words = lexical.weigh(self._library, question)
+        words = lexical.weigh_terms(self._library, question)
         if not question.terms:
             return self._listing(question, words, stages)
         found: list[KeyedScore] = []
         if mode is not Mode.VECTOR:
-            found = lexical.search(self._library, question, words, POOL)
+            found = lexical.search_lexical(self._library, question, words, CANDIDATE_LIMIT)
             stages.note("lexical", len(found), f"{len(words.terms)} terms")
         near = None if mode is Mode.LEXICAL else self._near(question, found, mode, stages)
         order = self._merger.order(question, words, found, near, reading)
@@ -111,10 +115,10 @@ class Ranker:
         return _found(question, order, words, found, near)
 
     def _near(
-        self, question: Question, found: Sequence[KeyedScore], mode: Mode, stages: Stages
-    ) -> Nearness | DegradedChannel:
+        self, question: ParsedQuery, found: Sequence[KeyedScore], mode: Mode, stages: StageTimer
+    ) -> VectorMatches | DegradedChannel:
         keys = [key for key, _ in found]
-        near = self._channel.ask(question, keys, POOL, mode)
+        near = self._channel.ask(question, keys, CANDIDATE_LIMIT, mode)
         if isinstance(near, DegradedChannel):
             stages.note("vector", 0, near.reason)
         else:
@@ -123,22 +127,24 @@ class Ranker:
             )
         return near
 
-    def _listing(self, question: Question, words: Words, stages: Stages) -> Ranking:
+    def _listing(
+        self, question: ParsedQuery, words: WeightedTerms, stages: StageTimer
+    ) -> RankedCandidates:
         """Return what passes the filters when a query holds nothing else."""
-        keys = (self._library.allowed(question.filters) or [])[:POOL]
+        keys = (self._library.allowed(question.filters) or [])[:CANDIDATE_LIMIT]
         stages.note("filter", len(keys))
-        return Ranking(
+        return RankedCandidates(
             order=[(key, 0.0) for key in keys],
             method=Mode.LEXICAL,
             question=question,
             words=words,
-            lexical=Listing(),
-            vector=Listing(),
+            lexical=ChannelResults(),
+            vector=ChannelResults(),
             degraded=(),
         )
 
 
-def understood(query: Query) -> Question:
+def understood(query: Query) -> ParsedQuery:
     """Return what a query asks for.
 
     Raises:
@@ -146,25 +152,25 @@ def understood(query: Query) -> Question:
     """
     if not query.text.strip():
         raise InvalidInput(field="$.query", cause="it is empty")
-    return parse(query.text, query.filters, prose=query.prose)
+    return parse_query(query.text, query.filters, prose=query.prose)
 
 
 def _found(
-    question: Question,
+    question: ParsedQuery,
     order: Order,
-    words: Words,
+    words: WeightedTerms,
     found: Sequence[KeyedScore],
-    near: Nearness | DegradedChannel | None,
-) -> Ranking:
+    near: VectorMatches | DegradedChannel | None,
+) -> RankedCandidates:
     """Return an order with the places of its candidates in each channel."""
-    vectors = near if isinstance(near, Nearness) else None
-    return Ranking(
+    vectors = near if isinstance(near, VectorMatches) else None
+    return RankedCandidates(
         order=order.ranked,
         method=order.method,
         question=question,
         words=words,
-        lexical=Listing(found),
-        vector=Listing(vectors.near, vectors.cosines) if vectors else Listing(),
+        lexical=ChannelResults(found),
+        vector=ChannelResults(vectors.near, vectors.cosines) if vectors else ChannelResults(),
         degraded=(near,) if isinstance(near, DegradedChannel) else (),
         fused=order.fused,
         lifts=order.lifts,
@@ -172,34 +178,36 @@ def _found(
     )
 
 
-NOWHERE = Standing(rank=None, score=None, candidate=False)
+UNRANKED = Standing(rank=None, score=None, candidate=False)
 
 
-class Depth:
+class DeepRanks:
     """Finds where passages stand in the channels of one ranking, however far down.
 
     A channel is asked again, for all it has, only where its list was full and a passage is not
     in it.
     """
 
-    def __init__(self, library: LibraryReader, channel: Channel) -> None:
+    def __init__(self, library: LibraryReader, channel: VectorRetriever) -> None:
         self._library = library
         self._channel = channel
 
-    def words(self, ranking: Ranking, keys: Collection[Key]) -> dict[Key, Standing]:
+    def words(self, ranking: RankedCandidates, keys: Collection[Key]) -> dict[Key, Standing]:
         """Return where passages stand by their words."""
         found = _listed(ranking.lexical, keys)
-        if len(found) < len(keys) and len(ranking.lexical.ranked) >= POOL:
-            all_ = lexical.search(
+        if len(found) < len(keys) and len(ranking.lexical.ranked) >= CANDIDATE_LIMIT:
+            all_ = lexical.search_lexical(
                 self._library, ranking.question, ranking.words, self._library.chunk_count()
             )
             found = _beyond(found, all_, keys)
         return found
 
-    def meaning(self, ranking: Ranking, keys: Collection[Key], mode: Mode) -> dict[Key, Standing]:
+    def meaning(
+        self, ranking: RankedCandidates, keys: Collection[Key], mode: Mode
+    ) -> dict[Key, Standing]:
         """Return where passages stand by their vectors."""
         found = _listed(ranking.vector, keys)
-        if len(found) < len(keys) and len(ranking.vector.ranked) >= POOL:
+        if len(found) < len(keys) and len(ranking.vector.ranked) >= CANDIDATE_LIMIT:
             count = self._library.chunk_count()
             near = self._channel.ask(ranking.question, keys, count, mode)
             if not isinstance(near, DegradedChannel):
@@ -207,7 +215,7 @@ class Depth:
         return found
 
 
-def ranks(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
+def find_standings(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
     """Return where passages stand in an order."""
     return {
         key: Standing(rank=rank, score=score, candidate=True)
@@ -216,7 +224,7 @@ def ranks(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Sta
     }
 
 
-def _listed(listing: Listing, keys: Collection[Key]) -> dict[Key, Standing]:
+def _listed(listing: ChannelResults, keys: Collection[Key]) -> dict[Key, Standing]:
     """Return those of the passages that a channel gave."""
     return {
         key: Standing(rank=rank, score=listing.scores[key], candidate=True)
@@ -229,7 +237,7 @@ def _beyond(
     listed: dict[Key, Standing], ordered: Sequence[KeyedScore], keys: Collection[Key]
 ) -> dict[Key, Standing]:
     """Return the standings with those of passages that only the whole order has."""
-    deep = ranks(ordered, keys)
+    deep = find_standings(ordered, keys)
     return {
         key: listed.get(key) or structs.replace(one, candidate=False) for key, one in deep.items()
     }

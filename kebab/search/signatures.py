@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Signatures: TypeAlias = NDArray[np.uint32]
     Pairs: TypeAlias = NDArray[np.int64]
 
-SIZE = 64
+SIGNATURE_SIZE = 64
 """Places in a signature: the estimate of a likeness of .7 is off by .06 (one sigma)."""
 
 _STEEP, _FLAT = 4, 3
@@ -44,17 +44,17 @@ _LOW = 0xFFFFFFFF
 _ODD = 0x9E3779B97F4A7C15
 
 
-def signatures(shingles: "Hashes", starts: "Places") -> "Signatures":
+def compute_signatures(shingles: "Hashes", starts: "Places") -> "Signatures":
     """Return the signature of each set, one a row; a set begins where the one before it ends."""
     import numpy as np
 
     rng = np.random.default_rng(_SEED)
-    factors = rng.integers(0, 1 << 31, SIZE, np.uint32) * np.uint32(2) + np.uint32(1)
-    offsets = rng.integers(0, 1 << 32, SIZE, np.uint32)
-    made = np.empty((len(starts), SIZE), np.uint32)
+    factors = rng.integers(0, 1 << 31, SIGNATURE_SIZE, np.uint32) * np.uint32(2) + np.uint32(1)
+    offsets = rng.integers(0, 1 << 32, SIGNATURE_SIZE, np.uint32)
+    made = np.empty((len(starts), SIGNATURE_SIZE), np.uint32)
     high = (shingles >> np.uint64(32)).astype(np.uint32)
     low = (shingles & np.uint64(_LOW)).astype(np.uint32)
-    for place in range(SIZE):
+    for place in range(SIGNATURE_SIZE):
         mixed = (high ^ offsets[place]) * factors[place] + low
         mixed ^= mixed >> np.uint32(15)
         mixed *= factors[place - 1]
@@ -62,7 +62,7 @@ def signatures(shingles: "Hashes", starts: "Places") -> "Signatures":
     return made
 
 
-def united(rows: "Signatures", starts: "Places") -> "Signatures":
+def merge_signatures(rows: "Signatures", starts: "Places") -> "Signatures":
     """Return the signatures of unions of sets that stand side by side."""
     import numpy as np
 
@@ -70,26 +70,29 @@ def united(rows: "Signatures", starts: "Places") -> "Signatures":
     return made
 
 
-def alike(rows: "Signatures", threshold: float) -> "Pairs":
+def find_candidate_pairs(rows: "Signatures", threshold: float) -> "Pairs":
     """Return the pairs of rows that may reach a likeness, each once."""
     import numpy as np
 
     width = _STEEP if threshold >= _STEEP_FROM else _FLAT
-    keys = [_key(rows[:, start : start + width]) for start in range(0, SIZE - width + 1, width)]
+    keys = [
+        _key(rows[:, start : start + width])
+        for start in range(0, SIGNATURE_SIZE - width + 1, width)
+    ]
     near = [
-        pairs[possible(rows, pairs, threshold)]
+        pairs[select_possible(rows, pairs, threshold)]
         for band, key in enumerate(keys)
         for pairs in _bucketed(key, keys[band - 1])
     ]
     return np.unique(np.concatenate(near), axis=0)
 
 
-def possible(rows: "Signatures", pairs: "Pairs", threshold: float) -> "NDArray[np.bool_]":
+def select_possible(rows: "Signatures", pairs: "Pairs", threshold: float) -> "NDArray[np.bool_]":
     """Return which pairs may reach a likeness, as far as their signatures tell."""
-    return estimates(rows, pairs) >= threshold - _SLACK
+    return estimate_similarities(rows, pairs) >= threshold - _SLACK
 
 
-def estimates(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.float64]":
+def estimate_similarities(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.float64]":
     """Return how alike the rows of each pair seem to be."""
     import numpy as np
 
@@ -128,7 +131,7 @@ if TYPE_CHECKING:
     Hashes: TypeAlias = NDArray[np.uint64]
     Places: TypeAlias = NDArray[np.int64]
 
-WIDTH = 3
+SHINGLE_WIDTH = 3
 """Tokens in a run: a changed word costs three shingles, and few texts share one by chance."""
 
 _KNOWN = 1 << 17
@@ -155,14 +158,14 @@ class Shingler:
         np = self._np
         tokens = [self._tokens(text) for text in texts]
         counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        padded = [one + [0] * (WIDTH - len(one)) for one in tokens]
+        padded = [one + [0] * (SHINGLE_WIDTH - len(one)) for one in tokens]
         lengths = np.fromiter(map(len, padded), np.int64, len(padded))
         flat = np.fromiter(chain.from_iterable(padded), np.uint64, lengths.sum())
         ends = np.cumsum(lengths)
-        whole = np.ones(max(0, len(flat) - WIDTH + 1), np.bool_)
-        for back in range(1, WIDTH):
+        whole = np.ones(max(0, len(flat) - SHINGLE_WIDTH + 1), np.bool_)
+        for back in range(1, SHINGLE_WIDTH):
             whole[ends[:-1] - back] = False
-        starts = np.concatenate([[0], np.cumsum(lengths - WIDTH + 1)[:-1]]).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths - SHINGLE_WIDTH + 1)[:-1]]).astype(np.int64)
         return self._runs(flat)[whole], starts, counts
 
     def of(self, texts: Sequence[str]) -> "Hashes":
@@ -173,7 +176,7 @@ class Shingler:
     def _runs(self, flat: "Hashes") -> "Hashes":
         """Return a number for each run of tokens."""
         np = self._np
-        last = len(flat) - WIDTH + 1
+        last = len(flat) - SHINGLE_WIDTH + 1
         runs = np.zeros(max(0, last), np.uint64)
         for place, odd in enumerate(_ODD_MULTIPLIER):
             runs += flat[place : place + len(runs)] * np.uint64(odd)
@@ -200,7 +203,7 @@ class _Numbers(dict[str, tuple[int, ...]]):
         return made
 
 
-def jaccard(left: "Hashes", right: "Hashes") -> float:
+def compute_jaccard(left: "Hashes", right: "Hashes") -> float:
     """Return what two sets of shingles share of all that they hold."""
     import numpy as np
 
@@ -214,7 +217,7 @@ def _number(token: str) -> int:
     return int.from_bytes(raw, "little")
 
 
-LEAST_TOKENS = 20
+MIN_TOKENS = 20
 """Shorter passages (a lone heading, a link) repeat everywhere and tell nothing."""
 
 _BATCH = 1024
@@ -223,7 +226,7 @@ _DIGEST = 12
 
 
 @dataclass(slots=True)
-class Gathered:
+class SignedPassages:
     """Passages by place, those of one document side by side; texts and contents as digests."""
 
     keys: list[Key] = field(default_factory=list)
@@ -253,9 +256,9 @@ class Gathered:
         return np.array(self.begins, np.int64)
 
 
-def gather(library: LibraryReader, filters: Filters, report: Report) -> Gathered:
+def sign_passages(library: LibraryReader, filters: Filters, report: Report) -> SignedPassages:
     """Return the passages of all documents that pass the filters."""
-    found = Gathered()
+    found = SignedPassages()
     shingler = Shingler()
     total = None if filters.active else library.chunk_count()
     last: DocId | None = None
@@ -270,7 +273,7 @@ def gather(library: LibraryReader, filters: Filters, report: Report) -> Gathered
             found.texts.append(_digest(passage.text))
         shingles, starts, counts = shingler.cut([passage.text for passage in batch])
         found.counts.extend(counts.tolist())
-        found.parts.append(signatures(shingles, starts))
+        found.parts.append(compute_signatures(shingles, starts))
         if len(found.keys) % _TOLD_EVERY == 0:
             report(_told(len(found.keys), total))
     return found

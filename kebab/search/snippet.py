@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Snippet, StoredChunk
-from kebab.search.query_intent import together
+from kebab.search.query_intent import token_set_of_all
 from kebab.text.graphemes import snap_to_grapheme
 from kebab.text.normalize import normalize_for_index
 from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters, split_units
@@ -31,7 +31,7 @@ class Match:
     weight: float
 
 
-def matches(text: str, weights: Mapping[str, float]) -> list[Match]:
+def find_matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
     telling = _telling(text, weights)
     found: list[Match] = []
@@ -116,7 +116,7 @@ class _Window(NamedTuple):
         return self.end - self.start
 
 
-def cut(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
+def cut_snippet(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
     """Return the window of at most `chars` code points that holds the most telling matches.
 
     Args:
@@ -124,7 +124,7 @@ def cut(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
         weights: What each token of the query is worth.
         chars: The bound, in code points.
     """
-    found = matches(text, weights)
+    found = find_matches(text, weights)
     window = _window(text, found, chars)
     inside = [
         (one.start - window.start, min(one.end, window.end) - window.start)
@@ -233,7 +233,7 @@ def _merged(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-class Reading:
+class PassageCache:
     """The passages of one search."""
 
     def __init__(self, library: LibraryReader) -> None:
@@ -260,4 +260,4 @@ class Reading:
 
     def tokens(self, chunk: StoredChunk) -> frozenset[str]:
         """Return the tokens of a passage with its title and headings."""
-        return together((chunk.title, *chunk.heading_path)).union(self.body(chunk))
+        return token_set_of_all((chunk.title, *chunk.heading_path)).union(self.body(chunk))

@@ -21,7 +21,7 @@ from kebab.errors.catalog import (
 from kebab.errors.signal import Signal
 from kebab.errors.system import needed
 from kebab.search import lexical
-from kebab.search.query_parser import Question
+from kebab.search.query_parser import ParsedQuery
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _ANY_REVISION = 0
 """The vector of a question does not depend on the index."""
 
 
-class QueryVectors:
+class QueryVectorCache:
     """Embeds questions, each once as long as the cache remembers."""
 
     def __init__(self, cache: AnswerCache | None) -> None:
@@ -83,7 +83,7 @@ _LOST: tuple[type[Signal], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """Which chunks may answer: `allowed` in rising order (None: all), without the excluded."""
 
     allowed: Sequence[Key] | None = None
@@ -91,7 +91,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nearness:
+class VectorMatches:
     """What the channel found: the nearest chunks in order, and every cosine that is known."""
 
     near: Sequence[KeyedScore]
@@ -101,15 +101,15 @@ class Nearness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
+class VectorRetriever:
     """The channel of one knowledge base; its parts are built when they are first needed."""
 
     library: LibraryReader
     vectors: Callable[[], Vectors | None]
     embedder: Callable[[], Embedder]
-    memory: QueryVectors
+    memory: QueryVectorCache
 
-    def prepare(self, question: Question) -> None:
+    def prepare(self, question: ParsedQuery) -> None:
         """Let the model load beside the search by words; what goes wrong shows when it is asked."""
         with suppress(*_LOST):
             embedder, text = self.embedder(), question.plain
@@ -118,8 +118,8 @@ class Channel:
                 embedder.prepare()
 
     def ask(
-        self, question: Question, candidates: Collection[Key], limit: int, mode: Mode
-    ) -> Nearness | DegradedChannel:
+        self, question: ParsedQuery, candidates: Collection[Key], limit: int, mode: Mode
+    ) -> VectorMatches | DegradedChannel:
         """Return the nearest chunks, with the cosines of the candidates; or why there are none.
 
         Raises:
@@ -134,20 +134,20 @@ class Channel:
         except _LOST as signal:
             if mode is Mode.VECTOR:
                 raise
-            return unavailable(signal.text(), signal.advice())
+            return build_degraded(signal.text(), signal.advice())
 
     def _ask(
-        self, question: Question, candidates: Collection[Key], limit: int
-    ) -> Nearness | DegradedChannel:
+        self, question: ParsedQuery, candidates: Collection[Key], limit: int
+    ) -> VectorMatches | DegradedChannel:
         embedder = self.embedder()
         if not embedder.supports(question.plain):
-            return unavailable(f"{embedder.version} does not know the script of this query")
+            return build_degraded(f"{embedder.version} does not know the script of this query")
         vectors = self.vectors()
         if vectors is None or not vectors.count():
-            return unavailable("no passage has a vector yet", "kebab ingest")
+            return build_degraded("no passage has a vector yet", "kebab ingest")
         query, remembered = self.memory.embed(embedder, question.plain)
-        near = nearest(self.library, vectors, query, limit, scope(self.library, question))
-        return Nearness(
+        near = find_nearest(self.library, vectors, query, limit, find_scope(self.library, question))
+        return VectorMatches(
             near=near,
             cosines=_cosines(vectors, query, near, candidates),
             model=embedder.profile,
@@ -155,15 +155,15 @@ class Channel:
         )
 
 
-def scope(library: LibraryReader, question: Question) -> Scope:
+def find_scope(library: LibraryReader, question: ParsedQuery) -> SearchScope:
     """Return which chunks pass the filters and hold every required phrase but nothing excluded."""
-    held = lexical.held(library, question)
+    held = lexical.find_required(library, question)
     allowed = library.allowed(question.filters) if held is None else held
-    return Scope(allowed, frozenset(lexical.left_out(library, question)))
+    return SearchScope(allowed, frozenset(lexical.find_excluded(library, question)))
 
 
-def nearest(
-    library: LibraryReader, vectors: Vectors, query: "Vector", limit: int, within: Scope
+def find_nearest(
+    library: LibraryReader, vectors: Vectors, query: "Vector", limit: int, within: SearchScope
 ) -> list[KeyedScore]:
     """Return the nearest chunks of a scope that the snapshot holds.
 
@@ -190,6 +190,6 @@ def _cosines(
     return {**known, **(vectors.cosines(query, missing) if missing else {})}
 
 
-def unavailable(reason: str, hint: str | None = None) -> DegradedChannel:
+def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:
     """Return that the channel could not answer, and what would bring it back."""
     return DegradedChannel(channel="vector", reason=reason, hint=hint)

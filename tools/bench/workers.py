@@ -27,7 +27,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 def index_folder(folder: str, version: str, counter: str) -> int:
     """Index a folder with synthetic vectors by the real pipeline, and print the counts."""
-    from kebab.ingest.ports import IngestPorts, IngestRequest
+    from kebab.ingest.job import IngestPorts, IngestRequest
     from kebab.ingest.run import run
     from tools.bench.synthetic_vectors import SyntheticEmbedder
 
@@ -96,11 +96,11 @@ def time_calls(call: Callable[[str], object], texts: Sequence[str]) -> list[floa
 def _time_word_index(texts: Sequence[str]) -> list[float]:
     """Return the times of the word index of SQLite alone for the same words."""
     from kebab.core.queries import Filters
-    from kebab.search.lexical import match_expression
+    from kebab.search.lexical import build_match_expression
     from kebab.text.tokenizer import build_query_terms
 
     def search_words(text: str) -> object:
-        match = match_expression(build_query_terms(text), (), ())
+        match = build_match_expression(build_query_terms(text), (), ())
         return reader.lexical(match, Filters(), _HITS) if match else []
 
     with _build_app_context().reader() as reader:

@@ -4,7 +4,7 @@ from kebab.core.chunks import Chunk, ChunkRow, embed_text
 from kebab.core.documents import DocumentRow, FileStamp, Source, VectorRow
 from kebab.core.ids import chunk_id, digest, doc_id
 from kebab.search.engine import SearchEngine
-from kebab.search.lexical import WEIGHTS
+from kebab.search.lexical import COLUMN_WEIGHTS
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.text.tokenizer import tokenize
@@ -30,7 +30,7 @@ class Base:
             self._embed()
 
     def reader(self):
-        self.readers.append(SqliteReader(self.folder, WEIGHTS))
+        self.readers.append(SqliteReader(self.folder, COLUMN_WEIGHTS))
         return self.readers[-1]
 
     def engine(self, **parts):

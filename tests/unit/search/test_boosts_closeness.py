@@ -1,13 +1,13 @@
 import pytest
 
-from kebab.search.boosts import closeness
+from kebab.search.boosts import compute_proximity
 
 _WEIGHTS = {"oil": 2.0, "embargo": 3.0, "nixon": 1.0}
 _ASKED = ("oil", "embargo", "nixon")
 
 
 def _closeness(text, asked=_ASKED):
-    return closeness(text.split(), asked, _WEIGHTS)
+    return compute_proximity(text.split(), asked, _WEIGHTS)
 
 
 def test_neighbours_side_by_side_are_as_close_as_can_be():
@@ -33,7 +33,7 @@ def test_a_pair_weighs_as_its_commoner_word():
 
 
 def test_a_word_that_is_worth_nothing_stands_between_no_pair():
-    assert closeness(["oil", "embargo"], ("oil", "of", "embargo"), _WEIGHTS) == 1
+    assert compute_proximity(["oil", "embargo"], ("oil", "of", "embargo"), _WEIGHTS) == 1
 
 
 def test_one_word_has_no_neighbours():

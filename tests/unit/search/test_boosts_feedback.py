@@ -3,7 +3,7 @@ import pytest
 
 from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.search.boosts import again
+from kebab.search.boosts import apply_relevance_feedback
 from tests.fakes.vectors import MemoryVectors
 
 _FIRST, _ALIKE, _OTHER = Key(1), Key(2), Key(3)
@@ -30,7 +30,7 @@ def cosines(vectors):
 def test_the_cosines_are_those_of_question_and_passage_together(vectors, cosines):
     together = _unit(*(_unit(1, 0, 0.2) + 0.5 * _unit(1, 1, 0)))
 
-    found = again(cosines, _FIRST, 0.5, vectors)
+    found = apply_relevance_feedback(cosines, _FIRST, 0.5, vectors)
 
     expected = vectors.cosines(together, [_FIRST, _ALIKE, _OTHER])
     assert found == pytest.approx(expected, abs=1e-5)
@@ -39,11 +39,11 @@ def test_the_cosines_are_those_of_question_and_passage_together(vectors, cosines
 def test_what_is_like_the_best_passage_rises(vectors, cosines):
     assert cosines[_ALIKE] < cosines[_OTHER]
 
-    found = again(cosines, _FIRST, 1.0, vectors)
+    found = apply_relevance_feedback(cosines, _FIRST, 1.0, vectors)
 
     assert found[_FIRST] > found[_ALIKE] > found[_OTHER]
 
 
 @pytest.mark.parametrize(("first", "weight"), [(Key(9), 1.0), (_FIRST, 0.0)])
 def test_without_a_passage_or_a_weight_nothing_changes(vectors, cosines, first, weight):
-    assert again(cosines, first, weight, vectors) == cosines
+    assert apply_relevance_feedback(cosines, first, weight, vectors) == cosines

@@ -3,18 +3,22 @@ import pytest
 from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.search import lexical
-from kebab.search.boosts import lifts, raised
-from kebab.search.query_intent import aim
-from kebab.search.query_parser import parse
-from kebab.search.snippet import Reading
+from kebab.search.boosts import add_boost, compute_boosts
+from kebab.search.query_intent import classify_intent
+from kebab.search.query_parser import parse_query
+from kebab.search.snippet import PassageCache
 
 
 def _lifts(base, text):
     reader = base.reader()
-    question = parse(text, Filters())
-    words = lexical.weigh(reader, question)
-    shares = lexical.evidence(lexical.search(reader, question, words, 100), words)
-    return dict(lifts(question, aim(question), words, shares, shares, Reading(reader)))
+    question = parse_query(text, Filters())
+    words = lexical.weigh_terms(reader, question)
+    shares = lexical.compute_evidence(lexical.search_lexical(reader, question, words, 100), words)
+    return dict(
+        compute_boosts(
+            question, classify_intent(question), words, shares, shares, PassageCache(reader)
+        )
+    )
 
 
 @pytest.fixture
@@ -46,7 +50,7 @@ def test_a_need_spreads_and_nothing_else(notes):
 
 
 def test_each_lift_is_added_to_those_it_is_for():
-    assert raised({Key(1): 0.5, Key(2): 0.4}, {Key(2): 0.2}) == pytest.approx(
+    assert add_boost({Key(1): 0.5, Key(2): 0.4}, {Key(2): 0.2}) == pytest.approx(
         {Key(1): 0.5, Key(2): 0.6}
     )
 
@@ -55,14 +59,16 @@ def test_who_owns_a_passage_is_asked_only_where_it_matters(notes):
     reader = notes.reader()
     asked = []
 
-    class Watched(Reading):
+    class Watched(PassageCache):
         def documents(self, keys):
             asked.append(set(keys))
             return super().documents(keys)
 
-    question = parse("where is the pump seal", Filters())
-    words = lexical.weigh(reader, question)
+    question = parse_query("where is the pump seal", Filters())
+    words = lexical.weigh_terms(reader, question)
     scores = {Key(9): 0.5}
-    dict(lifts(question, aim(question), words, scores, scores, Watched(reader)))
+    dict(
+        compute_boosts(question, classify_intent(question), words, scores, scores, Watched(reader))
+    )
 
     assert asked == []

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.ids import DocNumber, Key
-from kebab.search.boosts import handicap
+from kebab.search.boosts import compute_diversity_penalty
 
 
 def test_each_further_passage_of_a_document_loses_a_step_more():
@@ -13,10 +13,10 @@ def test_each_further_passage_of_a_document_loses_a_step_more():
         Key(4): DocNumber(1),
     }
 
-    found = handicap(ranked, owners, 0.1)
+    found = compute_diversity_penalty(ranked, owners, 0.1)
 
     assert found == pytest.approx({Key(1): 0.0, Key(2): -0.1, Key(3): 0.0, Key(4): -0.2})
 
 
 def test_what_nobody_owns_loses_nothing():
-    assert handicap([Key(1)], {}, 0.1) == {}
+    assert compute_diversity_penalty([Key(1)], {}, 0.1) == {}

@@ -3,7 +3,7 @@ import pytest
 from kebab.core.ids import doc_id
 from kebab.core.model_profile import CosineScale
 from kebab.core.queries import Filters
-from kebab.search.document_similarity import Meaning, Space
+from kebab.search.document_similarity import DocumentVectors, VectorSpace
 
 PLAIN = CosineScale(0.0, 1.0)
 
@@ -12,7 +12,7 @@ def meaning(base, path, scale=PLAIN):
     """Return what the vectors say of a document."""
     reader = base.reader()
     chunks = reader.chunks(reader.allowed(Filters(doc_id=doc_id("notes", path))))
-    return Meaning(reader, Space(vectors=base.vectors, scale=scale), chunks)
+    return DocumentVectors(reader, VectorSpace(vectors=base.vectors, scale=scale), chunks)
 
 
 def near(base, path, *, filters=None, others=(), scale=PLAIN):

@@ -3,7 +3,7 @@ import random
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.duplicates import find
+from kebab.search.duplicates import find_duplicates
 
 WORDS = [f"word{number}" for number in range(4000)]
 KOREAN = "백업을 복원하기 전에 저장소를 먼저 검사하고 오류가 없는지 반드시 확인한 다음에 시작한다"
@@ -24,7 +24,7 @@ def edited(text, *places):
 def groups(base, threshold=0.7, *, filters=None, exact=False):
     """Return each group as unit, exactness and the places of its members."""
     reader = base.reader()
-    found = find(reader, threshold, filters or Filters(), exact=exact).groups
+    found = find_duplicates(reader, threshold, filters or Filters(), exact=exact).groups
     return [
         (
             one.unit,
@@ -43,13 +43,13 @@ def test_without_copies_there_are_no_groups(base):
     base.add("a.md", prose(1), prose(2))
     base.add("b.md", prose(3))
 
-    found = find(base.reader(), 0.7, Filters())
+    found = find_duplicates(base.reader(), 0.7, Filters())
 
     assert (found.groups, found.compared) == ([], 3)
 
 
 def test_an_empty_library_has_no_groups(base):
-    assert find(base.reader(), 0.7, Filters()).compared == 0
+    assert find_duplicates(base.reader(), 0.7, Filters()).compared == 0
 
 
 def test_documents_of_the_same_text_are_a_group_and_their_passages_are_not(base):
@@ -72,7 +72,7 @@ def test_an_edited_copy_is_near(base):
     base.add("b.md", edited(prose(1), 10, 60))
     reader = base.reader()
 
-    (group,) = find(reader, 0.7, Filters()).groups
+    (group,) = find_duplicates(reader, 0.7, Filters()).groups
 
     assert (group.unit, group.exact) == ("document", False)
     assert [copy.likeness for copy in group.copies] == [1.0, pytest.approx(72 / 84)]

@@ -1,38 +1,40 @@
 from itertools import combinations
 
-from kebab.search.duplicates import Cluster, adjacent, led
+from kebab.search.duplicates import Cluster, build_adjacency, cluster_by_leader
 
 
 def all_of(count):
-    return adjacent(combinations(range(count), 2))
+    return build_adjacency(combinations(range(count), 2))
 
 
 def test_partners_are_known_from_both_sides_in_order():
-    assert adjacent([(7, 3), (1, 7)]) == {1: [7], 3: [7], 7: [3, 1]}
-    assert adjacent([]) == {}
+    assert build_adjacency([(7, 3), (1, 7)]) == {1: [7], 3: [7], 7: [3, 1]}
+    assert build_adjacency([]) == {}
 
 
 def test_the_first_item_leads_those_that_are_like_it():
-    found = list(led(all_of(5), lambda one, other: 0.1 + 0.8 * ((one + other) % 2 == 0), 0.7))
+    found = list(
+        cluster_by_leader(all_of(5), lambda one, other: 0.1 + 0.8 * ((one + other) % 2 == 0), 0.7)
+    )
 
     assert [one.items for one in found] == [(0, 2, 4), (1, 3)]
     assert found[0].likeness[0] == 1.0
 
 
 def test_members_bring_their_partners_along():
-    found = list(led(adjacent([(0, 1), (1, 2), (2, 3)]), lambda *_: 0.9, 0.7))
+    found = list(cluster_by_leader(build_adjacency([(0, 1), (1, 2), (2, 3)]), lambda *_: 0.9, 0.7))
 
     assert found == [Cluster((0, 1, 2, 3), (1.0, 0.9, 0.9, 0.9))]
 
 
 def test_the_ends_of_a_chain_do_not_meet():
-    found = list(led(all_of(6), lambda one, other: 1 - 0.2 * abs(one - other), 0.7))
+    found = list(cluster_by_leader(all_of(6), lambda one, other: 1 - 0.2 * abs(one - other), 0.7))
 
     assert [one.items for one in found] == [(0, 1), (2, 3), (4, 5)]
 
 
 def test_what_is_like_nothing_is_no_cluster():
-    assert list(led(adjacent([(0, 1)]), lambda *_: 0.0, 0.7)) == []
+    assert list(cluster_by_leader(build_adjacency([(0, 1)]), lambda *_: 0.0, 0.7)) == []
 
 
 def test_a_crowd_costs_no_more_than_its_pairs():
@@ -43,5 +45,5 @@ def test_a_crowd_costs_no_more_than_its_pairs():
         asked.append((one, other))
         return 0.5
 
-    assert list(led(adjacent(pairs), half, 0.7)) == []
+    assert list(cluster_by_leader(build_adjacency(pairs), half, 0.7)) == []
     assert len(asked) <= len(pairs)

@@ -3,16 +3,16 @@ import pytest
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search.explain import Explainer
-from kebab.search.vector import Channel, QueryVectors
+from kebab.search.vector import QueryVectorCache, VectorRetriever
 
 
 def _explained(base, text, path, **given):
     reader = base.reader()
-    channel = Channel(
+    channel = VectorRetriever(
         library=reader,
         vectors=lambda: base.vectors,
         embedder=lambda: base.embedder,
-        memory=QueryVectors(None),
+        memory=QueryVectorCache(None),
     )
     keys = reader.allowed(Filters(path_glob=path)) or []
     return Explainer(reader, channel).explain(Query(text=text, **given), reader.chunks(keys))

@@ -1,8 +1,13 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.explain_terms import BrokenCondition, active, barriers, lifted
-from kebab.search.query_parser import parse
+from kebab.search.explain_terms import (
+    BrokenCondition,
+    active_filters,
+    find_broken_conditions,
+    remove_conditions,
+)
+from kebab.search.query_parser import parse_query
 
 
 @pytest.fixture
@@ -15,7 +20,7 @@ def note(base):
 def _found(base, text, **filters):
     reader = base.reader()
     passages = [one for one in reader.chunks([1, 2]) if one.path == "a.md"]
-    return barriers(reader, parse(text, Filters(**filters)), passages)
+    return find_broken_conditions(reader, parse_query(text, Filters(**filters)), passages)
 
 
 def _names(barred):
@@ -48,19 +53,19 @@ def test_an_excluded_word_bars_the_passages_that_hold_it(note):
 
 
 def test_a_document_without_passages_has_no_barriers(note):
-    assert barriers(note.reader(), parse("oil tag:x", Filters()), []) == {}
+    assert find_broken_conditions(note.reader(), parse_query("oil tag:x", Filters()), []) == {}
 
 
 def test_what_is_lifted_is_gone_and_the_rest_stays():
-    question = parse('"oil embargo" "red sea" -gas tag:x lang:en', Filters())
+    question = parse_query('"oil embargo" "red sea" -gas tag:x lang:en', Filters())
     embargo, sea = question.required
     (gas,) = question.excluded
 
-    left = lifted(
+    left = remove_conditions(
         question,
         [BrokenCondition("filter", filter="tag"), BrokenCondition("phrase", phrase=embargo)],
     )
 
-    assert active(left.filters) == {"lang": ("en",)}
+    assert active_filters(left.filters) == {"lang": ("en",)}
     assert (left.required, left.excluded) == ((sea,), (gas,))
-    assert lifted(question, [BrokenCondition("exclusion", phrase=gas)]).excluded == ()
+    assert remove_conditions(question, [BrokenCondition("exclusion", phrase=gas)]).excluded == ()

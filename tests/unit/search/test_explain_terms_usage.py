@@ -1,7 +1,7 @@
 from kebab.core.queries import Filters
 from kebab.search import lexical
-from kebab.search.explain_terms import held, uses
-from kebab.search.query_parser import parse
+from kebab.search.explain_terms import describe_terms, find_held_terms
+from kebab.search.query_parser import parse_query
 from kebab.wire.why import HeldTerms
 
 SKY = "the sky"
@@ -9,8 +9,8 @@ SKY = "the sky"
 
 def _uses(base, text):
     reader = base.reader()
-    question = parse(text, Filters())
-    return uses(reader, question, lexical.weigh(reader, question))
+    question = parse_query(text, Filters())
+    return describe_terms(reader, question, lexical.weigh_terms(reader, question))
 
 
 def test_each_term_has_its_use_and_how_many_passages_hold_it(base):
@@ -52,9 +52,9 @@ def test_where_the_terms_stand_is_told_by_column(base):
     base.add("b.md", SKY)
     base.add("c.md", SKY)
     reader = base.reader()
-    words = lexical.weigh(reader, parse("crisis oil embargos", Filters()))
+    words = lexical.weigh_terms(reader, parse_query("crisis oil embargos", Filters()))
 
-    found = held(words, reader.chunks([1])[0])
+    found = find_held_terms(words, reader.chunks([1])[0])
 
     assert found == HeldTerms(title=["oil"], headings=["crisi"], body=["embargo"])
 
@@ -64,6 +64,6 @@ def test_a_single_sign_of_a_script_without_blanks_is_found_by_its_beginning(base
     base.add("b.md", SKY)
     base.add("c.md", SKY)
     reader = base.reader()
-    words = lexical.weigh(reader, parse("京", Filters()))
+    words = lexical.weigh_terms(reader, parse_query("京", Filters()))
 
-    assert held(words, reader.chunks([1])[0]).body == ["京"]
+    assert find_held_terms(words, reader.chunks([1])[0]).body == ["京"]

@@ -5,7 +5,7 @@ import pytest
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search import explain_verdict, retrieval
 from kebab.search.explain_verdict import Verdict
-from kebab.search.retrieval import NOWHERE
+from kebab.search.retrieval import UNRANKED
 from kebab.wire.why import Standing
 from tests.unit.search.test_explain import _explained
 
@@ -20,7 +20,9 @@ def notes(base):
 
 
 def _verdict(base, text, path, **given):
-    return explain_verdict.verdict(_explained(base, text, path, **given), Query(text=text, **given))
+    return explain_verdict.build_verdict(
+        _explained(base, text, path, **given), Query(text=text, **given)
+    )
 
 
 def test_a_hit_is_found_at_its_rank(notes):
@@ -95,15 +97,15 @@ def test_a_missing_vector_has_its_reason(notes, state, reason, remedy):
     chunk = explained.best.chunk._replace(vector_state=state)
     explained = replace(explained, accounts=(replace(explained.best, chunk=chunk),))
 
-    found = explain_verdict.verdict(explained, Query(text="oil"))
+    found = explain_verdict.build_verdict(explained, Query(text="oil"))
 
     text = f"lost: no term that was asked for occurs in it and {reason}"
     assert found == Verdict("no_match", text, remedy)
 
 
 def test_a_passage_beyond_the_candidates_is_too_far(notes, monkeypatch):
-    monkeypatch.setattr(retrieval, "POOL", 1)
-    monkeypatch.setattr(retrieval, "POOL", 1)
+    monkeypatch.setattr(retrieval, "CANDIDATE_LIMIT", 1)
+    monkeypatch.setattr(retrieval, "CANDIDATE_LIMIT", 1)
 
     found = _verdict(notes, "embargo began dear", "b.md")
 
@@ -115,9 +117,9 @@ def test_a_passage_beyond_the_candidates_is_too_far(notes, monkeypatch):
 def test_by_meaning_alone_words_are_not_spoken_of(notes):
     explained = _explained(notes, "oil", "b.md")
     far = Standing(rank=5000, score=0.1, candidate=False)
-    best = replace(explained.best, place=None, final=NOWHERE, words=NOWHERE, meaning=far)
+    best = replace(explained.best, place=None, final=UNRANKED, words=UNRANKED, meaning=far)
 
-    found = explain_verdict.verdict(
+    found = explain_verdict.build_verdict(
         replace(explained, accounts=(best,)), Query(text="oil", mode=Mode.VECTOR)
     )
 
@@ -133,7 +135,7 @@ def test_what_is_not_shown_says_why(notes, withheld, kind, remedy):
     explained = _explained(notes, "oil", "b.md")
     best = replace(explained.best, place=None, withheld=withheld)
 
-    found = explain_verdict.verdict(
+    found = explain_verdict.build_verdict(
         replace(explained, accounts=(best,)), Query(text="oil", per_doc=1)
     )
 

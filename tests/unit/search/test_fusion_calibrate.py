@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from kebab.core.queries import Confidence
-from kebab.search.fusion import Calibration, confidence, standing
+from kebab.search.fusion import Calibration, classify_confidence, compute_relative_evidence
 
 
 def test_the_first_hit_is_worth_the_conviction():
@@ -39,12 +39,12 @@ def test_a_best_hit_without_evidence_is_no_error(best):
     ],
 )
 def test_scores_have_three_names(score, expected):
-    assert confidence(score) is expected
+    assert classify_confidence(score) is expected
 
 
 def test_the_standing_of_a_hit_is_its_share_of_the_best_evidence():
     scale = Calibration(conviction=0.7, best=0.5)
 
-    assert standing(scale.score(0.4), scale.conviction) == pytest.approx(0.8)
-    assert standing(scale.score(0.5), scale.conviction) == 1
-    assert standing(0.0, 0.0) == 0
+    assert compute_relative_evidence(scale.score(0.4), scale.conviction) == pytest.approx(0.8)
+    assert compute_relative_evidence(scale.score(0.5), scale.conviction) == 1
+    assert compute_relative_evidence(0.0, 0.0) == 0

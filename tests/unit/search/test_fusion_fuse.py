@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.ids import Key
-from kebab.search.fusion import fuse, lexical_share, rank_by_score
+from kebab.search.fusion import compute_lexical_share, fuse, rank_by_score
 
 
 def _keyed(scores):
@@ -25,9 +25,13 @@ def test_ties_go_to_the_smaller_key():
 
 
 def test_words_weigh_more_where_the_model_does_not_know_the_language():
-    assert lexical_share(0.0, 0.0) > lexical_share(0.5, 0.0) > lexical_share(1.0, 0.0)
+    assert (
+        compute_lexical_share(0.0, 0.0)
+        > compute_lexical_share(0.5, 0.0)
+        > compute_lexical_share(1.0, 0.0)
+    )
 
 
 def test_words_weigh_less_where_a_need_is_told_in_many():
-    assert lexical_share(1.0, 1.0) < lexical_share(1.0, 0.0)
-    assert lexical_share(0.0, 1.0) == lexical_share(0.0, 0.0)
+    assert compute_lexical_share(1.0, 1.0) < compute_lexical_share(1.0, 0.0)
+    assert compute_lexical_share(0.0, 1.0) == compute_lexical_share(0.0, 0.0)

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.model_profile import LanguageTrust
-from kebab.search.fusion import trust
+from kebab.search.fusion import estimate_trust
 
 _OF_ENGLISH = LanguageTrust(english=1.0, other=0.0)
 _OF_ALL = LanguageTrust(english=1.0, other=1.0)
@@ -18,23 +18,23 @@ _CODE = (
 
 @pytest.mark.parametrize(("text", "expected"), [(_ENGLISH, 1.0), (_GERMAN, 0.0), (_CODE, 0.0)])
 def test_a_model_of_english_is_trusted_on_english(text, expected):
-    assert trust(_OF_ENGLISH, [text]) == expected
+    assert estimate_trust(_OF_ENGLISH, [text]) == expected
 
 
 def test_a_model_of_many_languages_is_trusted_on_all():
-    assert trust(_OF_ALL, [_GERMAN]) == 1
+    assert estimate_trust(_OF_ALL, [_GERMAN]) == 1
 
 
 def test_a_mixture_is_trusted_in_part():
-    assert 0 < trust(_OF_ENGLISH, [_ENGLISH, _GERMAN * 9]) < 1
+    assert 0 < estimate_trust(_OF_ENGLISH, [_ENGLISH, _GERMAN * 9]) < 1
 
 
 def test_a_few_words_are_not_judged():
-    assert trust(_OF_ENGLISH, ["Der Teig ruht"]) == 1
+    assert estimate_trust(_OF_ENGLISH, ["Der Teig ruht"]) == 1
 
 
 def test_the_levels_of_the_model_bound_the_trust():
     levels = LanguageTrust(english=0.9, other=0.4)
 
-    assert trust(levels, [_ENGLISH]) == pytest.approx(0.9)
-    assert trust(levels, [_GERMAN]) == pytest.approx(0.4)
+    assert estimate_trust(levels, [_ENGLISH]) == pytest.approx(0.9)
+    assert estimate_trust(levels, [_GERMAN]) == pytest.approx(0.4)

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.queries import Filters
 from kebab.search import lexical
-from kebab.search.query_parser import parse
+from kebab.search.query_parser import parse_query
 from kebab.text.tokenizer import Term
 
 
@@ -14,8 +14,8 @@ def library(base):
 
 
 def _weighed(library, text):
-    question = parse(text, Filters())
-    return question, lexical.weigh(library, question)
+    question = parse_query(text, Filters())
+    return question, lexical.weigh_terms(library, question)
 
 
 def test_words_in_most_passages_are_not_asked_for_beside_telling_ones(library):
@@ -28,15 +28,15 @@ def test_words_in_most_passages_are_not_asked_for_beside_telling_ones(library):
 def test_words_in_most_passages_are_asked_for_when_nothing_else_is_there(library):
     question, words = _weighed(library, "common")
 
-    assert len(lexical.search(library, question, words, 10)) == 6
+    assert len(lexical.search_lexical(library, question, words, 10)) == 6
 
 
 def test_what_the_index_does_not_hold_lowers_the_evidence(library):
     question, words = _weighed(library, "rare")
     _, more = _weighed(library, "rare absent unheard")
-    found = lexical.search(library, question, words, 10)
+    found = lexical.search_lexical(library, question, words, 10)
 
-    full, partial = lexical.evidence(found, words), lexical.evidence(found, more)
+    full, partial = lexical.compute_evidence(found, words), lexical.compute_evidence(found, more)
 
     assert 0 < max(partial.values()) < max(full.values()) / 2
 
@@ -45,15 +45,15 @@ def test_of_a_pasted_page_the_rarest_terms_are_asked_for(library):
     question, words = _weighed(library, "rare " + " ".join(f"x{number}" for number in range(500)))
 
     assert len(words.terms) <= lexical.TERM_LIMIT
-    assert len(lexical.search(library, question, words, 10)) == 1
+    assert len(lexical.search_lexical(library, question, words, 10)) == 1
 
 
 def test_held_and_left_out_are_the_chunks_with_the_phrases(library):
-    question = parse('"words here" -rare', Filters())
+    question = parse_query('"words here" -rare', Filters())
 
-    assert len(lexical.held(library, question) or []) == 6
-    assert len(lexical.left_out(library, question)) == 1
-    assert lexical.held(library, parse("words here", Filters())) is None
+    assert len(lexical.find_required(library, question) or []) == 6
+    assert len(lexical.find_excluded(library, question)) == 1
+    assert lexical.find_required(library, parse_query("words here", Filters())) is None
 
 
 def test_fillers_are_asked_for_when_the_index_holds_no_term(library):

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.queries import Filters
-from kebab.search.lexical import match_expression, quoted
-from kebab.search.query_parser import parse
+from kebab.search.lexical import build_match_expression, quote_term
+from kebab.search.query_parser import parse_query
 from kebab.text.tokenizer import Term
 
 
 def _match(text):
-    question = parse(text, Filters())
-    return match_expression(question.terms, question.required, question.excluded)
+    question = parse_query(text, Filters())
+    return build_match_expression(question.terms, question.required, question.excluded)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_every_token_is_a_string(text, expected):
 
 
 def test_inner_quotes_are_doubled():
-    assert quoted(Term('a"b')) == '"a""b"'
+    assert quote_term(Term('a"b')) == '"a""b"'
 
 
 _MIXTURES = st.lists(

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.queries import Query
-from kebab.search.page import hit_cost
+from kebab.search.page import estimate_hit_tokens
 
 TEXT = "The oil embargo of {} was long. " + "More is said about the matter of oil here. " * 20
 
@@ -35,7 +35,7 @@ def test_scores_fall(engine):
 def test_the_budget_is_never_exceeded(engine, budget):
     page = engine.search(Query(text="oil embargo", limit=12, max_tokens=budget))
 
-    assert sum(map(hit_cost, page.hits)) <= budget
+    assert sum(map(estimate_hit_tokens, page.hits)) <= budget
     assert page.truncated == (len(page.hits) < 12 or len(page.hits[0].snippet.text) < 200)
     assert page.has_more == (len(page.hits) < 12)
     if page.hits:
@@ -44,7 +44,7 @@ def test_the_budget_is_never_exceeded(engine, budget):
 
 def test_snippets_get_shorter_before_hits_are_dropped(engine):
     free = engine.search(Query(text="oil embargo", limit=12))
-    budget = sum(map(hit_cost, free.hits)) - 1
+    budget = sum(map(estimate_hit_tokens, free.hits)) - 1
 
     page = engine.search(Query(text="oil embargo", limit=12, max_tokens=budget))
 

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from kebab.core.ids import Key
-from kebab.search.page import COPIES, arrange
+from kebab.search.page import MAX_COPIES, deduplicate_hits
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def _reader(chunks, asked):
 def test_the_order_stays_and_a_document_has_its_limit():
     chunks = [_Chunk(key, f"doc{key % 2}", f"text {key}") for key in range(6)]
 
-    shown = arrange(_keys(6), _reader(chunks, []), per_doc=2)
+    shown = deduplicate_hits(_keys(6), _reader(chunks, []), per_doc=2)
 
     assert [chunk.key for chunk in shown] == [0, 1, 2, 3]
 
@@ -37,15 +37,15 @@ def test_the_order_stays_and_a_document_has_its_limit():
 def test_one_text_does_not_fill_the_page():
     chunks = [_Chunk(key, f"doc{key}", "same") for key in range(10)] + [_Chunk(10, "x", "other")]
 
-    shown = [chunk.key for chunk in arrange(_keys(11), _reader(chunks, []), per_doc=None)]
+    shown = [chunk.key for chunk in deduplicate_hits(_keys(11), _reader(chunks, []), per_doc=None)]
 
-    assert shown == [*range(COPIES), 10]
+    assert shown == [*range(MAX_COPIES), 10]
 
 
 def test_chunks_are_read_as_far_as_the_page_goes():
     asked: list[Key] = []
     chunks = [_Chunk(key, "d", str(key)) for key in range(1000)]
 
-    list(islice(arrange(_keys(1000), _reader(chunks, asked), per_doc=None), 5))
+    list(islice(deduplicate_hits(_keys(1000), _reader(chunks, asked), per_doc=None), 5))
 
     assert len(asked) < 100

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.page import hit_cost, text_cost
+from kebab.search.page import estimate_hit_tokens, estimate_text_tokens
 
 
 @pytest.mark.parametrize(
@@ -8,14 +8,14 @@ from kebab.search.page import hit_cost, text_cost
     [("word " * 30, 50, 60), ("서울" * 30, 60, 100), ("", 0, 0), ('"\\\n\t' * 9, 20, 30)],
 )
 def test_text_costs_more_in_scripts_that_tokenizers_know_less(text, low, high):
-    assert low <= text_cost(text) <= high
+    assert low <= estimate_text_tokens(text) <= high
 
 
 def test_a_hit_costs_at_least_a_token_for_three_characters_of_its_json(base):
     base.add("메모/노트.md", "The oil embargo. " * 20, title="제목", tags=("태그",))
     [hit] = base.engine().search(_query("oil")).hits
 
-    assert hit_cost(hit) > _json_size(hit) / 3
+    assert estimate_hit_tokens(hit) > _json_size(hit) / 3
 
 
 def _query(text):

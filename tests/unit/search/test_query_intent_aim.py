@@ -1,12 +1,12 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.query_intent import aim
-from kebab.search.query_parser import parse
+from kebab.search.query_intent import classify_intent
+from kebab.search.query_parser import parse_query
 
 
 def _aim(text):
-    return aim(parse(text, Filters()))
+    return classify_intent(parse_query(text, Filters()))
 
 
 @pytest.mark.parametrize("text", ["oil embargo", "API 개요", "Kubelet", "bread recipe rye"])

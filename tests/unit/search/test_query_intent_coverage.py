@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.query_intent import share, telling, together, tokens_of
+from kebab.search.query_intent import compute_coverage, token_set, token_set_of_all, weigh_keywords
 
 
 @pytest.mark.parametrize(
@@ -14,24 +14,24 @@ from kebab.search.query_intent import share, telling, together, tokens_of
     ],
 )
 def test_words_that_only_ask_weigh_nothing_beside_others(asked, expected):
-    assert telling(asked) == pytest.approx(expected)
+    assert weigh_keywords(asked) == pytest.approx(expected)
 
 
 def test_a_share_counts_what_occurs_nowhere():
-    assert share({"oil": 3.0, "embargo": 1.0}, {"oil"}) == pytest.approx(0.75)
+    assert compute_coverage({"oil": 3.0, "embargo": 1.0}, {"oil"}) == pytest.approx(0.75)
 
 
 def test_of_bigrams_not_all_have_to_be_held():
     weights = {"배추": 1.0, "추는": 1.0, "오래": 1.0}
-    assert share(weights, {"배추"}) == pytest.approx(1 / 2.1)
-    assert share(weights, {"배추", "추는", "오래"}) == 1.0
+    assert compute_coverage(weights, {"배추"}) == pytest.approx(1 / 2.1)
+    assert compute_coverage(weights, {"배추", "추는", "오래"}) == 1.0
 
 
 def test_nothing_asked_is_nothing_held():
-    assert share({}, {"oil"}) == 0.0
+    assert compute_coverage({}, {"oil"}) == 0.0
 
 
 def test_tokens_are_those_of_the_index():
-    assert tokens_of("Oil prices") == {"oil", "price"}
-    assert together(("Oil", "prices")) == {"oil", "price"}
-    assert together(()) == frozenset()
+    assert token_set("Oil prices") == {"oil", "price"}
+    assert token_set_of_all(("Oil", "prices")) == {"oil", "price"}
+    assert token_set_of_all(()) == frozenset()

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.query_parser import parse
+from kebab.search.query_parser import parse_query
 
 NONE = Filters()
 
@@ -33,14 +33,14 @@ def _texts(phrases):
     ],
 )
 def test_what_is_no_operator_is_plain_text(text):
-    question = parse(text, NONE)
+    question = parse_query(text, NONE)
 
     assert question.filters == NONE
     assert question.required == question.excluded == ()
 
 
 def test_quoted_words_are_required_side_by_side_and_asked_for_as_words():
-    question = parse('about "oil embargo" 1973', NONE)
+    question = parse_query('about "oil embargo" 1973', NONE)
 
     assert _texts(question.required) == ["oil embargo"]
     assert question.plain == "about oil embargo 1973"
@@ -48,14 +48,14 @@ def test_quoted_words_are_required_side_by_side_and_asked_for_as_words():
 
 
 def test_words_and_phrases_behind_a_minus_are_excluded():
-    question = parse('oil -nixon -"saudi arabia"', NONE)
+    question = parse_query('oil -nixon -"saudi arabia"', NONE)
 
     assert _texts(question.excluded) == ["nixon", "saudi arabia"]
     assert question.plain == "oil"
 
 
 def test_only_things_to_leave_out_are_plain_text():
-    question = parse("-x -y", NONE)
+    question = parse_query("-x -y", NONE)
 
     assert question.excluded == ()
     assert [term.text for term in question.terms] == ["x", "y"]
@@ -66,7 +66,7 @@ def test_only_things_to_leave_out_are_plain_text():
     [("title:oil", "title"), ("Heading:oil", "headings"), ('headings:"oil"', "headings")],
 )
 def test_a_column_field_requires_its_words_there(text, column):
-    [phrase] = parse(text, NONE).required
+    [phrase] = parse_query(text, NONE).required
 
     assert (phrase.column, phrase.terms[0].text) == (column, "oil")
 
@@ -85,21 +85,21 @@ def test_a_column_field_requires_its_words_there(text, column):
     ],
 )
 def test_other_fields_become_filters(text, filters):
-    question = parse(text, NONE)
+    question = parse_query(text, NONE)
 
     assert question.filters == filters
     assert question.plain == "x"
 
 
 def test_a_filter_of_the_request_is_not_widened():
-    question = parse("tag:b x", Filters(tag=("a",)))
+    question = parse_query("tag:b x", Filters(tag=("a",)))
 
     assert question.filters == Filters(tag=("a",))
     assert question.plain == "tag:b x"
 
 
 def test_filters_alone_ask_for_no_words():
-    question = parse("tag:work", NONE)
+    question = parse_query("tag:work", NONE)
 
     assert question.terms == ()
     assert question.filters.tag == ("work",)
@@ -107,14 +107,14 @@ def test_filters_alone_ask_for_no_words():
 
 @pytest.mark.parametrize("text", ["tar -x it", "note: tag:work", "title:a", '-"a b"', 'tag:"a b"'])
 def test_prose_has_no_operators(text):
-    question = parse(text, NONE, prose=True)
+    question = parse_query(text, NONE, prose=True)
 
     assert (question.plain, question.filters) == (text, NONE)
     assert (question.required, question.excluded) == ((), ())
 
 
 def test_prose_may_quote():
-    question = parse('what is "the rule"?', NONE, prose=True)
+    question = parse_query('what is "the rule"?', NONE, prose=True)
 
     assert [[term.text for term in one.terms] for one in question.required] == [["the", "rule"]]
     assert question.plain == "what is the rule ?"
@@ -122,7 +122,7 @@ def test_prose_may_quote():
 
 def test_of_a_pasted_page_only_some_phrases_are_required():
     text = " ".join(f'"a{number} b" -c{number}' for number in range(5_000))
-    question = parse(text, NONE)
+    question = parse_query(text, NONE)
 
     assert (len(question.required), len(question.excluded)) == (32, 32)
     assert "a4999" in question.plain
@@ -130,10 +130,10 @@ def test_of_a_pasted_page_only_some_phrases_are_required():
 
 
 def test_a_phrase_is_required_once():
-    assert len(parse('"a b" ' * 100, NONE).required) == 1
+    assert len(parse_query('"a b" ' * 100, NONE).required) == 1
 
 
 def test_a_pasted_page_is_read_in_one_go():
-    terms = parse(" ".join(f"word{number}" for number in range(40_000)), NONE).terms
+    terms = parse_query(" ".join(f"word{number}" for number in range(40_000)), NONE).terms
 
     assert len(terms) == 40_000

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.query_parser import matter
+from kebab.search.query_parser import strip_question_words
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from kebab.search.query_parser import matter
     ],
 )
 def test_words_that_only_ask_are_left_out_unless_nothing_else_is_there(query, left):
-    assert matter(query) == left
+    assert strip_question_words(query) == left

@@ -1,13 +1,15 @@
 from kebab.core.ids import Key
-from kebab.search.ranking import Listing
+from kebab.search.ranking import ChannelResults
 
 
 def test_candidates_beyond_the_list_have_a_score_and_no_rank():
-    listing = Listing([(Key(7), 0.9), (Key(3), 0.5)], {Key(7): 0.9, Key(3): 0.5, Key(4): 0.1})
+    listing = ChannelResults(
+        [(Key(7), 0.9), (Key(3), 0.5)], {Key(7): 0.9, Key(3): 0.5, Key(4): 0.1}
+    )
     assert [listing.rank(Key(key)) for key in (7, 3, 4, 5)] == [1, 2, None, None]
     assert [listing.scores.get(Key(key)) for key in (3, 4, 5)] == [0.5, 0.1, None]
 
 
 def test_without_more_the_scores_are_those_of_the_list():
-    assert Listing([(Key(7), 0.9)]).scores == {7: 0.9}
-    assert Listing().scores == {}
+    assert ChannelResults([(Key(7), 0.9)]).scores == {7: 0.9}
+    assert ChannelResults().scores == {}

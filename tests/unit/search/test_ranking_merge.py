@@ -1,22 +1,24 @@
 from kebab.core.queries import Filters, Mode
 from kebab.search import lexical
-from kebab.search.query_parser import parse
+from kebab.search.query_parser import parse_query
 from kebab.search.ranking import Merger
-from kebab.search.snippet import Reading
-from kebab.search.vector import Nearness
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import VectorMatches
 
 
 def _order(base, text, cosines=None):
     reader = base.reader()
-    question = parse(text, Filters())
-    words = lexical.weigh(reader, question)
-    found = lexical.search(reader, question, words, 100)
+    question = parse_query(text, Filters())
+    words = lexical.weigh_terms(reader, question)
+    found = lexical.search_lexical(reader, question, words, 100)
     near = None
     if cosines is not None:
         ranked = sorted(cosines.items(), key=lambda one: -one[1])
-        near = Nearness(near=ranked, cosines=cosines, model=base.embedder.profile, remembered=False)
+        near = VectorMatches(
+            near=ranked, cosines=cosines, model=base.embedder.profile, remembered=False
+        )
     merger = Merger(lambda: base.vectors)
-    return merger.order(question, words, found, near, Reading(reader))
+    return merger.order(question, words, found, near, PassageCache(reader))
 
 
 def _keys(order):

@@ -1,8 +1,8 @@
-from kebab.search.ranking import Stages
+from kebab.search.ranking import StageTimer
 
 
 def test_a_stage_lasts_from_the_end_of_the_one_before():
-    stages = Stages(iter([0.0, 0.010, 0.015, 0.030]).__next__)
+    stages = StageTimer(iter([0.0, 0.010, 0.015, 0.030]).__next__)
 
     stages.note("parse", 3)
     stages.note("lexical", 7, "2 terms")

@@ -4,8 +4,8 @@ from kebab.core.ids import doc_id
 from kebab.core.model_profile import CosineScale
 from kebab.core.queries import Filters
 from kebab.errors.catalog import StoreCorrupt
-from kebab.search.document_similarity import Space
-from kebab.search.related import Neighbourhood
+from kebab.search.document_similarity import VectorSpace
+from kebab.search.related import RelatedFinder
 from tests.fakes.vectors import MemoryVectors
 
 FILLING = ["grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "root", "stem"]
@@ -14,8 +14,10 @@ FILLING = ["grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "roo
 def around(base, path, *, space=True):
     reader = base.reader()
     chunks = reader.chunks(reader.allowed(Filters(doc_id=doc_id("notes", path))))
-    vectors = Space(vectors=base.vectors, scale=CosineScale(0.0, 1.0)) if space is True else space
-    return Neighbourhood(reader, chunks, vectors)
+    vectors = (
+        VectorSpace(vectors=base.vectors, scale=CosineScale(0.0, 1.0)) if space is True else space
+    )
+    return RelatedFinder(reader, chunks, vectors)
 
 
 def paths(found):
@@ -117,7 +119,9 @@ def test_vectors_that_cannot_be_read_are_told_and_words_go_on(filled):
         def get(self, keys):
             raise StoreCorrupt(path="x.lance", cause="torn")
 
-    near = around(filled, "vault.md", space=Space(vectors=Broken(), scale=CosineScale(0.0, 1.0)))
+    near = around(
+        filled, "vault.md", space=VectorSpace(vectors=Broken(), scale=CosineScale(0.0, 1.0))
+    )
 
     assert {*paths(near.nearest(10, Filters()))} == {"disk.md", "weekly.md"}
     assert near.degraded[0].channel == "vector"

@@ -1,10 +1,10 @@
-from kebab.search.related import MOST_TERMS, shared, telling
+from kebab.search.related import MAX_TERMS, extract_keywords, find_shared_words
 
 FILLING = ["grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "root", "stem"]
 
 
 def told(base, *texts):
-    return telling(base.reader(), texts)
+    return extract_keywords(base.reader(), texts)
 
 
 def test_frequent_here_and_rare_elsewhere_tells_most(base):
@@ -46,8 +46,8 @@ def test_the_question_is_bounded_and_holds_no_operators(base):
 
     words = told(base, text)
 
-    assert len(words.weights) == MOST_TERMS
-    assert words.match.count(" OR ") == MOST_TERMS - 1
+    assert len(words.weights) == MAX_TERMS
+    assert words.match.count(" OR ") == MAX_TERMS - 1
     assert words.match.startswith('"')
 
 
@@ -58,7 +58,7 @@ def test_shared_words_are_written_as_the_neighbour_writes_them(base):
     for word in FILLING:
         base.add(f"{word}.md", word)
 
-    found = shared(told(base, "restoring backups with restic"), ["Restored the Backup"])
+    found = find_shared_words(told(base, "restoring backups with restic"), ["Restored the Backup"])
 
     assert sorted(found) == ["Backup", "Restored"]
 
@@ -69,7 +69,9 @@ def test_words_of_scripts_without_blanks_are_not_shown_in_pieces(base):
     for word in FILLING:
         base.add(f"{word}.md", word)
 
-    found = shared(told(base, "쿠버네티스 클러스터를 복원한다"), ["쿠버네티스 클러스터의 상태"])
+    found = find_shared_words(
+        told(base, "쿠버네티스 클러스터를 복원한다"), ["쿠버네티스 클러스터의 상태"]
+    )
 
     assert sorted(found) == ["쿠버네티스", "클러스터"]
 

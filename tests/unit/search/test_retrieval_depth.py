@@ -3,31 +3,31 @@ import pytest
 from kebab.core.ids import Key
 from kebab.core.queries import Mode, Query
 from kebab.search import retrieval
-from kebab.search.ranking import Stages
-from kebab.search.retrieval import Depth, Ranker
-from kebab.search.snippet import Reading
-from kebab.search.vector import Channel, QueryVectors
+from kebab.search.ranking import StageTimer
+from kebab.search.retrieval import DeepRanks, Ranker
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import QueryVectorCache, VectorRetriever
 from kebab.wire.why import Standing
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Lists of two candidates."""
-    monkeypatch.setattr(retrieval, "POOL", 2)
-    monkeypatch.setattr(retrieval, "POOL", 2)
+    monkeypatch.setattr(retrieval, "CANDIDATE_LIMIT", 2)
+    monkeypatch.setattr(retrieval, "CANDIDATE_LIMIT", 2)
 
 
 def _standings(base, text, keys, mode=Mode.HYBRID):
     reader = base.reader()
-    channel = Channel(
+    channel = VectorRetriever(
         library=reader,
         vectors=lambda: base.vectors,
         embedder=lambda: base.embedder,
-        memory=QueryVectors(None),
+        memory=QueryVectorCache(None),
     )
     query = Query(text=text, mode=mode)
-    ranking = Ranker(reader, channel).rank(query, Stages(lambda: 0.0), Reading(reader))
-    found = Depth(reader, channel)
+    ranking = Ranker(reader, channel).rank(query, StageTimer(lambda: 0.0), PassageCache(reader))
+    found = DeepRanks(reader, channel)
     return found.words(ranking, keys), found.meaning(ranking, keys, mode)
 
 
@@ -75,6 +75,6 @@ def test_a_channel_that_was_not_asked_says_nothing(base):
 
 
 def test_ranks_count_from_one():
-    assert retrieval.ranks([(Key(7), 0.5), (Key(3), 0.25)], [Key(3)]) == {
+    assert retrieval.find_standings([(Key(7), 0.5), (Key(3), 0.25)], [Key(3)]) == {
         Key(3): Standing(rank=2, score=0.25, candidate=True)
     }

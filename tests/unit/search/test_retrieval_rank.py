@@ -3,24 +3,24 @@ from msgspec import UNSET
 
 from kebab.core.ids import Key
 from kebab.core.queries import Filters, Mode, Query
-from kebab.search.lexical import Words
-from kebab.search.query_parser import parse
-from kebab.search.ranking import Listing, Stages
-from kebab.search.retrieval import Ranker, Ranking
-from kebab.search.snippet import Reading
-from kebab.search.vector import Channel, QueryVectors
+from kebab.search.lexical import WeightedTerms
+from kebab.search.query_parser import parse_query
+from kebab.search.ranking import ChannelResults, StageTimer
+from kebab.search.retrieval import RankedCandidates, Ranker
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import QueryVectorCache, VectorRetriever
 
 
 def _rank(base, text, mode=Mode.HYBRID, **given):
     reader = base.reader()
-    channel = Channel(
+    channel = VectorRetriever(
         library=reader,
         vectors=lambda: base.vectors,
         embedder=lambda: base.embedder,
-        memory=QueryVectors(None),
+        memory=QueryVectorCache(None),
     )
     return Ranker(reader, channel).rank(
-        Query(text=text, mode=mode, **given), Stages(lambda: 0.0), Reading(reader)
+        Query(text=text, mode=mode, **given), StageTimer(lambda: 0.0), PassageCache(reader)
     )
 
 
@@ -100,19 +100,19 @@ def test_what_was_added_to_the_evidence_has_a_name(base):
 @pytest.mark.parametrize(
     ("lexical", "vector", "method"),
     [
-        (Listing([(Key(1), 2.0)]), Listing(), "lexical"),
-        (Listing(), Listing([(Key(1), 0.4)]), "vector"),
-        (Listing([(Key(2), 2.0), (Key(1), 1.0)]), Listing([(Key(1), 0.4)]), "hybrid"),
-        (Listing([(Key(1), 2.0)]), Listing([], {Key(1): 0.4}), "lexical"),
-        (Listing(), Listing(), "lexical"),
+        (ChannelResults([(Key(1), 2.0)]), ChannelResults(), "lexical"),
+        (ChannelResults(), ChannelResults([(Key(1), 0.4)]), "vector"),
+        (ChannelResults([(Key(2), 2.0), (Key(1), 1.0)]), ChannelResults([(Key(1), 0.4)]), "hybrid"),
+        (ChannelResults([(Key(1), 2.0)]), ChannelResults([], {Key(1): 0.4}), "lexical"),
+        (ChannelResults(), ChannelResults(), "lexical"),
     ],
 )
 def test_the_method_names_the_channels_that_listed_it(lexical, vector, method):
-    ranking = Ranking(
+    ranking = RankedCandidates(
         order=[(Key(1), 0.5)],
         method=Mode.HYBRID,
-        question=parse("oil", Filters()),
-        words=Words(terms=(), weights={}, best=0.0, asked={}),
+        question=parse_query("oil", Filters()),
+        words=WeightedTerms(terms=(), weights={}, best=0.0, asked={}),
         lexical=lexical,
         vector=vector,
         degraded=(),

@@ -11,7 +11,9 @@ RNG = np.random.default_rng(5)
 def rows(*sets):
     """Return the signatures of sets of numbers."""
     starts = np.cumsum([0, *map(len, sets)])[:-1]
-    return signatures.signatures(np.concatenate([np.array(one, np.uint64) for one in sets]), starts)
+    return signatures.compute_signatures(
+        np.concatenate([np.array(one, np.uint64) for one in sets]), starts
+    )
 
 
 def numbers(count):
@@ -31,7 +33,7 @@ def test_signatures_estimate_the_jaccard_index(likeness):
     sets = [one for _ in range(100) for one in pair(likeness)]
     pairs = np.arange(200).reshape(-1, 2)
 
-    found = signatures.estimates(rows(*sets), pairs)
+    found = signatures.estimate_similarities(rows(*sets), pairs)
 
     assert found.mean() == pytest.approx(likeness, abs=0.02)
 
@@ -47,7 +49,7 @@ def test_the_order_of_a_set_does_not_matter():
 def test_the_signature_of_a_union_is_made_of_those_of_its_parts():
     one, two, three = numbers(30), numbers(40), numbers(50)
 
-    united = signatures.united(rows(one, two, three), np.array([0, 2]))
+    united = signatures.merge_signatures(rows(one, two, three), np.array([0, 2]))
 
     assert united.tolist() == rows(np.concatenate([one, two]), three).tolist()
 
@@ -59,7 +61,7 @@ def test_pairs_at_the_threshold_are_found(threshold, least):
     place = {item: at for at, item in enumerate(order)}
     wanted = {tuple(sorted((place[at], place[at + 1]))) for at in range(0, 400, 2)}
 
-    found = signatures.alike(rows(*(sets[item] for item in order)), threshold)
+    found = signatures.find_candidate_pairs(rows(*(sets[item] for item in order)), threshold)
 
     assert len(wanted & set(map(tuple, found.tolist()))) >= least * len(wanted)
 
@@ -67,13 +69,13 @@ def test_pairs_at_the_threshold_are_found(threshold, least):
 def test_sets_with_little_in_common_are_not_paired():
     sets = [one for _ in range(300) for one in pair(0.2)]
 
-    assert len(signatures.alike(rows(*sets), 0.7)) == 0
+    assert len(signatures.find_candidate_pairs(rows(*sets), 0.7)) == 0
 
 
 def test_a_crowd_of_equal_sets_gives_few_pairs_that_still_connect_all():
     one = numbers(20)
 
-    found = signatures.alike(rows(*[one] * 2000), 0.7)
+    found = signatures.find_candidate_pairs(rows(*[one] * 2000), 0.7)
 
     assert len(found) <= 4 * 2000
     assert {(at, at + 1) for at in range(1999)} <= set(map(tuple, found.tolist()))
@@ -81,13 +83,15 @@ def test_a_crowd_of_equal_sets_gives_few_pairs_that_still_connect_all():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_sets_have_no_pairs(count):
-    assert signatures.alike(np.zeros((count, signatures.SIZE), np.uint32), 0.7).shape == (0, 2)
+    assert signatures.find_candidate_pairs(
+        np.zeros((count, signatures.SIGNATURE_SIZE), np.uint32), 0.7
+    ).shape == (0, 2)
 
 
 def test_only_what_estimates_leave_open_is_possible():
     one, other = numbers(100), numbers(100)
 
-    found = signatures.possible(rows(one, one, other), np.array([(0, 1), (0, 2)]), 0.7)
+    found = signatures.select_possible(rows(one, one, other), np.array([(0, 1), (0, 2)]), 0.7)
 
     assert found.tolist() == [True, False]
 
@@ -97,7 +101,7 @@ def test_in_a_crowd_that_is_alike_by_half_the_near_ones_are_found():
     crowd = [np.concatenate([shared, numbers(75)]) for _ in range(600)]
     twins = [np.concatenate([one[:-6], numbers(6)]) for one in crowd[:100]]
 
-    found = signatures.alike(rows(*crowd, *twins), 0.7)
+    found = signatures.find_candidate_pairs(rows(*crowd, *twins), 0.7)
 
     wanted = {(at, 600 + at) for at in range(100)}
     assert len(wanted & set(map(tuple, found.tolist()))) >= 90

@@ -1,12 +1,12 @@
 import pytest
 
-from kebab.search.signatures import Shingler, jaccard
+from kebab.search.signatures import Shingler, compute_jaccard
 from kebab.text.tokenizer import tokenize
 
 
 def likeness(left, right):
     shingler = Shingler()
-    return jaccard(shingler.of([left]), shingler.of([right]))
+    return compute_jaccard(shingler.of([left]), shingler.of([right]))
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_nothing_shared_by_empty_sets_is_nothing():
 
     none = np.empty(0, np.uint64)
 
-    assert jaccard(none, none) == 0.0
+    assert compute_jaccard(none, none) == 0.0

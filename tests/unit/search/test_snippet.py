@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.search.snippet import cut
+from kebab.search.snippet import cut_snippet
 
 FILLER = "Nothing of note is said in this sentence. " * 20
 
@@ -11,7 +11,7 @@ def _marked(snippet):
 
 
 def test_a_short_text_is_its_own_snippet():
-    snippet = cut("  The oil\nembargo.  ", {"oil": 1.0}, 240)
+    snippet = cut_snippet("  The oil\nembargo.  ", {"oil": 1.0}, 240)
 
     assert snippet.text == "The oil\nembargo."
     assert _marked(snippet) == ["oil"]
@@ -20,7 +20,7 @@ def test_a_short_text_is_its_own_snippet():
 def test_the_window_holds_the_densest_match_at_sentence_borders():
     text = f"{FILLER}Oil is mentioned. {FILLER}The oil embargo of 1973 began. {FILLER}"
 
-    snippet = cut(text, {"oil": 1.0, "embargo": 3.0, "1973": 3.0}, 160)
+    snippet = cut_snippet(text, {"oil": 1.0, "embargo": 3.0, "1973": 3.0}, 160)
 
     assert "The oil embargo of 1973 began." in snippet.text
     assert snippet.text[0].isupper()
@@ -33,7 +33,7 @@ def test_a_snippet_is_made_of_whole_sentences():
         "First things come first. The embargo began in 1973. It ended in March. Prices rose. " * 9
     )
 
-    snippet = cut(text, {"embargo": 3.0, "end": 1.0}, 90)
+    snippet = cut_snippet(text, {"embargo": 3.0, "end": 1.0}, 90)
 
     assert snippet.text == (
         "First things come first. The embargo began in 1973. It ended in March. Prices rose."
@@ -43,7 +43,7 @@ def test_a_snippet_is_made_of_whole_sentences():
 def test_different_words_beat_one_that_is_repeated():
     text = f"Oil, oil, oil and oil. {FILLER}Oil has a price. {FILLER}"
 
-    snippet = cut(text, {"oil": 3.0, "price": 1.0}, 60)
+    snippet = cut_snippet(text, {"oil": 3.0, "price": 1.0}, 60)
 
     assert _marked(snippet) == ["Oil", "price"]
 
@@ -51,7 +51,7 @@ def test_different_words_beat_one_that_is_repeated():
 def test_only_a_sentence_that_is_too_long_is_cut_and_between_words():
     text = "and so on and so forth " * 20 + "the needle lies here " + "and on and on " * 20
 
-    snippet = cut(text, {"needl": 1.0}, 80)
+    snippet = cut_snippet(text, {"needl": 1.0}, 80)
 
     assert _marked(snippet) == ["needle"]
     assert f" {snippet.text} " in f" {text} "
@@ -61,7 +61,7 @@ def test_only_a_sentence_that_is_too_long_is_cut_and_between_words():
 def test_sentences_without_blanks_between_them_are_whole_too():
     text = "一つ目の文。" * 20 + "東京は日本の首都である。人口は多い。" + "最後の文。" * 20
 
-    snippet = cut(text, {"首都": 2.0, "人口": 1.0}, 24)
+    snippet = cut_snippet(text, {"首都": 2.0, "人口": 1.0}, 24)
 
     assert snippet.text == "一つ目の文。東京は日本の首都である。人口は多い。"
     assert _marked(snippet) == ["首都", "人口"]
@@ -70,27 +70,27 @@ def test_sentences_without_blanks_between_them_are_whole_too():
 def test_an_abbreviation_ends_no_snippet():
     text = f"{FILLER}The plan of Dr. Smith was signed by J. Doe in the U.S. Senate. {FILLER}"
 
-    snippet = cut(text, {"smith": 1.0}, 90)
+    snippet = cut_snippet(text, {"smith": 1.0}, 90)
 
     assert "The plan of Dr. Smith was signed by J. Doe in the U.S. Senate." in snippet.text
 
 
 def test_without_a_match_the_beginning_is_shown():
-    snippet = cut(f"First words. {FILLER}", {"absent": 1.0}, 60)
+    snippet = cut_snippet(f"First words. {FILLER}", {"absent": 1.0}, 60)
 
     assert snippet.text.startswith("First words.")
     assert snippet.highlights == ()
 
 
 def test_neighbouring_bigrams_are_one_highlight():
-    assert _marked(cut("서울역에서", {"서울": 1.0, "울역": 1.0}, 80)) == ["서울역"]
+    assert _marked(cut_snippet("서울역에서", {"서울": 1.0, "울역": 1.0}, 80)) == ["서울역"]
 
 
 def test_letters_keep_their_marks():
     text = "e\u0301" * 300
 
-    assert not cut(text, {}, 101).text.startswith("\u0301")
-    assert cut(text, {}, 101).text.endswith("\u0301")
+    assert not cut_snippet(text, {}, 101).text.startswith("\u0301")
+    assert cut_snippet(text, {}, 101).text.endswith("\u0301")
 
 
 _TEXTS = st.text(st.sampled_from("ab oil. 서울역\n。👍e\u0301"), max_size=400)
@@ -98,7 +98,7 @@ _TEXTS = st.text(st.sampled_from("ab oil. 서울역\n。👍e\u0301"), max_size=
 
 @given(_TEXTS, st.integers(20, 120))
 def test_a_snippet_is_verbatim_within_its_bound_and_marks_what_matches(text, chars):
-    snippet = cut(text, {"oil": 2.0, "서울": 1.0, "b": 0.5}, chars)
+    snippet = cut_snippet(text, {"oil": 2.0, "서울": 1.0, "b": 0.5}, chars)
 
     assert len(snippet.text) <= chars
     assert snippet.text in text
@@ -112,4 +112,4 @@ def test_a_snippet_is_verbatim_within_its_bound_and_marks_what_matches(text, cha
 def test_a_match_is_always_shown(before, after, chars):
     text = "word. " * before + "needle " + "other " * after
 
-    assert "needle" in _marked(cut(text, {"needl": 1.0}, chars))
+    assert "needle" in _marked(cut_snippet(text, {"needl": 1.0}, chars))

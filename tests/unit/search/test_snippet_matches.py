@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.search.snippet import matches
+from kebab.search.snippet import find_matches
 
 
 def _marked(text, *tokens):
-    return [text[one.start : one.end] for one in matches(text, dict.fromkeys(tokens, 1.0))]
+    return [text[one.start : one.end] for one in find_matches(text, dict.fromkeys(tokens, 1.0))]
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ def test_matches_stand_in_the_original(text, tokens, marked):
 
 
 def test_a_match_carries_the_weight_of_its_token():
-    [match] = matches("oil", {"oil": 3.5})
+    [match] = find_matches("oil", {"oil": 3.5})
 
     assert (match.token, match.weight) == ("oil", 3.5)

@@ -1,5 +1,5 @@
 from kebab.core.ids import Key
-from kebab.search.snippet import Reading
+from kebab.search.snippet import PassageCache
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.text.tokenizer import tokenize
 
@@ -21,7 +21,7 @@ class _Counting(SqliteReader):
 def test_a_passage_is_read_once_and_given_in_the_order_asked_for(base):
     base.add("a.md", "one", "two", "three")
     library = _Counting(base.folder)
-    reading = Reading(library)
+    reading = PassageCache(library)
 
     assert [chunk.text for chunk in reading.chunks([_TWO, _ONE])] == ["two", "one"]
     assert [chunk.text for chunk in reading.chunks([_ONE, _THREE, _GONE])] == ["one", "three"]
@@ -31,7 +31,7 @@ def test_a_passage_is_read_once_and_given_in_the_order_asked_for(base):
 
 def test_the_body_is_the_tokens_of_the_text(base):
     base.add("a.md", "Rising doughs", title="Bread")
-    reading = Reading(base.reader())
+    reading = PassageCache(base.reader())
     (chunk,) = reading.chunks([_ONE])
 
     assert reading.body(chunk) == tuple(tokenize("Rising doughs"))

@@ -2,19 +2,26 @@ import pytest
 
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
-from kebab.search.query_parser import parse
-from kebab.search.vector import Channel, Nearness, QueryVectors, Scope, nearest, scope
+from kebab.search.query_parser import parse_query
+from kebab.search.vector import (
+    QueryVectorCache,
+    SearchScope,
+    VectorMatches,
+    VectorRetriever,
+    find_nearest,
+    find_scope,
+)
 from kebab.wire.search import DegradedChannel
 from tests.fakes.embedder import HashingEmbedder, no_model
 
 
 def _channel(base, **parts):
     given = {"vectors": lambda: base.vectors, "embedder": lambda: base.embedder, **parts}
-    return Channel(library=base.reader(), memory=QueryVectors(None), **given)
+    return VectorRetriever(library=base.reader(), memory=QueryVectorCache(None), **given)
 
 
 def _ask(channel, text="oil", mode=Mode.HYBRID, candidates=(), limit=10):
-    return channel.ask(parse(text, Filters()), candidates, limit, mode)
+    return channel.ask(parse_query(text, Filters()), candidates, limit, mode)
 
 
 def test_the_nearest_come_with_the_cosines_of_all_candidates(base):
@@ -23,7 +30,7 @@ def test_the_nearest_come_with_the_cosines_of_all_candidates(base):
 
     found = _ask(_channel(base), candidates=[1, 2], limit=1)
 
-    assert isinstance(found, Nearness)
+    assert isinstance(found, VectorMatches)
     assert [key for key, _ in found.near] == [1]
     assert set(found.cosines) == {1, 2}
 
@@ -36,7 +43,7 @@ def test_rows_that_the_snapshot_does_not_hold_take_no_place(base):
     gone = {key for key, _ in base.vectors.nearest(query, 60)}
     stale = _without(reader, gone)
 
-    found = nearest(stale, base.vectors, query, 20, Scope())
+    found = find_nearest(stale, base.vectors, query, 20, SearchScope())
 
     assert len(found) == 20
     assert not gone & {key for key, _ in found}
@@ -48,7 +55,7 @@ def test_filters_phrases_and_exclusions_bound_the_search(base):
     base.add("c.md", "oil embargo")
     base.add("d.md", "oil embargo of nixon", tags=["x"])
 
-    within = scope(base.reader(), parse('"oil embargo" -nixon tag:x', Filters()))
+    within = find_scope(base.reader(), parse_query('"oil embargo" -nixon tag:x', Filters()))
 
     assert [key for key in within.allowed or () if key not in within.excluded] == [1]
 
@@ -122,13 +129,13 @@ def test_the_model_is_prepared_only_for_a_question_that_it_will_embed_and_compar
 
     def prepared(text, **parts):
         embedder = HashingEmbedder(supports=str.isascii)
-        channel = Channel(
+        channel = VectorRetriever(
             library=base.reader(),
             vectors=lambda: base.vectors,
             embedder=parts.get("embedder", lambda: embedder),
-            memory=QueryVectors(Memory()),
+            memory=QueryVectorCache(Memory()),
         )
-        channel.prepare(parse(text, Filters()))
+        channel.prepare(parse_query(text, Filters()))
         return embedder.prepared
 
     assert prepared("oil") == 0

@@ -1,6 +1,6 @@
 import numpy as np
 
-from kebab.search.vector import QueryVectors
+from kebab.search.vector import QueryVectorCache
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -16,7 +16,7 @@ class _Memory:
 
 
 def test_a_question_is_embedded_once():
-    embedder, vectors = HashingEmbedder(), QueryVectors(_Memory())
+    embedder, vectors = HashingEmbedder(), QueryVectorCache(_Memory())
 
     first, remembered = vectors.embed(embedder, "oil")
     again, known = vectors.embed(embedder, "oil")
@@ -28,9 +28,9 @@ def test_a_question_is_embedded_once():
 
 def test_another_model_has_other_vectors():
     memory = _Memory()
-    QueryVectors(memory).embed(HashingEmbedder(version="a"), "oil")
+    QueryVectorCache(memory).embed(HashingEmbedder(version="a"), "oil")
 
-    _, remembered = QueryVectors(memory).embed(HashingEmbedder(version="b"), "oil")
+    _, remembered = QueryVectorCache(memory).embed(HashingEmbedder(version="b"), "oil")
 
     assert not remembered
 
@@ -39,13 +39,13 @@ def test_bytes_of_another_length_are_no_vector():
     memory, embedder = _Memory(), HashingEmbedder(version="a")
     memory.put("query_vector:a", "oil", 0, b"123")
 
-    _, remembered = QueryVectors(memory).embed(embedder, "oil")
+    _, remembered = QueryVectorCache(memory).embed(embedder, "oil")
 
     assert not remembered
 
 
 def test_without_a_cache_every_question_is_embedded():
-    embedder, vectors = HashingEmbedder(), QueryVectors(None)
+    embedder, vectors = HashingEmbedder(), QueryVectorCache(None)
 
     vectors.embed(embedder, "oil")
     vectors.embed(embedder, "oil")
