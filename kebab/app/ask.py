@@ -10,7 +10,7 @@ from kebab.app.conversions import file_of, freshness, line_citation, search_hit
 from kebab.app.search import build_engine, build_filters, load_query_embedder, require_utf8
 from kebab.app.sessions import named
 from kebab.app.timestamps import format_timestamp
-from kebab.core.answers import AskOutcome, Inquiry, Refusal, Support, Turn
+from kebab.core.answers import AskOutcome, AskQuery, Refusal, SupportingQuote, Turn
 from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import (
     EmbeddingMismatch,
@@ -32,7 +32,7 @@ from kebab.wire.ask import (
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
-    from kebab.rag.engine import Writer
+    from kebab.rag.engine import AnswerWriter
     from kebab.store.sqlite.reader import SqliteReader
 
 SUGGESTIONS = 3
@@ -43,7 +43,7 @@ SUGGESTIONS = 3
 class AnswerContext:
     """What an answer does not know of itself; `created` in seconds since the epoch."""
 
-    inquiry: Inquiry
+    inquiry: AskQuery
     session: str | None
     turn: int | None
     created: float
@@ -79,7 +79,7 @@ def _embedding(page: Page) -> str | None:
     return next((chunk.embedding_version for chunk in near), None)
 
 
-def _citation(support: Support) -> AnswerCitation:
+def _citation(support: SupportingQuote) -> AnswerCitation:
     chunk = support.quote.chunk
     return AnswerCitation(
         marker=support.marker,
@@ -189,8 +189,8 @@ def _require_use(model: str | None, *, without: bool) -> None:
         raise InvalidInput(field="$.model", cause="an extractive answer is worded by no model")
 
 
-def _inquiry(request: AskRequest, now: float) -> Inquiry:
-    return Inquiry(
+def _inquiry(request: AskRequest, now: float) -> AskQuery:
+    return AskQuery(
         question=request.question,
         mode=Mode(request.mode),
         limit=request.limit,
@@ -199,7 +199,7 @@ def _inquiry(request: AskRequest, now: float) -> Inquiry:
     )
 
 
-def _session(context: AppContext, inquiry: Inquiry) -> str | None:
+def _session(context: AppContext, inquiry: AskQuery) -> str | None:
     """Return the session to continue; None when there is none or history is off."""
     if inquiry.session is None or not context.settings.ask.history:
         return None
@@ -207,18 +207,18 @@ def _session(context: AppContext, inquiry: Inquiry) -> str | None:
     return inquiry.session
 
 
-def _writer(context: AppContext, reader: "SqliteReader", request: AskRequest) -> "Writer":
+def _writer(context: AppContext, reader: "SqliteReader", request: AskRequest) -> "AnswerWriter":
     """Return what words the answer: the notes themselves, or a model."""
     settings = context.settings
     if _without_model(context, request):
-        from kebab.rag.extractive_answer import SentenceWriter
+        from kebab.rag.extractive_answer import ExtractiveWriter
 
-        return SentenceWriter(
+        return ExtractiveWriter(
             embedder=lambda: _embedder(context, reader, inquiry_mode=Mode(request.mode)),
             sentences=settings.ask.sentences,
         )
     from kebab.app.language_models import build_language_model
-    from kebab.rag.generate import ModelWriter
+    from kebab.rag.generative_answer import ModelWriter
 
     return ModelWriter(
         model=build_language_model(settings, request.model),
@@ -237,7 +237,7 @@ def _embedder(context: AppContext, reader: "SqliteReader", inquiry_mode: Mode) -
         return None
 
 
-def _turn(inquiry: Inquiry, outcome: AskOutcome, created: float) -> Turn:
+def _turn(inquiry: AskQuery, outcome: AskOutcome, created: float) -> Turn:
     return Turn(
         session=inquiry.session or "",
         index=0,

@@ -5,7 +5,7 @@ import unicodedata
 from kebab.app.context import AppContext
 from kebab.app.library import not_found
 from kebab.app.timestamps import format_timestamp
-from kebab.core.answers import SessionRow, Turn
+from kebab.core.answers import StoredSession, Turn
 from kebab.errors.catalog import InvalidInput
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ask import (
@@ -64,7 +64,7 @@ def show_session(context: AppContext, request: SessionShowRequest) -> SessionTra
     turns = context.conversations.turns(session)
     if not turns:
         return not_found(session, "session")
-    whole = SessionRow(
+    whole = StoredSession(
         name=session,
         turns=len(turns),
         first_question=turns[0].question,
@@ -91,7 +91,7 @@ def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRe
     return SessionRemoved(names=doomed, turns=turns, found=True)
 
 
-def _summary(one: SessionRow) -> SessionSummary:
+def _summary(one: StoredSession) -> SessionSummary:
     return SessionSummary(
         name=one.name,
         turns=one.turns,

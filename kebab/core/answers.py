@@ -61,7 +61,7 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry:
+class AskQuery:
     """One question, already checked."""
 
     question: str
@@ -72,7 +72,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Evidence:
     """A piece of evidence under its marker: a chunk, whole or cut to `text`.
 
     `text == chunk.text[start:start + len(text)]` in code points.
@@ -106,7 +106,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
+class SupportingQuote:
     """A citation: the marker, the words of the file that carry it, and what they carry.
 
     `spans` are [start, end) code points of the answer, markers included.
@@ -118,7 +118,7 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieved:
+class RetrievalSummary:
     """What was looked at before answering."""
 
     question: str
@@ -137,8 +137,8 @@ class AskOutcome:
     mode: AnswerMode
     model: str | None
     refusal: Refusal | None
-    citations: tuple[Support, ...]
-    retrieved: Retrieved
+    citations: tuple[SupportingQuote, ...]
+    retrieved: RetrievalSummary
     usage: AnswerUsage
     warnings: tuple[AnswerWarning, ...] = ()
 
@@ -164,7 +164,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
+class StoredSession:
     """A stored session without its turns; times in seconds since the epoch."""
 
     name: str
@@ -204,7 +204,7 @@ class LanguageModel(Protocol):
         """
 
 
-class Conversations(Protocol):
+class SessionStore(Protocol):
     """Remembers the turns of sessions, up to a limit."""
 
     def turns(self, session: str, last: int | None = None) -> list[Turn]:
@@ -216,7 +216,7 @@ class Conversations(Protocol):
         `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
         """
 
-    def sessions(self) -> list[SessionRow]:
+    def sessions(self) -> list[StoredSession]:
         """Return every session, the one used last first."""
 
     def forget(self, session: str) -> int:

@@ -10,22 +10,22 @@ from msgspec import structs
 from kebab.core.answers import (
     AnswerMode,
     AskOutcome,
-    Inquiry,
+    AskQuery,
     LanguageModel,
     Refusal,
-    Retrieved,
-    Support,
+    RetrievalSummary,
+    SupportingQuote,
     Turn,
 )
 from kebab.core.queries import Page, Query
 from kebab.errors.catalog import InvalidInput
-from kebab.rag.followup import standalone
-from kebab.rag.refusals import refusal_sentence
+from kebab.rag.followup import build_standalone_question
+from kebab.rag.refusals import get_refusal_sentence
 from kebab.search.fusion import FAIR
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
-NO_USAGE = AnswerUsage(
+EMPTY_USAGE = AnswerUsage(
     prompt_tokens=0,
     completion_tokens=0,
     latency_ms=0.0,
@@ -37,7 +37,7 @@ NO_USAGE = AnswerUsage(
 """What an answer costs before a model is asked."""
 
 
-class Listener(Protocol):
+class AnswerListener(Protocol):
     """Who hears of an answer while it is made."""
 
     def retrieved(self, page: Page) -> None:
@@ -51,7 +51,7 @@ class Listener(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worded:
+class DraftAnswer:
     """What a writer made of the passages: words with their support, or why there are none.
 
     `used` is how many passages it worked from.
@@ -59,13 +59,13 @@ class Worded:
 
     text: str = ""
     refusal: Refusal | None = None
-    citations: tuple[Support, ...] = ()
+    citations: tuple[SupportingQuote, ...] = ()
     warnings: tuple[AnswerWarning, ...] = ()
-    usage: AnswerUsage = NO_USAGE
+    usage: AnswerUsage = EMPTY_USAGE
     used: int = 0
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     """Words an answer from what was found."""
 
     @property
@@ -77,8 +77,8 @@ class Writer(Protocol):
         """The model, if there is one."""
 
     def write(
-        self, question: str, page: Page, history: Sequence[Turn], listener: Listener
-    ) -> Worded:
+        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
+    ) -> DraftAnswer:
         """Return the words."""
 
 
@@ -94,7 +94,7 @@ class AskEngine:
     def __init__(
         self,
         search: Callable[[Query], Page],
-        writer: Writer,
+        writer: AnswerWriter,
         *,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -102,7 +102,9 @@ class AskEngine:
         self._writer = writer
         self._clock = clock
 
-    def answer(self, inquiry: Inquiry, history: Sequence[Turn], listener: Listener) -> AskOutcome:
+    def answer(
+        self, inquiry: AskQuery, history: Sequence[Turn], listener: AnswerListener
+    ) -> AskOutcome:
         """Return an answer whose claims were checked, or a refusal.
 
         Raises:
@@ -118,7 +120,7 @@ class AskEngine:
         if not inquiry.question.strip():
             raise InvalidInput(field="$.question", cause="it is empty")
         began = self._clock()
-        question = standalone(inquiry.question, history, self._writer.model)
+        question = build_standalone_question(inquiry.question, history, self._writer.model)
         page = self._search(_query(inquiry, question))
         listener.retrieved(page)
         verdict = judge(page)
@@ -130,7 +132,7 @@ class AskEngine:
             model=model.name if model else None,
             refusal=worded.refusal,
             citations=worded.citations,
-            retrieved=Retrieved(
+            retrieved=RetrievalSummary(
                 question=question,
                 page=page,
                 used=worded.used,
@@ -149,18 +151,18 @@ class AskEngine:
         question: str,
         page: Page,
         history: Sequence[Turn],
-        listener: Listener,
+        listener: AnswerListener,
         *,
         passed: bool,
-    ) -> Worded:
+    ) -> DraftAnswer:
         if not page.hits:
-            return Worded(refusal=Refusal.NO_CHUNKS)
+            return DraftAnswer(refusal=Refusal.NO_CHUNKS)
         if not passed:
-            return Worded(refusal=Refusal.SCORE_GATE)
+            return DraftAnswer(refusal=Refusal.SCORE_GATE)
         return self._writer.write(question, page, history, listener)
 
 
-def _query(inquiry: Inquiry, question: str) -> Query:
+def _query(inquiry: AskQuery, question: str) -> Query:
     return Query(
         text=question,
         prose=True,
@@ -171,11 +173,11 @@ def _query(inquiry: Inquiry, question: str) -> Query:
 
 
 def _refused(question: str, refusal: Refusal | None) -> str:
-    return refusal_sentence(refusal, detect_question_language(question).code) if refusal else ""
+    return get_refusal_sentence(refusal, detect_question_language(question).code) if refusal else ""
 
 
 THRESHOLD = FAIR
-"""The least conviction that is answered from."""
+"""The least answerability that is answered from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,5 +191,5 @@ class Verdict:
 
 def judge(page: Page) -> Verdict:
     """Return whether a page of hits holds enough to answer from."""
-    evidence = page.conviction if page.hits else 0.0
+    evidence = page.answerability if page.hits else 0.0
     return Verdict(passed=evidence >= THRESHOLD, evidence=evidence, threshold=THRESHOLD)

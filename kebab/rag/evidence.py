@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2s
 from itertools import count
 
-from kebab.core.answers import Passage, Quote
-from kebab.rag.tokens import text_tokens
+from kebab.core.answers import Evidence, Quote
+from kebab.rag.tokens import estimate_tokens
 
 _ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _UNSEEN = re.compile(
@@ -40,20 +40,20 @@ _BRACKET = str.maketrans("[]\u3010\u3011", "()()")
 _SPACES = re.compile(r"\s+")
 
 
-def defused(text: str) -> str:
+def escape_text(text: str) -> str:
     """Return text that cannot steer a model's template; lines and tabs stay."""
     text = _CONTROLS.sub("\ufffd", _UNSEEN.sub("", _ENDS.sub("\n", text)))
     return _FRAME.sub("(", _TEMPLATE.sub(r"\g<0> ", text))
 
 
-def defused_evidence(text: str) -> str:
+def escape_evidence(text: str) -> str:
     """Return a passage's text, whose own `[1]` cannot be taken for markers of citations either."""
-    return _MARKERS.sub(lambda found: found[0].translate(_BRACKET), defused(text))
+    return _MARKERS.sub(lambda found: found[0].translate(_BRACKET), escape_text(text))
 
 
-def defused_line(text: str, limit: int) -> str:
+def escape_line(text: str, limit: int) -> str:
     """Return text on one line of at most `limit` characters."""
-    line = _SPACES.sub(" ", defused_evidence(text[: 4 * limit])).strip()
+    line = _SPACES.sub(" ", escape_evidence(text[: 4 * limit])).strip()
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "\u2026"
 
 
@@ -63,13 +63,13 @@ _HEADINGS = 3
 _COSTLY = "00000000"
 
 
-def fenced(name: str, text: str, *others: str) -> str:
+def wrap_in_delimiters(name: str, text: str, *others: str) -> str:
     """Return a text inside a fence whose tag occurs neither in it nor in others."""
     tag = f"{name}-{_digest([text, *others])}"
     return f"<{tag}>\n{text}\n</{tag}>"
 
 
-def evidence(passages: Sequence[Passage], question: str) -> tuple[str, str]:
+def format_evidence(passages: Sequence[Evidence], question: str) -> tuple[str, str]:
     """Return the name of the fence and the passages inside it, in their order."""
     shown = [_shown(passage) for passage in passages]
     texts = [part for pair in shown for part in pair]
@@ -81,14 +81,14 @@ def evidence(passages: Sequence[Passage], question: str) -> tuple[str, str]:
     return name, "\n".join([f"<{name}>", *blocks, f"</{name}>"])
 
 
-def cost(passage: Passage) -> int:
+def estimate_evidence_tokens(passage: Evidence) -> int:
     """Return the tokens of a passage with its frame."""
-    return text_tokens(_block(passage.marker, _shown(passage), _COSTLY)) + 1
+    return estimate_tokens(_block(passage.marker, _shown(passage), _COSTLY)) + 1
 
 
-def text_cost(text: str) -> int:
+def estimate_escaped_tokens(text: str) -> int:
     """Return the tokens of a passage's text as it is shown."""
-    return text_tokens(defused_evidence(text))
+    return estimate_tokens(escape_evidence(text))
 
 
 def _block(marker: int, shown: tuple[str, str], digest: str) -> str:
@@ -96,12 +96,12 @@ def _block(marker: int, shown: tuple[str, str], digest: str) -> str:
     return f"<passage-{digest} [{marker}]>\nFrom: {place}\n{text}\n</passage-{digest}>"
 
 
-def _shown(passage: Passage) -> tuple[str, str]:
+def _shown(passage: Evidence) -> tuple[str, str]:
     """Return where a passage stands, and its text."""
-    return _place(passage), defused_evidence(passage.text)
+    return _place(passage), escape_evidence(passage.text)
 
 
-def _place(passage: Passage) -> str:
+def _place(passage: Evidence) -> str:
     """Return title, headings, path and lines of a passage."""
     chunk = passage.chunk
     path = chunk.path if len(chunk.path) <= _PLACE else "\u2026" + chunk.path[1 - _PLACE :]
@@ -109,20 +109,20 @@ def _place(passage: Passage) -> str:
         chunk=chunk, start=passage.start, end=passage.start + len(passage.text.rstrip())
     ).lines
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
-    return f"{_headings(passage)} ({defused_line(path, _PLACE)}, {lines})".lstrip()
+    return f"{_headings(passage)} ({escape_line(path, _PLACE)}, {lines})".lstrip()
 
 
-def _headings(passage: Passage) -> str:
+def _headings(passage: Evidence) -> str:
     """Return the title and the innermost headings; a title that is a heading too is said once."""
     chunk = passage.chunk
     path = (
         chunk.heading_path[1:] if chunk.heading_path[:1] == (chunk.title,) else chunk.heading_path
     )
     parts = (chunk.title, *path[-_HEADINGS:])
-    return " > ".join(defused_line(part, _PLACE) for part in parts if part.strip())
+    return " > ".join(escape_line(part, _PLACE) for part in parts if part.strip())
 
 
-def unused(digests: Iterable[str], texts: Sequence[str]) -> str:
+def find_unused_digest(digests: Iterable[str], texts: Sequence[str]) -> str:
     """Return the first digest that occurs in none of the texts, in capitals neither."""
     return next(one for one in digests if not any(one in text.lower() for text in texts))
 
@@ -131,4 +131,4 @@ def _digest(texts: Sequence[str]) -> str:
     """Return a digest of texts that occurs in none of them."""
     whole = "".join(f"{len(text)}:{text}" for text in texts)
     tries = (f"{attempt} {whole}".encode() for attempt in count())
-    return unused((blake2s(one, digest_size=4).hexdigest() for one in tries), texts)
+    return find_unused_digest((blake2s(one, digest_size=4).hexdigest() for one in tries), texts)

@@ -5,12 +5,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from kebab.core.answers import AnswerMode, LanguageModel, Passage, Quote, Refusal, Support, Turn
+from kebab.core.answers import (
+    AnswerMode,
+    Evidence,
+    LanguageModel,
+    Quote,
+    Refusal,
+    SupportingQuote,
+    Turn,
+)
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page
-from kebab.rag.engine import Listener, Worded
-from kebab.rag.evidence import defused
-from kebab.rag.extract import Picked, extract
+from kebab.rag.engine import AnswerListener, DraftAnswer
+from kebab.rag.evidence import escape_text
+from kebab.rag.sentence_ranking import ScoredSentence, rank_sentences
 
 _QUOTED = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _BETWEEN = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
@@ -18,7 +26,7 @@ _BORDERS = re.compile(r"\s*(?<!\\)\|\s*")
 _MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
 
 
-def recite(picked: Sequence[Picked]) -> tuple[str, tuple[Support, ...]]:
+def format_quotes(picked: Sequence[ScoredSentence]) -> tuple[str, tuple[SupportingQuote, ...]]:
     """Return the answer in Markdown, and the citation of every marker in it.
 
     The best document comes first, in a document its sentences stand in their order, and those
@@ -31,24 +39,24 @@ def recite(picked: Sequence[Picked]) -> tuple[str, tuple[Support, ...]]:
         text += ("\n" if text else "") + sign
         start = len(text)
         text += f"{_in_marks(_shown(quote.text))} [{marker}]"
-        supports.append(Support(marker=marker, quote=quote, spans=((start, len(text)),)))
+        supports.append(SupportingQuote(marker=marker, quote=quote, spans=((start, len(text)),)))
     return text, tuple(supports)
 
 
-def _by_document(picked: Sequence[Picked]) -> list[list[Picked]]:
+def _by_document(picked: Sequence[ScoredSentence]) -> list[list[ScoredSentence]]:
     """Return what was picked by document, that of the best sentence first, each in its order."""
     places: dict[str, int] = {}
     for one in sorted(picked, key=lambda one: -one.evidence):
         places.setdefault(one.passage.chunk.doc_id, len(places))
 
-    def place(one: Picked) -> tuple[int, int, int]:
+    def place(one: ScoredSentence) -> tuple[int, int, int]:
         return places[one.passage.chunk.doc_id], one.passage.chunk.ordinal, one.start
 
     ordered = sorted(picked, key=place)
     return [list(group) for _, group in groupby(ordered, lambda one: one.passage.chunk.doc_id)]
 
 
-def _joined(group: Sequence[Picked]) -> Iterable[Quote]:
+def _joined(group: Sequence[ScoredSentence]) -> Iterable[Quote]:
     """Return the quotes of one document; what goes on in the same paragraph is one."""
     quotes = [_quote(one) for one in group[:1]]
     for before, one in pairwise(group):
@@ -60,11 +68,11 @@ def _joined(group: Sequence[Picked]) -> Iterable[Quote]:
     return quotes
 
 
-def _quote(one: Picked) -> Quote:
+def _quote(one: ScoredSentence) -> Quote:
     return Quote(chunk=one.passage.chunk, start=one.start, end=one.end)
 
 
-def _follows(before: Picked, one: Picked) -> bool:
+def _follows(before: ScoredSentence, one: ScoredSentence) -> bool:
     chunk = one.passage.chunk
     if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
         return False
@@ -73,7 +81,7 @@ def _follows(before: Picked, one: Picked) -> bool:
 
 def _shown(words: str) -> str:
     """Return quoted words on one line; signs of tables, quotations and citations are left out."""
-    line = " ".join(defused(_QUOTED.sub(" ", words)).split())
+    line = " ".join(escape_text(_QUOTED.sub(" ", words)).split())
     if line.startswith("|"):
         cells = filter(None, _BORDERS.split(line))
         line = " \u00b7 ".join(cell.replace("\\|", "|") for cell in cells)
@@ -86,7 +94,7 @@ def _in_marks(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentenceWriter:
+class ExtractiveWriter:
     """Answers in the words of the notes.
 
     Args:
@@ -108,18 +116,18 @@ class SentenceWriter:
         return None
 
     def write(
-        self, question: str, page: Page, history: Sequence[Turn], listener: Listener
-    ) -> Worded:
+        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
+    ) -> DraftAnswer:
         """Return the sentences that answer best."""
         del history
         passages = [
-            Passage(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
+            Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
             for hit in page.hits
         ]
-        picked = extract(question, passages, page.asked, self.embedder(), self.sentences)
+        picked = rank_sentences(question, passages, page.asked, self.embedder(), self.sentences)
         if not picked:
-            return Worded(refusal=Refusal.SCORE_GATE)
-        text, citations = recite(picked)
+            return DraftAnswer(refusal=Refusal.SCORE_GATE)
+        text, citations = format_quotes(picked)
         listener.token(text)
         used = len({one.quote.chunk.key for one in citations})
-        return Worded(text=text, citations=citations, used=used)
+        return DraftAnswer(text=text, citations=citations, used=used)

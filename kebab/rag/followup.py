@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from kebab.core.answers import LanguageModel, Message, Turn
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
-from kebab.rag.evidence import defused, fenced
-from kebab.rag.prompt import short, unmarked
-from kebab.rag.tokens import text_tokens
+from kebab.rag.evidence import escape_text, wrap_in_delimiters
+from kebab.rag.prompt import remove_markers, shorten
+from kebab.rag.tokens import estimate_tokens
 from kebab.search.query_parser import strip_question_words
 from kebab.text.language import detect_question_language
 from kebab.text.tokenizer import tokenize
@@ -70,7 +70,7 @@ _POINTERS = frozenset(_PRONOUNS.split())
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 
-def leans(question: str) -> bool:
+def is_followup(question: str) -> bool:
     """Return whether a question can hardly be understood by itself."""
     plain = " ".join(question.split())
     if _DENSE.search(plain):
@@ -87,7 +87,7 @@ def leans(question: str) -> bool:
     )
 
 
-RULES = """\
+REWRITE_RULES = """\
 You rewrite the last question of a conversation so that it can be understood without the \
 conversation. Replace words such as "it", "they", "that" or "there" by what they stand for, and \
 add what is left out. Keep names, numbers and quoted words as they are. If the question can \
@@ -116,7 +116,9 @@ _SAID = 0.5
 """The share of a rewritten question's tokens that has been said before."""
 
 
-def standalone(question: str, turns: Sequence[Turn], model: LanguageModel | None) -> str:
+def build_standalone_question(
+    question: str, turns: Sequence[Turn], model: LanguageModel | None
+) -> str:
     """Return a question that means the same without the turns before it.
 
     Args:
@@ -140,12 +142,12 @@ def standalone(question: str, turns: Sequence[Turn], model: LanguageModel | None
 
 def _rewritten(question: str, turns: Sequence[Turn], model: LanguageModel) -> str | None:
     """Return what a model makes of a question, or None when that is of no use."""
-    limit = min(_MOST_TOKENS, _REWRITE + text_tokens(question))
+    limit = min(_MOST_TOKENS, _REWRITE + estimate_tokens(question))
     try:
         completion = model.chat(_messages(question, turns), max_tokens=limit, on_text=_ignore)
     except (ModelProtocol, ContextOverflow):
         return None
-    text = _LABEL.sub("", defused(completion.text).strip()).strip("*_ ")
+    text = _LABEL.sub("", escape_text(completion.text).strip()).strip("*_ ")
     text = text[1:-1].strip() if text[:1] == text[-1:] == '"' else text
     sound = completion.finish == "stop" and _sound(text, question, turns)
     return text if sound else None
@@ -158,13 +160,13 @@ def _ignore(piece: str) -> None:
 def _messages(question: str, turns: Sequence[Turn]) -> tuple[Message, ...]:
     lines = []
     for turn in turns:
-        lines.append(f"Question: {short(turn.standalone or turn.question, _QUESTION)}")
+        lines.append(f"Question: {shorten(turn.standalone or turn.question, _QUESTION)}")
         if turn.refusal is None:
-            lines.append(f"Answer: {short(unmarked(turn.answer), _ANSWER)}")
-    asked = defused(question).strip()
-    conversation = fenced("conversation", "\n".join(lines), asked)
+            lines.append(f"Answer: {shorten(remove_markers(turn.answer), _ANSWER)}")
+    asked = escape_text(question).strip()
+    conversation = wrap_in_delimiters("conversation", "\n".join(lines), asked)
     request = f"{conversation}\n\nLast question: {asked}\n\nThe question, rewritten:"
-    return Message(role="system", content=RULES), Message(role="user", content=request)
+    return Message(role="system", content=REWRITE_RULES), Message(role="user", content=request)
 
 
 def _sound(text: str, question: str, turns: Sequence[Turn]) -> bool:
@@ -199,12 +201,14 @@ def _said(text: str, question: str, turns: Sequence[Turn]) -> bool:
     told = " ".join(f"{turn.question} {turn.standalone} {turn.answer}" for turn in turns)
     known = asked.union(tokenize(told))
     mine = set(tokenize(strip_question_words(question)))
-    return len(tokens & known) >= _SAID * len(tokens) and (leans(question) or bool(tokens & mine))
+    return len(tokens & known) >= _SAID * len(tokens) and (
+        is_followup(question) or bool(tokens & mine)
+    )
 
 
 def _completed(question: str, before: Turn) -> str:
     """Return a question with the telling words of the one before, when it leans on it."""
-    if not leans(question):
+    if not is_followup(question):
         return question
     there = question.lower()
     words = [

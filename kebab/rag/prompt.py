@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from kebab.core.answers import Message, Passage, Turn
-from kebab.rag.evidence import defused, evidence
-from kebab.rag.tokens import fitting, text_tokens
+from kebab.core.answers import Evidence, Message, Turn
+from kebab.rag.evidence import escape_text, format_evidence
+from kebab.rag.tokens import estimate_tokens, fit_sentences
 from kebab.text.language import Language
 
 _RECALLED_TURNS = 2
@@ -17,30 +17,32 @@ _MARKERS = re.compile(
 )
 
 
-def recalled(turns: Sequence[Turn]) -> tuple[Message, ...]:
+def build_history(turns: Sequence[Turn]) -> tuple[Message, ...]:
     """Return the last answered turns as questions and answers, some 350 tokens at most."""
     answered = [turn for turn in turns if turn.refusal is None and turn.answer.strip()]
     return tuple(
         message
         for turn in answered[-_RECALLED_TURNS:]
         for message in (
-            Message(role="user", content=short(turn.standalone or turn.question, _QUESTION_TOKENS)),
-            Message(role="assistant", content=short(unmarked(turn.answer), _ANSWER_TOKENS)),
+            Message(
+                role="user", content=shorten(turn.standalone or turn.question, _QUESTION_TOKENS)
+            ),
+            Message(role="assistant", content=shorten(remove_markers(turn.answer), _ANSWER_TOKENS)),
         )
     )
 
 
-def unmarked(answer: str) -> str:
+def remove_markers(answer: str) -> str:
     """Return an answer without the markers of its citations."""
     return _MARKERS.sub("", answer)
 
 
-def short(text: str, tokens: int) -> str:
+def shorten(text: str, tokens: int) -> str:
     """Return the beginning of a text that costs at most so many tokens, harmless in a prompt."""
-    text = defused(text).strip()
-    if text_tokens(text) <= tokens:
+    text = escape_text(text).strip()
+    if estimate_tokens(text) <= tokens:
         return text
-    start, end = fitting(text, tokens - 1)
+    start, end = fit_sentences(text, tokens - 1)
     return f"{text[start:end]} \u2026"
 
 
@@ -95,9 +97,9 @@ _FIRST = re.compile(
 _MARKED = re.compile(r"\[\s*#?[0-9]")
 
 
-def messages(
+def build_messages(
     question: str,
-    passages: Sequence[Passage],
+    passages: Sequence[Evidence],
     *,
     language: Language | None,
     answer_tokens: int,
@@ -115,28 +117,30 @@ def messages(
     tongue = language or Language()
     return (
         Message(role="system", content=f"{RULES}\n\n{_length(tongue, answer_tokens)}"),
-        *recalled(history),
-        Message(role="user", content=_request(defused(question).strip(), passages, tongue)),
+        *build_history(history),
+        Message(role="user", content=_request(escape_text(question).strip(), passages, tongue)),
     )
 
 
-def prompt_tokens(conversation: Sequence[Message]) -> int:
+def estimate_prompt_tokens(conversation: Sequence[Message]) -> int:
     """Return what a conversation costs, rather too many tokens than too few."""
-    return sum(text_tokens(message.content) + _FRAME_TOKENS for message in conversation)
+    return sum(estimate_tokens(message.content) + _FRAME_TOKENS for message in conversation)
 
 
-def overhead(question: str, history: Sequence[Turn] = ()) -> int:
+def estimate_overhead(question: str, history: Sequence[Turn] = ()) -> int:
     """Return what a prompt costs without its passages, in tokens."""
-    bare = messages(question, (), language=Language(), answer_tokens=_FRAME_TOKENS, history=history)
-    return prompt_tokens(bare) + _FRAME_TOKENS
+    bare = build_messages(
+        question, (), language=Language(), answer_tokens=_FRAME_TOKENS, history=history
+    )
+    return estimate_prompt_tokens(bare) + _FRAME_TOKENS
 
 
-def room(context_tokens: int, answer_tokens: int, overhead: int) -> int:
+def compute_evidence_budget(context_tokens: int, answer_tokens: int, overhead: int) -> int:
     """Return how many tokens of passages a window holds; an answer may claim half of it at most."""
     return max(0, context_tokens - min(answer_tokens, context_tokens // 2) - overhead)
 
 
-def declined(text: str) -> bool:
+def is_declined(text: str) -> bool:
     """Return whether an answer says that it is not in the notes.
 
     The agreed word stands alone, by itself on a line of an answer without markers, or at the start
@@ -155,9 +159,9 @@ def _alone(line: str) -> bool:
     return len(line := line.strip()) <= _LONGEST_ALONE and _ALONE.fullmatch(line) is not None
 
 
-def _request(question: str, passages: Sequence[Passage], tongue: Language) -> str:
+def _request(question: str, passages: Sequence[Evidence], tongue: Language) -> str:
     """Return the last message; the question stands on both sides of the evidence."""
-    fence, shown = evidence(passages, question)
+    fence, shown = format_evidence(passages, question)
     reminder = REMINDER.format(fence=fence, question=question, language=_language(tongue))
     return f"Question: {question}\n\n{shown}\n\n{reminder}"
 

@@ -144,13 +144,13 @@ _TEXTS = {
     """,
 }
 
-SENTENCES = {
+REFUSAL_SENTENCES = {
     code: dict(zip(_ORDER, map(str.strip, text.strip().split("\n")), strict=True))
     for code, text in _TEXTS.items()
 }
 """By language and reason."""
 
 
-def refusal_sentence(reason: Refusal, code: str | None) -> str:
+def get_refusal_sentence(reason: Refusal, code: str | None) -> str:
     """Return the sentence of a refusal in a language, in English when it has no wording."""
-    return SENTENCES.get(code or "en", SENTENCES["en"])[reason]
+    return REFUSAL_SENTENCES.get(code or "en", REFUSAL_SENTENCES["en"])[reason]

@@ -37,7 +37,7 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 """Emoji and rare characters cost twice as much as other unknown ones."""
 
 
-def text_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Return how many tokens a text costs, rather too many than too few."""
     lengths = Counter(map(len, _WORD.findall(text)))
     cost = sum(times * _word(length) for length, times in lengths.items())
@@ -62,8 +62,8 @@ _SHORT_PASSAGE = 40
 """Text of fewer characters is not cut in halves."""
 
 
-def fitting(
-    text: str, tokens: int, at: int = 0, price: Callable[[str], int] = text_tokens
+def fit_sentences(
+    text: str, tokens: int, at: int = 0, price: Callable[[str], int] = estimate_tokens
 ) -> tuple[int, int]:
     """Return the stretch [start, end) of whole sentences around a place that a budget holds.
 
@@ -85,7 +85,7 @@ def fitting(
     return spans[first][0], spans[last][1]
 
 
-def halves(text: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def split_in_half(text: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Return two stretches of a text, parted near its middle; None when it is too short.
 
     They part between sentences, else between words, else anywhere.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kebab.core.answers import AnswerMode, SessionRow, Turn
+from kebab.core.answers import AnswerMode, StoredSession, Turn
 
 
 def turn(session: str = "talk", question: str = "how?", **changes: Any) -> Turn:
@@ -43,10 +43,10 @@ class MemoryConversations:
         self.kept[turn.session] = [*before, replace(turn, index=index)][-self.limit :]
         return index
 
-    def sessions(self) -> list[SessionRow]:
+    def sessions(self) -> list[StoredSession]:
         """Return every session, the one used last first."""
         found = [
-            SessionRow(
+            StoredSession(
                 name=name,
                 turns=len(turns),
                 first_question=turns[0].question,

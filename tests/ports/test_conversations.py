@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.answers import AnswerMode, Refusal, SessionRow
+from kebab.core.answers import AnswerMode, Refusal, StoredSession
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.sessions import SqliteConversations
 from tests.fakes.conversations import MemoryConversations, turn
@@ -102,8 +102,8 @@ def test_sessions_are_listed_with_the_one_used_last_first(conversations):
     asked(conversations, "old", "four", at=90)
 
     assert conversations.sessions() == [
-        SessionRow(name="old", turns=3, first_question="one", created=10, updated=90),
-        SessionRow(name="new", turns=1, first_question="three", created=50, updated=50),
+        StoredSession(name="old", turns=3, first_question="one", created=10, updated=90),
+        StoredSession(name="new", turns=1, first_question="three", created=50, updated=50),
     ]
 
 

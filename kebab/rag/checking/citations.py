@@ -9,12 +9,12 @@ from typing import Literal
 
 from msgspec import structs
 
-from kebab.core.answers import Passage, Quote, Support
-from kebab.rag.checking.claims import claims
-from kebab.rag.checking.grounding import Ground, quote
-from kebab.rag.checking.judge import Caveat, Finding, judge
-from kebab.rag.checking.markers import Marked, Placed, read, seam
-from kebab.rag.checking.wrapping import unwrapped
+from kebab.core.answers import Evidence, Quote, SupportingQuote
+from kebab.rag.checking.claims import extract_claims
+from kebab.rag.checking.markers import MarkedText, MarkerSpan, choose_separator, parse_markers
+from kebab.rag.checking.response_cleanup import clean_response
+from kebab.rag.checking.support import IndexedEvidence, select_quote
+from kebab.rag.checking.verification import ClaimCheck, WarningCode, verify_claims
 from kebab.wire.ask import AnswerWarning
 
 
@@ -27,7 +27,7 @@ class Edit:
     text: str = ""
 
 
-class Assembled:
+class EditedText:
     """A text after edits that do not overlap.
 
     Args:
@@ -59,7 +59,7 @@ class Assembled:
         return self._shifts[bisect_right(self._ends, place)]
 
 
-MARK = "[unsupported]"
+UNSUPPORTED_MARK = "[unsupported]"
 """What stands behind a claim that nothing carries; it holds no number, so it is no marker."""
 
 _STOPS = r".!?\u3002\uff01\uff1f\u0964\u061f\u2026"
@@ -73,7 +73,7 @@ _BLANKS = 8
 _word = re.compile(r"[^\W_]").search
 
 
-def edits(marked: Marked, findings: Sequence[Finding], *, mark: bool) -> list[Edit]:
+def build_edits(marked: MarkedText, findings: Sequence[ClaimCheck], *, mark: bool) -> list[Edit]:
     """Return what changes: markers that are wrong, missing, or stand for nothing.
 
     Args:
@@ -97,14 +97,14 @@ def edits(marked: Marked, findings: Sequence[Finding], *, mark: bool) -> list[Ed
     return [*found, *_strayed(marked.markers[at:], marked.text, good)]
 
 
-def _strayed(markers: Sequence[Placed], text: str, good: Collection[int]) -> Iterator[Edit]:
+def _strayed(markers: Sequence[MarkerSpan], text: str, good: Collection[int]) -> Iterator[Edit]:
     """Yield edits that take out markers outside of claims that cite nothing that was found good."""
     for one in markers:
         if one.marker not in good:
             yield _removal(text, _blank(text, 0, one.start), one.end)
 
 
-def _supported(text: str, finding: Finding, inner: Sequence[Placed]) -> Iterator[Edit]:
+def _supported(text: str, finding: ClaimCheck, inner: Sequence[MarkerSpan]) -> Iterator[Edit]:
     """Yield edits that leave a claim with the markers of what carries it."""
     carriers = [ground.marker for ground in finding.carriers]
     low, high = finding.claim.span
@@ -114,17 +114,17 @@ def _supported(text: str, finding: Finding, inner: Sequence[Placed]) -> Iterator
     yield from _without(text, low, [one for one in inner if one.marker not in carriers])
 
 
-def _unsupported(text: str, finding: Finding, inner: Sequence[Placed]) -> list[Edit]:
+def _unsupported(text: str, finding: ClaimCheck, inner: Sequence[MarkerSpan]) -> list[Edit]:
     """Return edits that take a claim's markers away and mark it."""
     low, high = finding.claim.span
     found = list(_without(text, low, inner))
     if inner and _leading(text, low, inner) < len(inner):
-        return [*found[:-1], replace(found[-1], text=f" {MARK}")]
+        return [*found[:-1], replace(found[-1], text=f" {UNSUPPORTED_MARK}")]
     place = _stop(text, low, high)
-    return [*found, Edit(place, place, f" {MARK}")]
+    return [*found, Edit(place, place, f" {UNSUPPORTED_MARK}")]
 
 
-def _without(text: str, start: int, markers: Sequence[Placed]) -> Iterator[Edit]:
+def _without(text: str, start: int, markers: Sequence[MarkerSpan]) -> Iterator[Edit]:
     """Yield edits that take markers out: with the blanks before, at the beginning those behind."""
     at = start
     leading = _leading(text, start, markers)
@@ -139,10 +139,10 @@ def _without(text: str, start: int, markers: Sequence[Placed]) -> Iterator[Edit]
 
 
 def _removal(text: str, start: int, end: int) -> Edit:
-    return Edit(start, end, seam(text, start, end))
+    return Edit(start, end, choose_separator(text, start, end))
 
 
-def _leading(text: str, start: int, markers: Sequence[Placed]) -> int:
+def _leading(text: str, start: int, markers: Sequence[MarkerSpan]) -> int:
     """Return how many markers stand before any word."""
     for index, one in enumerate(markers):
         if _word(text, start, one.start):
@@ -165,20 +165,22 @@ def _stop(text: str, start: int, end: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAnswer:
     """A checked answer: its text, what carries it, what is odd, and how many claims hold.
 
     All spans are [start, end) code points of `text`. Without one supported claim it is no answer.
     """
 
     text: str
-    citations: tuple[Support, ...]
+    citations: tuple[SupportingQuote, ...]
     warnings: tuple[AnswerWarning, ...]
     supported: int
     unsupported: int
 
 
-def cite(text: str, passages: Sequence[Passage], policy: Literal["mark", "withhold"]) -> Checked:
+def check_answer(
+    text: str, passages: Sequence[Evidence], policy: Literal["mark", "withhold"]
+) -> CheckedAnswer:
     """Return an answer with its markers in one form, checked claim by claim.
 
     A claim that cites nothing gets the marker of a passage that carries it. Markers that name no
@@ -188,15 +190,15 @@ def cite(text: str, passages: Sequence[Passage], policy: Literal["mark", "withho
         text: What the model said.
         passages: What it was shown, by their markers.
         policy: `mark` puts ` [unsupported]` in place of the markers of a claim that nothing
-            carries; `withhold` leaves it as it stands, for nobody is to see it.
+            carries; `withhold` leaves it stands, for nobody is to see it.
     """
-    grounds = {passage.marker: Ground(passage) for passage in passages}
-    marked = read(unwrapped(text), grounds)
-    findings = judge(claims(marked), grounds)
-    done = Assembled(marked.text, edits(marked, findings, mark=policy == "mark"))
+    grounds = {passage.marker: IndexedEvidence(passage) for passage in passages}
+    marked = parse_markers(clean_response(text), grounds)
+    findings = verify_claims(extract_claims(marked), grounds)
+    done = EditedText(marked.text, build_edits(marked, findings, mark=policy == "mark"))
     warnings = [*_unknown(marked.unknown, findings), *_doubts(findings), *_silence(findings)]
     supported = sum(bool(one.carriers) for one in findings)
-    return Checked(
+    return CheckedAnswer(
         text=done.text,
         citations=tuple(_supports(findings, done)),
         warnings=tuple(_moved(one, done) for one in warnings),
@@ -205,19 +207,21 @@ def cite(text: str, passages: Sequence[Passage], policy: Literal["mark", "withho
     )
 
 
-def _supports(findings: Sequence[Finding], done: Assembled) -> Iterator[Support]:
+def _supports(findings: Sequence[ClaimCheck], done: EditedText) -> Iterator[SupportingQuote]:
     """Yield each quote once with all that it carries, by marker and place."""
     found: dict[tuple[int, int, int], tuple[Quote, list[tuple[int, int]]]] = {}
     for one in findings:
         for ground in one.carriers:
-            quoted = quote(one.said, ground)
+            quoted = select_quote(one.said, ground)
             key = (ground.marker, quoted.start, quoted.end)
             found.setdefault(key, (quoted, []))[1].append(done.moved(one.claim.span))
     for (marker, _, _), (quoted, spans) in sorted(found.items()):
-        yield Support(marker=marker, quote=quoted, spans=tuple(spans))
+        yield SupportingQuote(marker=marker, quote=quoted, spans=tuple(spans))
 
 
-def _unknown(taken: Sequence[Placed], findings: Sequence[Finding]) -> Iterator[AnswerWarning]:
+def _unknown(
+    taken: Sequence[MarkerSpan], findings: Sequence[ClaimCheck]
+) -> Iterator[AnswerWarning]:
     """Yield a warning for each marker that names no passage, with the claim that it stood in."""
     index = 0
     told: set[tuple[int, int]] = set()
@@ -230,11 +234,11 @@ def _unknown(taken: Sequence[Placed], findings: Sequence[Finding]) -> Iterator[A
             told.add((one.marker, index if span else -1))
             message = f"taken out, as no passage has this number: [{one.marker}]"
             yield AnswerWarning(
-                code=Caveat.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
+                code=WarningCode.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
             )
 
 
-def _doubts(findings: Sequence[Finding]) -> Iterator[AnswerWarning]:
+def _doubts(findings: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
     """Yield warnings of claims that nothing carries, and of markers that carry nothing."""
     for one in findings:
         for caveat, marker, message in one.doubts:
@@ -243,17 +247,17 @@ def _doubts(findings: Sequence[Finding]) -> Iterator[AnswerWarning]:
             )
 
 
-def _silence(findings: Sequence[Finding]) -> Iterator[AnswerWarning]:
+def _silence(findings: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
     """Yield a warning of an answer without any claim."""
     if not findings:
         yield AnswerWarning(
-            code=Caveat.NO_CLAIM.value,
+            code=WarningCode.NO_CLAIM.value,
             message="it claims nothing that can be checked",
             marker=None,
             span=None,
         )
 
 
-def _moved(warning: AnswerWarning, done: Assembled) -> AnswerWarning:
+def _moved(warning: AnswerWarning, done: EditedText) -> AnswerWarning:
     span = done.moved(warning.span) if warning.span else None
     return structs.replace(warning, span=span)

@@ -9,8 +9,15 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kebab.rag.checking.key_terms import key_terms
-from kebab.rag.checking.markers import Marked, Placed, Span, fenced, inside, without
+from kebab.rag.checking.key_terms import extract_key_terms
+from kebab.rag.checking.markers import (
+    MarkedText,
+    MarkerSpan,
+    Span,
+    cut_markers,
+    find_fenced_blocks,
+    is_inside,
+)
 from kebab.text.layout import LayoutKind, build_layout
 from kebab.text.scripts import is_dense
 from kebab.text.sentences import find_sentence_spans
@@ -48,14 +55,14 @@ class Claim:
 class _Piece:
     start: int
     end: int
-    markers: tuple[Placed, ...]
+    markers: tuple[MarkerSpan, ...]
 
     def words(self, text: str) -> str:
         """Return its words without markers."""
-        return without(text, self.start, self.end, self.markers)
+        return cut_markers(text, self.start, self.end, self.markers)
 
 
-def claims(marked: Marked) -> list[Claim]:
+def extract_claims(marked: MarkedText) -> list[Claim]:
     """Return the claims of an answer in order; they do not overlap."""
     text, found = marked.text, list[Claim]()
     for sentence in _sentences(marked):
@@ -76,10 +83,10 @@ def _claims_nothing(words: str, *, cited: bool) -> bool:
 
 def _says(words: str) -> bool:
     """Return whether words hold anything that can be looked up."""
-    return bool(_number(words) or key_terms(words))
+    return bool(_number(words) or extract_key_terms(words))
 
 
-def _sentences(marked: Marked) -> Iterator[_Piece]:
+def _sentences(marked: MarkedText) -> Iterator[_Piece]:
     """Yield the sentences with the markers that stand behind them."""
     starts = [one.start for one in marked.markers]
     for start, end in _with_tails(marked, _whole(marked.text), starts):
@@ -89,12 +96,12 @@ def _sentences(marked: Marked) -> Iterator[_Piece]:
 
 def _whole(text: str) -> list[Span]:
     """Return the sentences outside of headings and code, those that were too long put together."""
-    code = fenced(text)
+    code = find_fenced_blocks(text)
     blocks = [block for block in build_layout(text).blocks if block.kind is LayoutKind.HEADING]
     headings = [(block.start, block.end) for block in blocks]
     found: list[Span] = []
     for start, end in find_sentence_spans(text):
-        if inside(code, start) or inside(headings, start):
+        if is_inside(code, start) or is_inside(headings, start):
             continue
         if found and _goes_on(text, found[-1], start):
             found[-1] = (found[-1][0], end)
@@ -111,7 +118,7 @@ def _goes_on(text: str, before: Span, start: int) -> bool:
     return _STOPPED.search(text[max(low, high - _TAIL) : high]) is None
 
 
-def _with_tails(marked: Marked, spans: list[Span], starts: list[int]) -> list[Span]:
+def _with_tails(marked: MarkedText, spans: list[Span], starts: list[int]) -> list[Span]:
     """Return sentences, each with the markers that begin the next one but belong to it."""
     text, found = marked.text, list[Span]()
     for start, end in spans:
@@ -130,7 +137,7 @@ def _begin(text: str, start: int, end: int) -> int:
     return end - len(text[start:end].lstrip())
 
 
-def _edge(marked: Marked, start: int, end: int, starts: list[int]) -> int:
+def _edge(marked: MarkedText, start: int, end: int, starts: list[int]) -> int:
     """Return where the markers end that a sentence begins with; its start when there are none."""
     index = bisect_left(starts, start)
     while index < len(starts) and starts[index] < end:
@@ -167,7 +174,7 @@ def _joined(pieces: list[_Piece]) -> _Piece:
 def _cut(text: str, sentence: _Piece) -> Iterator[_Piece]:
     """Yield the stretches of a sentence up to and with each row of markers, and what is left."""
     start = sentence.start
-    row: list[Placed] = []
+    row: list[MarkerSpan] = []
     for one in sentence.markers:
         if row and _word(text, row[-1].end, one.start) and _word(text, start, row[0].start):
             yield _Piece(start, row[-1].end, tuple(row))
@@ -181,6 +188,6 @@ def _cut(text: str, sentence: _Piece) -> Iterator[_Piece]:
 
 def _light(words: str) -> bool:
     """Return whether words are too few for a claim by themselves."""
-    terms = key_terms(words)
+    terms = extract_key_terms(words)
     limit = _LIGHT_DENSE if terms and is_dense(terms[0]) else _LIGHT
     return not _number(words) and len(terms) <= limit

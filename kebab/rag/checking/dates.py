@@ -66,7 +66,7 @@ class Date:
     day: int | None
 
 
-def dates(text: str) -> list[tuple[Date, ...]]:
+def find_dates(text: str) -> list[tuple[Date, ...]]:
     """Return the dates of a text in NFKC, in order, each with all that it may be read as."""
     found = [
         read for pattern in _PATTERNS for match in pattern.finditer(text) if (read := _read(match))
@@ -78,7 +78,7 @@ def dates(text: str) -> list[tuple[Date, ...]]:
     return kept
 
 
-def within(claimed: Date, said: Date) -> bool:
+def is_same_date(claimed: Date, said: Date) -> bool:
     """Return whether one date says all parts of another."""
     return (
         claimed.month == said.month

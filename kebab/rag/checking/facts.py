@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from kebab.rag.checking.dates import Date, dates, within
-from kebab.rag.checking.markers import inside
-from kebab.rag.checking.names import Name, Names, names
-from kebab.rag.checking.quantities import Amounts, Quantity, plain, quantities
+from kebab.rag.checking.dates import Date, find_dates, is_same_date
+from kebab.rag.checking.markers import is_inside
+from kebab.rag.checking.names import Name, NameIndex, find_names
+from kebab.rag.checking.quantities import Quantity, QuantityIndex, find_quantities, normalize_number
 from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
 
 _PAIRS = (
@@ -24,14 +24,14 @@ _ENDS = " \t.,;:!?\u3002\u3001\uff0c\uff01\uff1f'\""
 _normalize_word = re.compile(r"\w").search
 
 
-def quotations(text: str) -> list[str]:
+def find_quotations(text: str) -> list[str]:
     """Return what stands between quotation marks, in parts where something was left out."""
     found = [quote for pair in _PAIRS for quote in pair.findall(text)]
     parts = (part.strip(_ENDS) for quote in found for part in _LEFT_OUT.split(quote))
     return [part for part in parts if _normalize_word(part)]
 
 
-def verbatim(quotation: str, passage: str) -> bool:
+def is_verbatim(quotation: str, passage: str) -> bool:
     """Return whether words stand in a folded passage, white space, case and end marks aside."""
     return fold_text(quotation).strip(_ENDS) in passage
 
@@ -62,7 +62,7 @@ class Facts:
         return sum(map(len, (self.quantities, self.dates, self.names, self.quotations)))
 
 
-def facts(claim: str, *, nouns: bool = False) -> Facts:
+def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
     """Return the facts of a claim.
 
     Args:
@@ -70,18 +70,18 @@ def facts(claim: str, *, nouns: bool = False) -> Facts:
         nouns: Whether its language capitalises every noun.
     """
     text = normalize_punctuation(claim)
-    said = dates(text)
+    said = find_dates(text)
     spans = [(one[0].start, one[0].end) for one in said]
-    called = [one for one in names(text, nouns=nouns) if not inside(spans, one.start)]
+    called = [one for one in find_names(text, nouns=nouns) if not is_inside(spans, one.start)]
     code = [Name(0, 0, one, literal=True) for one in _CODE.findall(claim) if _word(one)]
     taken = spans + [(one.start, one.end) for one in called if any(map(str.isdigit, one.text))]
-    counted = tuple(one for one in quantities(blank_spans(text, _apart(taken))) if one.sure)
+    counted = tuple(one for one in find_quantities(blank_spans(text, _apart(taken))) if one.sure)
     measured = spans + [(one.start, one.end) for one in counted]
     words = blank_spans(text, _apart(measured))
-    return Facts(text, words, counted, tuple(said), (*called, *code), tuple(quotations(claim)))
+    return Facts(text, words, counted, tuple(said), (*called, *code), tuple(find_quotations(claim)))
 
 
-class Record:
+class FactIndex:
     """What a passage and its headings say, to look facts up in.
 
     Args:
@@ -92,14 +92,14 @@ class Record:
     def __init__(self, text: str, tokens: Collection[str]) -> None:
         plain_text = normalize_punctuation(text)
         self._folded = fold_text(text)
-        self._names = Names(plain_text, tokens)
-        said = dates(plain_text)
+        self._names = NameIndex(plain_text, tokens)
+        said = find_dates(plain_text)
         self._dates = [one for read in said for one in read]
         rest = blank_spans(plain_text, [(read[0].start, read[0].end) for read in said])
-        self._amounts = Amounts(rest)
+        self._amounts = QuantityIndex(rest)
         for one in self._dates:
             if one.year is not None:
-                self._amounts.add(plain(str(one.year)))
+                self._amounts.add(normalize_number(str(one.year)))
 
     def missing(self, claimed: Facts) -> Iterator[str]:
         """Yield the facts of a claim that are not here, as they stand in it."""
@@ -111,12 +111,12 @@ class Record:
                 yield claimed.text[read[0].start : read[0].end].strip()
         yield from (one.text[:_SHOWN] for one in claimed.names if not self._names.hold(one))
         for quotation in claimed.quotations:
-            if not verbatim(quotation, self._folded):
+            if not is_verbatim(quotation, self._folded):
                 yield f'"{quotation[:_SHOWN]}"'
 
     def _dated(self, claimed: Date) -> bool:
         """Return whether the parts of a date occur, together or as those of a span of days."""
-        if any(within(claimed, said) for said in self._dates):
+        if any(is_same_date(claimed, said) for said in self._dates):
             return True
         same = [said for said in self._dates if said.month == claimed.month]
         day = claimed.day is None or any(

@@ -33,7 +33,7 @@ _SENTENCE = (
     " no se su sus con por para como más lo al fue"
 )
 _STOP = frozenset(_SENTENCE.split())
-AROUND = ".,;:!?\"'()[]{}*_`\u201c\u201d\u2018\u2019\u00ab\u00bb\u2026"
+PUNCTUATION = ".,;:!?\"'()[]{}*_`\u201c\u201d\u2018\u2019\u00ab\u00bb\u2026"
 """Signs that stand beside words."""
 _GRAMMAR = re.compile(
     "[\u3041-\u309f]+|습니|니다|입니|됩니|합니|[었았였했됐되]다"
@@ -54,7 +54,7 @@ _ANCHOR = "\u00a7x"
 """Stands for a word that matters, so that of words that do not matter none is left."""
 
 
-def key_words(text: str) -> dict[str, tuple[str, ...]]:
+def extract_key_words(text: str) -> dict[str, tuple[str, ...]]:
     """Return the words of a text that say something, in order, each with its key terms."""
     words = (piece for word in text.split() for piece in _pieces(word))
     return {word: terms for word in dict.fromkeys(words) if (terms := _terms(word))}
@@ -64,24 +64,26 @@ def _pieces(word: str) -> Iterable[str]:
     """Yield a word that matters, or what of it in scripts without blanks is no grammar."""
     if _DENSE.search(word):
         return (_PARTICLE.sub("", run) for run in _RUN.findall(word))
-    return (word.strip(AROUND),) if matters(word) else ()
+    return (word.strip(PUNCTUATION),) if is_content_word(word) else ()
 
 
-def key_terms(text: str) -> tuple[str, ...]:
+def extract_key_terms(text: str) -> tuple[str, ...]:
     """Return the key terms of a text in order, each once."""
-    return tuple(dict.fromkeys(term for terms in key_words(text).values() for term in terms))
+    return tuple(
+        dict.fromkeys(term for terms in extract_key_words(text).values() for term in terms)
+    )
 
 
 @lru_cache(maxsize=4096)
-def matters(word: str) -> bool:
+def is_content_word(word: str) -> bool:
     """Return whether a word says something by itself."""
-    bare = word.strip(AROUND).lower()
+    bare = word.strip(PUNCTUATION).lower()
     if bare in _STOP or is_number_word(bare):
         return False
     return len(strip_question_words(f"{_ANCHOR} {bare}").split()) > 1
 
 
-def dense_share(terms: tuple[str, ...]) -> float:
+def compute_bigram_share(terms: tuple[str, ...]) -> float:
     """Return which share of some terms is in bigrams."""
     return sum(map(is_dense, terms)) / (len(terms) or 1)
 

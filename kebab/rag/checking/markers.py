@@ -13,7 +13,7 @@ _TICKS = re.compile("`++")
 _BREAK = re.compile(r"\n[ \t>]*+(?=\n)")
 
 
-def fenced(text: str) -> list[Span]:
+def find_fenced_blocks(text: str) -> list[Span]:
     """Return the fenced blocks of a text with their fences, as [start, end), in order."""
     found: list[Span] = []
     opened: re.Match[str] | None = None
@@ -28,13 +28,13 @@ def fenced(text: str) -> list[Span]:
     return found
 
 
-def code_spans(text: str) -> list[Span]:
+def find_code_spans(text: str) -> list[Span]:
     """Return where code stands, fenced or between backticks, as [start, end), in order."""
-    blocks = fenced(text)
+    blocks = find_fenced_blocks(text)
     return sorted([*blocks, *_inline(text, blocks)])
 
 
-def inside(spans: list[Span], place: int) -> bool:
+def is_inside(spans: list[Span], place: int) -> bool:
     """Return whether a place lies in one of some spans that are in order and apart."""
     index = bisect_right(spans, place, key=lambda span: span[0])
     return index > 0 and place < spans[index - 1][1]
@@ -46,7 +46,7 @@ def _closes(opened: re.Match[str], fence: re.Match[str]) -> bool:
 
 def _inline(text: str, blocks: list[Span]) -> Iterator[Span]:
     """Yield what stands between two equal rows of backticks of one paragraph."""
-    rows = [row.span() for row in _TICKS.finditer(text) if not inside(blocks, row.start())]
+    rows = [row.span() for row in _TICKS.finditer(text) if not is_inside(blocks, row.start())]
     closing = _closing(text, rows, blocks)
     index = 0
     while index < len(rows):
@@ -108,7 +108,7 @@ _BLANKS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class MarkerSpan:
     """A marker and where it stands, as [start, end) code points."""
 
     marker: int
@@ -117,15 +117,15 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedText:
     """A text in which each marker stands as `[n]`, with the places of all of them in order.
 
     `unknown` are markers that name no passage, where they were taken out.
     """
 
     text: str
-    markers: tuple[Placed, ...]
-    unknown: tuple[Placed, ...]
+    markers: tuple[MarkerSpan, ...]
+    unknown: tuple[MarkerSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,8 @@ class _Row:
 class _Output:
     parts: list[str] = field(default_factory=list)
     length: int = 0
-    markers: list[Placed] = field(default_factory=list)
-    unknown: list[Placed] = field(default_factory=list)
+    markers: list[MarkerSpan] = field(default_factory=list)
+    unknown: list[MarkerSpan] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         """Write text."""
@@ -153,14 +153,14 @@ class _Output:
         """Write a marker."""
         start = self.length
         self.add(f"[{marker}]")
-        self.markers.append(Placed(marker, start, self.length))
+        self.markers.append(MarkerSpan(marker, start, self.length))
 
     def miss(self, marker: int) -> None:
         """Note a marker that is not written."""
-        self.unknown.append(Placed(marker, self.length, self.length))
+        self.unknown.append(MarkerSpan(marker, self.length, self.length))
 
 
-def read(text: str, known: Collection[int]) -> Marked:
+def parse_markers(text: str, known: Collection[int]) -> MarkedText:
     """Return a text with its markers in one form, without those that are not known.
 
     Neighbours that are equal stand once. All else of the text stays.
@@ -175,18 +175,18 @@ def read(text: str, known: Collection[int]) -> Marked:
         output.add(text[at:low])
         _write(row, known, output)
         if not kept:
-            output.add(seam(text, low, high))
+            output.add(choose_separator(text, low, high))
         at = high
     output.add(text[at:])
-    return Marked("".join(output.parts), tuple(output.markers), tuple(output.unknown))
+    return MarkedText("".join(output.parts), tuple(output.markers), tuple(output.unknown))
 
 
-def marks(text: str) -> list[Placed]:
+def find_markers(text: str) -> list[MarkerSpan]:
     """Return the markers of a text as it stands, known or not; each by its first number."""
-    return [Placed(row.entries[0][1][0], row.start, row.end) for row in _rows(text)]
+    return [MarkerSpan(row.entries[0][1][0], row.start, row.end) for row in _rows(text)]
 
 
-def without(text: str, start: int, end: int, markers: Iterable[Placed]) -> str:
+def cut_markers(text: str, start: int, end: int, markers: Iterable[MarkerSpan]) -> str:
     """Return the stretch [start, end) of a text without these markers and the blanks before."""
     parts: list[str] = []
     at = start
@@ -196,7 +196,7 @@ def without(text: str, start: int, end: int, markers: Iterable[Placed]) -> str:
     return "".join([*parts, text[at:end]]).strip()
 
 
-def seam(text: str, start: int, end: int) -> str:
+def choose_separator(text: str, start: int, end: int) -> str:
     """Return what must stand for a stretch that is taken out, lest brackets or backticks meet.
 
     A new `[1]` or a new fence would not be what was checked.
@@ -224,11 +224,11 @@ def _write(row: _Row, known: Collection[int], output: _Output) -> None:
 
 def _rows(text: str) -> Iterator[_Row]:
     """Yield the markers outside of code, neighbours together."""
-    code = code_spans(text)
+    code = find_code_spans(text)
     start = end = -1
     entries: list[tuple[str, tuple[int, ...]]] = []
     for found in _MARKER.finditer(text):
-        if inside(code, found.start()) or not (numbers := _numbers(found["body"])):
+        if is_inside(code, found.start()) or not (numbers := _numbers(found["body"])):
             continue
         gap = text[end : found.start()] if end >= 0 and found.start() - end < _WIDEST else None
         if gap is None or not _GAP.fullmatch(gap):

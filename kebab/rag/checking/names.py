@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from kebab.rag.checking.key_terms import matters
+from kebab.rag.checking.key_terms import is_content_word
 from kebab.text.normalize import blank_spans, fold_text
 from kebab.text.scripts import DENSE
 from kebab.text.tokenizer import tokenize
@@ -63,7 +63,7 @@ class Name:
     literal: bool = False
 
 
-def names(text: str, *, nouns: bool = False) -> list[Name]:
+def find_names(text: str, *, nouns: bool = False) -> list[Name]:
     """Return the names of a sentence in NFKC.
 
     Args:
@@ -79,7 +79,7 @@ def names(text: str, *, nouns: bool = False) -> list[Name]:
     return [*found, *_words(rest, every=every, nouns=nouns), *east]
 
 
-class Names:
+class NameIndex:
     """The words of a passage and its headings, to look names up in.
 
     Args:
@@ -147,7 +147,11 @@ def _words(text: str, *, every: bool, nouns: bool) -> Iterator[Name]:
     words = list(_WORD.finditer(text))
     for found, after in zip_longest(words, words[1:]):
         word = found[0]
-        if len(word) > 1 and matters(word) and (every or _named(text, found, after, nouns=nouns)):
+        if (
+            len(word) > 1
+            and is_content_word(word)
+            and (every or _named(text, found, after, nouns=nouns))
+        ):
             yield Name(found.start(), found.end(), word)
 
 
@@ -160,10 +164,10 @@ def _named(text: str, found: re.Match[str], after: re.Match[str] | None, *, noun
         return True
     if after is None or text[found.end() : after.start()] != " ":
         return False
-    return (after[0][0].isupper() and matters(after[0])) or _subject(word, after[0])
+    return (after[0][0].isupper() and is_content_word(after[0])) or _subject(word, after[0])
 
 
 def _subject(word: str, after: str) -> bool:
     """Return whether a first word is the subject of the next one, without an article or plural."""
-    finite = after in _VERBS or (_VERB.fullmatch(after) is not None and matters(after))
+    finite = after in _VERBS or (_VERB.fullmatch(after) is not None and is_content_word(after))
     return finite and not _COMMON.search(word)

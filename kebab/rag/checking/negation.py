@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 
-from kebab.rag.checking.key_terms import matters
+from kebab.rag.checking.key_terms import is_content_word
 from kebab.text.tokenizer import tokenize
 
 _DENYING = (
@@ -42,18 +42,18 @@ class Polarity:
     said: Collection[str]
 
 
-def polarity(sentences: Iterable[str]) -> Polarity:
+def compute_polarity(sentences: Iterable[str]) -> Polarity:
     """Return what sentences in their normal form deny and what they say."""
     every: dict[str, str] = {}
     said: set[str] = set()
     for sentence in sentences:
-        found = denied(sentence)
+        found = find_denied_words(sentence)
         every |= found
         said.update(token for token in tokenize(sentence) if token not in found)
     return Polarity(every, said)
 
 
-def contradiction(claim: Polarity, other: Polarity) -> str | None:
+def find_contradiction(claim: Polarity, other: Polarity) -> str | None:
     """Return the first word that one denies and the other only says, if any."""
     odd = _only_denied(claim, other) or _only_denied(other, claim)
     return odd[0] if odd else None
@@ -68,7 +68,7 @@ def _only_denied(here: Polarity, there: Polarity) -> list[str]:
     ]
 
 
-def denied(sentence: str) -> dict[str, str]:
+def find_denied_words(sentence: str) -> dict[str, str]:
     """Return the tokens that a sentence denies, each with its word."""
     words = [found[0] for found in _WORD.finditer(sentence)]
     found: dict[str, str] = {}
@@ -83,11 +83,11 @@ def denied(sentence: str) -> dict[str, str]:
 def _first(words: list[str]) -> dict[str, str]:
     """Return the token of the first word that matters."""
     near = takewhile(lambda word: word[0].isalnum(), words)
-    word = next(filter(matters, near), "")
+    word = next(filter(is_content_word, near), "")
     return dict.fromkeys(tokenize(word)[:1], word)
 
 
-def reversal(claim: str, sentence: str) -> str | None:
+def find_reversal(claim: str, sentence: str) -> str | None:
     """Return the negation that only one of two sentences of an eastern script holds.
 
     They are compared when they are alike.

@@ -60,13 +60,13 @@ _EASTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _CURRENCY = "$\u20ac\u00a3\u00a5\u20a9"
 
 
-def unit_before(text: str, place: int) -> str | None:
+def find_currency_before(text: str, place: int) -> str | None:
     """Return the currency that stands before a number."""
     sign = text[max(0, place - 1) : place]
     return sign if sign and sign in _CURRENCY else None
 
 
-def unit_behind(text: str, place: int) -> tuple[str | None, int]:
+def find_unit_after(text: str, place: int) -> tuple[str | None, int]:
     """Return the unit that begins at a place, behind a number, and where it ends."""
     found = _BEHIND.match(text, place)
     if found is None:
@@ -79,7 +79,7 @@ def unit_behind(text: str, place: int) -> tuple[str | None, int]:
     return unit, found.start(1) + len(word) if unit else place
 
 
-def agree(one: str | None, other: str | None) -> bool:
+def are_compatible_units(one: str | None, other: str | None) -> bool:
     """Return whether two units may be the same; None is any."""
     return (
         one is None
@@ -174,7 +174,7 @@ class Quantity:
     sure: bool = True
 
 
-def quantities(text: str) -> Iterator[Quantity]:
+def find_quantities(text: str) -> Iterator[Quantity]:
     """Yield the quantities of a text in NFKC; those in words after those in digits."""
     for found in _NUMBER.finditer(text):
         yield _quantity(text, found, _values(found), parts=_parts(found["digits"]))
@@ -201,13 +201,13 @@ def _quantity(
 ) -> Quantity:
     """Return a number with the unit before or behind it."""
     start, end = found.span()
-    unit, end = unit_behind(text, end)
-    if currency := unit_before(text, start):
+    unit, end = find_unit_after(text, end)
+    if currency := find_currency_before(text, start):
         return Quantity(start - 1, end, values, currency, parts, sure)
     return Quantity(start, end, values, unit, parts, sure)
 
 
-class Amounts:
+class QuantityIndex:
     """The quantities of a passage, to look claims up in.
 
     Args:
@@ -216,7 +216,7 @@ class Amounts:
 
     def __init__(self, text: str) -> None:
         self._units: dict[str, set[str | None]] = {}
-        for one in quantities(text):
+        for one in find_quantities(text):
             for value in one.values:
                 self._units.setdefault(value, set()).add(one.unit)
             for part in one.parts:
@@ -229,7 +229,7 @@ class Amounts:
     def hold(self, claimed: Quantity) -> bool:
         """Return whether a quantity occurs, in an agreeing unit, or as its parts."""
         found = any(
-            agree(claimed.unit, unit)
+            are_compatible_units(claimed.unit, unit)
             for value in claimed.values
             for unit in self._units.get(value, ())
         )
@@ -253,27 +253,33 @@ def _values(found: re.Match[str]) -> tuple[str, ...]:
     scale = _SCALES.get((found["scale"] or found["kilo"] or "").lower(), 1)
     if scale == 1 or len(digits) > _EXACT:
         return readings
-    return tuple(plain(f"{Decimal(one) * scale:f}") for one in readings if one.count(".") <= 1)
+    return tuple(
+        normalize_number(f"{Decimal(one) * scale:f}") for one in readings if one.count(".") <= 1
+    )
 
 
 def _readings(digits: str) -> tuple[str, ...]:
     if _THOUSANDS.fullmatch(digits):
-        return (plain(re.sub("[,' ]", "", digits)),)
+        return (normalize_number(re.sub("[,' ]", "", digits)),)
     if _CONTINENTAL.fullmatch(digits):
         joined = digits.replace(".", "").replace(",", ".")
-        return (plain(joined), plain(digits)) if _DECIMAL.fullmatch(digits) else (plain(joined),)
+        return (
+            (normalize_number(joined), normalize_number(digits))
+            if _DECIMAL.fullmatch(digits)
+            else (normalize_number(joined),)
+        )
     if _DECIMAL.fullmatch(digits):
-        return (plain(digits.replace(",", ".")),)
-    return (plain(digits),)
+        return (normalize_number(digits.replace(",", ".")),)
+    return (normalize_number(digits),)
 
 
 def _parts(digits: str) -> tuple[str, ...]:
     """Return the numbers that blanks or commas may part."""
     parts = re.split("[, ]", digits)
-    return tuple(map(plain, parts)) if len(parts) > 1 else ()
+    return tuple(map(normalize_number, parts)) if len(parts) > 1 else ()
 
 
-def plain(number: str) -> str:
+def normalize_number(number: str) -> str:
     """Return a number in digits without zeros that say nothing."""
     if number.count(".") == 1:
         number = number.rstrip("0").rstrip(".")

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from kebab.core.answers import AnswerMode, Refusal, SessionRow, Turn
+from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import database_path, keep_log, open_reader
@@ -72,7 +72,7 @@ class SqliteConversations:
             )
         return index
 
-    def sessions(self) -> list[SessionRow]:
+    def sessions(self) -> list[StoredSession]:
         """Return every session, the one used last first."""
         with self._reading() as database:
             rows = database.execute(_SESSIONS).fetchall()
@@ -143,9 +143,9 @@ def _row(turn: Turn, index: int) -> tuple[Any, ...]:
     return (turn.session, index, *said, refusal, turn.mode.value, turn.model, turn.created)
 
 
-def _summary(row: tuple[Any, ...]) -> SessionRow:
+def _summary(row: tuple[Any, ...]) -> StoredSession:
     name, turns, first, created, updated = row
-    return SessionRow(
+    return StoredSession(
         name=name, turns=turns, first_question=first, created=created, updated=updated
     )
 

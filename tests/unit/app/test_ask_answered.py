@@ -7,13 +7,13 @@ from kebab.app.ask import SUGGESTIONS, AnswerContext, reply
 from kebab.core.answers import (
     AnswerMode,
     AskOutcome,
-    Inquiry,
+    AskQuery,
     Quote,
     Refusal,
-    Retrieved,
-    Support,
+    RetrievalSummary,
+    SupportingQuote,
 )
-from kebab.rag.engine import NO_USAGE
+from kebab.rag.engine import EMPTY_USAGE
 from kebab.wire.ask import AnswerWarning
 from kebab.wire.search import DegradedChannel
 from tests.fakes.evidence import hit, page, retrieval, stored
@@ -22,12 +22,12 @@ NOTE = "One.\nThe backup runs at two.\nThree."
 CHUNK = stored(NOTE, start_line=4, embedding_version="v9", heading_path=("Backups", "Night"))
 HITS = tuple(hit(CHUNK, rank) for rank in range(1, 6))
 CONTEXT = AnswerContext(
-    inquiry=Inquiry(question="When?", session="s"), session="s", turn=3, created=0.0, prompted=True
+    inquiry=AskQuery(question="When?", session="s"), session="s", turn=3, created=0.0, prompted=True
 )
 
 
 def answered(refusal=None, **fields):
-    retrieved = Retrieved(
+    retrieved = RetrievalSummary(
         question="When does it run?", page=page(*HITS), used=1, top_score=0.9, gate=0.5
     )
     given = AskOutcome(
@@ -35,9 +35,9 @@ def answered(refusal=None, **fields):
         mode=AnswerMode.GENERATIVE,
         model="tiny",
         refusal=refusal,
-        citations=(Support(marker=1, quote=Quote(chunk=CHUNK, start=5, end=28), spans=((0, 11),)),),
+        citations=(SupportingQuote(marker=1, quote=Quote(chunk=CHUNK, start=5, end=28), spans=((0, 11),)),),
         retrieved=retrieved,
-        usage=structs.replace(NO_USAGE, prompt_tokens=5, downshifts=1, finish_reason="stop"),
+        usage=structs.replace(EMPTY_USAGE, prompt_tokens=5, downshifts=1, finish_reason="stop"),
         warnings=(AnswerWarning(code="odd", message="Odd", marker=None, span=(0, 3)),),
     )
     return replace(given, **fields)

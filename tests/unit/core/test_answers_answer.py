@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.core.answers import AnswerMode, AskOutcome, Quote, Refusal, Retrieved
-from kebab.rag.engine import NO_USAGE
+from kebab.core.answers import AnswerMode, AskOutcome, Quote, Refusal, RetrievalSummary
+from kebab.rag.engine import EMPTY_USAGE
 from tests.fakes.evidence import page, stored
 
 TEXT = "First line.\nSecond line.\n\nFourth line."
@@ -33,8 +33,8 @@ def test_what_is_refused_is_no_answer(refusal, grounded):
         model=None,
         refusal=refusal,
         citations=(),
-        retrieved=Retrieved(question="q", page=page(), used=0, top_score=0.0, gate=0.5),
-        usage=NO_USAGE,
+        retrieved=RetrievalSummary(question="q", page=page(), used=0, top_score=0.0, gate=0.5),
+        usage=EMPTY_USAGE,
     )
 
     assert answer.grounded is grounded

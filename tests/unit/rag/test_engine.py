@@ -1,10 +1,10 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.answers import AnswerMode, Inquiry, Refusal
+from kebab.core.answers import AnswerMode, AskQuery, Refusal
 from kebab.core.queries import Filters, Mode
 from kebab.errors.catalog import InvalidInput
-from kebab.rag.engine import NO_USAGE, AskEngine, Worded
+from kebab.rag.engine import EMPTY_USAGE, AskEngine, DraftAnswer
 from kebab.wire.ask import AnswerWarning
 from tests.fakes.evidence import hit, page, stored
 
@@ -43,7 +43,7 @@ class Writing:
 
 
 def answered(found, worded=None, **fields):
-    queries, writer, listener = [], Writing(worded or Worded(text="Nightly [1]")), Listening()
+    queries, writer, listener = [], Writing(worded or DraftAnswer(text="Nightly [1]")), Listening()
 
     def search(query):
         queries.append(query)
@@ -51,15 +51,15 @@ def answered(found, worded=None, **fields):
 
     ticks = iter((10.0, 10.5))
     engine = AskEngine(search, writer, clock=lambda: next(ticks))
-    inquiry = Inquiry(question="when does the backup run", **fields)
+    inquiry = AskQuery(question="when does the backup run", **fields)
     return engine.answer(inquiry, [], listener), writer, listener, queries
 
 
 def test_what_the_writer_words_is_the_answer():
-    worded = Worded(
+    worded = DraftAnswer(
         text="Nightly [1]",
         warnings=(AnswerWarning(code="odd", message="odd", marker=None, span=None),),
-        usage=replace(NO_USAGE, prompt_tokens=7),
+        usage=replace(EMPTY_USAGE, prompt_tokens=7),
         used=1,
     )
 
@@ -109,7 +109,7 @@ def test_a_question_on_another_matter_is_refused_before_anything_is_worded():
 
 @pytest.mark.parametrize("refusal", list(Refusal))
 def test_a_refusal_without_words_of_its_own_gets_a_sentence(refusal):
-    answer, _, _, _ = answered(FOUND, Worded(refusal=refusal))
+    answer, _, _, _ = answered(FOUND, DraftAnswer(refusal=refusal))
 
     assert answer.refusal is refusal
     assert answer.text.strip()
@@ -117,7 +117,7 @@ def test_a_refusal_without_words_of_its_own_gets_a_sentence(refusal):
 
 @pytest.mark.parametrize("question", ["", " \n"])
 def test_an_empty_question_is_refused(question):
-    engine = AskEngine(lambda _: FOUND, Writing(Worded()))
+    engine = AskEngine(lambda _: FOUND, Writing(DraftAnswer()))
 
     with pytest.raises(InvalidInput, match="question"):
-        engine.answer(Inquiry(question=question), [], Listening())
+        engine.answer(AskQuery(question=question), [], Listening())

@@ -7,15 +7,15 @@ NOTE = stored("The backup of all documents runs every night at two with restic."
 
 
 def test_no_hits_are_no_evidence():
-    verdict = judge(page(conviction=0.9))
+    verdict = judge(page(answerability=0.9))
 
     assert (verdict.passed, verdict.evidence, verdict.threshold) == (False, 0.0, THRESHOLD)
 
 
 @pytest.mark.parametrize(
-    ("conviction", "passed"), [(THRESHOLD, True), (THRESHOLD - 0.01, False), (1.0, True)]
+    ("answerability", "passed"), [(THRESHOLD, True), (THRESHOLD - 0.01, False), (1.0, True)]
 )
-def test_the_conviction_of_the_search_decides(conviction, passed):
-    verdict = judge(page(hit(NOTE), conviction=conviction))
+def test_the_answerability_of_the_search_decides(answerability, passed):
+    verdict = judge(page(hit(NOTE), answerability=answerability))
 
-    assert (verdict.passed, verdict.evidence) == (passed, conviction)
+    assert (verdict.passed, verdict.evidence) == (passed, answerability)

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.answers import AnswerMode, Completion, Refusal, Turn
 from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
-from kebab.rag.followup import standalone
+from kebab.rag.followup import build_standalone_question
 
 
 class Scripted:
@@ -45,7 +45,7 @@ KOREAN = turn("오로라 열펌프의 가격은 얼마인가요?", "9,400유로�
 def test_a_first_question_stands_alone_and_no_model_is_asked():
     model = Scripted("never said")
 
-    assert standalone("And it?", [], model) == "And it?"
+    assert build_standalone_question("And it?", [], model) == "And it?"
     assert not model.asked
 
 
@@ -60,7 +60,7 @@ def test_a_first_question_stands_alone_and_no_model_is_asked():
     ],
 )
 def test_what_a_model_makes_of_a_follow_up_is_taken(question, before, said, taken):
-    made = standalone(question, [before], Scripted(said))
+    made = build_standalone_question(question, [before], Scripted(said))
 
     assert made == said.split(":")[-1].strip(' \n"*')
 
@@ -80,7 +80,7 @@ def test_what_a_model_makes_of_a_follow_up_is_taken(question, before, said, take
     ],
 )
 def test_what_is_no_rewritten_question_is_not_taken(said):
-    made = standalone("How loud is it at 35 degrees?", [PUMP], Scripted(said))
+    made = build_standalone_question("How loud is it at 35 degrees?", [PUMP], Scripted(said))
 
     assert made == "How loud is it at 35 degrees? (Aurora 300 heat pump cost)"
 
@@ -93,11 +93,13 @@ def test_what_is_no_rewritten_question_is_not_taken(said):
     ],
 )
 def test_numbers_and_quoted_words_of_a_question_must_stay(question, said):
-    assert standalone(question, [PUMP], Scripted(said)).startswith(question)
+    assert build_standalone_question(question, [PUMP], Scripted(said)).startswith(question)
 
 
 def test_an_answer_to_a_question_without_a_question_mark_is_not_taken():
-    made = standalone("그건 가격이 얼마인지 알려줘", [KOREAN], Scripted("가격은 9,400유로입니다."))
+    made = build_standalone_question(
+        "그건 가격이 얼마인지 알려줘", [KOREAN], Scripted("가격은 9,400유로입니다.")
+    )
 
     assert made.startswith("그건 가격이 얼마인지 알려줘")
 
@@ -106,7 +108,7 @@ def test_a_rewrite_that_was_cut_off_is_not_taken():
     model = Scripted("How loud is the Aurora 300 heat pump?", finish="length")
 
     assert (
-        standalone("How loud is it?", [PUMP], model)
+        build_standalone_question("How loud is it?", [PUMP], model)
         == "How loud is it? (Aurora 300 heat pump cost)"
     )
 
@@ -119,7 +121,7 @@ def test_a_rewrite_that_was_cut_off_is_not_taken():
     ],
 )
 def test_a_model_that_fails_softly_leaves_it_to_the_rule(failure):
-    made = standalone("How loud is it?", [PUMP], Scripted(failure))
+    made = build_standalone_question("How loud is it?", [PUMP], Scripted(failure))
 
     assert made == "How loud is it? (Aurora 300 heat pump cost)"
 
@@ -128,7 +130,7 @@ def test_a_model_that_cannot_be_reached_is_an_error():
     failure = ModelUnreachable(endpoint="e", operation="ask", cause="c")
 
     with pytest.raises(ModelUnreachable):
-        standalone("How loud is it?", [PUMP], Scripted(failure))
+        build_standalone_question("How loud is it?", [PUMP], Scripted(failure))
 
 
 def test_the_model_is_told_the_last_turns_as_data_and_may_say_little():
@@ -138,7 +140,7 @@ def test_the_model_is_told_the_last_turns_as_data_and_may_say_little():
     )
     model = Scripted("How loud is the Aurora 300 heat pump?")
 
-    standalone("How loud is it?", [old, turn("Who sells it?"), refused, PUMP], model)
+    build_standalone_question("How loud is it?", [old, turn("Who sells it?"), refused, PUMP], model)
     [((rules, request), limit)] = model.asked
 
     assert rules.role == "system"
@@ -156,7 +158,7 @@ def test_the_model_is_told_the_last_turns_as_data_and_may_say_little():
 def test_without_a_model_a_question_that_stands_alone_stays():
     question = "Where is the nearest lake with clean water?"
 
-    assert standalone(question, [PUMP], None) == question
+    assert build_standalone_question(question, [PUMP], None) == question
 
 
 @pytest.mark.parametrize(
@@ -169,12 +171,15 @@ def test_without_a_model_a_question_that_stands_alone_stays():
     ],
 )
 def test_without_a_model_the_telling_words_of_the_question_before_are_added(question, before, made):
-    assert standalone(question, [before], None) == made
+    assert build_standalone_question(question, [before], None) == made
 
 
 def test_what_is_added_comes_from_the_question_as_it_stood_alone_and_stays_short():
     before = turn("And it?", standalone="alpha beta (gamma) " + "word7 " * 3 + "delta-long " * 900)
 
-    assert standalone("Why?", [before], None) == "Why? (alpha beta gamma word7 delta-long)"
+    assert (
+        build_standalone_question("Why?", [before], None)
+        == "Why? (alpha beta gamma word7 delta-long)"
+    )
     many = turn(" ".join(f"word{number}" for number in range(500)))
-    assert len(standalone("Why?", [many], None)) < 120
+    assert len(build_standalone_question("Why?", [many], None)) < 120

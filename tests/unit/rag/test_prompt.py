@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import AnswerMode, Passage, Refusal, Turn
+from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
 from kebab.rag import prompt
-from kebab.rag.evidence import cost
+from kebab.rag.evidence import estimate_evidence_tokens
 from kebab.rag.prompt import (
     NOT_IN_NOTES,
-    declined,
-    messages,
-    overhead,
-    prompt_tokens,
-    room,
+    build_messages,
+    compute_evidence_budget,
+    estimate_overhead,
+    estimate_prompt_tokens,
+    is_declined,
 )
-from kebab.rag.tokens import text_tokens
+from kebab.rag.tokens import estimate_tokens
 from kebab.rag.version import VERSION
 from kebab.text.language import Language, detect_question_language
 from tests.fakes.evidence import stored
@@ -29,7 +29,7 @@ KOREAN = Language("ko", "Korean")
 
 
 def passage(text, marker=1, **fields):
-    return Passage(marker=marker, chunk=stored(text, marker, **fields), text=text)
+    return Evidence(marker=marker, chunk=stored(text, marker, **fields), text=text)
 
 
 def turn(question, answer, refusal=None):
@@ -48,7 +48,7 @@ def turn(question, answer, refusal=None):
 
 def asked(question="How hot?", passages=(), **parts):
     given = {"language": ENGLISH, "answer_tokens": 1024, **parts}
-    return messages(question, passages, **given)
+    return build_messages(question, passages, **given)
 
 
 def request(*passages, question="How hot?", **parts):
@@ -206,7 +206,7 @@ def test_braces_are_text():
     ],
 )
 def test_declining_is_told(text):
-    assert declined(text)
+    assert is_declined(text)
 
 
 @pytest.mark.parametrize(
@@ -225,13 +225,13 @@ def test_declining_is_told(text):
     ],
 )
 def test_an_answer_is_no_declining(text):
-    assert not declined(text)
+    assert not is_declined(text)
 
 
 def test_room_is_what_prompt_and_answer_leave_of_the_window():
-    assert room(8192, 1024, 600) == 6568
-    assert room(512, 1024, 200) == 56
-    assert room(512, 1024, 600) == 0
+    assert compute_evidence_budget(8192, 1024, 600) == 6568
+    assert compute_evidence_budget(512, 1024, 200) == 56
+    assert compute_evidence_budget(512, 1024, 600) == 0
 
 
 @pytest.mark.parametrize("question", ["How hot?", "열펌프의 유량 온도는 얼마인가요? " * 9])
@@ -240,11 +240,11 @@ def test_overhead_and_passages_bound_the_whole_prompt(question):
     passages = [passage("소음은 38 dB이다. " * 9, 1), passage("It flows. " * 9, 2)]
     told = asked(question, passages, language=detect_question_language(question), history=history)
 
-    bound = overhead(question, history) + sum(map(cost, passages))
-    assert prompt_tokens(told) <= bound <= prompt_tokens(told) + 60
+    bound = estimate_overhead(question, history) + sum(map(estimate_evidence_tokens, passages))
+    assert estimate_prompt_tokens(told) <= bound <= estimate_prompt_tokens(told) + 60
 
 
 def test_the_prompt_costs_its_texts_and_a_frame_for_each_message():
     told = asked()
 
-    assert prompt_tokens(told) > sum(text_tokens(one.content) for one in told)
+    assert estimate_prompt_tokens(told) > sum(estimate_tokens(one.content) for one in told)

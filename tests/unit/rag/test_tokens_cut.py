@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.tokens import fitting, halves, text_tokens
+from kebab.rag.tokens import estimate_tokens, fit_sentences, split_in_half
 
 TEXT = (
     "The pump was installed in 2019. It draws its heat from the lake. "
@@ -12,7 +12,7 @@ KOREAN = "열펌프는 2019년에 설치되었다. 호수에서 열을 얻는다
 
 
 def cut(text, tokens, at=0):
-    start, end = fitting(text, tokens, at)
+    start, end = fit_sentences(text, tokens, at)
     return text[start:end]
 
 
@@ -42,10 +42,10 @@ def test_a_letter_is_not_parted_from_its_marks():
 
 @given(text=st.text(max_size=400), tokens=st.integers(1, 60), at=st.integers(0, 400))
 def test_what_is_cut_is_verbatim_and_within_the_budget(text, tokens, at):
-    start, end = fitting(text, tokens, min(at, len(text)))
+    start, end = fit_sentences(text, tokens, min(at, len(text)))
 
     assert 0 <= start <= end <= len(text)
-    assert text_tokens(text[start:end]) <= max(tokens, 5)
+    assert estimate_tokens(text[start:end]) <= max(tokens, 5)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_cut_is_verbatim_and_within_the_budget(text, tokens, at):
     ],
 )
 def test_halves_part_between_sentences_or_words(text, left, right):
-    first, second = halves(text) or pytest.fail("not parted")
+    first, second = split_in_half(text) or pytest.fail("not parted")
 
     assert text[slice(*first)].endswith(left)
     assert text[slice(*second)].startswith(right)
@@ -66,16 +66,16 @@ def test_halves_part_between_sentences_or_words(text, left, right):
 
 @pytest.mark.parametrize("text", ["", "short", " " * 100, "A few words, not more."])
 def test_what_is_short_is_not_parted(text):
-    assert halves(text) is None
+    assert split_in_half(text) is None
 
 
 def test_a_run_without_blanks_is_parted_in_its_middle():
-    assert halves("漢" * 100) == ((0, 50), (50, 100))
+    assert split_in_half("漢" * 100) == ((0, 50), (50, 100))
 
 
 @given(text=st.text(max_size=300))
 def test_halves_are_smaller_and_apart(text):
-    parts = halves(text)
+    parts = split_in_half(text)
 
     if parts is not None:
         (low, middle), (other, high) = parts

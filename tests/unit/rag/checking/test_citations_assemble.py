@@ -1,18 +1,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.citations import Assembled, Edit
+from kebab.rag.checking.citations import Edit, EditedText
 
 
 def test_edits_change_their_stretches_and_move_the_rest():
-    done = Assembled("one two three", [Edit(4, 7, "2"), Edit(13, 13, "!"), Edit(0, 0, "> ")])
+    done = EditedText("one two three", [Edit(4, 7, "2"), Edit(13, 13, "!"), Edit(0, 0, "> ")])
 
     assert done.text == "> one 2 three!"
     assert [done.text[slice(*done.moved(span))] for span in [(0, 3), (8, 13)]] == ["one", "three!"]
 
 
 def test_without_edits_nothing_moves():
-    done = Assembled("text", [])
+    done = EditedText("text", [])
 
     assert (done.text, done.moved((1, 3))) == ("text", (1, 3))
 
@@ -25,7 +25,7 @@ def test_what_lies_between_edits_is_found_again(steps):
         spans.append((at, at + gap))
         edits.append(Edit(at + gap, at + gap + length, new))
         at += gap + length
-    done = Assembled(text, edits)
+    done = EditedText(text, edits)
 
     for (start, end), edit in zip(spans, edits, strict=True):
         low, _ = done.moved((start, end))

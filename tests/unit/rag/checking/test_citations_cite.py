@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Passage
-from kebab.rag.checking.citations import cite
-from kebab.rag.checking.markers import code_spans, inside
+from kebab.core.answers import Evidence
+from kebab.rag.checking.citations import check_answer
+from kebab.rag.checking.markers import find_code_spans, is_inside
 from tests.fakes.evidence import stored
 
 PUMP = (
@@ -17,8 +17,8 @@ PUMP = (
 BACKUP = "Backups of all documents run every night with restic.\nThey are kept for 30 days."
 CUT = 4
 PASSAGES = (
-    Passage(marker=1, chunk=stored(PUMP, key=1), text=PUMP),
-    Passage(marker=2, chunk=stored("xyz " + BACKUP, key=2), text=BACKUP, start=CUT),
+    Evidence(marker=1, chunk=stored(PUMP, key=1), text=PUMP),
+    Evidence(marker=2, chunk=stored("xyz " + BACKUP, key=2), text=BACKUP, start=CUT),
 )
 TRUE = "A start of the pump takes 45 minutes [1]."
 FALSE = "A start of the pump takes 50 minutes [1]."
@@ -44,7 +44,7 @@ def carried(checked):
 
 @pytest.mark.parametrize("policy", ["mark", "withhold"])
 def test_a_true_answer_stays_and_is_quoted(policy):
-    checked = cite(TRUE, PASSAGES, policy)
+    checked = check_answer(TRUE, PASSAGES, policy)
 
     assert (checked.text, checked.supported, checked.unsupported) == (TRUE, 1, 0)
     assert checked.warnings == ()
@@ -54,7 +54,7 @@ def test_a_true_answer_stays_and_is_quoted(policy):
 
 
 def test_a_false_claim_is_marked_and_told_with_its_place():
-    checked = cite(f"{TRUE} {FALSE}", PASSAGES, "mark")
+    checked = check_answer(f"{TRUE} {FALSE}", PASSAGES, "mark")
 
     assert checked.text == f"{TRUE} A start of the pump takes 50 minutes [unsupported]."
     assert (checked.supported, checked.unsupported) == (1, 1)
@@ -65,7 +65,7 @@ def test_a_false_claim_is_marked_and_told_with_its_place():
 
 
 def test_what_is_to_be_withheld_is_left_as_it_stands():
-    checked = cite(f"{TRUE} {FALSE}", PASSAGES, "withhold")
+    checked = check_answer(f"{TRUE} {FALSE}", PASSAGES, "withhold")
 
     assert checked.text == f"{TRUE} {FALSE}"
     assert (checked.supported, checked.unsupported) == (1, 1)
@@ -73,7 +73,7 @@ def test_what_is_to_be_withheld_is_left_as_it_stands():
 
 
 def test_an_unknown_marker_goes_and_does_not_harm_the_rest():
-    checked = cite(f"{TRUE} Backups are kept for 30 days [2][9].", PASSAGES, "mark")
+    checked = check_answer(f"{TRUE} Backups are kept for 30 days [2][9].", PASSAGES, "mark")
 
     assert checked.text == f"{TRUE} Backups are kept for 30 days [2]."
     assert (checked.supported, checked.unsupported) == (2, 0)
@@ -83,19 +83,19 @@ def test_an_unknown_marker_goes_and_does_not_harm_the_rest():
 
 
 def test_an_unknown_marker_outside_of_claims_has_no_place():
-    warning, _ = cite("# Title [9]", PASSAGES, "mark").warnings
+    warning, _ = check_answer("# Title [9]", PASSAGES, "mark").warnings
 
     assert (warning.marker, warning.span) == (9, None)
 
 
 def test_an_unknown_marker_is_told_once_for_each_claim():
-    checked = cite("Backups run [9] every night [9].", PASSAGES, "mark")
+    checked = check_answer("Backups run [9] every night [9].", PASSAGES, "mark")
 
     assert codes(checked) == ["unknown_marker"]
 
 
 def test_an_uncited_claim_gets_the_marker_of_what_carries_it():
-    checked = cite("Backups are kept for 30 days. Cats sleep long.", PASSAGES, "mark")
+    checked = check_answer("Backups are kept for 30 days. Cats sleep long.", PASSAGES, "mark")
 
     assert checked.text == "Backups are kept for 30 days [2]. Cats sleep long [unsupported]."
     assert codes(checked) == ["uncited_claim"]
@@ -103,7 +103,7 @@ def test_an_uncited_claim_gets_the_marker_of_what_carries_it():
 
 
 def test_a_wrong_marker_beside_a_right_one_is_taken_out():
-    checked = cite("Backups are kept for 30 days [2][1].", PASSAGES, "mark")
+    checked = check_answer("Backups are kept for 30 days [2][1].", PASSAGES, "mark")
 
     assert checked.text == "Backups are kept for 30 days [2]."
     assert [(one.code, one.marker) for one in checked.warnings] == [("wrong_marker", 1)]
@@ -111,13 +111,13 @@ def test_a_wrong_marker_beside_a_right_one_is_taken_out():
 
 def test_claims_on_one_sentence_share_its_citation():
     text = "It cost 3,000,000 dollars [1]. A start takes 45 minutes [1]."
-    checked = cite(text, PASSAGES, "mark")
+    checked = check_answer(text, PASSAGES, "mark")
 
     assert [len(one.spans) for one in checked.citations] == [2]
 
 
 def test_citations_stand_in_the_order_of_their_markers():
-    checked = cite(f"Backups are kept for 30 days [2]. {TRUE}", PASSAGES, "mark")
+    checked = check_answer(f"Backups are kept for 30 days [2]. {TRUE}", PASSAGES, "mark")
 
     assert [one.marker for one in checked.citations] == [1, 2]
     assert checked.citations[1].quote.start >= CUT
@@ -129,7 +129,7 @@ def test_lists_headings_and_sources_are_read_as_models_write_them():
         " \u30101\u3011\n- Backups run every night (restic) [2].\n\nSources:\n- [1] a.md\n- [2] b"
     )
 
-    checked = cite(text, PASSAGES, "mark")
+    checked = check_answer(text, PASSAGES, "mark")
 
     assert (checked.supported, checked.unsupported) == (2, 0)
     assert "Sources" not in checked.text
@@ -138,14 +138,14 @@ def test_lists_headings_and_sources_are_read_as_models_write_them():
 
 @pytest.mark.parametrize("text", ["", " \n", "Yes [1].", "# Title", "Is it?", "[7]", "```\nx [1]"])
 def test_what_claims_nothing_is_no_answer(text):
-    checked = cite(text, PASSAGES, "mark")
+    checked = check_answer(text, PASSAGES, "mark")
 
     assert (checked.supported, checked.unsupported, checked.citations) == (0, 0, ())
     assert codes(checked)[-1] == "no_claim"
 
 
 def test_without_passages_nothing_holds():
-    checked = cite(TRUE, (), "mark")
+    checked = check_answer(TRUE, (), "mark")
 
     assert (checked.supported, checked.unsupported) == (0, 1)
     assert codes(checked) == ["unknown_marker", "uncited_claim"]
@@ -162,7 +162,7 @@ ANSWERS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 @given(text=ANSWERS, policy=st.sampled_from(["mark", "withhold"]))
 def test_every_answer_keeps_what_is_promised(text, policy):
-    checked = cite(text, PASSAGES, policy)
+    checked = check_answer(text, PASSAGES, policy)
 
     markers = [one.marker for one in checked.citations]
     assert markers == sorted(markers)
@@ -179,9 +179,9 @@ def test_every_answer_keeps_what_is_promised(text, policy):
 
 
 def standing(text):
-    code = code_spans(text)
+    code = find_code_spans(text)
     found = re.finditer(r"(?<!\\)\[(\d+)\]", text)
-    return {int(one[1]) for one in found if not inside(code, one.start())}
+    return {int(one[1]) for one in found if not is_inside(code, one.start())}
 
 
 @pytest.mark.parametrize(
@@ -193,6 +193,6 @@ def standing(text):
     ],
 )
 def test_hostile_answers_are_checked_to_their_end(unit):
-    checked = cite(unit * (8_000 // len(unit)), PASSAGES, "mark")
+    checked = check_answer(unit * (8_000 // len(unit)), PASSAGES, "mark")
 
     assert len(checked.text) <= 8_000 * 6

@@ -1,26 +1,26 @@
 import pytest
 
-from kebab.core.answers import Passage
-from kebab.rag.checking.citations import MARK, Assembled, edits
-from kebab.rag.checking.claims import claims
-from kebab.rag.checking.grounding import Ground
-from kebab.rag.checking.judge import judge
-from kebab.rag.checking.markers import read
+from kebab.core.answers import Evidence
+from kebab.rag.checking.citations import UNSUPPORTED_MARK, EditedText, build_edits
+from kebab.rag.checking.claims import extract_claims
+from kebab.rag.checking.markers import parse_markers
+from kebab.rag.checking.support import IndexedEvidence
+from kebab.rag.checking.verification import verify_claims
 from tests.fakes.evidence import stored
 
 PUMP = "The heat pump was installed in Berlin. A start takes 45 minutes."
 BACKUP = "Backups of all documents run every night with restic."
 GROUNDS = {
-    marker: Ground(Passage(marker=marker, chunk=stored(text, key=marker), text=text))
+    marker: IndexedEvidence(Evidence(marker=marker, chunk=stored(text, key=marker), text=text))
     for marker, text in enumerate((PUMP, BACKUP), 1)
 }
 TRUE = "A start takes 45 minutes [1]."
 
 
 def edited(text, *, mark=True):
-    marked = read(text, GROUNDS)
-    findings = judge(claims(marked), GROUNDS)
-    return Assembled(marked.text, edits(marked, findings, mark=mark)).text
+    marked = parse_markers(text, GROUNDS)
+    findings = verify_claims(extract_claims(marked), GROUNDS)
+    return EditedText(marked.text, build_edits(marked, findings, mark=mark)).text
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_without_marking_unsupported_claims_stay_as_they_stand():
 
 
 def test_the_mark_cannot_be_read_as_a_marker():
-    assert read(MARK, range(100)).text == MARK
-    assert not read(MARK, range(100)).markers
+    assert parse_markers(UNSUPPORTED_MARK, range(100)).text == UNSUPPORTED_MARK
+    assert not parse_markers(UNSUPPORTED_MARK, range(100)).markers

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.claims import claims
-from kebab.rag.checking.markers import read
+from kebab.rag.checking.claims import extract_claims
+from kebab.rag.checking.markers import parse_markers
 
 KNOWN = set(range(1, 10))
 
 
 def split(text):
-    return [(one.text, one.markers) for one in claims(read(text, KNOWN))]
+    return [(one.text, one.markers) for one in extract_claims(parse_markers(text, KNOWN))]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_claims_nothing_is_no_claim(text):
 def test_a_sentence_longer_than_any_quote_is_one_claim():
     text = "The pump runs " + "and the old fan turns " * 60 + "[1]."
 
-    (claim,) = claims(read(text, KNOWN))
+    (claim,) = extract_claims(parse_markers(text, KNOWN))
     assert (claim.start, claim.end, claim.markers) == (0, len(text), (1,))
 
 
@@ -104,8 +104,8 @@ PIECES = st.lists(
 
 @given(PIECES)
 def test_claims_are_apart_in_order_and_hold_their_markers(text):
-    marked = read(text, {1, 2})
-    found = claims(marked)
+    marked = parse_markers(text, {1, 2})
+    found = extract_claims(marked)
 
     assert all(0 <= one.start < one.end <= len(marked.text) for one in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
@@ -118,4 +118,4 @@ def test_claims_are_apart_in_order_and_hold_their_markers(text):
 
 @pytest.mark.parametrize("unit", ["a [1] ", "The pump [1], ", "x. ", "[1]", "| a [1] ", "word "])
 def test_hostile_rows_are_split_to_their_end(unit):
-    assert all(one.text for one in claims(read(unit * 3_000, KNOWN)))
+    assert all(one.text for one in extract_claims(parse_markers(unit * 3_000, KNOWN)))

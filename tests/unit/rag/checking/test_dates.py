@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.rag.checking.dates import Date, dates, within
+from kebab.rag.checking.dates import Date, find_dates, is_same_date
 
 
 def parts(text):
-    return [[(one.year, one.month, one.day) for one in read] for read in dates(text)]
+    return [[(one.year, one.month, one.day) for one in read] for read in find_dates(text)]
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_dates_are_read_in_many_spellings(text, expected):
     ],
 )
 def test_a_date_says_all_its_parts(claimed, expected):
-    assert within(Date(0, 0, *claimed), Date(0, 0, 2024, 3, 12)) is expected
+    assert is_same_date(Date(0, 0, *claimed), Date(0, 0, 2024, 3, 12)) is expected

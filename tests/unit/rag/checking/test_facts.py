@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.facts import Record, facts
+from kebab.rag.checking.facts import FactIndex, extract_facts
 from kebab.text.tokenizer import tokenize
 
 PASSAGE = (
@@ -12,7 +12,7 @@ PASSAGE = (
 
 
 def missing(claim, passage=PASSAGE):
-    return list(Record(passage, frozenset(tokenize(passage))).missing(facts(claim)))
+    return list(FactIndex(passage, frozenset(tokenize(passage))).missing(extract_facts(claim)))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_missing_is_named_as_the_claim_has_it(claim, expected):
 
 
 def test_facts_are_counted_and_left_out_of_the_words():
-    found = facts("The pump cost 30 euros on 12 March 2024 in Berlin.")
+    found = extract_facts("The pump cost 30 euros on 12 March 2024 in Berlin.")
 
     assert found.count == 3
     assert found.words.split() == ["The", "pump", "cost", "on", "in", "Berlin."]
@@ -59,6 +59,8 @@ def test_facts_are_counted_and_left_out_of_the_words():
 
 @given(st.text(max_size=80))
 def test_a_text_lacks_nothing_of_itself(text):
-    record = Record(text, frozenset(tokenize(text)))
+    record = FactIndex(text, frozenset(tokenize(text)))
 
-    assert all(one.startswith('"') or one not in text for one in record.missing(facts(text)))
+    assert all(
+        one.startswith('"') or one not in text for one in record.missing(extract_facts(text))
+    )

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.facts import quotations, verbatim
+from kebab.rag.checking.facts import find_quotations, is_verbatim
 from kebab.text.normalize import fold_text
 
 
@@ -18,7 +18,7 @@ from kebab.text.normalize import fold_text
     ],
 )
 def test_words_between_quotation_marks_are_quotations(text, expected):
-    assert sorted(quotations(text)) == sorted(expected)
+    assert sorted(find_quotations(text)) == sorted(expected)
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_words_between_quotation_marks_are_quotations(text, expected):
     [("Go  NOW", True), ("go now,", True), ("go never", False), ("it\u2019s late", True)],
 )
 def test_white_space_case_and_end_marks_do_not_matter(quotation, expected):
-    assert verbatim(quotation, fold_text("You should go\nnow, it's late.")) is expected
+    assert is_verbatim(quotation, fold_text("You should go\nnow, it's late.")) is expected

@@ -1,6 +1,11 @@
 import pytest
 
-from kebab.rag.checking.key_terms import dense_share, key_terms, key_words, matters
+from kebab.rag.checking.key_terms import (
+    compute_bigram_share,
+    extract_key_terms,
+    extract_key_words,
+    is_content_word,
+)
 
 
 @pytest.mark.parametrize(
@@ -14,23 +19,23 @@ from kebab.rag.checking.key_terms import dense_share, key_terms, key_words, matt
     ],
 )
 def test_key_terms_are_the_words_that_say_something(text, expected):
-    assert key_terms(text) == expected
+    assert extract_key_terms(text) == expected
 
 
 def test_grammar_of_eastern_scripts_is_no_term():
-    assert key_terms("ポンプは設置された。") == ("ポン", "ンプ", "設置")
-    assert key_terms("펌프는 설치되었습니다") == ("펌프", "설치")
+    assert extract_key_terms("ポンプは設置された。") == ("ポン", "ンプ", "設置")
+    assert extract_key_terms("펌프는 설치되었습니다") == ("펌프", "설치")
 
 
 def test_words_are_told_with_their_terms():
-    assert key_words("the **pump**, 펌프가") == {"pump": ("pump",), "펌프": ("펌프",)}
+    assert extract_key_words("the **pump**, 펌프가") == {"pump": ("pump",), "펌프": ("펌프",)}
 
 
 @pytest.mark.parametrize(("word", "expected"), [("the", False), ("Not,", False), ("pump", True)])
 def test_words_that_only_make_a_sentence_do_not_matter(word, expected):
-    assert matters(word) is expected
+    assert is_content_word(word) is expected
 
 
 def test_the_share_of_bigrams_is_known():
-    assert dense_share(("pump", "설치")) == 0.5
-    assert dense_share(()) == 0.0
+    assert compute_bigram_share(("pump", "설치")) == 0.5
+    assert compute_bigram_share(()) == 0.0

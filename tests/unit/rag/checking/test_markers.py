@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.markers import marks, read, without
+from kebab.rag.checking.markers import cut_markers, find_markers, parse_markers
 
 KNOWN = {1, 2, 3}
 
@@ -40,7 +40,7 @@ KNOWN = {1, 2, 3}
     ],
 )
 def test_markers_stand_in_one_form_and_the_rest_stays(text, expected):
-    assert read(text, KNOWN).text == expected
+    assert parse_markers(text, KNOWN).text == expected
 
 
 @pytest.mark.parametrize(
@@ -61,27 +61,27 @@ def test_markers_stand_in_one_form_and_the_rest_stays(text, expected):
     ],
 )
 def test_markers_of_no_passage_are_taken_out_and_told(text, expected, unknown):
-    marked = read(text, KNOWN)
+    marked = parse_markers(text, KNOWN)
 
     assert marked.text == expected
     assert [one.marker for one in marked.unknown] == unknown
 
 
 def test_each_marker_is_told_with_its_place():
-    marked = read("A [1, 2]. B \u30103\u3011", KNOWN)
+    marked = parse_markers("A [1, 2]. B \u30103\u3011", KNOWN)
 
     assert [marked.text[one.start : one.end] for one in marked.markers] == ["[1]", "[2]", "[3]"]
 
 
 def test_text_without_its_markers_is_what_was_said():
-    marked = read("The pump [1] is blue [2] .", KNOWN)
+    marked = parse_markers("The pump [1] is blue [2] .", KNOWN)
 
-    assert without(marked.text, 0, len(marked.text), marked.markers) == "The pump is blue ."
+    assert cut_markers(marked.text, 0, len(marked.text), marked.markers) == "The pump is blue ."
 
 
 def test_marks_are_found_whether_known_or_not():
-    assert [one.marker for one in marks("a [9], [1] `b[2]`")] == [9]
-    assert [one.marker for one in marks("a [9] b [1]")] == [9, 1]
+    assert [one.marker for one in find_markers("a [9], [1] `b[2]`")] == [9]
+    assert [one.marker for one in find_markers("a [9] b [1]")] == [9, 1]
 
 
 NOISE = st.lists(
@@ -108,7 +108,7 @@ NOISE = st.lists(
 
 @given(NOISE)
 def test_what_is_read_is_read_again_as_it_stands(text):
-    marked = read(text, KNOWN)
+    marked = parse_markers(text, KNOWN)
 
     for one in marked.markers:
         assert marked.text[one.start : one.end] == f"[{one.marker}]"
@@ -123,4 +123,4 @@ def test_what_is_read_is_read_again_as_it_stands(text):
 def test_hostile_rows_are_read_to_their_end(unit):
     text = unit * 20_000
 
-    assert read(text, KNOWN).text.count("a") == text.count("a")
+    assert parse_markers(text, KNOWN).text.count("a") == text.count("a")

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.markers import code_spans, fenced, inside
+from kebab.rag.checking.markers import find_code_spans, find_fenced_blocks, is_inside
 
 
 def code(text):
-    return [text[start:end] for start, end in code_spans(text)]
+    return [text[start:end] for start, end in find_code_spans(text)]
 
 
 @pytest.mark.parametrize(
@@ -31,17 +31,17 @@ def test_code_is_what_fences_and_backticks_hold(text, expected):
 
 
 def test_a_fence_of_fewer_signs_does_not_close():
-    assert fenced("````\n```\n````\nx") == [(0, 13)]
+    assert find_fenced_blocks("````\n```\n````\nx") == [(0, 13)]
 
 
 @pytest.mark.parametrize(("place", "expected"), [(1, False), (2, True), (4, True), (5, False)])
 def test_a_place_is_inside_up_to_the_end(place, expected):
-    assert inside([(2, 5), (7, 9)], place) is expected
+    assert is_inside([(2, 5), (7, 9)], place) is expected
 
 
 @given(st.text(alphabet="`~a \n>", max_size=80))
 def test_spans_are_in_order_and_apart(text):
-    spans = code_spans(text)
+    spans = find_code_spans(text)
 
     assert all(0 <= start < end <= len(text) for start, end in spans)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))

@@ -2,19 +2,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.names import Names, names
+from kebab.rag.checking.names import NameIndex, find_names
 from kebab.text.normalize import normalize_punctuation
 from kebab.text.tokenizer import tokenize
 
 
 def called(text, **how):
-    return sorted(one.text for one in names(normalize_punctuation(text), **how))
+    return sorted(one.text for one in find_names(normalize_punctuation(text), **how))
 
 
 def held(claim, passage):
     text = normalize_punctuation(passage)
     return all(
-        map(Names(text, frozenset(tokenize(text))).hold, names(normalize_punctuation(claim)))
+        map(
+            NameIndex(text, frozenset(tokenize(text))).hold,
+            find_names(normalize_punctuation(claim)),
+        )
     )
 
 

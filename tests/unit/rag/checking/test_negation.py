@@ -1,6 +1,11 @@
 import pytest
 
-from kebab.rag.checking.negation import contradiction, denied, polarity, reversal
+from kebab.rag.checking.negation import (
+    compute_polarity,
+    find_contradiction,
+    find_denied_words,
+    find_reversal,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +23,7 @@ from kebab.rag.checking.negation import contradiction, denied, polarity, reversa
     ],
 )
 def test_the_word_behind_a_negation_is_denied(sentence, words):
-    assert list(denied(sentence).values()) == words
+    assert list(find_denied_words(sentence).values()) == words
 
 
 @pytest.mark.parametrize(
@@ -32,7 +37,7 @@ def test_the_word_behind_a_negation_is_denied(sentence, words):
     ],
 )
 def test_what_one_side_always_denies_and_the_other_says_is_odd(claim, passage, expected):
-    assert contradiction(polarity([claim]), polarity(passage)) == expected
+    assert find_contradiction(compute_polarity([claim]), compute_polarity(passage)) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,4 +56,4 @@ def test_what_one_side_always_denies_and_the_other_says_is_odd(claim, passage, e
     ],
 )
 def test_eastern_sentences_that_are_alike_are_compared_as_a_whole(claim, sentence, odd):
-    assert (reversal(claim, sentence) is not None) is odd
+    assert (find_reversal(claim, sentence) is not None) is odd

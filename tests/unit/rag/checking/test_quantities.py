@@ -2,15 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.checking.quantities import Amounts, is_number_word, quantities
+from kebab.rag.checking.quantities import QuantityIndex, find_quantities, is_number_word
 
 
 def sure(text):
-    return [one for one in quantities(text) if one.sure]
+    return [one for one in find_quantities(text) if one.sure]
 
 
 def held(claim, passage):
-    amounts = Amounts(passage)
+    amounts = QuantityIndex(passage)
     return all(amounts.hold(one) for one in sure(claim))
 
 
@@ -73,11 +73,11 @@ def test_another_number_or_unit_is_not(claim, passage):
 def test_a_number_is_placed_with_its_unit_and_currency():
     text = "It took 45 minutes and $3."
 
-    assert [text[one.start : one.end] for one in quantities(text)] == ["45 minutes", "$3"]
+    assert [text[one.start : one.end] for one in find_quantities(text)] == ["45 minutes", "$3"]
 
 
 def test_years_of_dates_can_be_added():
-    amounts = Amounts("")
+    amounts = QuantityIndex("")
     amounts.add("1973")
 
     assert amounts.holds("1973")

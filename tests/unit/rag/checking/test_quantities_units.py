@@ -1,6 +1,10 @@
 import pytest
 
-from kebab.rag.checking.quantities import agree, unit_before, unit_behind
+from kebab.rag.checking.quantities import (
+    are_compatible_units,
+    find_currency_before,
+    find_unit_after,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,12 +26,12 @@ from kebab.rag.checking.quantities import agree, unit_before, unit_behind
     ],
 )
 def test_a_unit_is_read_behind_a_number(text, unit, end):
-    assert unit_behind(text, 0) == (unit, end)
+    assert find_unit_after(text, 0) == (unit, end)
 
 
 @pytest.mark.parametrize(("text", "unit"), [("$", "$"), ("US$", "$"), ("x", None), ("", None)])
 def test_a_currency_is_read_before_a_number(text, unit):
-    assert unit_before(text, len(text)) == unit
+    assert find_currency_before(text, len(text)) == unit
 
 
 @pytest.mark.parametrize(
@@ -42,4 +46,4 @@ def test_a_currency_is_read_before_a_number(text, unit):
     ],
 )
 def test_units_agree_when_one_may_be_the_other(one, other, expected):
-    assert agree(one, other) is expected
+    assert are_compatible_units(one, other) is expected

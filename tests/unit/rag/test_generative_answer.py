@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.answers import AnswerMode, Completion, Refusal
 from kebab.errors.catalog import ContextOverflow, ModelUnreachable
-from kebab.rag.generate import ModelWriter
+from kebab.rag.generative_answer import ModelWriter
 from kebab.rag.prompt import NOT_IN_NOTES
 from tests.fakes.evidence import hit, page, stored
 from tests.fakes.language_model import Pieces, ScriptedModel

@@ -1,8 +1,8 @@
-from kebab.rag.checking.judge import Caveat
+from kebab.rag.checking.verification import WarningCode
 
 
 def test_callers_know_these_codes():
-    assert [one.value for one in Caveat] == [
+    assert [one.value for one in WarningCode] == [
         "unknown_marker",
         "wrong_marker",
         "unsupported_claim",

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.core.answers import Passage
-from kebab.rag.checking.grounding import Ground, check, listed, said
+from kebab.core.answers import Evidence
+from kebab.rag.checking.support import IndexedEvidence, check_support, format_missing, parse_claim
 from tests.fakes.evidence import stored
 
 PUMP = (
@@ -12,12 +12,14 @@ BACKUP = "Backups of all documents run every night with restic. They are kept fo
 
 
 def ground(text, marker=1, **fields):
-    return Ground(Passage(marker=marker, chunk=stored(text, key=marker, **fields), text=text))
+    return IndexedEvidence(
+        Evidence(marker=marker, chunk=stored(text, key=marker, **fields), text=text)
+    )
 
 
 def verdict(claim, *texts):
     grounds = [ground(text, marker) for marker, text in enumerate(texts, 1)]
-    return check(said(claim), grounds)
+    return check_support(parse_claim(claim), grounds)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_passages_can_carry_a_claim_together():
 def test_title_headings_and_path_are_words_of_a_passage():
     passage = ground("It runs at night.", title="Backups 2024", heading_path=("Server Atlas",))
 
-    assert check(said("Backups of 2024 run at night on Atlas."), [passage]).supported
+    assert check_support(parse_claim("Backups of 2024 run at night on Atlas."), [passage]).supported
 
 
 @pytest.mark.parametrize(
@@ -106,10 +108,10 @@ def test_korean_claims_are_held_against_korean_passages(claim, supported):
 
 
 def test_what_is_missing_is_listed_up_to_a_limit():
-    assert listed(["a", "b"]) == "a, b"
-    assert listed(["a", "b", "c", "d"]) == "a, b, c, d"
-    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c, d \u2026"
-    assert listed(["x\n y" + "z" * 99]) == "x y" + "z" * 37
+    assert format_missing(["a", "b"]) == "a, b"
+    assert format_missing(["a", "b", "c", "d"]) == "a, b, c, d"
+    assert format_missing(["a", "b", "c", "d", "e"]) == "a, b, c, d \u2026"
+    assert format_missing(["x\n y" + "z" * 99]) == "x y" + "z" * 37
 
 
 def test_a_passage_without_words_carries_nothing():

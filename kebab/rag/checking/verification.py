@@ -6,10 +6,17 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from kebab.rag.checking.claims import Claim
-from kebab.rag.checking.grounding import Ground, Said, Verdict, check, listed, said
+from kebab.rag.checking.support import (
+    IndexedEvidence,
+    ParsedClaim,
+    SupportCheck,
+    check_support,
+    format_missing,
+    parse_claim,
+)
 
 
-class Caveat(StrEnum):
+class WarningCode(StrEnum):
     """What is odd about a part of an answer."""
 
     UNKNOWN_MARKER = "unknown_marker"
@@ -27,28 +34,30 @@ class Caveat(StrEnum):
 _ADDED = 0.25
 """The share of a claim's key terms that makes a passage worth citing beside another."""
 
-Doubt: TypeAlias = tuple[Caveat, int | None, str]
+Doubt: TypeAlias = tuple[WarningCode, int | None, str]
 """What is odd, the marker that it is about if it is about one, and a sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ClaimCheck:
     """A claim, the passages that carry it (none: it is unsupported), and what is odd about it."""
 
     claim: Claim
-    said: Said
-    carriers: tuple[Ground, ...] = ()
+    said: ParsedClaim
+    carriers: tuple[IndexedEvidence, ...] = ()
     doubts: tuple[Doubt, ...] = ()
 
 
-def judge(claims: Sequence[Claim], grounds: Mapping[int, Ground]) -> list[Finding]:
+def verify_claims(
+    claims: Sequence[Claim], grounds: Mapping[int, IndexedEvidence]
+) -> list[ClaimCheck]:
     """Return what becomes of each claim.
 
     Args:
         claims: The claims of an answer, in order.
         grounds: The passages by marker; every marker of a claim is one of them.
     """
-    found: list[Finding] = []
+    found: list[ClaimCheck] = []
     near: frozenset[int] = frozenset()
     for claim in claims:
         if claim.markers:
@@ -59,72 +68,79 @@ def judge(claims: Sequence[Claim], grounds: Mapping[int, Ground]) -> list[Findin
     return found
 
 
-def _cited(claim: Claim, cited: Sequence[Ground]) -> Finding:
+def _cited(claim: Claim, cited: Sequence[IndexedEvidence]) -> ClaimCheck:
     """Return whether passages that a claim cites carry it, each by itself or together."""
-    words = said(claim.text)
-    verdicts = [check(words, [one]) for one in cited]
+    words = parse_claim(claim.text)
+    verdicts = [check_support(words, [one]) for one in cited]
     if any(verdict.supported for verdict in verdicts):
         return _sorted(claim, words, cited, verdicts)
-    verdict = check(words, cited) if len(cited) > 1 else verdicts[0]
+    verdict = check_support(words, cited) if len(cited) > 1 else verdicts[0]
     if verdict.supported:
-        return Finding(claim, words, tuple(_needed(words, cited)))
+        return ClaimCheck(claim, words, tuple(_needed(words, cited)))
     marker = cited[0].marker if len(cited) == 1 else None
-    return Finding(claim, words, doubts=((Caveat.UNSUPPORTED_CLAIM, marker, verdict.reason or ""),))
+    return ClaimCheck(
+        claim, words, doubts=((WarningCode.UNSUPPORTED_CLAIM, marker, verdict.reason or ""),)
+    )
 
 
 def _sorted(
-    claim: Claim, words: Said, cited: Sequence[Ground], verdicts: Sequence[Verdict]
-) -> Finding:
+    claim: Claim,
+    words: ParsedClaim,
+    cited: Sequence[IndexedEvidence],
+    verdicts: Sequence[SupportCheck],
+) -> ClaimCheck:
     """Return a claim with the passages that carry all of it or what these lack."""
-    carriers: list[Ground] = []
+    carriers: list[IndexedEvidence] = []
     doubts: list[Doubt] = []
     pairs = zip(cited, verdicts, strict=True)
     for one, verdict in sorted(pairs, key=lambda pair: not pair[1].supported):
         if verdict.supported or _adds(words, one, carriers):
             carriers.append(one)
         else:
-            doubts.append((Caveat.WRONG_MARKER, one.marker, f"taken out: {verdict.reason}"))
-    return Finding(claim, words, tuple(carriers), tuple(doubts))
+            doubts.append((WarningCode.WRONG_MARKER, one.marker, f"taken out: {verdict.reason}"))
+    return ClaimCheck(claim, words, tuple(carriers), tuple(doubts))
 
 
-def _adds(words: Said, one: Ground, carriers: Sequence[Ground]) -> bool:
+def _adds(words: ParsedClaim, one: IndexedEvidence, carriers: Sequence[IndexedEvidence]) -> bool:
     """Return whether a passage holds key terms of a claim that others lack."""
     lacking = [term for term in words.terms if not any(term in had.tokens for had in carriers)]
     added = sum(term in one.tokens for term in lacking)
     return added >= max(1.0, _ADDED * len(words.terms))
 
 
-def _needed(words: Said, cited: Sequence[Ground]) -> list[Ground]:
+def _needed(words: ParsedClaim, cited: Sequence[IndexedEvidence]) -> list[IndexedEvidence]:
     """Return passages that carry a claim together and not without one of them."""
     kept = list(cited)
     for one in cited:
         rest = [other for other in kept if other is not one]
-        if rest and check(words, rest).supported:
+        if rest and check_support(words, rest).supported:
             kept = rest
     return kept
 
 
-def _uncited(claim: Claim, grounds: Mapping[int, Ground], near: frozenset[int]) -> Finding:
+def _uncited(
+    claim: Claim, grounds: Mapping[int, IndexedEvidence], near: frozenset[int]
+) -> ClaimCheck:
     """Return which passage carries a claim that cites none; of equal ones, one that is near."""
-    words = said(claim.text)
-    verdicts = [(one, check(words, [one])) for one in grounds.values()]
+    words = parse_claim(claim.text)
+    verdicts = [(one, check_support(words, [one])) for one in grounds.values()]
     able = [(one, verdict) for one, verdict in verdicts if _carries(words, verdict)]
     if able:
         best = max(able, key=lambda pair: (pair[1].share, pair[0].marker in near))
-        return Finding(claim, words, (best[0],))
-    return Finding(claim, words, doubts=((Caveat.UNCITED_CLAIM, None, _nowhere(verdicts)),))
+        return ClaimCheck(claim, words, (best[0],))
+    return ClaimCheck(claim, words, doubts=((WarningCode.UNCITED_CLAIM, None, _nowhere(verdicts)),))
 
 
-def _carries(words: Said, verdict: Verdict) -> bool:
+def _carries(words: ParsedClaim, verdict: SupportCheck) -> bool:
     """Return whether a verdict rests on more than that nothing could be compared."""
     return verdict.supported and (verdict.reason is None or words.facts.count > 0)
 
 
-def _nowhere(verdicts: Sequence[tuple[Ground, Verdict]]) -> str:
+def _nowhere(verdicts: Sequence[tuple[IndexedEvidence, SupportCheck]]) -> str:
     """Return why no passage carries a claim, by the one that comes nearest."""
     if not verdicts:
         return "there is no passage"
     nearest = min(verdicts, key=lambda pair: (len(pair[1].missing), -pair[1].share))[1]
     if nearest.missing:
-        return f"cites nothing, and in no passage: {listed(nearest.missing)}"
+        return f"cites nothing, and in no passage: {format_missing(nearest.missing)}"
     return f"cites nothing, and {nearest.reason}"

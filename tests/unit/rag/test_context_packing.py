@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.queries import Snippet
-from kebab.rag.evidence import cost
-from kebab.rag.pack import pack
+from kebab.rag.context_packing import pack_evidence
+from kebab.rag.evidence import estimate_evidence_tokens
 from tests.fakes.evidence import hit, stored
 
 ROOM = 10_000
@@ -24,13 +24,13 @@ def texts(passages):
 
 
 def test_nothing_found_is_nothing_packed():
-    assert pack([], ROOM) == []
+    assert pack_evidence([], ROOM) == []
 
 
 def test_documents_stand_by_their_best_hit_and_passages_in_reading_order():
     hits = [placed("b", 5, 1), placed("a", 2, 2), placed("b", 1, 3), placed("a", 0, 4)]
 
-    packed = pack(hits, ROOM)
+    packed = pack_evidence(hits, ROOM)
 
     assert texts(packed) == ["b part 1", "b part 5", "a part 0", "a part 2"]
     assert [one.marker for one in packed] == [1, 2, 3, 4]
@@ -38,7 +38,7 @@ def test_documents_stand_by_their_best_hit_and_passages_in_reading_order():
 
 
 def test_the_same_text_is_packed_once_from_its_best_hit():
-    packed = pack(found("twin text", "other", "twin  text\n"), ROOM)
+    packed = pack_evidence(found("twin text", "other", "twin  text\n"), ROOM)
 
     assert texts(packed) == ["twin text", "other"]
     assert packed[0].chunk.key == 1
@@ -46,10 +46,12 @@ def test_the_same_text_is_packed_once_from_its_best_hit():
 
 def test_a_passage_that_does_not_fit_gives_way_to_smaller_ones_behind_it():
     hits = found("the best", "long " * 500, "small")
-    budget = sum(cost(one) for one in pack(found("the best", "small"), ROOM))
+    budget = sum(
+        estimate_evidence_tokens(one) for one in pack_evidence(found("the best", "small"), ROOM)
+    )
 
-    assert texts(pack(hits, budget)) == ["the best", "small"]
-    assert texts(pack(hits, budget - 1)) == ["the best"]
+    assert texts(pack_evidence(hits, budget)) == ["the best", "small"]
+    assert texts(pack_evidence(hits, budget - 1)) == ["the best"]
 
 
 def test_the_best_passage_is_cut_around_its_match_when_it_does_not_fit():
@@ -58,16 +60,16 @@ def test_the_best_passage_is_cut_around_its_match_when_it_does_not_fit():
     place = text.index("The valve")
     one = one._replace(snippet=Snippet(text=text[place : place + 30], highlights=((4, 9),)))
 
-    [packed] = pack([one], 150)
+    [packed] = pack_evidence([one], 150)
 
     assert packed.text.startswith("The valve opens at 80 degrees.")
     assert packed.text == text[packed.start : packed.start + len(packed.text)]
-    assert cost(packed) <= 150
+    assert estimate_evidence_tokens(packed) <= 150
 
 
 @pytest.mark.parametrize("budget", [0, -500])
 def test_without_room_the_best_is_still_sent_in_part(budget):
-    [packed] = pack(found("A whole sentence of some words. " * 90, "small"), budget)
+    [packed] = pack_evidence(found("A whole sentence of some words. " * 90, "small"), budget)
 
     assert packed.text.startswith("A whole sentence")
     assert len(packed.text) < 400
@@ -77,9 +79,9 @@ def test_without_room_the_best_is_still_sent_in_part(budget):
     lines=st.lists(st.text(min_size=1, max_size=300), max_size=6), budget=st.integers(200, 2_000)
 )
 def test_passages_are_verbatim_and_fit_the_budget(lines, budget):
-    packed = pack(found(*lines), budget)
+    packed = pack_evidence(found(*lines), budget)
 
-    assert sum(map(cost, packed)) <= budget
+    assert sum(map(estimate_evidence_tokens, packed)) <= budget
     assert [one.marker for one in packed] == list(range(1, len(packed) + 1))
     for one in packed:
         assert one.text == one.chunk.text[one.start : one.start + len(one.text)]

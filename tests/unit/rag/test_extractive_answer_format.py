@@ -1,8 +1,8 @@
 import pytest
 
-from kebab.core.answers import Passage
-from kebab.rag.extract import Picked
-from kebab.rag.extractive_answer import recite
+from kebab.core.answers import Evidence
+from kebab.rag.extractive_answer import format_quotes
+from kebab.rag.sentence_ranking import ScoredSentence
 from kebab.text.sentences import find_sentence_spans
 from tests.fakes.evidence import stored
 
@@ -10,16 +10,16 @@ from tests.fakes.evidence import stored
 def picked(text, *which, key=1, evidence=0.5, **fields):
     """Return the sentences of a note that are counted."""
     chunk = stored(text, key, **fields)
-    passage = Passage(marker=key, chunk=chunk, text=text)
+    passage = Evidence(marker=key, chunk=chunk, text=text)
     spans = find_sentence_spans(text)
     return [
-        Picked(passage=passage, start=spans[at][0], end=spans[at][1], evidence=evidence)
+        ScoredSentence(passage=passage, start=spans[at][0], end=spans[at][1], evidence=evidence)
         for at in which
     ]
 
 
 def test_one_sentence_is_quoted_with_its_marker():
-    text, supports = recite(picked("Restores run nightly. Others do not.", 0))
+    text, supports = format_quotes(picked("Restores run nightly. Others do not.", 0))
     assert text == '"Restores run nightly." [1]'
     (one,) = supports
     assert (one.marker, one.quote.text, one.spans) == (
@@ -31,7 +31,7 @@ def test_one_sentence_is_quoted_with_its_marker():
 
 def test_several_quotes_are_a_list_and_every_span_holds_its_quote():
     found = [*picked("One is first. Two. Three is last.", 0, 2), *picked("Four.", 0, key=2)]
-    text, supports = recite(found)
+    text, supports = format_quotes(found)
     assert text == '- "One is first." [1]\n- "Three is last." [2]\n- "Four." [3]'
     for one in supports:
         ((start, end),) = one.spans
@@ -43,12 +43,14 @@ def test_the_best_document_comes_first_and_keeps_its_order():
     later = picked("Zeta late.", 0, key=3, ordinal=2, evidence=0.9, **note)
     early = picked("Alpha early.", 0, key=4, ordinal=1, evidence=0.2, **note)
     other = picked("Other one.", 0, key=5, evidence=0.6)
-    text, _ = recite([*other, *later, *early])
+    text, _ = format_quotes([*other, *later, *early])
     assert text == '- "Alpha early." [1]\n- "Zeta late." [2]\n- "Other one." [3]'
 
 
 def test_sentences_that_follow_each_other_are_one_quote():
-    text, supports = recite(picked("A first line\nthat wraps. It goes on.\n\nA new one.", 2, 1, 0))
+    text, supports = format_quotes(
+        picked("A first line\nthat wraps. It goes on.\n\nA new one.", 2, 1, 0)
+    )
     assert text == '- "A first line that wraps. It goes on." [1]\n- "A new one." [2]'
     assert supports[0].quote.text == "A first line\nthat wraps. It goes on."
     assert supports[0].quote.lines == (1, 2)
@@ -68,19 +70,19 @@ def test_sentences_that_follow_each_other_are_one_quote():
     ],
 )
 def test_what_would_be_read_as_something_else_is_shown_as_text(note, shown):
-    text, supports = recite(picked(note, 0))
+    text, supports = format_quotes(picked(note, 0))
     assert text == f"{shown} [1]"
     assert supports[0].quote.text in note
 
 
 def test_rows_and_items_are_not_run_together():
-    text, supports = recite(picked("| a | 1 |\n| b | 2 |", 0, 1))
+    text, supports = format_quotes(picked("| a | 1 |\n| b | 2 |", 0, 1))
     assert text == '- "a \u00b7 1" [1]\n- "b \u00b7 2" [2]'
-    assert recite(picked("- one item\n- two items", 0, 1))[0] == (
+    assert format_quotes(picked("- one item\n- two items", 0, 1))[0] == (
         '- "one item" [1]\n- "two items" [2]'
     )
     assert [one.quote.lines for one in supports] == [(1, 1), (2, 2)]
 
 
 def test_nothing_picked_is_nothing_said():
-    assert recite([]) == ("", ())
+    assert format_quotes([]) == ("", ())

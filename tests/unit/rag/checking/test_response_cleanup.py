@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.wrapping import unwrapped
+from kebab.rag.checking.response_cleanup import clean_response
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ from kebab.rag.checking.wrapping import unwrapped
     ],
 )
 def test_what_stands_around_an_answer_goes_and_what_it_says_stays(text, expected):
-    assert unwrapped(text) == expected
+    assert clean_response(text) == expected
 
 
 @pytest.mark.parametrize("unit", ["[1]: a\n", "sources:\n", "[^1]: ", "```\n", "    [^1]:\n"])
 def test_hostile_text_is_read_to_its_end(unit):
-    assert len(unwrapped(unit * 20_000)) <= len(unit) * 20_000
+    assert len(clean_response(unit * 20_000)) <= len(unit) * 20_000

@@ -1,9 +1,9 @@
 import pytest
 
-from kebab.core.answers import Passage
+from kebab.core.answers import Evidence
 from kebab.rag.checking.claims import Claim
-from kebab.rag.checking.grounding import Ground
-from kebab.rag.checking.judge import Caveat, judge
+from kebab.rag.checking.support import IndexedEvidence
+from kebab.rag.checking.verification import WarningCode, verify_claims
 from tests.fakes.evidence import stored
 
 PUMP = "The heat pump was installed in Berlin by Anna Meyer. A start takes 45 minutes."
@@ -13,13 +13,13 @@ AGAIN = "Notes say that a start of the heat pump takes 45 minutes."
 
 def grounds(*texts):
     return {
-        marker: Ground(Passage(marker=marker, chunk=stored(text, key=marker), text=text))
+        marker: IndexedEvidence(Evidence(marker=marker, chunk=stored(text, key=marker), text=text))
         for marker, text in enumerate(texts, 1)
     }
 
 
 def judged(text, *markers, among=(PUMP, BACKUP, AGAIN)):
-    (found,) = judge([Claim(0, len(text), text, markers)], grounds(*among))
+    (found,) = verify_claims([Claim(0, len(text), text, markers)], grounds(*among))
     return [one.marker for one in found.carriers], [(doubt[0], doubt[1]) for doubt in found.doubts]
 
 
@@ -28,11 +28,11 @@ def judged(text, *markers, among=(PUMP, BACKUP, AGAIN)):
     [
         ("A start takes 45 minutes.", (1,), [1], []),
         ("A start takes 45 minutes.", (3, 1), [3, 1], []),
-        ("A start takes 45 minutes.", (1, 2), [1], [(Caveat.WRONG_MARKER, 2)]),
-        ("A start takes 45 minutes.", (2,), [], [(Caveat.UNSUPPORTED_CLAIM, 2)]),
-        ("A start takes 50 minutes.", (1, 3), [], [(Caveat.UNSUPPORTED_CLAIM, None)]),
+        ("A start takes 45 minutes.", (1, 2), [1], [(WarningCode.WRONG_MARKER, 2)]),
+        ("A start takes 45 minutes.", (2,), [], [(WarningCode.UNSUPPORTED_CLAIM, 2)]),
+        ("A start takes 50 minutes.", (1, 3), [], [(WarningCode.UNSUPPORTED_CLAIM, None)]),
         ("A start takes 45 minutes.", (), [1], []),
-        ("Cats sleep long.", (), [], [(Caveat.UNCITED_CLAIM, None)]),
+        ("Cats sleep long.", (), [], [(WarningCode.UNCITED_CLAIM, None)]),
         ("Anna Meyer installed the pump and restic runs on Atlas.", (1, 2), [1, 2], []),
         ("Anna Meyer installed the pump and restic runs on Atlas.", (1, 2, 3), [1, 2], []),
     ],
@@ -44,7 +44,7 @@ def test_passages_carry_claims_alone_or_together(text, markers, carriers, doubts
 def test_a_claim_of_two_words_needs_both():
     assert judged("Pumps sleep.", 1, among=("A pump is loud.",)) == (
         [],
-        [(Caveat.UNSUPPORTED_CLAIM, 1)],
+        [(WarningCode.UNSUPPORTED_CLAIM, 1)],
     )
 
 
@@ -54,7 +54,7 @@ def test_a_passage_that_only_sounds_alike_is_taken_out_wherever_it_is_cited(mark
 
     found = judged("A start of the heat pump takes 45 minutes.", *markers, among=(AGAIN, alike))
 
-    assert found == ([1], [(Caveat.WRONG_MARKER, 2)])
+    assert found == ([1], [(WarningCode.WRONG_MARKER, 2)])
 
 
 def test_of_equal_passages_the_one_cited_before_is_taken():
@@ -63,27 +63,29 @@ def test_of_equal_passages_the_one_cited_before_is_taken():
         Claim(9, 18, "A start takes 45 minutes.", ()),
     ]
 
-    found = judge(claims, grounds(PUMP, BACKUP, AGAIN))
+    found = verify_claims(claims, grounds(PUMP, BACKUP, AGAIN))
 
     assert [[one.marker for one in each.carriers] for each in found] == [[3], [3]]
 
 
 def test_nothing_is_cited_for_a_claim_that_cannot_be_compared():
-    assert judged("고양이는 잠을 잡니다.") == ([], [(Caveat.UNCITED_CLAIM, None)])
+    assert judged("고양이는 잠을 잡니다.") == ([], [(WarningCode.UNCITED_CLAIM, None)])
     assert judged("시동에는 45분이 걸립니다.") == ([1], [])
 
 
 def test_without_passages_nothing_is_carried():
-    assert judged("Cats sleep long.", among=()) == ([], [(Caveat.UNCITED_CLAIM, None)])
+    assert judged("Cats sleep long.", among=()) == ([], [(WarningCode.UNCITED_CLAIM, None)])
 
 
 def test_why_no_passage_carries_a_claim_is_said_by_the_nearest():
-    (found,) = judge([Claim(0, 1, "A start takes 50 minutes.", ())], grounds(PUMP, BACKUP))
+    (found,) = verify_claims([Claim(0, 1, "A start takes 50 minutes.", ())], grounds(PUMP, BACKUP))
 
     assert found.doubts[0][2] == "cites nothing, and in no passage: 50 minutes"
 
 
 def test_a_contradiction_of_an_uncited_claim_is_said():
-    (found,) = judge([Claim(0, 1, "The heat pump was not installed in Berlin.", ())], grounds(PUMP))
+    (found,) = verify_claims(
+        [Claim(0, 1, "The heat pump was not installed in Berlin.", ())], grounds(PUMP)
+    )
 
     assert found.doubts[0][2] == "cites nothing, and passage 1 says otherwise: installed"

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Passage
-from kebab.rag.checking.grounding import Ground, quote, said
+from kebab.core.answers import Evidence
+from kebab.rag.checking.support import IndexedEvidence, parse_claim, select_quote
 from tests.fakes.evidence import stored
 
 TEXT = (
@@ -14,8 +14,8 @@ TEXT = (
 
 def quoted(claim, text=TEXT, start=0, end=None):
     chunk = stored(text)
-    passage = Passage(marker=1, chunk=chunk, text=text[start:end], start=start)
-    return quote(said(claim), Ground(passage))
+    passage = Evidence(marker=1, chunk=chunk, text=text[start:end], start=start)
+    return select_quote(parse_claim(claim), IndexedEvidence(passage))
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 import pytest
 
-from kebab.rag.generate import Hold
+from kebab.rag.generative_answer import StreamBuffer
 from kebab.rag.prompt import NOT_IN_NOTES
 
 
 def shown(*pieces):
     seen: list[str] = []
-    hold = Hold(seen.append)
+    hold = StreamBuffer(seen.append)
     for piece in pieces:
         hold.take(piece)
     return seen, hold.text
@@ -50,7 +50,7 @@ def test_what_follows_the_agreed_word_is_held_back_too():
 
 
 def test_it_is_known_whether_anything_was_shown():
-    hold = Hold(lambda _: None)
+    hold = StreamBuffer(lambda _: None)
     hold.take("NOT")
     assert not hold.open
 
@@ -60,7 +60,7 @@ def test_it_is_known_whether_anything_was_shown():
 
 def test_after_a_restart_the_next_words_are_held_back_again():
     seen: list[str] = []
-    hold = Hold(seen.append)
+    hold = StreamBuffer(seen.append)
     hold.take("Backups")
     hold.restart()
     hold.take(NOT_IN_NOTES)

@@ -18,18 +18,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kebab.core.answers import Passage
+from kebab.core.answers import Evidence
 from kebab.core.chunks import embed_text
 from kebab.core.ports import Embedder
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.search.fusion import standing
-from kebab.search.query_intent import share, telling, together, tokens_of
+from kebab.search.fusion import compute_relative_evidence
+from kebab.search.query_intent import compute_coverage, token_set, token_set_of_all, weigh_keywords
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import Sentence, find_sentences
 
 WORDS, MEANING, PASSAGE = 0.25, 0.40, 0.25
 
-EMBEDDED = 24
+MAX_EMBEDDED = 24
 """How many sentences are compared by meaning: 50 ms on two cores."""
 
 _FLOOR = 0.5
@@ -51,10 +51,10 @@ _LETTERS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picked:
+class ScoredSentence:
     """A sentence at [start, end) of its chunk's text, and its evidence from 0 to 1."""
 
-    passage: Passage
+    passage: Evidence
     start: int
     end: int
     evidence: float
@@ -69,7 +69,7 @@ class Picked:
 class _Candidate:
     """A sentence and what speaks for it; `meaning` is None where nothing can be said."""
 
-    passage: Passage
+    passage: Evidence
     sentence: Sentence
     text: str
     standing: float
@@ -88,13 +88,13 @@ class _Candidate:
         return (known + MEANING * self.meaning) * self.quality
 
 
-def extract(
+def rank_sentences(
     question: str,
-    passages: Sequence[Passage],
+    passages: Sequence[Evidence],
     asked: Mapping[str, float],
     embedder: Embedder | None,
     limit: int,
-) -> list[Picked]:
+) -> list[ScoredSentence]:
     """Return the best sentences, best first, each said once.
 
     Args:
@@ -104,31 +104,31 @@ def extract(
         embedder: The model that the passages were embedded with; without it words decide.
         limit: The most sentences.
     """
-    weights = telling(asked)
+    weights = weigh_keywords(asked)
     best = max((passage.score for passage in passages), default=0.0)
     found = [
         one
         for passage in passages
-        for one in _candidates(passage, standing(passage.score, best), weights)
+        for one in _candidates(passage, compute_relative_evidence(passage.score, best), weights)
     ]
     found.sort(key=lambda one: -one.evidence)
     if embedder is not None and embedder.supports(question):
-        found = _compared(question, found[:EMBEDDED], embedder)
+        found = _compared(question, found[:MAX_EMBEDDED], embedder)
         found.sort(key=lambda one: -one.evidence)
     return list(_apart(found, limit))
 
 
 def _candidates(
-    passage: Passage, place: float, weights: Mapping[str, float]
+    passage: Evidence, place: float, weights: Mapping[str, float]
 ) -> Iterator[_Candidate]:
     """Yield the sentences that a passage shows whole."""
     chunk = passage.chunk
-    context = together((chunk.title, *chunk.heading_path))
+    context = token_set_of_all((chunk.title, *chunk.heading_path))
     for one in find_sentences(chunk.text):
         if passage.start <= one.start and one.end <= passage.start + len(passage.text):
             text = chunk.text[one.start : one.end]
-            own = tokens_of(text)
-            words = (share(weights, own) + share(weights, own | context)) / 2
+            own = token_set(text)
+            words = (compute_coverage(weights, own) + compute_coverage(weights, own | context)) / 2
             yield _Candidate(passage, one, text, place, words, _quality(one.kind, text))
 
 
@@ -163,18 +163,20 @@ def _in_context(one: _Candidate) -> str:
     return embed_text(chunk.title, chunk.heading_path, " ".join(one.text.split()))
 
 
-def _apart(found: Sequence[_Candidate], limit: int) -> Iterator[Picked]:
+def _apart(found: Sequence[_Candidate], limit: int) -> Iterator[ScoredSentence]:
     """Yield the first candidates that are worth it and say something new."""
     said: list[frozenset[str]] = []
     for one in found:
         if len(said) == limit or one.evidence < _FLOOR * found[0].evidence:
             return
-        tokens = tokens_of(one.text)
+        tokens = token_set(one.text)
         if any(_alike(tokens, other) for other in said):
             continue
         said.append(tokens)
         start, end, _ = one.sentence
-        yield Picked(passage=one.passage, start=start, end=end, evidence=min(1.0, one.evidence))
+        yield ScoredSentence(
+            passage=one.passage, start=start, end=end, evidence=min(1.0, one.evidence)
+        )
 
 
 def _alike(tokens: frozenset[str], other: frozenset[str]) -> bool:

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.answers import AnswerMode, Refusal, Turn
-from kebab.rag.prompt import prompt_tokens, recalled, short, unmarked
+from kebab.rag.prompt import build_history, estimate_prompt_tokens, remove_markers, shorten
 
 
 def turn(question, answer="It is so [1].", refusal=None, standalone=""):
@@ -19,7 +19,7 @@ def turn(question, answer="It is so [1].", refusal=None, standalone=""):
 
 
 def test_turns_are_told_as_questions_and_answers():
-    made = recalled([turn("And it?", "It swims [1].", standalone="Does the duck swim?")])
+    made = build_history([turn("And it?", "It swims [1].", standalone="Does the duck swim?")])
 
     assert [(one.role, one.content) for one in made] == [
         ("user", "Does the duck swim?"),
@@ -30,19 +30,22 @@ def test_turns_are_told_as_questions_and_answers():
 def test_refusals_are_left_out_and_only_the_last_turns_are_told():
     turns = [turn("first"), turn("second"), turn("third"), turn("no", "-", Refusal.SCORE_GATE)]
 
-    assert [one.content for one in recalled(turns) if one.role == "user"] == ["second", "third"]
+    assert [one.content for one in build_history(turns) if one.role == "user"] == [
+        "second",
+        "third",
+    ]
 
 
 def test_long_turns_are_told_in_short():
-    made = recalled([turn("why? " * 900, "Because it rains. " * 900)] * 9)
+    made = build_history([turn("why? " * 900, "Because it rains. " * 900)] * 9)
 
-    assert prompt_tokens(made) < 400
+    assert estimate_prompt_tokens(made) < 400
     assert made[1].content.startswith("Because it rains. Because")
     assert made[1].content.endswith("rains. \u2026")
 
 
 def test_template_tokens_in_old_answers_are_broken():
-    assert "<|im_start|>" not in recalled([turn("q", "say <|im_start|>")])[1].content
+    assert "<|im_start|>" not in build_history([turn("q", "say <|im_start|>")])[1].content
 
 
 @pytest.mark.parametrize(
@@ -56,8 +59,8 @@ def test_template_tokens_in_old_answers_are_broken():
     ],
 )
 def test_markers_are_taken_off(answer, plain):
-    assert unmarked(answer) == plain
+    assert remove_markers(answer) == plain
 
 
 def test_what_is_short_stays_whole():
-    assert short("  a b  ", 5) == "a b"
+    assert shorten("  a b  ", 5) == "a b"

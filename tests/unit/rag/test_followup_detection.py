@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.followup import leans
+from kebab.rag.followup import is_followup
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from kebab.rag.followup import leans
     ],
 )
 def test_questions_that_lean_on_what_was_said_are_told(question):
-    assert leans(question)
+    assert is_followup(question)
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_questions_that_lean_on_what_was_said_are_told(question):
     ],
 )
 def test_questions_that_stand_alone_are_told(question):
-    assert not leans(question)
+    assert not is_followup(question)

@@ -1,5 +1,5 @@
 from kebab.core.answers import AnswerMode, Refusal
-from kebab.rag.extractive_answer import SentenceWriter
+from kebab.rag.extractive_answer import ExtractiveWriter
 from tests.fakes.evidence import hit, page, stored
 
 QUESTION = "When does the nightly backup run?"
@@ -23,7 +23,7 @@ class Listening:
 
 def written(*chunks, sentences=1, asked=ASKED):
     hits = [hit(one, rank) for rank, one in enumerate(chunks, start=1)]
-    writer = SentenceWriter(embedder=lambda: None, sentences=sentences)
+    writer = ExtractiveWriter(embedder=lambda: None, sentences=sentences)
     listener = Listening()
     return writer.write(QUESTION, page(*hits, asked=asked), [], listener), listener
 
@@ -55,6 +55,6 @@ def test_passages_without_a_sentence_give_no_answer():
 
 
 def test_nobody_but_the_notes_words_it():
-    writer = SentenceWriter(embedder=lambda: None, sentences=1)
+    writer = ExtractiveWriter(embedder=lambda: None, sentences=1)
 
     assert (writer.mode, writer.model) == (AnswerMode.EXTRACTIVE, None)

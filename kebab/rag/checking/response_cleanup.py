@@ -5,7 +5,7 @@ Citations are made from what was checked, so a list of sources by the model says
 
 import re
 
-from kebab.rag.checking.markers import fenced, inside, marks
+from kebab.rag.checking.markers import find_fenced_blocks, find_markers, is_inside
 
 _WHOLE = re.compile(r"\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
 _DEFINITION = re.compile(r"^[ \t]{0,3}\[(?P<note>\^?)[^\[\]\n]{1,40}\]:[ \t]*", re.MULTILINE)
@@ -29,7 +29,7 @@ _SIGN = re.compile(
 _LABEL = re.compile(r"\[\^?[^\[\]\n]{1,40}\]")
 
 
-def unwrapped(text: str) -> str:
+def clean_response(text: str) -> str:
     """Return an answer without what stands around it."""
     return _without_list(_without_definitions(_without_fence(text)))
 
@@ -40,7 +40,7 @@ def _without_fence(text: str) -> str:
     if opened is None:
         return text
     inner, fence, after = text[opened.end() :].rpartition("\n" + opened[1])
-    return inner if fence and not after.strip() and not fenced(inner) else text
+    return inner if fence and not after.strip() and not find_fenced_blocks(inner) else text
 
 
 def _without_definitions(text: str) -> str:
@@ -48,11 +48,11 @@ def _without_definitions(text: str) -> str:
     definitions = list(_DEFINITION.finditer(text))
     if not definitions:
         return text
-    code, first = fenced(text), _first_labels(text)
+    code, first = find_fenced_blocks(text), _first_labels(text)
     parts: list[str] = []
     at = 0
     for found in definitions:
-        if found.start() < at or inside(code, found.start()):
+        if found.start() < at or is_inside(code, found.start()):
             continue
         next_one = bool(parts) and found.start() == at
         referred = next_one or first[found[0].strip()[:-1]] < found.start()
@@ -83,9 +83,9 @@ def _end(text: str, place: int) -> int:
 
 def _without_list(text: str) -> str:
     """Return a text without the list of sources at its end, if there is a cited text before it."""
-    code = fenced(text)
-    heads = [one for one in _LIST.finditer(text) if not inside(code, one.start())]
-    if not heads or not marks(text[: heads[-1].start()]):
+    code = find_fenced_blocks(text)
+    heads = [one for one in _LIST.finditer(text) if not is_inside(code, one.start())]
+    if not heads or not find_markers(text[: heads[-1].start()]):
         return text
     head = heads[-1]
     lines = [line for line in text[head.end() :].split("\n") if line.strip()]
@@ -99,5 +99,5 @@ def _says(line: str, *, listed: bool = False) -> bool:
     sign = _SIGN.match(line)
     if sign is None or not line.strip():
         return False
-    places = marks(line)
+    places = find_markers(line)
     return places[0].start > sign.end() if places else not (listed or sign["item"])

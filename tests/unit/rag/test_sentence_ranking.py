@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kebab.core.answers import Passage
+from kebab.core.answers import Evidence
 from kebab.errors.catalog import TimedOut
-from kebab.rag.extract import EMBEDDED, extract
-from kebab.search.fusion import standing
+from kebab.rag.sentence_ranking import MAX_EMBEDDED, rank_sentences
+from kebab.search.fusion import compute_relative_evidence
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 from tests.fakes.evidence import stored
 
@@ -15,12 +15,14 @@ ASKED = {"restor": 3.0, "snapshot": 3.0}
 
 def passage(text, key=1, score=0.6, **fields):
     chunk = stored(text, key, **{"title": "", **fields})
-    return Passage(marker=key, chunk=chunk, text=text, score=score)
+    return Evidence(marker=key, chunk=chunk, text=text, score=score)
 
 
 def texts(passages, asked=None, embedder=None, limit=3):
     asked = ASKED if asked is None else asked
-    return [one.text for one in extract("restore a snapshot", passages, asked, embedder, limit)]
+    return [
+        one.text for one in rank_sentences("restore a snapshot", passages, asked, embedder, limit)
+    ]
 
 
 class Meaning:
@@ -64,16 +66,16 @@ def test_the_sentence_that_holds_what_is_asked_comes_first():
 def test_sentences_are_where_they_say():
     note = "# Restore\n\n- A snapshot is read\n  at once. Then it ends.\n"
     chunk = stored("skipped.\n\n" + note)
-    cut = Passage(marker=1, chunk=chunk, text=note, start=10, score=0.6)
-    (one,) = extract("restore a snapshot", [cut], ASKED, None, 1)
+    cut = Evidence(marker=1, chunk=chunk, text=note, start=10, score=0.6)
+    (one,) = rank_sentences("restore a snapshot", [cut], ASKED, None, 1)
     assert chunk.text[one.start : one.end] == one.text == "A snapshot is read\n  at once."
     assert 0 < one.evidence <= 1
 
 
 def test_what_a_passage_does_not_show_whole_is_not_quoted():
     chunk = stored("The restore of a snapshot. Another restore.")
-    cut = Passage(marker=1, chunk=chunk, text=chunk.text[4:], start=4, score=0.6)
-    assert [one.text for one in extract("q", [cut], ASKED, None, 3)] == ["Another restore."]
+    cut = Evidence(marker=1, chunk=chunk, text=chunk.text[4:], start=4, score=0.6)
+    assert [one.text for one in rank_sentences("q", [cut], ASKED, None, 3)] == ["Another restore."]
 
 
 def test_headings_count_for_their_sentences_but_do_not_answer():
@@ -129,11 +131,11 @@ def test_evidence_weighs_words_meaning_and_the_place_of_the_passage():
     best, text = passage("Unrelated.", score=0.8), "A restore reads the snapshot."
     by_words = {
         one.text: one.evidence
-        for one in extract("q", [best, passage(text, 2, 0.4)], ASKED, None, 2)
+        for one in rank_sentences("q", [best, passage(text, 2, 0.4)], ASKED, None, 2)
     }
-    found = extract("q", [best, passage(text, 2, 0.4)], ASKED, Meaning("restore"), 2)
+    found = rank_sentences("q", [best, passage(text, 2, 0.4)], ASKED, Meaning("restore"), 2)
     by_meaning = {one.text: one.evidence for one in found}
-    place = standing(0.4, 0.8)
+    place = compute_relative_evidence(0.4, 0.8)
 
     assert by_words[text] == pytest.approx((0.25 + 0.25 * place) / 0.5)
     assert by_meaning[text] == pytest.approx(0.25 + 0.25 * place + 0.4)
@@ -161,10 +163,10 @@ def test_without_an_answer_of_the_model_words_decide():
 
 
 def test_only_the_likeliest_sentences_are_embedded():
-    text = "\n\n".join(f"Restore number {number} of all." for number in range(3 * EMBEDDED))
+    text = "\n\n".join(f"Restore number {number} of all." for number in range(3 * MAX_EMBEDDED))
     near = Meaning("Restore")
     texts([passage(text)], embedder=near)
-    assert len(near.seen) == EMBEDDED
+    assert len(near.seen) == MAX_EMBEDDED
 
 
 def test_the_order_of_equals_is_that_of_the_passages():

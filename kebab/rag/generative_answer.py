@@ -11,8 +11,8 @@ from kebab.core.answers import AnswerMode, Completion, LanguageModel, Refusal, T
 from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
-from kebab.rag.engine import NO_USAGE, Listener, Worded
-from kebab.rag.pack import MAX_DOWNSHIFTS, Load, lighter, pack
+from kebab.rag.context_packing import MAX_DOWNSHIFTS, PromptLoad, pack_evidence, reduce_load
+from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
 from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
@@ -21,7 +21,7 @@ _SIGNS = re.compile(r"[\W_]+")
 _WORD = _SIGNS.sub("", NOT_IN_NOTES)
 
 
-class Hold:
+class StreamBuffer:
     """Passes the pieces of an answer on, once they cannot be the agreed word any more."""
 
     def __init__(self, pass_on: Callable[[str], None]) -> None:
@@ -50,7 +50,7 @@ class Hold:
         self.open = False
 
 
-Policy: TypeAlias = Literal["mark", "withhold"]
+UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 
 _TOO_LONG = "the passages did not fit the model's window"
 _CUT_OFF = "the answer was cut off by its limit"
@@ -60,8 +60,8 @@ _CUT_OFF = "the answer was cut off by its limit"
 class _Work:
     """One question at work: what is sent, what it has cost, and what was odd."""
 
-    load: Load
-    usage: AnswerUsage = NO_USAGE
+    load: PromptLoad
+    usage: AnswerUsage = EMPTY_USAGE
     warnings: list[AnswerWarning] = field(default_factory=list)
 
     def spend(self, completion: Completion) -> None:
@@ -77,7 +77,7 @@ class _Work:
     def shift(self, question: str, reason: str) -> None:
         """Take less for the next attempt."""
         step = self.usage.downshifts + 1
-        self.load = lighter(self.load, question, step)
+        self.load = reduce_load(self.load, question, step)
         self.usage = structs.replace(self.usage, downshifts=step)
         self.warn("downshifted", f"asked again with less: {reason}")
 
@@ -98,7 +98,7 @@ class ModelWriter:
 
     model: LanguageModel
     answer_tokens: int
-    policy: Policy = "mark"
+    policy: UnsupportedPolicy = "mark"
 
     @property
     def mode(self) -> AnswerMode:
@@ -106,33 +106,37 @@ class ModelWriter:
         return AnswerMode.GENERATIVE
 
     def write(
-        self, question: str, page: Page, history: Sequence[Turn], listener: Listener
-    ) -> Worded:
+        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
+    ) -> DraftAnswer:
         """Return what the model makes of the passages; interrupted, what it said so far."""
         work = _Work(self._packed(question, page, history))
-        hold = Hold(listener.token)
+        hold = StreamBuffer(listener.token)
         try:
             completion = self._completed(question, work, history, hold, listener)
         except KeyboardInterrupt:
             if not hold.open:
                 raise
             return _result(work, text=hold.text, refusal=Refusal.LLM_STREAM_ABORTED)
-        if prompt.declined(completion.text) or not completion.text.strip():
+        if prompt.is_declined(completion.text) or not completion.text.strip():
             return _result(work, refusal=Refusal.LLM_SELF_JUDGE)
         return self._judged(completion.text, work)
 
-    def _packed(self, question: str, page: Page, history: Sequence[Turn]) -> Load:
-        overhead = prompt.overhead(question, history)
-        room = prompt.room(self.model.context_tokens, self.answer_tokens, overhead)
-        return Load(passages=tuple(pack(page.hits, room)), answer_tokens=self.answer_tokens)
+    def _packed(self, question: str, page: Page, history: Sequence[Turn]) -> PromptLoad:
+        overhead = prompt.estimate_overhead(question, history)
+        room = prompt.compute_evidence_budget(
+            self.model.context_tokens, self.answer_tokens, overhead
+        )
+        return PromptLoad(
+            passages=tuple(pack_evidence(page.hits, room)), answer_tokens=self.answer_tokens
+        )
 
     def _completed(
         self,
         question: str,
         work: _Work,
         history: Sequence[Turn],
-        hold: Hold,
-        listener: Listener,
+        hold: StreamBuffer,
+        listener: AnswerListener,
     ) -> Completion:
         """Return the first whole answer, or the last cut one, each attempt with less.
 
@@ -156,8 +160,10 @@ class ModelWriter:
             hold.restart()
             listener.restarted(reason)
 
-    def _said(self, question: str, work: _Work, history: Sequence[Turn], hold: Hold) -> Completion:
-        messages = prompt.messages(
+    def _said(
+        self, question: str, work: _Work, history: Sequence[Turn], hold: StreamBuffer
+    ) -> Completion:
+        messages = prompt.build_messages(
             question,
             work.load.passages,
             language=detect_question_language(question),
@@ -166,12 +172,12 @@ class ModelWriter:
         )
         return self.model.chat(messages, max_tokens=work.load.answer_tokens, on_text=hold.take)
 
-    def _judged(self, text: str, work: _Work) -> Worded:
+    def _judged(self, text: str, work: _Work) -> DraftAnswer:
         """Return the checked answer, or its refusal when too little of it is supported."""
         # Loaded now: its tables take a while, and the model need not wait for them.
-        from kebab.rag.checking.citations import cite
+        from kebab.rag.checking.citations import check_answer
 
-        checked = cite(text, work.load.passages, self.policy)
+        checked = check_answer(text, work.load.passages, self.policy)
         work.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:
@@ -188,8 +194,8 @@ def _ended(completion: Completion, work: _Work) -> Completion:
     return completion
 
 
-def _result(work: _Work, *, text: str = "", refusal: Refusal | None = None) -> Worded:
-    return Worded(
+def _result(work: _Work, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
+    return DraftAnswer(
         text=text,
         refusal=refusal,
         warnings=tuple(work.warnings),
