@@ -1,4 +1,4 @@
-"""Two reports on one golden set, compared question by question."""
+"""Compares two evaluation reports on the same golden set, question by question."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from kebab.wire.evals import (
 )
 from kebab.wire.search import ModeName
 
-Matched: TypeAlias = list[tuple[EvalOutcome, EvalOutcome]]
+OutcomePairs: TypeAlias = list[tuple[EvalOutcome, EvalOutcome]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """What to compare. Without `modes` those that both reports have; `against` is a mode of b."""
+    """What to compare. Without `modes` all modes of both reports; `against` is a mode of b."""
 
     modes: tuple[ModeName, ...] = ()
     metrics: tuple[PairedMetric, ...] = ("mrr@10",)
@@ -36,24 +36,16 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True)
 class _ReportFile:
-    """A report and where it lies."""
-
     path: Path
     report: EvalReport
 
-    def mode(self, name: ModeName) -> EvalMode:
-        """Return a mode.
-
-        Raises:
-            InvalidInput: It was not measured.
-        """
-        found = next((one for one in self.report.modes if one.mode == name), None)
-        if found is None:
+    def get_mode(self, name: ModeName) -> EvalMode:
+        mode = next((one for one in self.report.modes if one.mode == name), None)
+        if mode is None:
             raise InvalidInput(field=str(self.path), cause=f"`{name}` was not measured")
-        return found
+        return mode
 
-    def side(self) -> EvalSide:
-        """Return what is told of it."""
+    def to_side(self) -> EvalSide:
         report = self.report
         return EvalSide(
             path=escape_undecodable(str(self.path)),
@@ -67,7 +59,7 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
     """Compare two reports.
 
     Raises:
-        InvalidInput: A file is no report, they are of different questions, or lack a mode.
+        InvalidInput: A file is no report, the questions differ, or a mode is missing.
         IoError: A file cannot be read.
     """
     a, b = _ReportFile(before, read_report(before)), _ReportFile(after, read_report(after))
@@ -75,11 +67,11 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
         cause = f"measured on another golden set, or judged otherwise, than {before}"
         raise InvalidInput(field=str(after), cause=cause)
     return EvalComparison(
-        a=a.side(),
-        b=b.side(),
+        a=a.to_side(),
+        b=b.to_side(),
         digest=a.report.golden.digest,
         questions=a.report.golden.answerable,
-        pairs=list(_pairs(a, b, options)),
+        pairs=list(_compare_modes(a, b, options)),
         test="sign_flip",
         flips=bootstrap.FLIPS,
         resamples=bootstrap.RESAMPLES,
@@ -88,20 +80,20 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
     )
 
 
-def _pairs(a: _ReportFile, b: _ReportFile, options: CompareOptions) -> Iterator[EvalPair]:
+def _compare_modes(a: _ReportFile, b: _ReportFile, options: CompareOptions) -> Iterator[EvalPair]:
     others = {one.mode for one in b.report.modes}
     shared = [one.mode for one in a.report.modes if one.mode in others]
     modes = list(dict.fromkeys(options.modes)) or shared
     if not modes:
         raise InvalidInput(field=str(b.path), cause=f"it has no mode in common with {a.path}")
     for mode in modes:
-        one, other = a.mode(mode), b.mode(options.against or mode)
-        matched = _matched(one.outcomes, other.outcomes, b.path)
+        one, other = a.get_mode(mode), b.get_mode(options.against or mode)
+        pairs = _pair_outcomes(one.outcomes, other.outcomes, b.path)
         for metric in dict.fromkeys(options.metrics):
-            yield _pair(metric, one.mode, other.mode, matched)
+            yield _compare_metric(metric, one.mode, other.mode, pairs)
 
 
-def _matched(a: Sequence[EvalOutcome], b: Sequence[EvalOutcome], path: Path) -> Matched:
+def _pair_outcomes(a: Sequence[EvalOutcome], b: Sequence[EvalOutcome], path: Path) -> OutcomePairs:
     """Return the outcomes of each answerable question on both sides."""
     first = {one.id: one for one in a if one.answerable}
     second = {one.id: one for one in b if one.answerable}
@@ -110,18 +102,21 @@ def _matched(a: Sequence[EvalOutcome], b: Sequence[EvalOutcome], path: Path) -> 
     return [(one, second[name]) for name, one in first.items()]
 
 
-def _pair(metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, matched: Matched) -> EvalPair:
-    worth = METRICS[metric]
-    values = [(worth(a), worth(b)) for a, b in matched]
-    changes = [
-        _change(a, b, after - before)
-        for (a, b), (before, after) in zip(matched, values, strict=True)
-        if after != before
-    ]
-    better = sorted((one for one in changes if one.difference > 0), key=_size, reverse=True)
-    worse = sorted((one for one in changes if one.difference < 0), key=_size, reverse=True)
+def _compare_metric(
+    metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, pairs: OutcomePairs
+) -> EvalPair:
+    compute = METRICS[metric]
+    values = [(compute(a), compute(b)) for a, b in pairs]
     differences = [after - before for before, after in values]
-    mean, low, high = bootstrap.estimate_mean(differences).known()
+    changes = [
+        EvalChange(id=a.id, query=a.query, difference=difference, rank_a=a.rank, rank_b=b.rank)
+        for (a, b), difference in zip(pairs, differences, strict=True)
+        if difference
+    ]
+    changes.sort(key=lambda change: abs(change.difference), reverse=True)
+    better = [one for one in changes if one.difference > 0]
+    worse = [one for one in changes if one.difference < 0]
+    mean, low, high = bootstrap.estimate_mean(differences).require_values()
     return EvalPair(
         mode_a=mode_a,
         mode_b=mode_b,
@@ -138,11 +133,3 @@ def _pair(metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, matched: Mat
         better=better,
         worse=worse,
     )
-
-
-def _size(change: EvalChange) -> float:
-    return abs(change.difference)
-
-
-def _change(a: EvalOutcome, b: EvalOutcome, difference: float) -> EvalChange:
-    return EvalChange(id=a.id, query=a.query, difference=difference, rank_a=a.rank, rank_b=b.rank)

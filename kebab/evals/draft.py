@@ -1,4 +1,4 @@
-"""Drafts golden questions from the notes."""
+"""Drafts a golden set from the notes: questions of their words, and some that nothing answers."""
 
 import math
 import re
@@ -25,31 +25,29 @@ _SYLLABLES = re.findall(
     r"\w+",
     "bra ce di fo gu ka lem mor ni pla qui ra sto tu vex wi xor yan zel trop nim dag fel hov",
 )
-_RARE = {"ko": (0xAC00, 11_172), "ja": (0x30A1, 80), "zh": (0x4E00, 20_900)}
-"""By language, where its letters begin and how many there are."""
+_LETTERS = {"ko": (0xAC00, 11_172), "ja": (0x30A1, 80), "zh": (0x4E00, 20_900)}
+"""By language, the code point of its first letter and how many letters there are."""
+_WORD_PARTS = 4
+_PASSAGES_PER_QUESTION = 3
+_SENTENCE_SHARE = 0.7
+"""The share of a sentence's words that a question has."""
+_MAX_WORDS, _MIN_WORDS, _RARE_WORDS = 8, 4, 3
+_ANSWERABLE_PER_UNANSWERABLE = 5
+_WORD_CANDIDATES = 1000
 
 
 def generate_word(language: str | None, seed: int, number: int) -> str:
-    """Return a word that looks like one of a language; the same lots give the same word."""
-    letters = range(4)
-    if language in _RARE:
-        start, count = _RARE[language]
-        return "".join(chr(start + compute_draw(seed, number, at) % count) for at in letters)
-    return "".join(_SYLLABLES[compute_draw(seed, number, at) % len(_SYLLABLES)] for at in letters)
-
-
-_POOL = 3
-"""How many passages are looked at for each question."""
-_KEPT = 0.7
-"""The share of a sentence's words that are kept."""
-_LONGEST, _FEWEST, _TELLING = 8, 4, 3
-_NOTHING = 5
-"""One question that nothing answers comes on so many."""
+    """Return a made-up word in the script of a language; the same seed gives the same word."""
+    draws = [compute_draw(seed, number, part) for part in range(_WORD_PARTS)]
+    if language in _LETTERS:
+        start, count = _LETTERS[language]
+        return "".join(chr(start + draw % count) for draw in draws)
+    return "".join(_SYLLABLES[draw % len(_SYLLABLES)] for draw in draws)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftOptions:
-    """How many questions, and what they are drawn by."""
+    """The number of answerable questions, and the seed of every random choice."""
 
     count: int = 50
     seed: int = 1
@@ -57,7 +55,7 @@ class DraftOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """Questions, and what is told of them."""
+    """A golden set and the report on it."""
 
     queries: list[GoldenQuery]
     report: EvalDraft
@@ -65,123 +63,130 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class _QueryWriter:
-    """What questions are made with."""
+    """Writes questions from passages."""
 
-    rarity: TermStatistics
+    statistics: TermStatistics
     seed: int
 
-    def sentence(self, passage: Passage) -> GoldenQuery | None:
+    def write_from_sentence(self, passage: Passage) -> GoldenQuery | None:
         """Return most words of a sentence, in order, the rest left out at random."""
-        usable = [one for one in passage.sentences if len(self._words(one)) >= _FEWEST]
+        usable = [one for one in passage.sentences if len(self._select_words(one)) >= _MIN_WORDS]
         if not usable:
             return None
         chosen = min(usable, key=lambda one: compute_draw(self.seed, passage.doc, one.text))
-        words = self._words(chosen)
-        keep = min(_LONGEST, len(words) - 1, math.ceil(len(words) * _KEPT))
-        lots = sorted(words, key=lambda one: compute_draw(self.seed, chosen.text, one))
-        kept = set(lots[:keep])
-        return _query([one for one in words if one in kept], passage, chosen, "sentence")
+        words = self._select_words(chosen)
+        count = min(_MAX_WORDS, len(words) - 1, math.ceil(len(words) * _SENTENCE_SHARE))
+        drawn = sorted(words, key=lambda one: compute_draw(self.seed, chosen.text, one))[:count]
+        return _build_query([one for one in words if one in drawn], passage, chosen, "sentence")
 
-    def rarest(self, passage: Passage) -> GoldenQuery | None:
+    def write_from_rare_words(self, passage: Passage) -> GoldenQuery | None:
         """Return the rarest words of the longest sentence, in order."""
-        chosen = max(passage.sentences, key=lambda one: len(self._words(one)), default=None)
-        if chosen is None or len(self._words(chosen)) < _FEWEST:
+        chosen = max(passage.sentences, key=lambda one: len(self._select_words(one)), default=None)
+        if chosen is None or len(self._select_words(chosen)) < _MIN_WORDS:
             return None
-        words = self.rarity.rarest(self._words(chosen), _TELLING)
-        return _query(words, passage, chosen, "rarest")
+        words = self.statistics.select_rarest(self._select_words(chosen), _RARE_WORDS)
+        return _build_query(words, passage, chosen, "rarest")
 
-    def heading(self, passage: Passage) -> GoldenQuery | None:
-        """Return the words of the heading and one rare word from below it."""
-        title = self.rarity.telling(passage.heading)[: _FEWEST - 1]
-        said = {one.lower() for one in title}
-        others = [one for one in self.rarity.telling(passage.text) if one.lower() not in said]
+    def write_from_heading(self, passage: Passage) -> GoldenQuery | None:
+        """Return the words of the heading and one rare word from the text below it."""
+        title = self.statistics.select_keywords(passage.heading)[: _MIN_WORDS - 1]
+        used = {one.lower() for one in title}
+        below = self.statistics.select_keywords(passage.text)
+        others = [one for one in below if one.lower() not in used]
         if not title or not others:
             return None
         whole = Sentence(passage.text, passage.first, passage.last)
-        return _query([*title, *self.rarity.rarest(others, 1)], passage, whole, "heading")
+        words = [*title, *self.statistics.select_rarest(others, 1)]
+        return _build_query(words, passage, whole, "heading")
 
-    def nothing(self, number: int, lang: str | None) -> GoldenQuery:
-        """Return two words that nobody wrote; every other question has one that is there, too."""
-        made = (generate_word(lang, self.seed, number * _POOL + at) for at in range(1000))
-        new = (one for one in made if not self.rarity.knows(one))
-        words = [*islice(new, 2)]
-        common = self.rarity.frequent()
-        if number % 2 and common:
-            words.insert(1, common[compute_draw(self.seed, number) % len(common)])
+    def write_unanswerable(self, number: int, lang: str | None) -> GoldenQuery:
+        """Return two made-up words; every other question also has a word of the notes."""
+        first = number * _PASSAGES_PER_QUESTION
+        candidates = (generate_word(lang, self.seed, first + at) for at in range(_WORD_CANDIDATES))
+        words = [*islice((one for one in candidates if one not in self.statistics), 2)]
+        repeated = self.statistics.list_repeated()
+        if number % 2 and repeated:
+            words.insert(1, repeated[compute_draw(self.seed, number) % len(repeated)])
         return GoldenQuery(
             id=f"none-{number}", query=" ".join(words), answerable=False, kind="nonsense"
         )
 
-    def _words(self, sentence: Sentence) -> list[str]:
-        return self.rarity.telling(sentence.text)
+    def _select_words(self, sentence: Sentence) -> list[str]:
+        return self.statistics.select_keywords(sentence.text)
 
 
 def draft_golden_set(
-    kebab: Kebab, path: Path, options: DraftOptions, pace: ProgressReporter
+    kebab: Kebab, path: Path, options: DraftOptions, progress: ProgressReporter
 ) -> Draft:
-    """Return a golden set of the notes, and what is told of it.
+    """Return a golden set of the notes, and the report on it.
 
     Raises:
         NotIndexed: There is no index.
     """
     documents = list_all_documents(kebab)
-    pool = _pool(sample_passages(kebab, documents, options.seed), options.count, pace)
-    maker = _QueryWriter(TermStatistics([one.text for one in pool]), options.seed)
-    made = list(islice(_known(maker, pool), options.count))
-    langs = [passage.lang for passage, _ in made]
-    queries = [query for _, query in made]
-    nothing = [
-        maker.nothing(number, langs[number % len(langs)])
-        for number in range(math.ceil(len(made) / _NOTHING))
+    pool = _collect_pool(sample_passages(kebab, documents, options.seed), options.count, progress)
+    writer = _QueryWriter(TermStatistics([one.text for one in pool]), options.seed)
+    answerable = list(islice(_write_answerable(writer, pool), options.count))
+    langs = [passage.lang for passage, _ in answerable]
+    queries = [query for _, query in answerable]
+    unanswerable = [
+        writer.write_unanswerable(number, langs[number % len(langs)])
+        for number in range(math.ceil(len(queries) / _ANSWERABLE_PER_UNANSWERABLE))
     ]
     report = EvalDraft(
         path=escape_undecodable(str(path)),
         written=bool(queries),
         wanted=options.count,
         answerable=len(queries),
-        unanswerable=len(nothing),
+        unanswerable=len(unanswerable),
         documents=len({one.doc for one in queries}),
         by_language=dict(sorted(Counter(lang or "unknown" for lang in langs).items())),
-        by_kind=dict(Counter(str(one.kind) for one in [*queries, *nothing])),
+        by_kind=dict(Counter(str(one.kind) for one in [*queries, *unanswerable])),
         seed=options.seed,
         corpus_revision=documents.corpus_revision,
     )
-    return Draft(queries=[*queries, *nothing], report=report)
+    return Draft(queries=[*queries, *unanswerable], report=report)
 
 
-def _pool(found: Iterator[Passage], count: int, pace: ProgressReporter) -> list[Passage]:
-    """Return passages with prose, more than are needed, for some give no question."""
-    wanted = count * _POOL
+def _collect_pool(
+    passages: Iterator[Passage], count: int, progress: ProgressReporter
+) -> list[Passage]:
+    """Return more passages with prose than needed, because some give no question."""
+    wanted = count * _PASSAGES_PER_QUESTION
     pool = []
-    for passage in islice((one for one in found if one.sentences), wanted):
+    for passage in islice((one for one in passages if one.sentences), wanted):
         pool.append(passage)
-        pace.at("read passages", len(pool), wanted)
+        progress.report("read passages", len(pool), wanted)
     return pool
 
 
-def _known(maker: _QueryWriter, pool: Sequence[Passage]) -> Iterator[tuple[Passage, GoldenQuery]]:
-    """Yield questions with their passages, of each kind in turn where a passage gives it."""
+def _write_answerable(
+    writer: _QueryWriter, pool: Sequence[Passage]
+) -> Iterator[tuple[Passage, GoldenQuery]]:
+    """Yield questions with their passages; the kinds take turns where a passage allows it."""
     kinds: tuple[Callable[[Passage], GoldenQuery | None], ...] = (
-        maker.sentence,
-        maker.rarest,
-        maker.heading,
+        writer.write_from_sentence,
+        writer.write_from_rare_words,
+        writer.write_from_heading,
     )
-    asked: set[str] = set()
+    written: set[str] = set()
     for passage in pool:
-        turn = len(asked) % len(kinds)
-        tries = (make(passage) for make in (*kinds[turn:], *kinds[:turn]))
-        query = next((one for one in tries if one is not None and one.query not in asked), None)
+        turn = len(written) % len(kinds)
+        tries = (write(passage) for write in (*kinds[turn:], *kinds[:turn]))
+        query = next((one for one in tries if one and one.query not in written), None)
         if query is not None:
-            asked.add(query.query)
+            written.add(query.query)
             yield passage, query
 
 
-def _query(words: Sequence[str], passage: Passage, place: Sentence, kind: str) -> GoldenQuery:
+def _build_query(
+    words: Sequence[str], passage: Passage, source: Sentence, kind: str
+) -> GoldenQuery:
     return GoldenQuery(
-        id=f"{kind}-{compute_draw(passage.doc, place.text):016x}",
+        id=f"{kind}-{compute_draw(passage.doc, source.text):016x}",
         query=" ".join(words),
         doc=passage.doc,
-        line_start=place.first,
-        line_end=place.last,
+        line_start=source.first,
+        line_end=source.last,
         kind=kind,
     )

@@ -1,4 +1,4 @@
-"""Reads and writes golden sets."""
+"""Reads and writes golden sets: questions, relevance judgements, and the reports on them."""
 
 import errno
 import hashlib
@@ -11,10 +11,17 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kebab.errors.catalog import InvalidInput
-from kebab.errors.system import refused, unfit
+from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.wire.evals import EvalReport
 from kebab.wire.golden import GoldenQuery
-from kebab.wire.record import decode_request, encode
+from kebab.wire.record import decode_request, encode_json
+
+Judgements: TypeAlias = Mapping[str, Mapping[str, int]]
+"""The grades of documents, by the id of the question."""
+
+_BOM = b"\xef\xbb\xbf"
+_BEIR, _TREC = 3, 4
+"""The number of columns of a judgement; TREC has an iteration after the query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +37,9 @@ class Question:
 
     @property
     def documents(self) -> list[str]:
-        """Every document that answers."""
+        """The relevant documents."""
         graded = [doc for doc, grade in self.relevant.items() if grade > 0]
         return graded if self.doc is None else [self.doc, *graded]
-
-
-Judgements: TypeAlias = Mapping[str, Mapping[str, int]]
-
-_BOM = b"\xef\xbb\xbf"
-_BEIR, _TREC = 3, 4
-"""How many columns a judgement has; what TREC has more is an iteration after the query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,118 +51,117 @@ class GoldenFiles:
     qrels: Path | None = None
 
 
-def load_questions(sources: GoldenFiles) -> list[Question]:
+def load_questions(files: GoldenFiles) -> list[Question]:
     """Return every question of a golden set.
 
     Raises:
-        InvalidInput: A line cannot be used, or there is none; `field` is the file and the line.
+        InvalidInput: A line is invalid, or there is none; `field` is the file and the line.
         IoError: A file cannot be read.
     """
-    judged = read_qrels(sources.qrels) if sources.qrels else {}
-    questions = list(_questions(sources.queries, judged))
-    if sources.unanswerable:
-        questions += _questions(sources.unanswerable, {}, none_answers=True)
+    judged = read_qrels(files.qrels) if files.qrels else {}
+    questions = list(_read_questions(files.queries, judged))
+    if files.unanswerable:
+        questions += _read_questions(files.unanswerable, {}, none_answers=True)
     if not questions:
-        raise InvalidInput(field=str(sources.queries), cause="it holds no question")
-    if sources.qrels and judged.keys().isdisjoint(one.id for one in questions):
-        raise InvalidInput(field=str(sources.qrels), cause="it judges none of the questions")
+        raise InvalidInput(field=str(files.queries), cause="it holds no question")
+    if files.qrels and judged.keys().isdisjoint(one.id for one in questions):
+        raise InvalidInput(field=str(files.qrels), cause="it judges none of the questions")
     return questions
 
 
 def compute_digest(questions: Sequence[Question]) -> str:
-    """Return a hash of questions with what answers them, whatever files they came from."""
-    told = [
+    """Return a hash of questions and their answers that does not depend on file names."""
+    rows = [
         [one.id, one.text, one.doc, one.lines, sorted(one.relevant.items()), one.answerable]
         for one in questions
     ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
 def read_qrels(path: Path) -> Judgements:
-    """Return the grades of documents by question.
+    """Return the relevance judgements of a file in BEIR or TREC format.
 
     Raises:
         InvalidInput: A line is no judgement.
         IoError: The file cannot be read.
     """
-    found: dict[str, dict[str, int]] = {}
-    for number, line in _lines(path):
-        columns = _columns(line.decode("utf-8", "replace"))
+    judgements: dict[str, dict[str, int]] = {}
+    for number, raw in _read_lines(path):
+        line = raw.decode("utf-8", "replace")
+        columns = line.strip().split("\t" if "\t" in line else None)
         try:
             query, doc, grade = columns[0], columns[-2], int(columns[-1])
         except (ValueError, IndexError) as fault:
             if number == 1 and len(columns) == _BEIR:
-                continue  # the head
+                continue  # the header
             cause = "not a judgement: query, document and a whole number"
             raise InvalidInput(field=f"{path}:{number}", cause=cause) from fault
         if len(columns) not in (_BEIR, _TREC):
             cause = f"{len(columns)} columns, not {_BEIR} or {_TREC}"
             raise InvalidInput(field=f"{path}:{number}", cause=cause)
-        found.setdefault(query, {})[doc] = grade
-    return found
+        judgements.setdefault(query, {})[doc] = grade
+    return judgements
 
 
-def _columns(line: str) -> list[str]:
-    return line.strip().split("\t") if "\t" in line else line.split()
-
-
-def _questions(path: Path, judged: Judgements, *, none_answers: bool = False) -> Iterator[Question]:
-    seen: dict[str, int] = {}
-    for number, line in _lines(path):
-        place = f"{path}:{number}"
-        golden = _decoded(line, place)
+def _read_questions(
+    path: Path, judged: Judgements, *, none_answers: bool = False
+) -> Iterator[Question]:
+    first_lines: dict[str, int] = {}
+    for number, line in _read_lines(path):
+        position = f"{path}:{number}"
+        golden = _decode_query(line, position)
         prefix = "unanswerable " if none_answers else ""
         name = f"{prefix}{number if golden.id is None else golden.id}"
-        if name in seen:
-            cause = f"the id of line {seen[name]}, too: {name}"
-            raise InvalidInput(field=place, cause=cause)
-        seen[name] = number
-        relevant = {**golden.relevant, **judged.get(name, {})}
-        answerable = golden.answerable and not none_answers
-        yield _question(golden, name, relevant, place, answerable=answerable)
+        if name in first_lines:
+            cause = f"the id of line {first_lines[name]}, too: {name}"
+            raise InvalidInput(field=position, cause=cause)
+        first_lines[name] = number
+        if not golden.query.strip():
+            raise InvalidInput(field=position, cause="`query` is blank")
+        if golden.answerable and not none_answers:
+            relevant = {**golden.relevant, **judged.get(name, {})}
+            yield _build_question(golden, name, relevant, position)
+        else:
+            yield Question(id=name, text=golden.query, answerable=False)
 
 
-def _question(
-    golden: GoldenQuery, name: str, relevant: dict[str, int], place: str, *, answerable: bool
+def _build_question(
+    golden: GoldenQuery, name: str, relevant: dict[str, int], position: str
 ) -> Question:
-    if not golden.query.strip():
-        raise InvalidInput(field=place, cause="`query` is blank")
-    if not answerable:
-        return Question(id=name, text=golden.query, answerable=False)
-    lines = _range(golden, place)
-    found = Question(
+    lines = _find_line_range(golden, position)
+    question = Question(
         id=name, text=golden.query, doc=golden.doc or None, lines=lines, relevant=relevant
     )
-    if not found.documents:
+    if not question.documents:
         cause = "neither `doc` nor a grade above 0 says what answers; or say `answerable: false`"
-        raise InvalidInput(field=place, cause=cause)
-    return found
+        raise InvalidInput(field=position, cause=cause)
+    return question
 
 
-def _range(golden: GoldenQuery, place: str) -> tuple[int, int] | None:
+def _find_line_range(golden: GoldenQuery, position: str) -> tuple[int, int] | None:
     if golden.line_start is None and golden.line_end is None:
         return None
     if golden.line_start is None or not golden.doc:
         missing = "line_start" if golden.line_start is None else "doc"
-        raise InvalidInput(field=place, cause=f"lines without `{missing}`")
+        raise InvalidInput(field=position, cause=f"lines without `{missing}`")
     last = golden.line_start if golden.line_end is None else golden.line_end
     if last < golden.line_start:
-        raise InvalidInput(field=place, cause="`line_end` is before `line_start`")
+        raise InvalidInput(field=position, cause="`line_end` is before `line_start`")
     return golden.line_start, last
 
 
-def _decoded(line: bytes, place: str) -> GoldenQuery:
+def _decode_query(line: bytes, position: str) -> GoldenQuery:
     try:
         golden: GoldenQuery = decode_request(line, GoldenQuery)
     except InvalidInput as fault:
         where = "" if fault.field == "$" else f" at `{fault.field}`"
-        raise InvalidInput(field=place, cause=f"{fault.cause}{where}") from fault
+        raise InvalidInput(field=position, cause=f"{fault.cause}{where}") from fault
     return golden
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield every line that is not blank, with its number."""
-    with refused(path, "read"):
+    with translate_os_errors(path, "read"):
         raw = path.read_bytes()
     for number, line in enumerate(raw.removeprefix(_BOM).split(b"\n"), 1):
         if line.strip():
@@ -170,12 +169,12 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def check_output_path(path: Path) -> None:
-    """Refuse a place before long work, rather than after it.
+    """Check that a file can be created, before a long run rather than after it.
 
     Raises:
-        IoError: There is no such folder, or a folder is there.
+        IoError: The folder does not exist, or the path is a folder.
     """
-    with refused(path, "create"):
+    with translate_os_errors(path, "create"):
         if not path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "no such folder")
         if path.is_dir():
@@ -184,36 +183,36 @@ def check_output_path(path: Path) -> None:
 
 def encode_queries(queries: Iterable[GoldenQuery]) -> bytes:
     """Return golden questions as JSONL."""
-    return b"".join(encode(one) + b"\n" for one in queries)
+    return b"".join(encode_json(one) + b"\n" for one in queries)
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file; until all of it is written, what was there stays.
+    """Write a file atomically; the old content stays until the new one is complete.
 
     Raises:
         IoError: The file system refused.
     """
-    place = Path(os.path.realpath(path))
-    draft = place.with_name(f".{place.name}.{os.getpid()}")
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with refused(path, "write"):
-            draft.write_bytes(data)
-            draft.replace(place)
+        with translate_os_errors(path, "write"):
+            temporary.write_bytes(data)
+            temporary.replace(target)
     finally:
         with suppress(OSError):
-            draft.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def read_report(path: Path) -> EvalReport:
-    """Return a report that was kept.
+    """Return a report that `kebab eval run --out` wrote.
 
     Raises:
         InvalidInput: The file is no report.
         IoError: It cannot be read.
     """
     if path.is_dir():
-        raise unfit(path, "it is a folder")
-    with refused(path, "read"):
+        raise build_read_error(path, "it is a folder")
+    with translate_os_errors(path, "read"):
         raw = path.read_bytes()
     try:
         report: EvalReport = decode_request(raw, EvalReport)

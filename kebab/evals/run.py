@@ -1,4 +1,4 @@
-"""Runs a golden set in every mode and reports."""
+"""Runs a golden set in every search mode and builds the report."""
 
 import time
 from collections import Counter
@@ -37,34 +37,46 @@ from kebab.wire.library import ListRequest
 from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 
 SendProgress: TypeAlias = Callable[[EvalProgress], None]
+MODES: tuple[ModeName, ...] = ("hybrid", "lexical", "vector")
 _INTERVAL_S = 0.5
+_SHOWN = 10
 
 
 class ProgressReporter:
-    """Tells how far a run is, a few times a second at most."""
+    """Sends the progress of a run, at most twice a second."""
 
-    def __init__(self, tell: SendProgress, clock: Callable[[], float] = time.monotonic) -> None:
-        self._tell = tell
+    def __init__(self, send: SendProgress, clock: Callable[[], float] = time.monotonic) -> None:
+        self._send = send
         self._clock = clock
         self._started = clock()
         self._last = self._started - _INTERVAL_S
 
-    def elapsed_ms(self) -> int:
+    def count_elapsed_ms(self) -> int:
         """Return how long the run has taken so far."""
         return int((self._clock() - self._started) * 1000)
 
-    def at(self, name: str, done: int, total: int) -> None:
-        """Tell what the run is at, unless it told so a moment ago; both ends are always told."""
+    def report(self, name: str, done: int, total: int) -> None:
+        """Send the current step, unless the last one is recent; always send both ends."""
         now = self._clock()
         if now - self._last >= _INTERVAL_S or done in (0, total):
             self._last = now
-            elapsed = self.elapsed_ms()
-            self._tell(EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))
+            elapsed = self.count_elapsed_ms()
+            self._send(EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalOptions:
+    """How to search. Without `modes` every available mode is measured."""
+
+    modes: tuple[ModeName, ...] = ()
+    limit: int = DEPTH
+    per_doc: int | None = None
+    by_doc: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeRun:
-    """What became of all questions in one mode."""
+    """The outcomes of all questions in one mode."""
 
     outcomes: list[EvalOutcome]
     degraded: list[EvalDegraded]
@@ -73,35 +85,33 @@ class ModeRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRunner:
-    """Asks one knowledge base, always in the same way."""
+    """Searches one knowledge base for questions, always with the same options."""
 
     kebab: Kebab
-    pace: ProgressReporter
+    progress: ProgressReporter
     limit: int
     per_doc: int | None = None
 
-    def ask(self, questions: Sequence[Question], mode: ModeName) -> ModeRun:
-        """Return the outcome of each question. The first is asked twice, once to load models."""
-        self.pace.at(mode, 0, len(questions))
+    def run(self, questions: Sequence[Question], mode: ModeName) -> ModeRun:
+        """Return the outcome of each question. The first runs twice, once to load models."""
+        self.progress.report(mode, 0, len(questions))
         self._search(questions[0], mode)
         degraded: Counter[tuple[str, str]] = Counter()
         outcomes: list[EvalOutcome] = []
         revisions: dict[int, None] = {}
-        for outcome, reply in self._outcomes(questions, mode):
-            outcomes.append(outcome)
+        for question in questions:
+            started = time.perf_counter()
+            reply = self._search(question, mode)
+            duration_ms = (time.perf_counter() - started) * 1000
+            outcomes.append(build_outcome(question, reply, duration_ms))
             revisions[reply.corpus_revision] = None
             degraded.update((one.channel, one.reason) for one in reply.degraded)
-            self.pace.at(mode, len(outcomes), len(questions))
-        return ModeRun(outcomes=outcomes, degraded=_told(degraded), revisions=[*revisions])
-
-    def _outcomes(
-        self, questions: Sequence[Question], mode: ModeName
-    ) -> Iterator[tuple[EvalOutcome, SearchResponse]]:
-        for question in questions:
-            before = time.perf_counter()
-            reply = self._search(question, mode)
-            spent = (time.perf_counter() - before) * 1000
-            yield build_outcome(question, reply, spent), reply
+            self.progress.report(mode, len(outcomes), len(questions))
+        counts = [
+            EvalDegraded(channel=channel, reason=reason, questions=count)
+            for (channel, reason), count in degraded.most_common()
+        ]
+        return ModeRun(outcomes=outcomes, degraded=counts, revisions=[*revisions])
 
     def _search(self, question: Question, mode: ModeName) -> SearchResponse:
         request = SearchRequest(
@@ -114,15 +124,8 @@ class QuestionRunner:
             raise InvalidInput(field=fault.field, cause=cause) from fault
 
 
-def _told(degraded: Counter[tuple[str, str]]) -> list[EvalDegraded]:
-    return [
-        EvalDegraded(channel=channel, reason=reason, questions=count)
-        for (channel, reason), count in degraded.most_common()
-    ]
-
-
 def build_outcome(question: Question, reply: SearchResponse, duration_ms: float) -> EvalOutcome:
-    """Return what became of a question."""
+    """Return the judged result of one question."""
     first = reply.hits[0] if reply.hits else None
     return EvalOutcome(
         id=question.id,
@@ -138,106 +141,95 @@ def build_outcome(question: Question, reply: SearchResponse, duration_ms: float)
     )
 
 
-MODES: tuple[ModeName, ...] = ("hybrid", "lexical", "vector")
-_SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalOptions:
-    """How to ask. Without `modes` every mode that can be had is measured."""
-
-    modes: tuple[ModeName, ...] = ()
-    limit: int = DEPTH
-    per_doc: int | None = None
-    by_doc: bool = False
-
-
 def evaluate(
-    kebab: Kebab, sources: GoldenFiles, options: EvalOptions, tell: SendProgress
+    kebab: Kebab, files: GoldenFiles, options: EvalOptions, send: SendProgress
 ) -> EvalReport:
-    """Ask and measure.
+    """Run a golden set and compute its metrics.
 
     Raises:
-        InvalidInput: The golden set cannot be used.
+        InvalidInput: The golden set is invalid.
         IoError: One of its files cannot be read.
         NotIndexed: There is no index.
-        EmbeddingUnavailable: A mode that was named needs vectors, and there are none.
-        EmbeddingMismatch: It needs them, and the settings name another model.
+        EmbeddingUnavailable: A selected mode needs vectors, and there are none.
+        EmbeddingMismatch: A selected mode needs vectors, and the settings name another model.
     """
-    pace = ProgressReporter(tell)
-    questions = load_questions(sources)
+    progress = ProgressReporter(send)
+    questions = load_questions(files)
     if options.by_doc:
         questions = [replace(one, lines=None) for one in questions]
-    asker = QuestionRunner(kebab=kebab, pace=pace, limit=options.limit, per_doc=options.per_doc)
-    golden = _golden(kebab, sources, questions)
+    runner = QuestionRunner(
+        kebab=kebab, progress=progress, limit=options.limit, per_doc=options.per_doc
+    )
+    golden = _describe_golden_set(kebab, files, questions)
     skipped: list[EvalSkipped] = []
-    asked = dict(_asked(asker, questions, options, skipped))
-    modes = [_measured(mode, one, options.limit) for mode, one in asked.items()]
-    revisions = [revision for one in asked.values() for revision in one.revisions]
-    known = kebab.schema(SchemaRequest())
+    runs = dict(_run_modes(runner, questions, options, skipped))
+    revisions = [revision for run in runs.values() for revision in run.revisions]
+    build = kebab.schema(SchemaRequest())
     return EvalReport(
         golden=golden,
-        settings=_settings(options),
-        versions=_versions(known.kebab_version, known.models),
-        corpus_revision=revisions[-1] if revisions else known.models.corpus_revision,
-        modes=modes,
+        settings=_describe_settings(options),
+        versions=_describe_versions(build.kebab_version, build.models),
+        corpus_revision=revisions[-1] if revisions else build.models.corpus_revision,
+        modes=[_measure_mode(mode, run, options.limit) for mode, run in runs.items()],
         skipped=skipped,
-        duration_ms=pace.elapsed_ms(),
+        duration_ms=progress.count_elapsed_ms(),
         moved=len(set(revisions)) > 1,
     )
 
 
-def _asked(
-    asker: QuestionRunner,
+def _run_modes(
+    runner: QuestionRunner,
     questions: Sequence[Question],
     options: EvalOptions,
     skipped: list[EvalSkipped],
 ) -> Iterator[tuple[ModeName, ModeRun]]:
-    """Yield what became of the questions in each mode; one that nobody named may be left out."""
+    """Yield the outcomes of each mode; a mode that was not selected may be skipped."""
     for mode in dict.fromkeys(options.modes or MODES):
         try:
-            yield mode, asker.ask(questions, mode)
+            yield mode, runner.run(questions, mode)
         except (EmbeddingUnavailable, EmbeddingMismatch) as fault:
             if options.modes:
                 raise
             skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
 
 
-def _measured(mode: ModeName, asked: ModeRun, limit: int) -> EvalMode:
+def _measure_mode(mode: ModeName, run: ModeRun, limit: int) -> EvalMode:
     return EvalMode(
         mode=mode,
-        figures=compute_figures(asked.outcomes),
-        hit_curve=compute_hit_curve(asked.outcomes, limit),
-        reliability=compute_reliability(asked.outcomes),
-        degraded=asked.degraded,
-        outcomes=asked.outcomes,
+        figures=compute_figures(run.outcomes),
+        hit_curve=compute_hit_curve(run.outcomes, limit),
+        reliability=compute_reliability(run.outcomes),
+        degraded=run.degraded,
+        outcomes=run.outcomes,
     )
 
 
-def _golden(kebab: Kebab, sources: GoldenFiles, questions: Sequence[Question]) -> EvalGolden:
+def _describe_golden_set(
+    kebab: Kebab, files: GoldenFiles, questions: Sequence[Question]
+) -> EvalGolden:
     answerable = [one for one in questions if one.answerable]
-    lacking = _missing(kebab, answerable)
+    missing = _find_missing_documents(kebab, answerable)
     return EvalGolden(
-        path=escape_undecodable(str(sources.queries)),
+        path=escape_undecodable(str(files.queries)),
         digest=compute_digest(questions),
         answerable=len(answerable),
         unanswerable=len(questions) - len(answerable),
         with_lines=sum(one.lines is not None for one in answerable),
         graded=sum(bool(one.relevant) for one in answerable),
-        missing=lacking[:_SHOWN],
-        missing_count=len(lacking),
+        missing=missing[:_SHOWN],
+        missing_count=len(missing),
     )
 
 
-def _missing(kebab: Kebab, questions: Sequence[Question]) -> list[str]:
-    """Return the documents that answer and are not indexed."""
-    listed = kebab.list(ListRequest(limit=None)).documents
-    known = {ending for one in listed for ending in list_path_suffixes(one.doc_path)}
-    wanted = dict.fromkeys(doc for one in questions for doc in one.documents)
-    return [doc for doc in wanted if split_path(doc) not in known]
+def _find_missing_documents(kebab: Kebab, questions: Sequence[Question]) -> list[str]:
+    """Return the relevant documents that are not indexed."""
+    documents = kebab.list(ListRequest(limit=None)).documents
+    indexed = {suffix for one in documents for suffix in list_path_suffixes(one.doc_path)}
+    relevant = dict.fromkeys(doc for one in questions for doc in one.documents)
+    return [doc for doc in relevant if split_path(doc) not in indexed]
 
 
-def _settings(options: EvalOptions) -> EvalSettings:
+def _describe_settings(options: EvalOptions) -> EvalSettings:
     return EvalSettings(
         limit=options.limit,
         per_doc=options.per_doc,
@@ -248,7 +240,7 @@ def _settings(options: EvalOptions) -> EvalSettings:
     )
 
 
-def _versions(build: str, models: ModelInfo) -> EvalVersions:
+def _describe_versions(build: str, models: ModelInfo) -> EvalVersions:
     return EvalVersions(
         kebab=build,
         parser=models.parser_version,

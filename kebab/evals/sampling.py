@@ -1,4 +1,4 @@
-"""Samples passages of the notes, their sentences and terms."""
+"""Samples passages of the notes, their sentences and their terms."""
 
 import hashlib
 import re
@@ -19,143 +19,14 @@ from kebab.wire.library import (
     NotFound,
 )
 
+T = TypeVar("T")
+
 _NO_PROSE = re.compile(r"\s*(#|\||<|={3}|-{3}|\+{3}|\[[^\]]+\]:|\{[{%]|\w[\w-]*:\s*\S*$)|\s{4}|\t")
 _PROSE = frozenset({LayoutKind.PROSE, LayoutKind.ITEM})
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", re.DOTALL)
-_ADDRESS = re.compile(r"\w+://\S+|\S+@\S+")
+_URL = re.compile(r"\w+://\S+|\S+@\S+")
 _QUOTE = re.compile(r"\n[ \t]*>+[ \t]?")
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence without its markup, and the lines on which it stands, inclusive."""
-
-    text: str
-    first: int
-    last: int
-
-
-def find_prose_sentences(text: str, first: int) -> Iterator[Sentence]:
-    """Yield the sentences of prose of a passage whose first line has this number."""
-    prose = _blank_other_lines(text, at_start=first == 1)
-    for start, end, kind in find_sentences(prose):
-        if kind in _PROSE:
-            line = first + prose.count("\n", 0, start)
-            found = prose[start:end]
-            yield Sentence(_strip_markup(found), line, line + found.count("\n"))
-
-
-def _strip_markup(sentence: str) -> str:
-    """Return a sentence with the text of its links, and without addresses, tags and quote signs."""
-    plain = _LINK.sub(r"\1", _QUOTE.sub("\n", sentence))
-    return _ADDRESS.sub(" ", _TAG.sub(" ", plain))
-
-
-def _blank_other_lines(text: str, *, at_start: bool) -> str:
-    """Return a text with empty lines for front matter and for lines that are no prose."""
-    lines = text.split("\n")
-    head = _head(lines) if at_start else 0
-    return "\n".join(
-        "" if number < head or _NO_PROSE.match(line) else line for number, line in enumerate(lines)
-    )
-
-
-def _head(lines: list[str]) -> int:
-    """Return how many lines the front matter of a file takes."""
-    mark = lines[0].rstrip()
-    if mark not in ("---", "+++"):
-        return 0
-    ends = (place for place, line in enumerate(lines) if place and line.rstrip() == mark)
-    return next(ends, -1) + 1
-
-
-T = TypeVar("T")
-
-_BYTES = 8
-
-
-def compute_draw(*what: object) -> int:
-    """Return the lot of a thing; `what` names it, and the seed."""
-    named = "\0".join(map(str, what)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.sha256(named).digest()[:_BYTES])
-
-
-def shuffle(things: Iterable[T], seed: int, name: Callable[[T], object]) -> list[T]:
-    """Return things in the order of their lots."""
-    return sorted(things, key=lambda one: compute_draw(seed, name(one)))
-
-
-_ROUNDS = 20
-"""The most passages of one document."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """One passage with its sentences."""
-
-    doc: str
-    lang: str | None
-    first: int
-    last: int
-    heading: str
-    sentences: list[Sentence]
-
-    @property
-    def text(self) -> str:
-        """All that it says."""
-        return "\n".join(one.text for one in self.sentences)
-
-
-def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Passage]:
-    """Yield passages: of each language in turn, of each of its documents in turn.
-
-    A document whose file has changed is left out, for its lines are others now.
-    """
-    for rotation in range(_ROUNDS):
-        for document in _in_turn(documents, seed):
-            chosen = _nth(kebab, document, rotation, seed)
-            if chosen is not None:
-                yield chosen
-
-
-def _in_turn(documents: DocList, seed: int) -> list[DocSummary]:
-    """Return documents in the order of their lots, no language before the others had one."""
-    places: dict[str | None, int] = {}
-    ranked = []
-    for one in shuffle(documents.documents, seed, lambda one: one.doc_path):
-        if one.freshness == "fresh" and one.chunk_count:
-            place = places[one.lang] = places.get(one.lang, 0) + 1
-            ranked.append((place, one))
-    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
-
-
-def _nth(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passage | None:
-    """Return the passage of a document whose turn it is, None when it has no more or no prose."""
-    if rotation >= document.chunk_count:
-        return None
-    seen = kebab.inspect_doc(InspectDocRequest(name=document.doc_id))
-    if isinstance(seen, NotFound) or rotation >= len(seen.chunks):
-        return None
-    chunk = shuffle(seen.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")[rotation]
-    lines = kebab.fetch_chunk(FetchChunkRequest(name=chunk.chunk_id))
-    if isinstance(lines, NotFound):
-        return None
-    found = list(find_prose_sentences(lines.text, lines.start_line))
-    return Passage(
-        doc=document.doc_path,
-        lang=document.lang,
-        first=lines.start_line,
-        last=lines.end_line,
-        heading=chunk.heading_path[-1] if chunk.heading_path else "",
-        sentences=found,
-    )
-
-
-def list_all_documents(kebab: Kebab) -> DocList:
-    """Return the whole list of documents."""
-    return kebab.list(ListRequest(limit=None))
-
 
 _HAN, _KANA, _HANGUL = "\u4e00-\u9fff\u3005", "\u30a1-\u30fa\u30fc", "\uac00-\ud7a3"
 _HIRAGANA = "\u3041-\u3096"
@@ -163,12 +34,12 @@ _LETTER = rf"[^\W_{_HAN}{_KANA}{_HANGUL}{_HIRAGANA}]"
 _TERM = re.compile(
     rf"[{_HAN}]+|[{_KANA}]{{2,}}|[{_HANGUL}]{{2,}}|{_LETTER}{{2,}}(?:['\u2019_.-]{_LETTER}+)*"
 )
-_BINDING = re.compile("[的了和是在与及而对为就都也有这那其被把从到等之所以并或]")
+_FUNCTION_CHARACTER = re.compile("[的了和是在与及而对为就都也有这那其被把从到等之所以并或]")
 _PARTICLE = re.compile(
     "(?<=..)(?:에서는|에서|에게|까지|부터|으로|이며|하고|하는|합니다|은|는|이|가|을|를|에|의|로|과|와|도|만)$"
 )
-_LONGEST_HAN = 6
-_COMMON = frozenset(
+_MAX_HAN_LENGTH = 6
+_STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
         """
@@ -181,25 +52,149 @@ would you your
     )
 )
 
+_MAX_PASSAGES_PER_DOCUMENT = 20
+_DRAW_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence without its markup, and its lines, first and last inclusive."""
+
+    text: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage with its sentences."""
+
+    doc: str
+    lang: str | None
+    first: int
+    last: int
+    heading: str
+    sentences: list[Sentence]
+
+    @property
+    def text(self) -> str:
+        """The text of all sentences."""
+        return "\n".join(one.text for one in self.sentences)
+
+
+def compute_draw(*parts: object) -> int:
+    """Return a number that depends on nothing but the parts, such as a seed and a name."""
+    joined = "\0".join(map(str, parts)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(joined).digest()[:_DRAW_BYTES])
+
+
+def shuffle(things: Iterable[T], seed: int, get_name: Callable[[T], object]) -> list[T]:
+    """Return things in an order that depends on the seed and their names alone."""
+    return sorted(things, key=lambda one: compute_draw(seed, get_name(one)))
+
+
+def list_all_documents(kebab: Kebab) -> DocList:
+    """Return the whole list of documents."""
+    return kebab.list(ListRequest(limit=None))
+
+
+def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Passage]:
+    """Yield passages of each language in turn, and of each of its documents in turn.
+
+    Documents whose file has changed are left out, because their line numbers may be wrong.
+    """
+    ordered = _order_documents(documents, seed)
+    for rotation in range(_MAX_PASSAGES_PER_DOCUMENT):
+        for document in ordered:
+            passage = _fetch_passage(kebab, document, rotation, seed)
+            if passage is not None:
+                yield passage
+
+
+def _order_documents(documents: DocList, seed: int) -> list[DocSummary]:
+    """Shuffle documents so that the languages take turns."""
+    counts: Counter[str | None] = Counter()
+    ranked = []
+    for one in shuffle(documents.documents, seed, lambda one: one.doc_path):
+        if one.freshness == "fresh" and one.chunk_count:
+            counts[one.lang] += 1
+            ranked.append((counts[one.lang], one))
+    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _fetch_passage(kebab: Kebab, document: DocSummary, rotation: int, seed: int) -> Passage | None:
+    """Return the next passage of a document, or None when it has no more."""
+    if rotation >= document.chunk_count:
+        return None
+    inspection = kebab.inspect_doc(InspectDocRequest(name=document.doc_id))
+    if isinstance(inspection, NotFound) or rotation >= len(inspection.chunks):
+        return None
+    chunks = shuffle(inspection.chunks, seed, lambda one: f"{document.doc_path} {one.ordinal}")
+    chunk = chunks[rotation]
+    lines = kebab.fetch_chunk(FetchChunkRequest(name=chunk.chunk_id))
+    if isinstance(lines, NotFound):
+        return None
+    return Passage(
+        doc=document.doc_path,
+        lang=document.lang,
+        first=lines.start_line,
+        last=lines.end_line,
+        heading=chunk.heading_path[-1] if chunk.heading_path else "",
+        sentences=list(find_prose_sentences(lines.text, lines.start_line)),
+    )
+
+
+def find_prose_sentences(text: str, first: int) -> Iterator[Sentence]:
+    """Yield the sentences of prose of a passage; `first` is the number of its first line."""
+    prose = _blank_other_lines(text, at_start=first == 1)
+    for start, end, kind in find_sentences(prose):
+        if kind in _PROSE:
+            line = first + prose.count("\n", 0, start)
+            sentence = prose[start:end]
+            yield Sentence(_strip_markup(sentence), line, line + sentence.count("\n"))
+
+
+def _strip_markup(sentence: str) -> str:
+    """Replace links by their text, and remove URLs, tags and quote marks."""
+    plain = _LINK.sub(r"\1", _QUOTE.sub("\n", sentence))
+    return _URL.sub(" ", _TAG.sub(" ", plain))
+
+
+def _blank_other_lines(text: str, *, at_start: bool) -> str:
+    """Replace front matter and lines that are no prose by empty lines."""
+    lines = text.split("\n")
+    head = _count_frontmatter_lines(lines) if at_start else 0
+    return "\n".join(
+        "" if number < head or _NO_PROSE.match(line) else line for number, line in enumerate(lines)
+    )
+
+
+def _count_frontmatter_lines(lines: list[str]) -> int:
+    mark = lines[0].rstrip()
+    if mark not in ("---", "+++"):
+        return 0
+    ends = (number for number, line in enumerate(lines) if number and line.rstrip() == mark)
+    return next(ends, -1) + 1
+
 
 def extract_terms(sentence: str) -> list[str]:
-    """Return the words of a sentence that may mean something, in order, each once."""
-    found = (piece for match in _TERM.finditer(sentence) for piece in _pieces(match[0]))
-    return list(dict.fromkeys(one for one in found if one.lower() not in _COMMON))
+    """Return the content words of a sentence, in order, each once."""
+    found = (piece for match in _TERM.finditer(sentence) for piece in _split_word(match[0]))
+    return list(dict.fromkeys(one for one in found if one.lower() not in _STOP_WORDS))
 
 
-def _pieces(word: str) -> Iterable[str]:
+def _split_word(word: str) -> Iterable[str]:
     if re.match(f"[{_HAN}]", word):
-        return [run[:_LONGEST_HAN] for run in _BINDING.split(word) if len(run) > 1]
+        return [run[:_MAX_HAN_LENGTH] for run in _FUNCTION_CHARACTER.split(word) if len(run) > 1]
     return [_PARTICLE.sub("", word)]
 
 
 class TermStatistics:
-    """How rare words are among the passages that were looked at."""
+    """Document frequencies of terms in a sample of passages."""
 
-    _FREQUENT = 0.2
-    _ENOUGH = 20
-    """Fewer passages cannot tell which words are in every other one."""
+    _MAX_SHARE = 0.2
+    _MIN_PASSAGES = 20
+    """Fewer passages do not show which words are common."""
 
     def __init__(self, passages: Sequence[str]) -> None:
         self._size = len(passages)
@@ -207,22 +202,23 @@ class TermStatistics:
             word for text in passages for word in {one.lower() for one in extract_terms(text)}
         )
 
-    def telling(self, sentence: str) -> list[str]:
-        """Return the words of a sentence without those that are nearly everywhere."""
-        few = self._size < self._ENOUGH
-        limit = self._size * self._FREQUENT
-        return [one for one in extract_terms(sentence) if few or self._count[one.lower()] <= limit]
+    def select_keywords(self, sentence: str) -> list[str]:
+        """Return the terms of a sentence without those of more than a fifth of the passages."""
+        words = extract_terms(sentence)
+        if self._size < self._MIN_PASSAGES:
+            return words
+        limit = self._size * self._MAX_SHARE
+        return [one for one in words if self._count[one.lower()] <= limit]
 
-    def rarest(self, words: Sequence[str], count: int) -> list[str]:
-        """Return the rarest words, in the order in which they stand; of equals the longer."""
+    def select_rarest(self, words: Sequence[str], count: int) -> list[str]:
+        """Return the rarest words in their original order; of equals the longer ones."""
         ranked = sorted(words, key=lambda one: (self._count[one.lower()], -len(one)))
-        kept = set(ranked[:count])
-        return [one for one in words if one in kept]
+        chosen = set(ranked[:count])
+        return [one for one in words if one in chosen]
 
-    def knows(self, word: str) -> bool:
-        """Return whether a word occurs."""
+    def __contains__(self, word: str) -> bool:
         return word.lower() in self._count
 
-    def frequent(self) -> list[str]:
-        """Return the words that are in several passages, the commonest first."""
+    def list_repeated(self) -> list[str]:
+        """Return the words of at least two passages, the most frequent first."""
         return [word for word, count in self._count.most_common() if count > 1]

@@ -43,7 +43,7 @@ def test_a_ratio_is_one_of_sums():
     found = estimate_ratio([(1, 1), (0, 1), (0, 0), (1, 1)])
 
     assert found.value == pytest.approx(2 / 3)
-    value, low, high = found.known()
+    value, low, high = found.require_values()
     assert low < value < high
 
 

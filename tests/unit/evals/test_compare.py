@@ -2,7 +2,7 @@ import pytest
 
 from kebab.errors.catalog import InvalidInput
 from kebab.evals.compare import CompareOptions, compare_reports
-from kebab.wire.record import encode
+from kebab.wire.record import encode_json
 from tests.fakes.outcomes import mode, nothing, outcome, report
 
 
@@ -10,7 +10,7 @@ from tests.fakes.outcomes import mode, nothing, outcome, report
 def compared(tmp_path):
     def run(before, after, **options):
         for name, one in (("a.json", before), ("b.json", after)):
-            (tmp_path / name).write_bytes(encode(one))
+            (tmp_path / name).write_bytes(encode_json(one))
         return compare_reports(tmp_path / "a.json", tmp_path / "b.json", CompareOptions(**options))
 
     return run

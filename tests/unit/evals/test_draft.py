@@ -24,9 +24,9 @@ TEXTS = {**ENGLISH, **KOREAN}
 @pytest.fixture
 def drafted():
     def run(texts=TEXTS, **options):
-        pace = ProgressReporter(lambda event: None)
+        progress = ProgressReporter(lambda event: None)
         kebab: Any = NotesKebab(texts)
-        return draft_golden_set(kebab, Path("q.jsonl"), DraftOptions(**options), pace)
+        return draft_golden_set(kebab, Path("q.jsonl"), DraftOptions(**options), progress)
 
     return run
 

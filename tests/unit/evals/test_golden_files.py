@@ -10,14 +10,14 @@ from kebab.evals.golden import (
     write_file,
 )
 from kebab.wire.golden import GoldenQuery
-from kebab.wire.record import encode
+from kebab.wire.record import encode_json
 from tests.fakes.outcomes import mode, outcome, report
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "a.json"
     made = report(mode(outcome()))
-    write_file(path, encode(made))
+    write_file(path, encode_json(made))
 
     read = read_report(path)
 

@@ -11,7 +11,7 @@ from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 
 
-class Halting(FakeKebab):
+class PartlyDegradedKebab(FakeKebab):
     """Has no vectors for long questions."""
 
     def search(self, request):
@@ -21,10 +21,10 @@ class Halting(FakeKebab):
 
 
 @pytest.fixture
-def asker():
+def create_runner():
     def make(kind=FakeKebab, tell=lambda event: None):
         kebab = kind(Settings(), config_path=Path("none"))
-        return QuestionRunner(kebab=kebab, pace=ProgressReporter(tell), limit=12, per_doc=2)
+        return QuestionRunner(kebab=kebab, progress=ProgressReporter(tell), limit=12, per_doc=2)
 
     return make
 
@@ -33,25 +33,25 @@ def question(text="restore", **changes):
     return Question(id="1", text=text, **{"doc": "backup.md", "lines": (13, 13), **changes})
 
 
-def test_every_question_is_asked_in_the_mode_and_the_first_once_more(asker):
-    one = asker()
+def test_every_question_is_asked_in_the_mode_and_the_first_once_more(create_runner):
+    one = create_runner()
 
-    one.ask([question("a"), question("b")], "lexical")
+    one.run([question("a"), question("b")], "lexical")
 
     asked = [(said.query, said.mode, said.limit, said.per_doc) for _, said in one.kebab.asked]
     assert asked == [("a", "lexical", 12, 2), ("a", "lexical", 12, 2), ("b", "lexical", 12, 2)]
 
 
-def test_an_outcome_says_where_the_answer_stood_and_how_sure_the_first_hit_was(asker):
-    found = asker().ask([question()], "hybrid").outcomes[0]
+def test_an_outcome_says_where_the_answer_stood_and_how_sure_the_first_hit_was(create_runner):
+    found = create_runner().run([question()], "hybrid").outcomes[0]
 
     assert (found.rank, found.ndcg, found.hits) == (1, 1, 12)
     assert (found.score, found.confidence, found.refused) == (0.83, "strong", False)
     assert found.duration_ms > 0
 
 
-def test_without_a_hit_there_is_no_score_and_that_is_a_refusal(asker):
-    found = asker().ask([question("nothing")], "hybrid").outcomes[0]
+def test_without_a_hit_there_is_no_score_and_that_is_a_refusal(create_runner):
+    found = create_runner().run([question("nothing")], "hybrid").outcomes[0]
 
     assert (found.rank, found.hits, found.score, found.refused) == (None, 0, None, True)
 
@@ -63,8 +63,8 @@ def test_only_weak_hits_are_a_refusal(confidences, refused):
     assert build_outcome(question(), replies.response(*hits), 1.0).refused is refused
 
 
-def test_what_degraded_is_counted_by_reason(asker):
-    found = asker(Halting).ask(
+def test_what_degraded_is_counted_by_reason(create_runner):
+    found = create_runner(PartlyDegradedKebab).run(
         [question("long one"), question("abc"), question("restore")], "hybrid"
     )
 
@@ -72,19 +72,19 @@ def test_what_degraded_is_counted_by_reason(asker):
     assert (told.channel, told.reason, told.questions) == ("vector", "no model", 2)
 
 
-def test_a_question_that_cannot_be_asked_is_named(asker):
+def test_a_question_that_cannot_be_asked_is_named(create_runner):
     with pytest.raises(InvalidInput, match="question 1 cannot be asked"):
-        asker().ask([question(" ")], "hybrid")
+        create_runner().run([question(" ")], "hybrid")
 
 
 def test_progress_is_told_at_both_ends_and_now_and_then_between():
     told = []
     moments = iter([0.0, 0.0, 0.0, 0.1, 0.7, 0.7, 0.8, 0.8])
-    pace = ProgressReporter(
+    progress = ProgressReporter(
         lambda event: told.append((event.done, event.elapsed_ms)), lambda: next(moments)
     )
 
     for done in range(4):
-        pace.at("hybrid", done, 3)
+        progress.report("hybrid", done, 3)
 
     assert [done for done, _ in told] == [0, 2, 3]

@@ -23,26 +23,29 @@ def test_words_without_grammar_in_their_order(sentence, words):
 def test_words_of_every_other_passage_tell_nothing():
     passages = [f"Kubernetes pod{number}" for number in range(30)]
 
-    assert TermStatistics(passages).telling("Kubernetes pod3") == ["pod3"]
+    assert TermStatistics(passages).select_keywords("Kubernetes pod3") == ["pod3"]
 
 
 def test_few_passages_do_not_tell_which_words_are_common():
-    assert TermStatistics(["kubernetes pod"] * 5).telling("Kubernetes pod") == ["Kubernetes", "pod"]
+    assert TermStatistics(["kubernetes pod"] * 5).select_keywords("Kubernetes pod") == [
+        "Kubernetes",
+        "pod",
+    ]
 
 
 def test_the_rarest_words_come_in_their_order_and_of_equals_the_longer():
-    rarity = TermStatistics(["server disk", "server disk", "server quantum"])
+    statistics = TermStatistics(["server disk", "server disk", "server quantum"])
 
-    assert rarity.rarest(["quantum", "server", "disk", "entanglement"], 2) == [
+    assert statistics.select_rarest(["quantum", "server", "disk", "entanglement"], 2) == [
         "quantum",
         "entanglement",
     ]
-    assert rarity.rarest(["server", "disk"], 1) == ["disk"]
+    assert statistics.select_rarest(["server", "disk"], 1) == ["disk"]
 
 
 def test_it_knows_what_occurs_and_what_is_frequent():
-    rarity = TermStatistics(["Server disk", "server"])
+    statistics = TermStatistics(["Server disk", "server"])
 
-    assert rarity.knows("SERVER")
-    assert not rarity.knows("quantum")
-    assert rarity.frequent() == ["server"]
+    assert "SERVER" in statistics
+    assert "quantum" not in statistics
+    assert statistics.list_repeated() == ["server"]
