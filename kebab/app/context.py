@@ -1,6 +1,5 @@
 """Builds what the operations work with from the settings. Only this package names adapters."""
 
-import os
 import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -9,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.config.model import AUTO, Settings
-from kebab.config.paths import places
+from kebab.config.paths import resolve_paths
+from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
-from kebab.errors.system import absolute
+from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kebab.app.embedders import Embedders
     from kebab.chunk.budget import Budget
-    from kebab.config.paths import Places
+    from kebab.config.paths import Paths
     from kebab.core.model_profile import ModelProfile
     from kebab.core.ports import Embedder, Parser
     from kebab.store.lance.table import LanceVectors
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.query_cache import QueryCache
     from kebab.store.sqlite.reader import ReaderPool, SqliteReader
-    from kebab.store.sqlite.sessions import SqliteConversations
+    from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
 
 
@@ -75,9 +75,7 @@ class AppContext:
     """
 
     def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
-        # Read once, when numpy is imported. A product of a matrix and a vector waits for memory:
-        # a second thread doubles what it costs and, while anything else runs, what it takes.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        limit_blas_threads()
         self.settings = settings
         self.config_path = config_path
         self.read_only = read_only
@@ -88,22 +86,22 @@ class AppContext:
             _ = self.embedders  # a name that does not exist is refused before any work
 
     @cached_property
-    def places(self) -> "Places":
+    def places(self) -> "Paths":
         """The folders of the knowledge base.
 
         Raises:
             ConfigInvalid: One has a name that neither SQLite nor JSON can carry.
         """
-        found = places(self.settings)
+        found = resolve_paths(self.settings)
         for path in (found.data, found.models, self.config_path):
             if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
-                raise ConfigInvalid(path=absolute(path), cause="the name is not valid UTF-8")
+                raise ConfigInvalid(path=resolve_path(path), cause="the name is not valid UTF-8")
         return found
 
     @property
     def log(self) -> Path:
         """The log of errors; it can be read whatever the other folders are called."""
-        return places(self.settings).log
+        return resolve_paths(self.settings).log
 
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""
@@ -167,12 +165,12 @@ class AppContext:
         return None if self.read_only else QueryCache(self.places.data)
 
     @cached_property
-    def conversations(self) -> "SqliteConversations":
+    def session_store(self) -> "SqliteSessionStore":
         """What remembers the turns of sessions."""
-        from kebab.store.sqlite.sessions import SqliteConversations
+        from kebab.store.sqlite.sessions import SqliteSessionStore
 
         limit = self.settings.ask.history_turns
-        return SqliteConversations(self.places.data, limit, read_only=self.read_only)
+        return SqliteSessionStore(self.places.data, limit, read_only=self.read_only)
 
     def profile(self, version: str) -> "ModelProfile":
         """Return the facts about the model of an embedding version.

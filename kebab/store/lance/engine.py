@@ -1,9 +1,7 @@
 """Writes the Lance table and rebuilds the vector file; the only module that imports LanceDB."""
 
-import importlib.util
 import os
 import shutil
-import sys
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,10 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.errors.catalog import Op
-from kebab.errors.system import needed, refused
+from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import layout
 from kebab.store.lance.errors import Panicking, translated
 from kebab.store.lance.vector_file import Sidecar
@@ -71,8 +70,6 @@ _MOST_FRAGMENTS = 8
 _ROWS_PER_FRAGMENT = 4_096
 _MOST_VERSIONS = 32
 _MOST_DELETED = 0.2
-_THREADS = "2"
-_CLIENT = "lance_namespace_urllib3_client"
 
 
 class LanceTable:
@@ -115,7 +112,7 @@ class LanceTable:
     def drop(self) -> None:
         """Delete the table with all its files."""
         gone = self.path.with_suffix(".gone")
-        with refused(self.path, "write"):
+        with translate_os_errors(self.path, "write"):
             # Renamed first: a table of which half is deleted would look damaged.
             self.path.rename(gone)
             shutil.rmtree(gone)
@@ -123,7 +120,7 @@ class LanceTable:
 
     def batches(self) -> "Iterator[Batch]":
         """Yield the keys and vectors of all rows."""
-        with needed(layout.FEATURE, "numpy"):
+        with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
         for batch in self._read(["key", "vector"]):
@@ -133,7 +130,7 @@ class LanceTable:
 
     def keys(self) -> "Keys":
         """Return the keys of all rows."""
-        with needed(layout.FEATURE, "numpy"):
+        with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
         parts = [batch.column("key").to_numpy() for batch in self._read(["key"])]
@@ -177,7 +174,7 @@ class LanceTable:
         return _lancedb().connect(str(self.path.parent))
 
     def _arrow(self, rows: Sequence[VectorRow]) -> Any:
-        with needed(layout.FEATURE, "pyarrow"):
+        with translate_import_errors(layout.FEATURE, "pyarrow"):
             import numpy as np
             import pyarrow as pa
 
@@ -205,26 +202,14 @@ def load() -> None:
 
 
 def _lancedb() -> Any:
-    """Import LanceDB, silent and with few threads; it reads both settings only once."""
+    """Import LanceDB, silent and with few threads."""
     os.environ.setdefault("LANCE_LOG", "error")
-    os.environ.setdefault("LANCE_CPU_THREADS", _THREADS)
-    os.environ.setdefault("LANCE_IO_THREADS", _THREADS)
-    _spare_the_rest_client()
-    with needed(layout.FEATURE, "lancedb"):
+    limit_lance_threads()
+    skip_lance_rest_client()
+    with translate_import_errors(layout.FEATURE, "lancedb"):
         import lancedb
 
     return lancedb
-
-
-def _spare_the_rest_client() -> None:
-    """Let LanceDB find the client of its server as a package whose own code has not run.
-
-    It needs only the models in there; the calls over HTTP take half of the time of its import, and
-    a table on the disk never makes one.
-    """
-    spec = None if _CLIENT in sys.modules else importlib.util.find_spec(_CLIENT)
-    if spec is not None:
-        sys.modules[_CLIENT] = importlib.util.module_from_spec(spec)
 
 
 class _Overtaken(Exception):  # noqa: N818 - not an error: the writer was faster
@@ -261,7 +246,7 @@ def copied(data_dir: Path, version: str, dimension: int) -> "Batch":
     Raises:
         StoreCorrupt: The table cannot be read.
     """
-    with needed(layout.FEATURE, "numpy"):
+    with translate_import_errors(layout.FEATURE, "numpy"):
         import numpy as np
 
     empty = (np.empty(0, np.int64), np.empty((0, dimension), np.float32))

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kebab.core.ids import digest
-from kebab.errors.system import refusal
+from kebab.core.ids import compute_digest
+from kebab.errors.system import build_io_error
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -34,7 +34,7 @@ def folder(data_dir: Path) -> Path:
 def table_name(version: str) -> str:
     """Return the name of the table of an embedding version, fit for a file name."""
     safe = _UNSAFE.sub("-", version)
-    return safe if safe == version else f"{safe}-{digest(version, size=4)}"
+    return safe if safe == version else f"{safe}-{compute_digest(version, size=4)}"
 
 
 def table_path(data_dir: Path, version: str) -> Path:
@@ -63,7 +63,7 @@ def manifests(table: Path) -> list[Path]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as fault:
-        raise refusal(fault, "read", table) from fault
+        raise build_io_error(fault, "read", table) from fault
     return sorted(found, key=_number, reverse=True)
 
 
@@ -89,7 +89,7 @@ def stamp(table: Path) -> bytes | None:
         except FileNotFoundError:
             continue  # dropped by the writer since the listing; an older one will not match
         except OSError as fault:
-            raise refusal(fault, "read", manifest) from fault
+            raise build_io_error(fault, "read", manifest) from fault
     return None
 
 

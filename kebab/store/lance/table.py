@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kebab.core.chunks import KeyedScore
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, Keys
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.store.lance import layout
 from kebab.store.lance.engine import LanceTable, load, rebuild
 from kebab.store.lance.vector_file import DEAD, Sidecar
@@ -44,7 +44,7 @@ class LanceVectors:
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""
-        with needed(layout.FEATURE, "numpy"):
+        with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
         # A reader maps the file anew after every commit, and looks at all of it.
@@ -70,7 +70,7 @@ class LanceVectors:
             IoError: The file system refused.
             StoreCorrupt: The table cannot be read.
         """
-        with needed(layout.FEATURE, "numpy"):
+        with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
         if not rows:
@@ -90,7 +90,7 @@ class LanceVectors:
             IoError: The file system refused.
             StoreCorrupt: The table cannot be read.
         """
-        with needed(layout.FEATURE, "numpy"):
+        with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
         before = layout.stamp(self._table.path)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.store.lance.layout import FEATURE, HEADER_BYTES, Header, forget
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class Sidecar:
         return HEADER_BYTES + rows * self._dtype().itemsize
 
     def _dtype(self) -> "np.dtype[np.void]":
-        with needed(FEATURE, "numpy"):
+        with translate_import_errors(FEATURE, "numpy"):
             import numpy as np
 
         return np.dtype([("key", "<i8"), ("vector", "<f4", (self._dimension,))])

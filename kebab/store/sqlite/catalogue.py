@@ -4,10 +4,10 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from kebab.core.documents import (
-    Ambiguous,
+    AmbiguousName,
     ChunkDetail,
     DocumentDetail,
-    DocumentPage,
+    DocumentListing,
     LibraryCounts,
     StoredDocument,
 )
@@ -39,7 +39,7 @@ class Catalogue:
         self._database = reader.connection
         self._path = reader.path
 
-    def documents(self, filters: Filters, limit: int = 100, offset: int = 0) -> DocumentPage:
+    def documents(self, filters: Filters, limit: int = 100, offset: int = 0) -> DocumentListing:
         """Return a part of the list of documents that pass the filters, by source and path."""
         where, values = sql_filters.condition(filters)
         with self._reading():
@@ -52,9 +52,9 @@ class Catalogue:
                 [*values, min(limit, _MOST), min(offset, _MOST)],
             )
             found = tuple(_summary(row) for row in rows)
-        return DocumentPage(documents=found, total=total)
+        return DocumentListing(documents=found, total=total)
 
-    def resolve_document(self, reference: str) -> DocId | Ambiguous | None:
+    def resolve_document(self, reference: str) -> DocId | AmbiguousName | None:
         """Return the document meant by an id, a path, or the start of an id.
 
         A path is that within the source, or the absolute one.
@@ -71,7 +71,7 @@ class Catalogue:
         found = self._first([(exact, reference.lower()), (paths, reference)], starts, reference)
         return DocId(found) if isinstance(found, str) else found
 
-    def resolve_chunk(self, reference: str) -> ChunkId | Ambiguous | None:
+    def resolve_chunk(self, reference: str) -> ChunkId | AmbiguousName | None:
         """Return the chunk meant by an id or the start of one."""
         exact = "SELECT chunk_id FROM chunks WHERE chunk_id = ? LIMIT ?"
         starts = (
@@ -83,7 +83,7 @@ class Catalogue:
 
     def _first(
         self, questions: list[tuple[str, str]], starts: str, reference: str
-    ) -> str | Ambiguous | None:
+    ) -> str | AmbiguousName | None:
         """Return the answer of the first question that has any."""
         if _is_hex(reference):
             questions = [*questions, (starts, reference.lower())]
@@ -93,7 +93,7 @@ class Catalogue:
                 if len(rows) == 1:
                     return str(rows[0][0])
                 if rows:
-                    return Ambiguous(tuple(str(found) for (found,) in rows))
+                    return AmbiguousName(tuple(str(found) for (found,) in rows))
         return None
 
     def summary(self, doc_id: DocId) -> StoredDocument | None:

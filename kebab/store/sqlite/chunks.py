@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, Passage
+from kebab.core.chunks import ChunkRow, ChunkText
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
 from kebab.store.sqlite import filters as sql_filters
@@ -14,7 +14,7 @@ from kebab.store.sqlite import fts, vector_state
 from kebab.store.sqlite.values import as_json, strings
 
 if TYPE_CHECKING:
-    from kebab.core.documents import DocumentRow, Written
+    from kebab.core.documents import ChunkChanges, DocumentRow
 
 Place: TypeAlias = tuple[int, int, int, int, int, str]
 """Ordinal, offsets, lines and heading path."""
@@ -35,13 +35,13 @@ class Target:
     retitled: bool
 
 
-def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> "Written":
+def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> "ChunkChanges":
     """Make a document's chunks exactly the given ones.
 
     A chunk keeps its key and its vector while its id and what is embedded for it stay. When only
     the latter changed (a new title), it gets a new key, so that no stale vector can answer for it.
     """
-    from kebab.core.documents import Written
+    from kebab.core.documents import ChunkChanges
 
     old = _stored(database, target.doc)
     rows = target.row.chunks
@@ -52,7 +52,7 @@ def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> "W
     delete(database, gone)
     _move(database, tokens, target, [(old[row.chunk_id], row) for row in kept])
     _insert(database, tokens, target, added)
-    return Written(kept=len(kept), added=len(added), removed=len(gone))
+    return ChunkChanges(kept=len(kept), added=len(added), removed=len(gone))
 
 
 def _stays(old: _Old | None, row: ChunkRow) -> bool:
@@ -190,7 +190,7 @@ def documents(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, Doc
     return {Key(key): DocNumber(number) for key, number in rows}
 
 
-def passages(database: apsw.Connection, filters: Filters) -> Iterator[Passage]:
+def passages(database: apsw.Connection, filters: Filters) -> Iterator[ChunkText]:
     """Yield the chunks that pass, by source, path and place."""
     where, values = sql_filters.condition(filters)
     rows = database.execute(
@@ -200,7 +200,7 @@ def passages(database: apsw.Connection, filters: Filters) -> Iterator[Passage]:
         values,
     )
     for key, doc_id, content_hash, text in rows:
-        yield Passage(Key(key), DocId(doc_id), content_hash, text)
+        yield ChunkText(Key(key), DocId(doc_id), content_hash, text)
 
 
 def _chunks(rows: apsw.Cursor) -> list[StoredChunk]:

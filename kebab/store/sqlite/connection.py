@@ -8,7 +8,7 @@ from urllib.parse import quote
 import apsw
 
 from kebab.errors.catalog import NotIndexed
-from kebab.errors.system import refused
+from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.errors import translated
 from kebab.store.sqlite.filters import lower_text, matches
@@ -103,7 +103,7 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         StoreCorrupt: The file is not a database.
     """
     path = database_path(data_dir)
-    with refused(data_dir, "create"):
+    with translate_os_errors(data_dir, "create"):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with translated(str(path), "write"):
         database = apsw.Connection(str(path))

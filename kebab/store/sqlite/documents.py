@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from kebab.core.documents import DocumentRow, FileStamp, Known, Source
+from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source
 from kebab.core.ids import DocId, Key
 from kebab.store.sqlite import fts, vector_state
 from kebab.store.sqlite.values import as_json, clamped, signed, unsigned
@@ -27,7 +27,7 @@ def sources(database: apsw.Connection) -> list[Source]:
     return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
 
-def known(database: apsw.Connection, source: str) -> dict[str, Known]:
+def known(database: apsw.Connection, source: str) -> dict[str, KnownDocument]:
     """Return every document of a source by its path."""
     rows = database.execute(
         "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe"
@@ -36,7 +36,7 @@ def known(database: apsw.Connection, source: str) -> dict[str, Known]:
         (source,),
     )
     return {
-        path: Known(
+        path: KnownDocument(
             doc_id=DocId(doc_id),
             path=path,
             size=size,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from kebab.errors.catalog import IoError, Locked
-from kebab.errors.system import refused
+from kebab.errors.system import translate_os_errors
 
 FILE_NAME = "writer.lock"
 _GLANCE_SECONDS = 0.05
@@ -31,7 +31,7 @@ class WriterLock:
             IoError: The lock file cannot be made.
         """
         self._path = data_dir / FILE_NAME
-        with refused(self._path, "create"):
+        with translate_os_errors(self._path, "create"):
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._freed = weakref.finalize(self, os.close, self._file)
@@ -42,7 +42,7 @@ class WriterLock:
             raise
 
     def _take(self) -> None:
-        with refused(self._path, "write"):
+        with translate_os_errors(self._path, "write"):
             if not _locked(self._file):
                 raise Locked(path=str(self._path), holder_pid=_pid(self._file))
             os.ftruncate(self._file, 0)

@@ -7,7 +7,7 @@ from typing import Self
 
 import apsw
 
-from kebab.core.chunks import KeyedScore, Passage
+from kebab.core.chunks import ChunkText, KeyedScore
 from kebab.core.ids import DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
 from kebab.errors.catalog import InvalidInput
@@ -177,7 +177,7 @@ class SqliteReader:
                 lambda: chunks.documents(self._database, keys),
             )
 
-    def passages(self, filters: Filters) -> Iterator[Passage]:
+    def passages(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
         with self._reading():
             yield from chunks.passages(self._database, filters)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 import apsw
 
+from kebab.config import tuning
 from kebab.core.ids import DocNumber, Key
 from kebab.store.sqlite import fts, postings
 from kebab.store.sqlite.postings import Postings
@@ -66,12 +67,6 @@ class Purchase(Generic[T]):
             self._spent += self._clock() - started
 
 
-_NUMPY_S = 0.1
-"""What importing numpy takes, about, where nothing else has needed it."""
-
-_WORDS_S, _OWNERS_S, _COMMITTED_S = 6e-7, 1.5e-7, 1e-7
-"""What taking in one row takes, about."""
-
 _COUNTS = 10_000
 
 
@@ -86,9 +81,13 @@ class Resident:
 
     def __init__(self, database: apsw.Connection, weights: Sequence[float], revision: int) -> None:
         self.revision = revision
-        self.words = Purchase(lambda: Postings(database, weights), self._price(_WORDS_S))
-        self.owners = Purchase(lambda: Owners(database), self._price(_OWNERS_S))
-        self.committed = Purchase(lambda: Committed(database), self._price(_COMMITTED_S))
+        self.words = Purchase(
+            lambda: Postings(database, weights), self._price(tuning.WORD_TABLE_ROW_S)
+        )
+        self.owners = Purchase(lambda: Owners(database), self._price(tuning.DOCUMENT_TABLE_ROW_S))
+        self.committed = Purchase(
+            lambda: Committed(database), self._price(tuning.COMMITTED_TABLE_ROW_S)
+        )
         self._database = database
         self._counts: dict[str, int] = {}
 
@@ -115,7 +114,7 @@ def _arrays_s() -> float:
         return 0.0
     from importlib.util import find_spec
 
-    return _NUMPY_S if find_spec("numpy") else inf
+    return tuning.NUMPY_IMPORT_S if find_spec("numpy") else inf
 
 
 class Owners:

@@ -31,8 +31,8 @@ _WAIT_S = 5.0
 _PAUSE_S = 0.001
 
 
-class SqliteConversations:
-    """`Conversations` in the database; each call opens it, and a write is one short transaction.
+class SqliteSessionStore:
+    """`SessionStore` in the database; each call opens it, and a write is one short transaction.
 
     A turn is no change of the corpus, so the revision stays. Nothing is created: every method
     raises `NotIndexed` where there is no database of this build's schema.
@@ -48,13 +48,13 @@ class SqliteConversations:
         self._read_only = read_only
         self._wait_s = wait_s
 
-    def turns(self, session: str, last: int | None = None) -> list[Turn]:
+    def list_turns(self, session: str, last: int | None = None) -> list[Turn]:
         """Return the turns of a session in order, or only the last ones; none when unknown."""
         with self._reading() as database:
             rows = database.execute(_LAST, (session, _ALL if last is None else last)).fetchall()
         return [_turn(row) for row in reversed(rows)]
 
-    def add(self, turn: Turn) -> int:
+    def add_turn(self, turn: Turn) -> int:
         """Remember a turn at the end of its session and return its index, from 0.
 
         `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
@@ -72,13 +72,13 @@ class SqliteConversations:
             )
         return index
 
-    def sessions(self) -> list[StoredSession]:
+    def list_sessions(self) -> list[StoredSession]:
         """Return every session, the one used last first."""
         with self._reading() as database:
             rows = database.execute(_SESSIONS).fetchall()
         return [_summary(row) for row in rows]
 
-    def forget(self, session: str) -> int:
+    def delete_session(self, session: str) -> int:
         """Forget a session and return how many turns went.
 
         Raises:

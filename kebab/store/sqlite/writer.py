@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from kebab.core.chunks import PendingChunk
-from kebab.core.documents import DocumentRow, FileStamp, Known, Source, Written
+from kebab.core.documents import ChunkChanges, DocumentRow, FileStamp, KnownDocument, Source
 from kebab.core.ids import DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite import chunks, documents, fts, transaction, vector_state
@@ -70,7 +70,7 @@ class SqliteWriter:
         with self._reading():
             return documents.sources(self._database)
 
-    def known(self, source: str) -> dict[str, Known]:
+    def known(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
         with self._reading():
             return documents.known(self._database, source)
@@ -80,7 +80,7 @@ class SqliteWriter:
         with self._reading():
             return documents.taken(self._database, doc_id)
 
-    def put(self, document: DocumentRow) -> Written:
+    def put(self, document: DocumentRow) -> ChunkChanges:
         """Store a document and exactly its chunks; another document at its place goes."""
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
@@ -89,7 +89,7 @@ class SqliteWriter:
             written = chunks.replace(self._database, self._tokens, target)
             self._transactions.changed()
         removed = written.removed + evicted
-        return Written(kept=written.kept, added=written.added, removed=removed)
+        return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
 
     def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Remember a new stamp of a file whose content did not change."""

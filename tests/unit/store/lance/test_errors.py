@@ -7,7 +7,7 @@ import pyarrow.lib
 import pytest
 
 from kebab.errors.catalog import DependencyMissing, IoError, Locked, StoreCorrupt
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.store.lance.errors import Panicking, table, translate, translated
 
 FOREIGN = {
@@ -77,5 +77,5 @@ def test_only_the_first_line_of_a_cause_is_told():
 
 
 def test_a_library_that_cannot_be_loaded_stays_what_it_is():
-    with pytest.raises(DependencyMissing), translated("p", "read"), needed("vectors", "lancedb"):
+    with pytest.raises(DependencyMissing), translated("p", "read"), translate_import_errors("vectors", "lancedb"):
         raise ModuleNotFoundError("text", name="lancedb")

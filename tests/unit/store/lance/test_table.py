@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kebab.core.ids import rising
+from kebab.core.ids import sort_keys
 from kebab.errors.catalog import StoreCorrupt
 from kebab.store.lance import layout
 from kebab.store.lance.table import LanceVectors
@@ -19,13 +19,13 @@ import os, signal, sys
 from pathlib import Path
 import numpy as np
 from kebab.core.documents import VectorRow
-from kebab.store.lance import sidecar
+from kebab.store.lance import vector_file
 from kebab.store.lance.table import LanceVectors
 
 vectors = LanceVectors(Path(sys.argv[1]), "v", 3)
 rows = [VectorRow(key, "c", "d", np.array([1, 0, 0], np.float32)) for key in range(4)]
 vectors.append(rows[:3])
-setattr(sidecar.Sidecar, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+setattr(vector_file.Sidecar, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 vectors.append(rows[3:]) if sys.argv[2] == "extend" else vectors.delete([0])
 """
 
@@ -99,7 +99,7 @@ def test_a_table_that_lost_a_file_is_found_out_when_asked_for_sure(writer, tmp_p
     (data,) = layout.table_path(tmp_path, "v").glob("data/*.lance")
     data.unlink()
 
-    assert writer.keys() == rising([0, 1, 2])
+    assert writer.keys() == sort_keys([0, 1, 2])
     with pytest.raises(StoreCorrupt):
         LanceVectors(tmp_path, "v", 3).keys(sure=True)
 
@@ -113,7 +113,7 @@ def test_a_cleared_index_leaves_no_file(writer, tmp_path):
 def test_versions_do_not_see_each_other(writer, tmp_path, make_rows):
     other = LanceVectors(tmp_path, "w", 3)
     other.append(make_rows(9))
-    assert (writer.keys(), other.keys()) == (rising([0, 1, 2]), rising([9]))
+    assert (writer.keys(), other.keys()) == (sort_keys([0, 1, 2]), sort_keys([9]))
 
 
 @pytest.mark.parametrize(("step", "expected"), [("extend", [0, 1, 2, 3]), ("bury", [1, 2])])

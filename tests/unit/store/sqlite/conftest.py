@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from kebab.core.documents import DocumentRow, Written
+from kebab.core.documents import ChunkChanges, DocumentRow
 from kebab.core.ids import Key
 from kebab.store.sqlite import chunks, documents, fts, vector_state
 from kebab.store.sqlite.connection import open_writer
@@ -21,7 +21,7 @@ class Stored:
         self.database = database
         documents.add_source(database, NOTES)
 
-    def put(self, row: DocumentRow, now: float = 1.0) -> Written:
+    def put(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
         saved = documents.save(self.database, row, now)
         target = chunks.Target(doc=saved.doc, row=row, retitled=saved.retitled)
         written = chunks.replace(self.database, str.split, target)

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.documents import Ambiguous
-from kebab.core.ids import DocId, chunk_id, doc_id
+from kebab.core.documents import AmbiguousName
+from kebab.core.ids import DocId, make_chunk_id, make_doc_id
 from kebab.core.queries import Filters
 from kebab.store.sqlite.catalogue import Catalogue
 from kebab.store.sqlite.reader import SqliteReader
@@ -93,11 +93,11 @@ class TestReferences:
         assert catalogue().resolve_document(reference) is None
 
     def test_an_ambiguous_prefix_names_its_candidates(self, catalogue):
-        assert catalogue().resolve_document("ab") == Ambiguous((self.A, self.B))
+        assert catalogue().resolve_document("ab") == AmbiguousName((self.A, self.B))
 
     def test_a_path_in_two_sources_is_ambiguous(self, catalogue):
         found = catalogue().resolve_document("x.md")
-        assert found == Ambiguous(tuple(sorted([self.B, doc_id("other", "x.md")])))
+        assert found == AmbiguousName(tuple(sorted([self.B, make_doc_id("other", "x.md")])))
 
     def test_a_chunk_is_found_by_id_or_prefix(self, catalogue, writer):
         one, two, _ = (
@@ -127,7 +127,7 @@ class TestReferences:
         assert (detail.previous, detail.following) == (one, three)
         assert (detail.chunk.text, detail.chunk.vector_state) == ("two", "pending")
         assert (catalogue().chunk(one).previous, catalogue().chunk(three).following) == (None, None)
-        assert catalogue().chunk(chunk_id(self.A, "x", "y", 0)) is None
+        assert catalogue().chunk(make_chunk_id(self.A, "x", "y", 0)) is None
 
 
 class TestDamage:

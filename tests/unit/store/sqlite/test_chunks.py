@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from kebab.core.ids import DocId, doc_id
+from kebab.core.ids import DocId, make_doc_id
 from kebab.store.sqlite import chunks, fts
 from tests.fakes.rows import document
 
@@ -16,7 +16,7 @@ def test_reading_keeps_the_order_asked_for(stored):
 
 def test_a_document_is_read_in_order(stored):
     stored(["one", "two"])
-    found = chunks.read_document(stored.database, doc_id("notes", "a.md"))
+    found = chunks.read_document(stored.database, make_doc_id("notes", "a.md"))
     assert [(chunk.ordinal, chunk.text) for chunk in found] == [(0, "one"), (1, "two")]
     assert chunks.read_document(stored.database, DocId("none")) == []
 

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from kebab.core.ids import doc_id
+from kebab.core.ids import make_doc_id
 from kebab.store.sqlite import documents
 from tests.fakes.rows import document
 
@@ -13,9 +13,9 @@ def test_equal_files_share_one_asset_until_the_last_goes(stored):
     stored.put(document("a.md", ["same"]))
     stored.put(document("b.md", ["same"]))
     assert assets(stored.database) == 1
-    documents.remove(stored.database, [doc_id("notes", "a.md")])
+    documents.remove(stored.database, [make_doc_id("notes", "a.md")])
     assert assets(stored.database) == 1
-    documents.remove(stored.database, [doc_id("notes", "b.md")])
+    documents.remove(stored.database, [make_doc_id("notes", "b.md")])
     assert assets(stored.database) == 0
 
 
@@ -41,13 +41,13 @@ def test_saving_tells_of_a_new_title(stored):
 def test_an_id_is_taken_while_a_document_holds_it(stored):
     stored.put(document("a.md"))
 
-    assert documents.taken(stored.database, doc_id("notes", "a.md")) is True
-    assert documents.taken(stored.database, doc_id("notes", "b.md")) is False
+    assert documents.taken(stored.database, make_doc_id("notes", "a.md")) is True
+    assert documents.taken(stored.database, make_doc_id("notes", "b.md")) is False
 
 
 def test_a_place_knows_its_occupant(stored):
     stored.put(document("a.md"))
-    assert documents.occupant(stored.database, "notes", "a.md") == doc_id("notes", "a.md")
+    assert documents.occupant(stored.database, "notes", "a.md") == make_doc_id("notes", "a.md")
     assert documents.occupant(stored.database, "notes", "b.md") is None
 
 

@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from kebab.core.ids import doc_id
+from kebab.core.ids import make_doc_id
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed
 from kebab.store.sqlite.reader import SqliteReader
@@ -17,7 +17,7 @@ def test_a_snapshot_stays_as_it_was_while_the_writer_commits(writer, tmp_path):
     with SqliteReader(tmp_path) as reader:
         revision = reader.revision()
         keys = [key for key, _ in reader.lexical('"rain"', Filters(), 9)]
-        writer.remove([doc_id("notes", "a.md")])
+        writer.remove([make_doc_id("notes", "a.md")])
         writer.put(document("b.md", ["rain", "snow"]))
         assert reader.revision() == revision
         assert [key for key, _ in reader.lexical('"rain"', Filters(), 9)] == keys

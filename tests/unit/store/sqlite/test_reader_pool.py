@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from kebab.core.ids import doc_id
+from kebab.core.ids import make_doc_id
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.sqlite.connection import open_writer
@@ -32,7 +32,7 @@ def test_a_reader_that_came_back_is_lent_again_and_sees_what_changed(writer, poo
             paths, keys = found(pool, "rain")
             assert paths == sorted(["a.md", *(f"{one}.md" for one in range(number + 1))])
             assert len(keys) == number + 2
-    writer.remove([doc_id("notes", "a.md")])
+    writer.remove([make_doc_id("notes", "a.md")])
     assert "a.md" not in found(pool, "rain")[0]
     with pool.lend() as last:
         assert last is first

@@ -9,16 +9,16 @@ from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly, StoreCor
 from kebab.store.sqlite.connection import database_path, open_writer
 from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.sessions import SqliteConversations
+from kebab.store.sqlite.sessions import SqliteSessionStore
 from kebab.store.sqlite.writer import SqliteWriter
-from tests.fakes.conversations import turn
 from tests.fakes.rows import NOTES, document
+from tests.fakes.session_store import turn
 
 CALLS = {
-    "turns": lambda kept: kept.turns("talk"),
-    "sessions": lambda kept: kept.sessions(),
-    "add": lambda kept: kept.add(turn()),
-    "forget": lambda kept: kept.forget("talk"),
+    "turns": lambda kept: kept.list_turns("talk"),
+    "sessions": lambda kept: kept.list_sessions(),
+    "add": lambda kept: kept.add_turn(turn()),
+    "forget": lambda kept: kept.delete_session("talk"),
 }
 WRITES = ("add", "forget")
 every = pytest.mark.parametrize("call", CALLS)
@@ -33,13 +33,13 @@ def data_dir(tmp_path):
 
 @pytest.fixture
 def kept(data_dir):
-    return SqliteConversations(data_dir, 9)
+    return SqliteSessionStore(data_dir, 9)
 
 
 @every
 def test_where_nothing_was_indexed_nothing_is_created(tmp_path, call):
     with pytest.raises(NotIndexed) as caught:
-        CALLS[call](SqliteConversations(tmp_path / "absent", 9))
+        CALLS[call](SqliteSessionStore(tmp_path / "absent", 9))
 
     assert caught.value.found is None
     assert list(tmp_path.iterdir()) == []
@@ -52,7 +52,7 @@ def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
         database.execute(f"DROP TABLE turns; PRAGMA user_version = {version}")
 
     with pytest.raises(NotIndexed) as caught:
-        CALLS[call](SqliteConversations(data_dir, 9))
+        CALLS[call](SqliteSessionStore(data_dir, 9))
 
     assert caught.value.found == version
     with closing(apsw.Connection(str(database_path(data_dir)))) as database:
@@ -67,7 +67,7 @@ def test_an_older_database_remembers_turns_after_the_next_writer(data_dir, kept)
         database.execute("DROP TABLE turns; PRAGMA user_version = 3")
     SqliteWriter(data_dir, str.split).close()
 
-    assert kept.add(turn()) == 0
+    assert kept.add_turn(turn()) == 0
 
 
 @every
@@ -75,7 +75,7 @@ def test_a_file_that_is_no_database_is_corrupt(tmp_path, call):
     database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
 
     with pytest.raises(StoreCorrupt):
-        CALLS[call](SqliteConversations(tmp_path, 9))
+        CALLS[call](SqliteSessionStore(tmp_path, 9))
 
 
 @every
@@ -83,41 +83,44 @@ def test_what_is_no_file_is_an_io_error(tmp_path, call):
     database_path(tmp_path).mkdir()
 
     with pytest.raises(IoError):
-        CALLS[call](SqliteConversations(tmp_path, 9))
+        CALLS[call](SqliteSessionStore(tmp_path, 9))
 
 
 @writing
 def test_writing_can_be_switched_off(data_dir, kept, call):
-    kept.add(turn())
-    before = database_path(data_dir).read_bytes(), kept.turns("talk")
+    kept.add_turn(turn())
+    before = database_path(data_dir).read_bytes(), kept.list_turns("talk")
 
     with pytest.raises(ReadOnly) as caught:
-        CALLS[call](SqliteConversations(data_dir, 9, read_only=True))
+        CALLS[call](SqliteSessionStore(data_dir, 9, read_only=True))
 
     assert caught.value.operation == {"add": "ask --session", "forget": "session rm"}[call]
-    assert (database_path(data_dir).read_bytes(), kept.turns("talk")) == before
+    assert (database_path(data_dir).read_bytes(), kept.list_turns("talk")) == before
 
 
 def test_reading_goes_on_when_writing_is_switched_off(data_dir, kept):
-    kept.add(turn())
+    kept.add_turn(turn())
 
-    closed = SqliteConversations(data_dir, 9, read_only=True)
-    assert (closed.turns("talk"), closed.sessions()) == (kept.turns("talk"), kept.sessions())
+    closed = SqliteSessionStore(data_dir, 9, read_only=True)
+    assert (closed.list_turns("talk"), closed.list_sessions()) == (
+        kept.list_turns("talk"),
+        kept.list_sessions(),
+    )
 
 
 def test_the_writer_lock_is_neither_needed_nor_taken(data_dir, kept):
     with WriterLock(data_dir):
-        assert kept.add(turn()) == 0
+        assert kept.add_turn(turn()) == 0
     with SqliteWriter(data_dir, str.split):
-        assert kept.add(turn()) == 1
+        assert kept.add_turn(turn()) == 1
 
 
 def test_the_revision_stays(data_dir, kept):
     with SqliteWriter(data_dir, str.split) as writer:
         writer.add_source(NOTES)
         writer.put(document("a.md"))
-    kept.add(turn())
-    kept.forget("talk")
+    kept.add_turn(turn())
+    kept.delete_session("talk")
 
     with SqliteReader(data_dir) as reader:
         assert reader.revision() == 1
@@ -128,7 +131,7 @@ def test_a_short_transaction_of_another_writer_is_waited_for(data_dir, kept):
         other.execute("BEGIN IMMEDIATE")
         timer = threading.Timer(0.2, lambda: other.execute("COMMIT"))
         timer.start()
-        assert kept.add(turn()) == 0
+        assert kept.add_turn(turn()) == 0
         timer.join()
 
 
@@ -145,7 +148,7 @@ def test_the_gap_between_two_transactions_of_an_ingest_is_found(data_dir, kept):
     with closing(open_writer(data_dir)) as other:
         thread = threading.Thread(target=ingest, args=(other,))
         thread.start()
-        indexes = [kept.add(turn()) for _ in range(5)]
+        indexes = [kept.add_turn(turn()) for _ in range(5)]
         stop.set()
         thread.join()
     assert indexes == [0, 1, 2, 3, 4]
@@ -153,20 +156,20 @@ def test_the_gap_between_two_transactions_of_an_ingest_is_found(data_dir, kept):
 
 @writing
 def test_a_writer_that_does_not_let_go_is_given_up(data_dir, kept, call):
-    kept.add(turn())
+    kept.add_turn(turn())
     with closing(open_writer(data_dir)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(Locked):
-            CALLS[call](SqliteConversations(data_dir, 9, wait_s=0.05))
-        assert len(kept.turns("talk")) == 1
+            CALLS[call](SqliteSessionStore(data_dir, 9, wait_s=0.05))
+        assert len(kept.list_turns("talk")) == 1
 
 
 def test_two_at_a_time_get_indexes_of_their_own(data_dir):
     found: list[int] = []
 
     def ask():
-        kept = SqliteConversations(data_dir, 99)
-        found.extend(kept.add(turn()) for _ in range(10))
+        kept = SqliteSessionStore(data_dir, 99)
+        found.extend(kept.add_turn(turn()) for _ in range(10))
 
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
@@ -178,9 +181,9 @@ def test_two_at_a_time_get_indexes_of_their_own(data_dir):
 
 
 def test_a_turn_that_cannot_be_stored_leaves_nothing_behind(data_dir, kept):
-    kept.add(turn())
+    kept.add_turn(turn())
     with pytest.raises(StoreCorrupt):
-        kept.add(turn(answer=b"bytes, which the column refuses"))
+        kept.add_turn(turn(answer=b"bytes, which the column refuses"))
 
-    assert [one.index for one in kept.turns("talk")] == [0]
-    assert kept.add(turn()) == 1
+    assert [one.index for one in kept.list_turns("talk")] == [0]
+    assert kept.add_turn(turn()) == 1

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ids import Key, rising
+from kebab.core.ids import Key, sort_keys
 from kebab.store.sqlite import vector_state
 
 
@@ -24,7 +24,7 @@ def test_states_are_counted(stored):
     vector_state.mark(stored.database, keys[:2], "unsupported", "v1")
     counts = [vector_state.count(stored.database, state) for state in ("pending", "unsupported")]
     assert counts == [1, 2]
-    assert vector_state.committed(stored.database) == rising([])
+    assert vector_state.committed(stored.database) == sort_keys([])
     vector_state.mark(stored.database, keys[1:], "committed", "v1")
     assert vector_state.count(stored.database, "committed") == 2
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.ids import doc_id
+from kebab.core.ids import make_doc_id
 from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
 from kebab.store.sqlite.catalogue import Catalogue
 from kebab.store.sqlite.connection import database_path, open_writer
@@ -108,7 +108,7 @@ def test_a_checkpoint_waits_for_no_reader(writer, tmp_path):
 @pytest.mark.timeout(60)
 def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
     paths = [f"{number}.md" for number in range(3_000)]
-    ids = [doc_id("notes", path) for path in paths]
+    ids = [make_doc_id("notes", path) for path in paths]
     with writer.batch():
         for path in paths:
             writer.put(document(path, [f"words of {path}"]))
