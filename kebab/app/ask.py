@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import file_of, freshness, line_citation, search_hit
+from kebab.app.conversions import build_file_path, check_freshness, cite_lines, to_search_hit
 from kebab.app.search import build_engine, build_filters, load_query_embedder, require_utf8
-from kebab.app.sessions import named
+from kebab.app.sessions import parse_session_name
 from kebab.app.timestamps import format_timestamp
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, SupportingQuote, Turn
 from kebab.core.queries import Mode, Page
@@ -19,8 +19,8 @@ from kebab.errors.catalog import (
     IoError,
     Locked,
 )
+from kebab.rag import PROMPT_VERSION
 from kebab.rag.engine import AskEngine
-from kebab.rag.version import VERSION
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -50,7 +50,7 @@ class AnswerContext:
     prompted: bool = False
 
 
-def reply(outcome: AskOutcome, context: AnswerContext) -> Answer:
+def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
     """Return the answer as it goes out."""
     hits = outcome.retrieved.page.hits
     return Answer(
@@ -59,11 +59,11 @@ def reply(outcome: AskOutcome, context: AnswerContext) -> Answer:
         grounded=outcome.grounded,
         refusal_reason=outcome.refusal.value if outcome.refusal else None,
         citations=[_citation(one) for one in outcome.citations],
-        suggestions=[] if outcome.grounded else [search_hit(hit) for hit in hits[:SUGGESTIONS]],
+        suggestions=[] if outcome.grounded else [to_search_hit(hit) for hit in hits[:SUGGESTIONS]],
         mode=outcome.mode.value,
         model=outcome.model,
         embedding=_embedding(outcome.retrieved.page),
-        prompt_template_version=VERSION if context.prompted else None,
+        prompt_template_version=PROMPT_VERSION if context.prompted else None,
         retrieval=_retrieval(outcome, context),
         usage=outcome.usage,
         warnings=list(outcome.warnings),
@@ -83,16 +83,16 @@ def _citation(support: SupportingQuote) -> AnswerCitation:
     chunk = support.quote.chunk
     return AnswerCitation(
         marker=support.marker,
-        citation=line_citation(chunk.path, *support.quote.lines),
+        citation=cite_lines(chunk.path, *support.quote.lines),
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
-        file=file_of(chunk.source, chunk.root, chunk.path),
+        file=build_file_path(chunk.source, chunk.root, chunk.path),
         title=chunk.title,
         heading_path=list(chunk.heading_path),
         chunk_id=chunk.chunk_id,
         quote=support.quote.text,
         spans=list(support.spans),
-        freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
+        freshness=check_freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
     )
 
 
@@ -131,7 +131,7 @@ def ask(context: AppContext, request: AskRequest, tell: Tell) -> Answer:
     _require_use(request.model, without=_without_model(context, request))
     inquiry = _inquiry(request, context.clock.now())
     session = _session(context, inquiry)
-    recent = context.conversations.turns(session, _RECENT) if session else []
+    recent = context.session_store.list_turns(session, _RECENT) if session else []
     with context.reader() as reader:
         writer = _writer(context, reader, request)
         outcome = AskEngine(build_engine(context, reader).search, writer).answer(
@@ -146,7 +146,7 @@ def ask(context: AppContext, request: AskRequest, tell: Tell) -> Answer:
         created=created,
         prompted=writer.model is not None,
     )
-    return reply(replace(outcome, warnings=(*outcome.warnings, *kept.warnings)), around)
+    return to_answer(replace(outcome, warnings=(*outcome.warnings, *kept.warnings)), around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +155,14 @@ class _Teller:
 
     tell: Tell
 
-    def retrieved(self, page: Page) -> None:
-        hits = [search_hit(hit) for hit in page.hits]
+    def on_retrieved(self, page: Page) -> None:
+        hits = [to_search_hit(hit) for hit in page.hits]
         self.tell(AnswerEvent(type="retrieval_done", hits=hits))
 
-    def token(self, text: str) -> None:
+    def on_token(self, text: str) -> None:
         self.tell(AnswerEvent(type="token", delta=text))
 
-    def restarted(self, reason: str) -> None:
+    def on_restart(self, reason: str) -> None:
         self.tell(AnswerEvent(type="restart", reason=reason))
 
 
@@ -195,7 +195,7 @@ def _inquiry(request: AskRequest, now: float) -> AskQuery:
         mode=Mode(request.mode),
         limit=request.limit,
         filters=build_filters(request, now),
-        session=None if request.session is None else named(request.session),
+        session=None if request.session is None else parse_session_name(request.session),
     )
 
 
@@ -256,7 +256,7 @@ def _kept(context: AppContext, turn: Turn | None) -> _Kept:
     if turn is None or turn.refusal is Refusal.LLM_STREAM_ABORTED:
         return _Kept()
     try:
-        return _Kept(context.conversations.add(turn))
+        return _Kept(context.session_store.add_turn(turn))
     except (IoError, Locked) as signal:
         message = f"this turn is not remembered: {signal.text()}"
         warning = AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)

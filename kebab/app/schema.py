@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from kebab import __version__
 from kebab.app.context import AppContext, index_version
-from kebab.app.conversions import freshness
-from kebab.app.reset import size
+from kebab.app.conversions import check_freshness
+from kebab.app.reset import measure_size
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
-from kebab.rag.version import VERSION
-from kebab.wire.forms import every_form, name_of
+from kebab.rag import PROMPT_VERSION
+from kebab.wire.forms import get_schema_name, list_records
 from kebab.wire.health import (
     Capabilities,
     IndexBytes,
@@ -56,7 +56,7 @@ _EMPTY = Stats(
 )
 
 
-def describe(context: AppContext) -> Introspection:
+def describe_build(context: AppContext) -> Introspection:
     """Return all of it."""
     stats, revision, embedding, unreadable = _EMPTY, 0, None, None
     try:
@@ -69,7 +69,9 @@ def describe(context: AppContext) -> Introspection:
             unreadable = _unreadable(context, signal)
     return Introspection(
         kebab_version=__version__,
-        wire=WireInfo(schemas=sorted({*map(str, map(name_of, every_form())), "citation.v1"})),
+        wire=WireInfo(
+            schemas=sorted({*map(str, map(get_schema_name, list_records())), "citation.v1"})
+        ),
         capabilities=_CAPABILITIES,
         models=_models(context, revision, embedding),
         stats=stats,
@@ -78,9 +80,9 @@ def describe(context: AppContext) -> Introspection:
 
 
 def _unreadable(context: AppContext, signal: NotIndexed) -> "ErrorReply":
-    from kebab.app.classify import reply, seen_with
+    from kebab.app.classify import build_error_reply, build_view
 
-    return reply(signal, operation="schema", view=seen_with(context.settings))
+    return build_error_reply(signal, operation="schema", view=build_view(context.settings))
 
 
 def _models(context: AppContext, revision: int, embedding: str | None) -> ModelInfo:
@@ -89,7 +91,7 @@ def _models(context: AppContext, revision: int, embedding: str | None) -> ModelI
         parser_version=labels.parser,
         chunker_version=labels.chunker,
         embedding_version=embedding,
-        prompt_template_version=VERSION,
+        prompt_template_version=PROMPT_VERSION,
         index_version=index_version(embedding),
         corpus_revision=revision,
         active_parsers=list(labels.parsers),
@@ -121,10 +123,11 @@ def _last(counts: "LibraryCounts") -> str | None:
 def _stale(catalogue: "Catalogue") -> int:
     page = catalogue.documents(Filters(), limit=-1)
     return sum(
-        freshness(one.root, one.path, one.size, one.mtime_ns) != "fresh" for one in page.documents
+        check_freshness(one.root, one.path, one.size, one.mtime_ns) != "fresh"
+        for one in page.documents
     )
 
 
 def _bytes(context: AppContext) -> IndexBytes:
     *database, vectors, _, _ = context.list_own_files()
-    return IndexBytes(sqlite=sum(map(size, database)), lancedb=size(vectors))
+    return IndexBytes(sqlite=sum(map(measure_size, database)), lancedb=measure_size(vectors))

@@ -3,7 +3,7 @@
 import unicodedata
 
 from kebab.app.context import AppContext
-from kebab.app.library import not_found
+from kebab.app.library import build_not_found
 from kebab.app.timestamps import format_timestamp
 from kebab.core.answers import StoredSession, Turn
 from kebab.errors.catalog import InvalidInput
@@ -24,7 +24,7 @@ _BREAKING = ("Cc", "Zl", "Zp")
 """The Unicode categories of control characters and of separators of lines and paragraphs."""
 
 
-def named(text: str, field: str = "$.session") -> str:
+def parse_session_name(text: str, field: str = "$.session") -> str:
     """Return the name of a session: NFC, without blanks at its ends; letter case counts.
 
     Raises:
@@ -49,7 +49,7 @@ def list_sessions(context: AppContext) -> SessionList:
     Raises:
         NotIndexed: There is no index.
     """
-    found = [_summary(one) for one in context.conversations.sessions()]
+    found = [_summary(one) for one in context.session_store.list_sessions()]
     return SessionList(sessions=found, history=context.settings.ask.history)
 
 
@@ -60,10 +60,10 @@ def show_session(context: AppContext, request: SessionShowRequest) -> SessionTra
         InvalidInput: No session can have this name.
         NotIndexed: There is no index.
     """
-    session = named(request.name, "$.name")
-    turns = context.conversations.turns(session)
+    session = parse_session_name(request.name, "$.name")
+    turns = context.session_store.list_turns(session)
     if not turns:
-        return not_found(session, "session")
+        return build_not_found(session, "session")
     whole = StoredSession(
         name=session,
         turns=len(turns),
@@ -83,11 +83,11 @@ def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRe
         ReadOnly: Writing is switched off.
     """
     context.refuse_when_read_only("session rm")
-    doomed = list(dict.fromkeys(named(name, "$.names") for name in request.names))
-    known = {one.name for one in context.conversations.sessions()}
+    doomed = list(dict.fromkeys(parse_session_name(name, "$.names") for name in request.names))
+    known = {one.name for one in context.session_store.list_sessions()}
     if missing := next((name for name in doomed if name not in known), None):
-        return not_found(missing, "session")
-    turns = sum(map(context.conversations.forget, doomed))
+        return build_not_found(missing, "session")
+    turns = sum(map(context.session_store.delete_session, doomed))
     return SessionRemoved(names=doomed, turns=turns, found=True)
 
 

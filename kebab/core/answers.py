@@ -207,17 +207,17 @@ class LanguageModel(Protocol):
 class SessionStore(Protocol):
     """Remembers the turns of sessions, up to a limit."""
 
-    def turns(self, session: str, last: int | None = None) -> list[Turn]:
+    def list_turns(self, session: str, last: int | None = None) -> list[Turn]:
         """Return the turns of a session in order, or only the last ones; none when unknown."""
 
-    def add(self, turn: Turn) -> int:
+    def add_turn(self, turn: Turn) -> int:
         """Remember a turn at the end of its session and return its index, from 0.
 
         `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
         """
 
-    def sessions(self) -> list[StoredSession]:
+    def list_sessions(self) -> list[StoredSession]:
         """Return every session, the one used last first."""
 
-    def forget(self, session: str) -> int:
+    def delete_session(self, session: str) -> int:
         """Forget a session and return how many turns went."""

@@ -1,6 +1,8 @@
-"""Answers: from passages to claims that each point at the lines that carry them.
+"""Answers questions from retrieved evidence.
 
-The gate (`gate`) decides whether the notes say anything at all. Then a language model words the
-answer (`generate`, with `prompting` before and `checking` after it), or sentences are taken as
-they stand (`quoting`, `extract`, `recite`). `engine` runs them in turn and sees ports only.
+`engine` decides whether the evidence is good enough. `generative_answer` asks a language model and
+checks its claims (`checking`); `extractive_answer` quotes sentences. All of them use ports only.
 """
+
+PROMPT_VERSION = "rag-v1"
+"""Changes with every change of the prompt. It stands here because importing it loads nothing."""

@@ -40,13 +40,13 @@ EMPTY_USAGE = AnswerUsage(
 class AnswerListener(Protocol):
     """Who hears of an answer while it is made."""
 
-    def retrieved(self, page: Page) -> None:
+    def on_retrieved(self, page: Page) -> None:
         """Take what was found."""
 
-    def token(self, text: str) -> None:
+    def on_token(self, text: str) -> None:
         """Take the next piece of the answer, not yet checked."""
 
-    def restarted(self, reason: str) -> None:
+    def on_restart(self, reason: str) -> None:
         """Forget all pieces so far: the question is asked again with less."""
 
 
@@ -122,7 +122,7 @@ class AskEngine:
         began = self._clock()
         question = build_standalone_question(inquiry.question, history, self._writer.model)
         page = self._search(_query(inquiry, question))
-        listener.retrieved(page)
+        listener.on_retrieved(page)
         verdict = judge(page)
         worded = self._worded(question, page, history, listener, passed=verdict.passed)
         model = self._writer.model

@@ -46,7 +46,7 @@ def format_quotes(picked: Sequence[ScoredSentence]) -> tuple[str, tuple[Supporti
 def _by_document(picked: Sequence[ScoredSentence]) -> list[list[ScoredSentence]]:
     """Return what was picked by document, that of the best sentence first, each in its order."""
     places: dict[str, int] = {}
-    for one in sorted(picked, key=lambda one: -one.evidence):
+    for one in sorted(picked, key=lambda one: -one.score):
         places.setdefault(one.passage.chunk.doc_id, len(places))
 
     def place(one: ScoredSentence) -> tuple[int, int, int]:
@@ -128,6 +128,6 @@ class ExtractiveWriter:
         if not picked:
             return DraftAnswer(refusal=Refusal.SCORE_GATE)
         text, citations = format_quotes(picked)
-        listener.token(text)
+        listener.on_token(text)
         used = len({one.quote.chunk.key for one in citations})
         return DraftAnswer(text=text, citations=citations, used=used)

@@ -27,27 +27,27 @@ class StreamBuffer:
     def __init__(self, pass_on: Callable[[str], None]) -> None:
         self._pass_on = pass_on
         self._begin = ""
-        self.open = False
+        self.is_open = False
         """Whether anything was passed on."""
         self.text = ""
         """All that was said."""
 
-    def take(self, piece: str) -> None:
+    def append(self, piece: str) -> None:
         """Take a piece."""
         self.text += piece
-        if self.open:
+        if self.is_open:
             self._pass_on(piece)
             return
         # However it is spelt, and never more of it than the agreed word is long.
         self._begin = (self._begin + _SIGNS.sub("", piece).upper())[: len(_WORD)]
         if not _WORD.startswith(self._begin):
-            self.open = True
+            self.is_open = True
             self._pass_on(self.text)
 
-    def restart(self) -> None:
+    def reset(self) -> None:
         """Forget everything."""
         self._begin = self.text = ""
-        self.open = False
+        self.is_open = False
 
 
 UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
@@ -110,11 +110,11 @@ class ModelWriter:
     ) -> DraftAnswer:
         """Return what the model makes of the passages; interrupted, what it said so far."""
         work = _Work(self._packed(question, page, history))
-        hold = StreamBuffer(listener.token)
+        hold = StreamBuffer(listener.on_token)
         try:
             completion = self._completed(question, work, history, hold, listener)
         except KeyboardInterrupt:
-            if not hold.open:
+            if not hold.is_open:
                 raise
             return _result(work, text=hold.text, refusal=Refusal.LLM_STREAM_ABORTED)
         if prompt.is_declined(completion.text) or not completion.text.strip():
@@ -157,8 +157,8 @@ class ModelWriter:
                     return _ended(completion, work)
                 reason = _CUT_OFF
             work.shift(question, reason)
-            hold.restart()
-            listener.restarted(reason)
+            hold.reset()
+            listener.on_restart(reason)
 
     def _said(
         self, question: str, work: _Work, history: Sequence[Turn], hold: StreamBuffer
@@ -170,7 +170,7 @@ class ModelWriter:
             answer_tokens=work.load.answer_tokens,
             history=history,
         )
-        return self.model.chat(messages, max_tokens=work.load.answer_tokens, on_text=hold.take)
+        return self.model.chat(messages, max_tokens=work.load.answer_tokens, on_text=hold.append)
 
     def _judged(self, text: str, work: _Work) -> DraftAnswer:
         """Return the checked answer, or its refusal when too little of it is supported."""

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kebab.core.answers import Evidence
-from kebab.core.chunks import embed_text
+from kebab.core.chunks import build_embed_text
 from kebab.core.ports import Embedder
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.search.fusion import compute_relative_evidence
@@ -57,7 +57,7 @@ class ScoredSentence:
     passage: Evidence
     start: int
     end: int
-    evidence: float
+    score: float
 
     @property
     def text(self) -> str:
@@ -80,7 +80,7 @@ class _Candidate:
     meaning: float | None = None
 
     @property
-    def evidence(self) -> float:
+    def score(self) -> float:
         """How much speaks for it, all in all."""
         known = WORDS * self.words + PASSAGE * self.standing
         if self.meaning is None:
@@ -111,10 +111,10 @@ def rank_sentences(
         for passage in passages
         for one in _candidates(passage, compute_relative_evidence(passage.score, best), weights)
     ]
-    found.sort(key=lambda one: -one.evidence)
+    found.sort(key=lambda one: -one.score)
     if embedder is not None and embedder.supports(question):
         found = _compared(question, found[:MAX_EMBEDDED], embedder)
-        found.sort(key=lambda one: -one.evidence)
+        found.sort(key=lambda one: -one.score)
     return list(_apart(found, limit))
 
 
@@ -160,23 +160,21 @@ def _compared(question: str, found: Sequence[_Candidate], embedder: Embedder) ->
 
 def _in_context(one: _Candidate) -> str:
     chunk = one.passage.chunk
-    return embed_text(chunk.title, chunk.heading_path, " ".join(one.text.split()))
+    return build_embed_text(chunk.title, chunk.heading_path, " ".join(one.text.split()))
 
 
 def _apart(found: Sequence[_Candidate], limit: int) -> Iterator[ScoredSentence]:
     """Yield the first candidates that are worth it and say something new."""
     said: list[frozenset[str]] = []
     for one in found:
-        if len(said) == limit or one.evidence < _FLOOR * found[0].evidence:
+        if len(said) == limit or one.score < _FLOOR * found[0].score:
             return
         tokens = token_set(one.text)
         if any(_alike(tokens, other) for other in said):
             continue
         said.append(tokens)
         start, end, _ = one.sentence
-        yield ScoredSentence(
-            passage=one.passage, start=start, end=end, evidence=min(1.0, one.evidence)
-        )
+        yield ScoredSentence(passage=one.passage, start=start, end=end, score=min(1.0, one.score))
 
 
 def _alike(tokens: frozenset[str], other: frozenset[str]) -> bool:

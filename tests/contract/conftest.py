@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 
 from kebab.core.answers import AnswerMode, Refusal
-from kebab.store.sqlite.sessions import SqliteConversations
+from kebab.store.sqlite.sessions import SqliteSessionStore
 from tests.fakes.console import Ran, environment, run
-from tests.fakes.conversations import turn
+from tests.fakes.session_store import turn
 from tools.schemas import build_schemas
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,9 +108,9 @@ def chunk(home, kebab):
 @pytest.fixture
 def talk(home):
     """A session of two turns."""
-    kept = SqliteConversations(home / "data" / "kebab", 9)
-    kept.add(turn())
-    kept.add(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
+    kept = SqliteSessionStore(home / "data" / "kebab", 9)
+    kept.add_turn(turn())
+    kept.add_turn(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
 
 
 def _program(*arguments, module=REAL, stdin=b"", **options):

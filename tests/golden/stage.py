@@ -13,11 +13,11 @@ import pytest
 from kebab.core.answers import AnswerMode, Refusal
 from kebab.embed.registry import MINILM
 from kebab.store.sqlite.connection import expected, read_migrations
-from kebab.store.sqlite.sessions import SqliteConversations
+from kebab.store.sqlite.sessions import SqliteSessionStore
 from tests.fakes import tiny_model
 from tests.fakes.console import Ran, environment, run
-from tests.fakes.conversations import turn
 from tests.fakes.ollama import FakeOllama
+from tests.fakes.session_store import turn
 from tests.golden.case import Case
 from tests.golden.normalised import Normaliser
 
@@ -110,7 +110,7 @@ class Stage:
     def words(self) -> None:
         """Notes read without a model, and a session."""
         self._ingest()
-        talk = SqliteConversations(self.home / _DATA, 9)
+        talk = SqliteSessionStore(self.home / _DATA, 9)
         talk.add(turn())
         talk.add(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
 

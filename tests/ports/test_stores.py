@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kebab.core.documents import VectorRow
-from kebab.core.ids import ChunkId, DocId, Key, doc_id, rising
+from kebab.core.ids import ChunkId, DocId, Key, make_doc_id, sort_keys
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
 from kebab.store.lance.table import LanceVectors
@@ -65,7 +65,7 @@ class TestDocuments:
     def test_a_stored_document_is_known_by_its_path(self, library: Library) -> None:
         library.writer.put(document("a.md"))
         known = library.writer.known("notes")["a.md"]
-        assert (known.doc_id, known.recipe) == (doc_id("notes", "a.md"), "recipe-1")
+        assert (known.doc_id, known.recipe) == (make_doc_id("notes", "a.md"), "recipe-1")
         assert library.writer.known("other") == {}
 
     def test_an_inode_of_64_bits_comes_back_unchanged(self, library: Library) -> None:
@@ -91,14 +91,14 @@ class TestDocuments:
         keys = commit_all(library)
         written = library.writer.put(document("a.md", ["one", "two"]))
         assert (written.kept, written.added, written.removed) == (2, 0, 0)
-        assert library.writer.vector_keys() == rising(keys)
+        assert library.writer.vector_keys() == sort_keys(keys)
 
     def test_an_edit_keeps_the_keys_and_vectors_of_other_chunks(self, library: Library) -> None:
         library.writer.put(document("a.md", ["one", "two", "three"]))
         one, two, three = commit_all(library)
         written = library.writer.put(document("a.md", ["zero", "one", "three"]))
         assert (written.kept, written.added, written.removed) == (2, 1, 1)
-        assert library.writer.vector_keys() == rising([one, three])
+        assert library.writer.vector_keys() == sort_keys([one, three])
         assert library.writer.garbage() == [two]
         assert [chunk.text for chunk in library.writer.pending(9)] == ["zero"]
         moved = library.reader().chunks([one])[0]
@@ -108,7 +108,7 @@ class TestDocuments:
     def test_a_key_is_never_given_twice(self, library: Library) -> None:
         library.writer.put(document("a.md", ["one"]))
         (first,) = commit_all(library)
-        library.writer.remove([doc_id("notes", "a.md")])
+        library.writer.remove([make_doc_id("notes", "a.md")])
         library.writer.put(document("a.md", ["one"]))
         assert library.writer.pending(1)[0].key > first
 
@@ -134,7 +134,7 @@ class TestDocuments:
 
     def test_another_document_at_the_same_place_goes(self, library: Library) -> None:
         library.writer.put(document("a.md", ["old text"]))
-        other = document("a.md", ["new text"], doc=doc_id("notes", "a.md", 1))
+        other = document("a.md", ["new text"], doc=make_doc_id("notes", "a.md", 1))
         written = library.writer.put(other)
         assert (written.added, written.removed) == (1, 1)
         assert [known.doc_id for known in library.writer.known("notes").values()] == [other.doc_id]
@@ -161,16 +161,16 @@ class TestDocuments:
         library.writer.put(document("a.md", ["alpha one", "alpha two"]))
         library.writer.put(document("b.md", ["alpha three"]))
         keys = commit_all(library)
-        assert library.writer.remove([doc_id("notes", "a.md")]) == 2
+        assert library.writer.remove([make_doc_id("notes", "a.md")]) == 2
         assert find(library, "alpha") == ["alpha three"]
         assert library.writer.garbage() == keys[:2]
-        assert not library.writer.doc_id_taken(doc_id("notes", "a.md"))
+        assert not library.writer.doc_id_taken(make_doc_id("notes", "a.md"))
         assert library.reader().chunk_count() == 1
 
     def test_removing_one_of_two_equal_files_leaves_the_other(self, library: Library) -> None:
         library.writer.put(document("a.md", ["same"]))
         library.writer.put(document("b.md", ["same"]))
-        library.writer.remove([doc_id("notes", "a.md")])
+        library.writer.remove([make_doc_id("notes", "a.md")])
         assert list(library.writer.known("notes")) == ["b.md"]
 
     def test_sources_are_listed_in_order_and_updated_in_place(self, library: Library) -> None:
@@ -201,14 +201,14 @@ class TestPassages:
         library.writer.put(document("b.md", ["three"]))
         one, two, three = (chunk.key for chunk in library.writer.pending(9))
         assert library.reader().owners([three, one, Key(999)]) == {
-            one: doc_id("notes", "a.md"),
-            three: doc_id("notes", "b.md"),
+            one: make_doc_id("notes", "a.md"),
+            three: make_doc_id("notes", "b.md"),
         }
         assert library.reader().owners([]) == {}
         numbers = library.reader().documents([three, one, two, Key(999)])
         assert numbers.keys() == {one, two, three}
         assert numbers[one] == numbers[two] != numbers[three]
-        assert library.reader().owners([two]) == {two: doc_id("notes", "a.md")}
+        assert library.reader().owners([two]) == {two: make_doc_id("notes", "a.md")}
 
 
 class TestVectorStates:
@@ -246,7 +246,7 @@ class TestVectorStates:
     def test_cleared_garbage_is_forgotten(self, library: Library) -> None:
         library.writer.put(document("a.md", ["one", "two"]))
         one, two = commit_all(library)
-        library.writer.remove([doc_id("notes", "a.md")])
+        library.writer.remove([make_doc_id("notes", "a.md")])
         library.writer.clear_garbage([one])
         assert library.writer.garbage() == [two]
 
@@ -254,9 +254,9 @@ class TestVectorStates:
 class TestRevision:
     CHANGES: tuple[Callable[[Any], object], ...] = (
         lambda writer: writer.put(document("b.md")),
-        lambda writer: writer.remove([doc_id("notes", "a.md")]),
-        lambda writer: writer.touch(doc_id("notes", "a.md"), stamp(8)),
-        lambda writer: writer.put(document("z.md", source="other", doc=doc_id("notes", "a.md"))),
+        lambda writer: writer.remove([make_doc_id("notes", "a.md")]),
+        lambda writer: writer.touch(make_doc_id("notes", "a.md"), stamp(8)),
+        lambda writer: writer.put(document("z.md", source="other", doc=make_doc_id("notes", "a.md"))),
         lambda writer: writer.mark_vectors([Key(1)], "committed", VERSION),
     )
     QUIET: tuple[Callable[[Any], object], ...] = (
@@ -320,7 +320,7 @@ FILTERS = (
     Filters(path_glob="**"),
     Filters(source=("other",)),
     Filters(source=("notes", "other"), path_glob="c.md"),
-    Filters(doc_id=doc_id("notes", "c.md")),
+    Filters(doc_id=make_doc_id("notes", "c.md")),
     Filters(doc_id="0" * 32),
     Filters(since=200),
     Filters(until=200),
@@ -408,7 +408,7 @@ class TestWords:
             "snow": 1,
             "hail": 0,
         }
-        library.writer.remove([doc_id("notes", "b.md")])
+        library.writer.remove([make_doc_id("notes", "b.md")])
         assert library.reader().document_frequency(["rain"]) == {"rain": 1}
 
 
@@ -446,7 +446,7 @@ class TestVectors:
             assert side.cosines(unit(*EAST), [Key(1)]) == {}
             assert side.get([Key(1)]) == {}
             assert side.count() == 0
-        assert index.writer.keys() == rising([])
+        assert index.writer.keys() == sort_keys([])
 
     def test_the_nearest_come_first_with_their_cosine(self, index: Index) -> None:
         index.writer.append([row(1, *NORTH), row(2, 1, 1, 0, 0), row(3, *EAST)])
@@ -494,7 +494,7 @@ class TestVectors:
     def test_a_cleared_index_is_empty_and_can_be_filled_again(self, index: Index) -> None:
         index.writer.append([row(1, *EAST)])
         index.writer.clear()
-        assert (index.writer.keys(), index.reader().count()) == (rising([]), 0)
+        assert (index.writer.keys(), index.reader().count()) == (sort_keys([]), 0)
         index.writer.append([row(2, *NORTH)])
         assert index.reader().nearest(unit(*NORTH), 1) == [(2, 1.0)]
 

@@ -47,7 +47,7 @@ class EditedText:
         growth = (len(edit.text) - (edit.end - edit.start) for edit in ordered)
         self._shifts = [0, *accumulate(growth)]
 
-    def moved(self, span: tuple[int, int]) -> tuple[int, int]:
+    def map_span(self, span: tuple[int, int]) -> tuple[int, int]:
         """Return where a span stands now whose ends lie inside of no edit.
 
         What was inserted at its end belongs to it, what was inserted at its start does not.
@@ -84,12 +84,12 @@ def build_edits(marked: MarkedText, findings: Sequence[ClaimCheck], *, mark: boo
     starts = [one.start for one in marked.markers]
     found: list[Edit] = []
     at = 0
-    good = {ground.marker for one in findings for ground in one.carriers}
+    good = {ground.marker for one in findings for ground in one.supporting}
     for one in findings:
         low, high = (bisect_left(starts, place) for place in one.claim.span)
         found += _strayed(marked.markers[at:low], marked.text, good)
         inner = marked.markers[low:high]
-        if one.carriers:
+        if one.supporting:
             found += _supported(marked.text, one, inner)
         elif mark:
             found += _unsupported(marked.text, one, inner)
@@ -106,7 +106,7 @@ def _strayed(markers: Sequence[MarkerSpan], text: str, good: Collection[int]) ->
 
 def _supported(text: str, finding: ClaimCheck, inner: Sequence[MarkerSpan]) -> Iterator[Edit]:
     """Yield edits that leave a claim with the markers of what carries it."""
-    carriers = [ground.marker for ground in finding.carriers]
+    carriers = [ground.marker for ground in finding.supporting]
     low, high = finding.claim.span
     if not inner:
         place = _stop(text, low, high)
@@ -197,7 +197,7 @@ def check_answer(
     findings = verify_claims(extract_claims(marked), grounds)
     done = EditedText(marked.text, build_edits(marked, findings, mark=policy == "mark"))
     warnings = [*_unknown(marked.unknown, findings), *_doubts(findings), *_silence(findings)]
-    supported = sum(bool(one.carriers) for one in findings)
+    supported = sum(bool(one.supporting) for one in findings)
     return CheckedAnswer(
         text=done.text,
         citations=tuple(_supports(findings, done)),
@@ -211,10 +211,10 @@ def _supports(findings: Sequence[ClaimCheck], done: EditedText) -> Iterator[Supp
     """Yield each quote once with all that it carries, by marker and place."""
     found: dict[tuple[int, int, int], tuple[Quote, list[tuple[int, int]]]] = {}
     for one in findings:
-        for ground in one.carriers:
-            quoted = select_quote(one.said, ground)
+        for ground in one.supporting:
+            quoted = select_quote(one.parsed, ground)
             key = (ground.marker, quoted.start, quoted.end)
-            found.setdefault(key, (quoted, []))[1].append(done.moved(one.claim.span))
+            found.setdefault(key, (quoted, []))[1].append(done.map_span(one.claim.span))
     for (marker, _, _), (quoted, spans) in sorted(found.items()):
         yield SupportingQuote(marker=marker, quote=quoted, spans=tuple(spans))
 
@@ -241,7 +241,7 @@ def _unknown(
 def _doubts(findings: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
     """Yield warnings of claims that nothing carries, and of markers that carry nothing."""
     for one in findings:
-        for caveat, marker, message in one.doubts:
+        for caveat, marker, message in one.warnings:
             yield AnswerWarning(
                 code=caveat.value, message=message, marker=marker, span=one.claim.span
             )
@@ -259,5 +259,5 @@ def _silence(findings: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
 
 
 def _moved(warning: AnswerWarning, done: EditedText) -> AnswerWarning:
-    span = done.moved(warning.span) if warning.span else None
+    span = done.map_span(warning.span) if warning.span else None
     return structs.replace(warning, span=span)

@@ -104,12 +104,12 @@ class FactIndex:
     def missing(self, claimed: Facts) -> Iterator[str]:
         """Yield the facts of a claim that are not here, as they stand in it."""
         for one in claimed.quantities:
-            if not self._amounts.hold(one):
+            if not self._amounts.contains(one):
                 yield _counted(claimed.text, one)
         for read in claimed.dates:
             if not any(map(self._dated, read)):
                 yield claimed.text[read[0].start : read[0].end].strip()
-        yield from (one.text[:_SHOWN] for one in claimed.names if not self._names.hold(one))
+        yield from (one.text[:_SHOWN] for one in claimed.names if not self._names.contains(one))
         for quotation in claimed.quotations:
             if not is_verbatim(quotation, self._folded):
                 yield f'"{quotation[:_SHOWN]}"'
@@ -121,12 +121,12 @@ class FactIndex:
         same = [said for said in self._dates if said.month == claimed.month]
         day = claimed.day is None or any(
             claimed.day == said.day
-            or (said.day is not None and self._amounts.holds(str(claimed.day)))
+            or (said.day is not None and self._amounts.contains_number(str(claimed.day)))
             for said in same
         )
         year = claimed.year is None or any(
             claimed.year == said.year
-            or (said.year is None and self._amounts.holds(str(claimed.year)))
+            or (said.year is None and self._amounts.contains_number(str(claimed.year)))
             for said in same
         )
         return bool(same) and day and year

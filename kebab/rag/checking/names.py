@@ -96,7 +96,7 @@ class NameIndex:
             if word[0].isupper():
                 self._stems.setdefault(word[:_LEAST_STEM].lower(), set()).add(word.lower())
 
-    def hold(self, name: Name) -> bool:
+    def contains(self, name: Name) -> bool:
         """Return whether a name occurs, as it stands, in other inflexion, or as an adjective."""
         here = [token in self._tokens for token in tokenize(name.text)]
         if name.literal or _LOAN.fullmatch(name.text):

@@ -39,7 +39,7 @@ class Polarity:
     """The tokens that sentences deny, each with its word, and those that they do not."""
 
     denied: Mapping[str, str]
-    said: Collection[str]
+    affirmed: Collection[str]
 
 
 def compute_polarity(sentences: Iterable[str]) -> Polarity:
@@ -64,7 +64,7 @@ def _only_denied(here: Polarity, there: Polarity) -> list[str]:
     return [
         word
         for token, word in here.denied.items()
-        if token not in here.said and token in there.said and token not in there.denied
+        if token not in here.affirmed and token in there.affirmed and token not in there.denied
     ]
 
 

@@ -226,7 +226,7 @@ class QuantityIndex:
         """Add a number of any unit."""
         self._units.setdefault(value, set()).add(None)
 
-    def hold(self, claimed: Quantity) -> bool:
+    def contains(self, claimed: Quantity) -> bool:
         """Return whether a quantity occurs, in an agreeing unit, or as its parts."""
         found = any(
             are_compatible_units(claimed.unit, unit)
@@ -235,7 +235,7 @@ class QuantityIndex:
         )
         return found or bool(claimed.parts and all(one in self._units for one in claimed.parts))
 
-    def holds(self, value: str) -> bool:
+    def contains_number(self, value: str) -> bool:
         """Return whether a number occurs, in whatever unit."""
         return value in self._units
 

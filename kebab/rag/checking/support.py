@@ -61,11 +61,11 @@ class ParsedClaim:
     facts: Facts
     words: Mapping[str, tuple[str, ...]]
     terms: tuple[str, ...]
-    written: WrittenForm
+    written_form: WrittenForm
     polarity: Polarity
 
     @property
-    def least(self) -> float:
+    def min_share(self) -> float:
         """The share of its key terms that must be found."""
         if len(self.terms) <= _FEW and not self.facts.count:
             return 1.0
@@ -99,7 +99,7 @@ class IndexedEvidence:
             frozenset(tokenize(normalize_punctuation(passage.text[start:end])))
             for start, end in self.spans
         ]
-        self.written = detect_written_form(passage.text)
+        self.written_form = detect_written_form(passage.text)
         self._record = FactIndex(whole, self.tokens)
         self._records: dict[int, FactIndex] = {}
         self.polarity = compute_polarity(
@@ -115,14 +115,14 @@ class IndexedEvidence:
         """Return the facts of a claim that are not here."""
         return list(self._record.missing(claimed))
 
-    def lacking(self, claimed: Facts, sentence: int) -> list[str]:
+    def find_missing_in_sentence(self, claimed: Facts, sentence: int) -> list[str]:
         """Return the facts of a claim that are not in one sentence, by its index."""
         if sentence not in self._records:
             text = self.passage.text[slice(*self.spans[sentence])]
             self._records[sentence] = FactIndex(text, self.sentences[sentence])
         return list(self._records[sentence].missing(claimed))
 
-    def likest(self, terms: Sequence[str]) -> tuple[float, str]:
+    def find_best_sentence(self, terms: Sequence[str]) -> tuple[float, str]:
         """Return the largest share that one sentence holds, and that sentence."""
         shares = [compute_share(terms, tokens) for tokens in self.sentences]
         best = max(range(len(shares)), key=shares.__getitem__)
@@ -138,12 +138,12 @@ def check_support(claim: ParsedClaim, grounds: Sequence[IndexedEvidence]) -> Sup
     """Return whether passages, one or several together, carry a claim."""
     lacking = [one.missing(claim.facts) for one in grounds]
     missing = [one for one in lacking[0] if all(one in other for other in lacking[1:])]
-    alike = [one for one in grounds if may_share_words(claim.written, one.written)]
+    alike = [one for one in grounds if may_share_words(claim.written_form, one.written_form)]
     if not alike:
         return _apart(missing, grounds)
     held = frozenset().union(*(one.tokens for one in alike))
     found = compute_share(claim.terms, held)
-    if found < claim.least:
+    if found < claim.min_share:
         missing += [one for one in _words(claim, held) if one not in missing]
     if missing:
         reason = f"not in {_called(grounds)}: {format_missing(missing)}"
@@ -187,7 +187,9 @@ def _denied(claim: ParsedClaim, grounds: Sequence[IndexedEvidence]) -> str | Non
 
     The likest sentence is asked, and all of each passage, for `it` may stand for what is meant.
     """
-    like, sentence = max((one.likest(claim.terms) for one in grounds), key=lambda one: one[0])
+    like, sentence = max(
+        (one.find_best_sentence(claim.terms) for one in grounds), key=lambda one: one[0]
+    )
     theirs = [compute_polarity([normalize_punctuation(sentence)])] if like >= _LIKE else []
     theirs += [one.polarity for one in grounds]
     odd = (find_contradiction(claim.polarity, other) for other in theirs)
@@ -225,7 +227,7 @@ def select_quote(claim: ParsedClaim, ground: IndexedEvidence) -> Quote:
 def _weight(claim: ParsedClaim, ground: IndexedEvidence, *indexes: int) -> float:
     """Return how much of a claim some sentences hold."""
     tokens = frozenset().union(*(ground.sentences[index] for index in indexes))
-    lacking = [set(ground.lacking(claim.facts, index)) for index in indexes]
+    lacking = [set(ground.find_missing_in_sentence(claim.facts, index)) for index in indexes]
     held = claim.facts.count - len(set.intersection(*lacking))
     return sum(term in tokens for term in claim.terms) + _FACT * held
 

@@ -43,9 +43,9 @@ class ClaimCheck:
     """A claim, the passages that carry it (none: it is unsupported), and what is odd about it."""
 
     claim: Claim
-    said: ParsedClaim
-    carriers: tuple[IndexedEvidence, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    parsed: ParsedClaim
+    supporting: tuple[IndexedEvidence, ...] = ()
+    warnings: tuple[Doubt, ...] = ()
 
 
 def verify_claims(
@@ -64,7 +64,7 @@ def verify_claims(
             found.append(_cited(claim, [grounds[marker] for marker in claim.markers]))
         else:
             found.append(_uncited(claim, grounds, near))
-        near = frozenset(one.marker for one in found[-1].carriers) or near
+        near = frozenset(one.marker for one in found[-1].supporting) or near
     return found
 
 
@@ -79,7 +79,7 @@ def _cited(claim: Claim, cited: Sequence[IndexedEvidence]) -> ClaimCheck:
         return ClaimCheck(claim, words, tuple(_needed(words, cited)))
     marker = cited[0].marker if len(cited) == 1 else None
     return ClaimCheck(
-        claim, words, doubts=((WarningCode.UNSUPPORTED_CLAIM, marker, verdict.reason or ""),)
+        claim, words, warnings=((WarningCode.UNSUPPORTED_CLAIM, marker, verdict.reason or ""),)
     )
 
 
@@ -128,7 +128,9 @@ def _uncited(
     if able:
         best = max(able, key=lambda pair: (pair[1].share, pair[0].marker in near))
         return ClaimCheck(claim, words, (best[0],))
-    return ClaimCheck(claim, words, doubts=((WarningCode.UNCITED_CLAIM, None, _nowhere(verdicts)),))
+    return ClaimCheck(
+        claim, words, warnings=((WarningCode.UNCITED_CLAIM, None, _nowhere(verdicts)),)
+    )
 
 
 def _carries(words: ParsedClaim, verdict: SupportCheck) -> bool:

@@ -6,8 +6,8 @@ import pytest
 from kebab.app.context import SystemClock
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, ReadOnly
-from tests.fakes.conversations import turn
 from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.session_store import turn
 
 
 def test_a_context_creates_nothing_by_being_built(desk):
@@ -82,18 +82,18 @@ def test_nothing_is_remembered_when_nothing_may_be_written(desk):
 
 def test_turns_are_kept_up_to_the_limit_of_the_settings(desk):
     desk.ingest()
-    kept = desk.context(ask__history_turns=2).conversations
+    kept = desk.context(ask__history_turns=2).session_store
 
-    assert [kept.add(turn()) for _ in range(4)] == [0, 1, 2, 3]
-    assert len(kept.turns("talk")) == 2
+    assert [kept.add_turn(turn()) for _ in range(4)] == [0, 1, 2, 3]
+    assert len(kept.list_turns("talk")) == 2
 
 
 def test_no_turn_is_kept_when_nothing_may_be_written(desk):
     desk.ingest()
 
     with pytest.raises(ReadOnly):
-        desk.context(read_only=True).conversations.add(turn())
-    assert desk.context().conversations.turns("talk") == []
+        desk.context(read_only=True).session_store.add_turn(turn())
+    assert desk.context().session_store.list_turns("talk") == []
 
 
 def test_a_reader_needs_a_database(desk):

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.sessions import list_sessions, named, remove_sessions, show_session
+from kebab.app.sessions import list_sessions, parse_session_name, remove_sessions, show_session
 from kebab.core.answers import AnswerMode, Refusal
 from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly
 from kebab.wire.ask import (
@@ -11,7 +11,7 @@ from kebab.wire.ask import (
     SessionTranscript,
 )
 from kebab.wire.library import NotFound
-from tests.fakes.conversations import turn
+from tests.fakes.session_store import turn
 
 USES = {
     "list": list_sessions,
@@ -24,9 +24,9 @@ USES = {
 def talks(desk):
     """A desk with two sessions."""
     desk.ingest()
-    kept = desk.context().conversations
-    kept.add(turn("garden", "when to prune?", created=0.0))
-    kept.add(turn("backups", "how to restore?", created=60.0))
+    kept = desk.context().session_store
+    kept.add_turn(turn("garden", "when to prune?", created=0.0))
+    kept.add_turn(turn("backups", "how to restore?", created=60.0))
     refused = turn(
         "backups",
         "and on Fridays?",
@@ -37,7 +37,7 @@ def talks(desk):
         model=None,
         created=3600.0,
     )
-    kept.add(refused)
+    kept.add_turn(refused)
     return desk
 
 
@@ -58,7 +58,7 @@ def names(desk):
     ],
 )
 def test_a_name_is_brought_to_one_form(text, name):
-    assert named(text) == name
+    assert parse_session_name(text) == name
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_name_is_brought_to_one_form(text, name):
 )
 def test_what_is_no_name_is_refused(text, cause):
     with pytest.raises(InvalidInput) as caught:
-        named(text)
+        parse_session_name(text)
 
     assert caught.value.field == "$.session"
     assert cause in caught.value.cause
@@ -199,7 +199,7 @@ def test_cursors_stay_valid_over_a_turn(desk):
         desk.write(f"{number}.md", f"the cat number {number}\n")
     desk.ingest()
     page = desk.search("cat", limit=2)
-    desk.context().conversations.add(turn())
+    desk.context().session_store.add_turn(turn())
 
     assert page.next_cursor is not None
     assert len(desk.search("cat", limit=2, cursor=page.next_cursor).hits) == 2

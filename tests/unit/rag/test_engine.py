@@ -17,13 +17,13 @@ class Listening:
     def __init__(self):
         self.heard = []
 
-    def retrieved(self, found):
+    def on_retrieved(self, found):
         self.heard.append(found)
 
-    def token(self, text):
+    def on_token(self, text):
         self.heard.append(text)
 
-    def restarted(self, reason):
+    def on_restart(self, reason):
         self.heard.append(reason)
 
 

@@ -7,13 +7,13 @@ from kebab.text.sentences import find_sentence_spans
 from tests.fakes.evidence import stored
 
 
-def picked(text, *which, key=1, evidence=0.5, **fields):
+def picked(text, *which, key=1, score=0.5, **fields):
     """Return the sentences of a note that are counted."""
     chunk = stored(text, key, **fields)
     passage = Evidence(marker=key, chunk=chunk, text=text)
     spans = find_sentence_spans(text)
     return [
-        ScoredSentence(passage=passage, start=spans[at][0], end=spans[at][1], evidence=evidence)
+        ScoredSentence(passage=passage, start=spans[at][0], end=spans[at][1], score=score)
         for at in which
     ]
 
@@ -40,9 +40,9 @@ def test_several_quotes_are_a_list_and_every_span_holds_its_quote():
 
 def test_the_best_document_comes_first_and_keeps_its_order():
     note = {"doc_id": "a" * 32}
-    later = picked("Zeta late.", 0, key=3, ordinal=2, evidence=0.9, **note)
-    early = picked("Alpha early.", 0, key=4, ordinal=1, evidence=0.2, **note)
-    other = picked("Other one.", 0, key=5, evidence=0.6)
+    later = picked("Zeta late.", 0, key=3, ordinal=2, score=0.9, **note)
+    early = picked("Alpha early.", 0, key=4, ordinal=1, score=0.2, **note)
+    other = picked("Other one.", 0, key=5, score=0.6)
     text, _ = format_quotes([*other, *later, *early])
     assert text == '- "Alpha early." [1]\n- "Zeta late." [2]\n- "Other one." [3]'
 

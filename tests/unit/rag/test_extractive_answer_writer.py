@@ -11,13 +11,13 @@ class Listening:
     def __init__(self):
         self.tokens = []
 
-    def retrieved(self, found):
+    def on_retrieved(self, found):
         """Take no notice."""
 
-    def token(self, text):
+    def on_token(self, text):
         self.tokens.append(text)
 
-    def restarted(self, reason):
+    def on_restart(self, reason):
         """Take no notice."""
 
 

@@ -20,13 +20,13 @@ class Listening:
         self.tokens = []
         self.restarts = []
 
-    def retrieved(self, found):
+    def on_retrieved(self, found):
         """Take no notice."""
 
-    def token(self, text):
+    def on_token(self, text):
         self.tokens.append(text)
 
-    def restarted(self, reason):
+    def on_restart(self, reason):
         self.restarts.append(reason)
 
 

@@ -8,7 +8,7 @@ def shown(*pieces):
     seen: list[str] = []
     hold = StreamBuffer(seen.append)
     for piece in pieces:
-        hold.take(piece)
+        hold.append(piece)
     return seen, hold.text
 
 
@@ -51,19 +51,19 @@ def test_what_follows_the_agreed_word_is_held_back_too():
 
 def test_it_is_known_whether_anything_was_shown():
     hold = StreamBuffer(lambda _: None)
-    hold.take("NOT")
-    assert not hold.open
+    hold.append("NOT")
+    assert not hold.is_open
 
-    hold.take("hing")
-    assert hold.open
+    hold.append("hing")
+    assert hold.is_open
 
 
 def test_after_a_restart_the_next_words_are_held_back_again():
     seen: list[str] = []
     hold = StreamBuffer(seen.append)
-    hold.take("Backups")
-    hold.restart()
-    hold.take(NOT_IN_NOTES)
+    hold.append("Backups")
+    hold.reset()
+    hold.append(NOT_IN_NOTES)
 
     assert seen == ["Backups"]
     assert hold.text == NOT_IN_NOTES

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
-from kebab.rag import prompt
+from kebab.rag import PROMPT_VERSION, prompt
 from kebab.rag.evidence import estimate_evidence_tokens
 from kebab.rag.prompt import (
     NOT_IN_NOTES,
@@ -19,7 +19,6 @@ from kebab.rag.prompt import (
     is_declined,
 )
 from kebab.rag.tokens import estimate_tokens
-from kebab.rag.version import VERSION
 from kebab.text.language import Language, detect_question_language
 from tests.fakes.evidence import stored
 
@@ -75,14 +74,14 @@ def golden():
 
 
 def test_the_prompt_is_the_one_that_its_version_names():
-    assert golden() == (CASES / f"{VERSION}.txt").read_text(encoding="utf-8")
+    assert golden() == (CASES / f"{PROMPT_VERSION}.txt").read_text(encoding="utf-8")
 
 
 def test_constant_parts_do_not_change_without_a_new_version():
     recorded = json.loads((CASES / "digests.json").read_text(encoding="utf-8"))
     constant = f"{prompt.RULES}\0{prompt.REMINDER}"
 
-    assert recorded[VERSION] == sha256(constant.encode()).hexdigest()
+    assert recorded[PROMPT_VERSION] == sha256(constant.encode()).hexdigest()
 
 
 def test_what_never_changes_stands_first():

@@ -69,7 +69,7 @@ def test_sentences_are_where_they_say():
     cut = Evidence(marker=1, chunk=chunk, text=note, start=10, score=0.6)
     (one,) = rank_sentences("restore a snapshot", [cut], ASKED, None, 1)
     assert chunk.text[one.start : one.end] == one.text == "A snapshot is read\n  at once."
-    assert 0 < one.evidence <= 1
+    assert 0 < one.score <= 1
 
 
 def test_what_a_passage_does_not_show_whole_is_not_quoted():
@@ -130,11 +130,11 @@ def test_meaning_finds_what_other_words_say():
 def test_evidence_weighs_words_meaning_and_the_place_of_the_passage():
     best, text = passage("Unrelated.", score=0.8), "A restore reads the snapshot."
     by_words = {
-        one.text: one.evidence
+        one.text: one.score
         for one in rank_sentences("q", [best, passage(text, 2, 0.4)], ASKED, None, 2)
     }
     found = rank_sentences("q", [best, passage(text, 2, 0.4)], ASKED, Meaning("restore"), 2)
-    by_meaning = {one.text: one.evidence for one in found}
+    by_meaning = {one.text: one.score for one in found}
     place = compute_relative_evidence(0.4, 0.8)
 
     assert by_words[text] == pytest.approx((0.25 + 0.25 * place) / 0.5)

@@ -8,13 +8,16 @@ def test_edits_change_their_stretches_and_move_the_rest():
     done = EditedText("one two three", [Edit(4, 7, "2"), Edit(13, 13, "!"), Edit(0, 0, "> ")])
 
     assert done.text == "> one 2 three!"
-    assert [done.text[slice(*done.moved(span))] for span in [(0, 3), (8, 13)]] == ["one", "three!"]
+    assert [done.text[slice(*done.map_span(span))] for span in [(0, 3), (8, 13)]] == [
+        "one",
+        "three!",
+    ]
 
 
 def test_without_edits_nothing_moves():
     done = EditedText("text", [])
 
-    assert (done.text, done.moved((1, 3))) == ("text", (1, 3))
+    assert (done.text, done.map_span((1, 3))) == ("text", (1, 3))
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3), st.text(max_size=3)), max_size=6))
@@ -28,6 +31,6 @@ def test_what_lies_between_edits_is_found_again(steps):
     done = EditedText(text, edits)
 
     for (start, end), edit in zip(spans, edits, strict=True):
-        low, _ = done.moved((start, end))
+        low, _ = done.map_span((start, end))
         assert done.text[low:].startswith(text[start:end])
         assert done.text[low + end - start :].startswith(edit.text)

@@ -15,7 +15,7 @@ def held(claim, passage):
     text = normalize_punctuation(passage)
     return all(
         map(
-            NameIndex(text, frozenset(tokenize(text))).hold,
+            NameIndex(text, frozenset(tokenize(text))).contains,
             find_names(normalize_punctuation(claim)),
         )
     )

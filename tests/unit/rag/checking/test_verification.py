@@ -20,7 +20,9 @@ def grounds(*texts):
 
 def judged(text, *markers, among=(PUMP, BACKUP, AGAIN)):
     (found,) = verify_claims([Claim(0, len(text), text, markers)], grounds(*among))
-    return [one.marker for one in found.carriers], [(doubt[0], doubt[1]) for doubt in found.doubts]
+    return [one.marker for one in found.supporting], [
+        (doubt[0], doubt[1]) for doubt in found.warnings
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ def test_of_equal_passages_the_one_cited_before_is_taken():
 
     found = verify_claims(claims, grounds(PUMP, BACKUP, AGAIN))
 
-    assert [[one.marker for one in each.carriers] for each in found] == [[3], [3]]
+    assert [[one.marker for one in each.supporting] for each in found] == [[3], [3]]
 
 
 def test_nothing_is_cited_for_a_claim_that_cannot_be_compared():
@@ -80,7 +82,7 @@ def test_without_passages_nothing_is_carried():
 def test_why_no_passage_carries_a_claim_is_said_by_the_nearest():
     (found,) = verify_claims([Claim(0, 1, "A start takes 50 minutes.", ())], grounds(PUMP, BACKUP))
 
-    assert found.doubts[0][2] == "cites nothing, and in no passage: 50 minutes"
+    assert found.warnings[0][2] == "cites nothing, and in no passage: 50 minutes"
 
 
 def test_a_contradiction_of_an_uncited_claim_is_said():
@@ -88,4 +90,4 @@ def test_a_contradiction_of_an_uncited_claim_is_said():
         [Claim(0, 1, "The heat pump was not installed in Berlin.", ())], grounds(PUMP)
     )
 
-    assert found.doubts[0][2] == "cites nothing, and passage 1 says otherwise: installed"
+    assert found.warnings[0][2] == "cites nothing, and passage 1 says otherwise: installed"

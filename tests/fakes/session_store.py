@@ -1,4 +1,4 @@
-"""Sessions in memory: public twin of `kebab.store.sqlite.sessions.SqliteConversations`."""
+"""Sessions in memory: public twin of `kebab.store.sqlite.sessions.SqliteSessionStore`."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,25 +25,25 @@ def turn(session: str = "talk", question: str = "how?", **changes: Any) -> Turn:
 
 
 @dataclass
-class MemoryConversations:
-    """`Conversations` that last as long as the object."""
+class MemorySessionStore:
+    """`SessionStore` that last as long as the object."""
 
     limit: int = 200
     kept: dict[str, list[Turn]] = field(default_factory=dict)
 
-    def turns(self, session: str, last: int | None = None) -> list[Turn]:
+    def list_turns(self, session: str, last: int | None = None) -> list[Turn]:
         """Return the turns of a session in order, or only the last ones."""
         found = self.kept.get(session, [])
         return found[max(0, len(found) - last) :] if last is not None else list(found)
 
-    def add(self, turn: Turn) -> int:
+    def add_turn(self, turn: Turn) -> int:
         """Remember a turn and return its index."""
         before = self.kept.get(turn.session, [])
         index = before[-1].index + 1 if before else 0
         self.kept[turn.session] = [*before, replace(turn, index=index)][-self.limit :]
         return index
 
-    def sessions(self) -> list[StoredSession]:
+    def list_sessions(self) -> list[StoredSession]:
         """Return every session, the one used last first."""
         found = [
             StoredSession(
@@ -57,6 +57,6 @@ class MemoryConversations:
         ]
         return sorted(found, key=lambda one: (-one.updated, one.name))
 
-    def forget(self, session: str) -> int:
+    def delete_session(self, session: str) -> int:
         """Forget a session and return how many turns went."""
         return len(self.kept.pop(session, []))

@@ -1,0 +1,142 @@
+"""The conformance suite of the port `SessionStore`: the fake and the adapter run it."""
+
+from dataclasses import replace
+
+import pytest
+
+from kebab.core.answers import AnswerMode, Refusal, StoredSession
+from kebab.store.sqlite.connection import open_writer
+from kebab.store.sqlite.sessions import SqliteSessionStore
+from tests.fakes.session_store import MemorySessionStore, turn
+
+LIMIT = 3
+HOSTILE = "a\0b\x1b[2J\u202e\u2028\r\n'; DROP TABLE turns; --" + "아주 긴 " * 20_000
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def session_store(request, tmp_path):
+    if request.param == "memory":
+        return MemorySessionStore(LIMIT)
+    open_writer(tmp_path).close()
+    return SqliteSessionStore(tmp_path, LIMIT)
+
+
+def asked(session_store, session, *questions, at=1.0):
+    return [
+        session_store.add_turn(turn(session, question, created=at + number))
+        for number, question in enumerate(questions)
+    ]
+
+
+def questions(turns):
+    return [one.question for one in turns]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        turn(),
+        turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None),
+        turn(question="백업은 어떻게 해?", answer="", created=1_700_000_000.123),
+        turn(session="e\u0301 'x'", question=HOSTILE, standalone=HOSTILE, answer=HOSTILE),
+    ],
+    ids=["answer", "refusal", "korean", "hostile"],
+)
+def test_a_turn_comes_back_as_it_was_but_for_its_index(session_store, said):
+    index = session_store.add_turn(replace(said, index=77))
+
+    assert index == 0
+    assert session_store.list_turns(said.session) == [replace(said, index=0)]
+
+
+@pytest.mark.parametrize("refusal", Refusal)
+@pytest.mark.parametrize("mode", AnswerMode)
+def test_every_outcome_can_be_remembered(session_store, refusal, mode):
+    session_store.add_turn(turn(refusal=refusal, mode=mode))
+
+    (found,) = session_store.list_turns("talk")
+    assert (found.refusal, found.mode) == (refusal, mode)
+    assert isinstance(found.refusal, Refusal)
+
+
+def test_turns_come_in_the_order_in_which_they_were_added(session_store):
+    assert asked(session_store, "talk", "one", "two", "three") == [0, 1, 2]
+    session_store.add_turn(turn("other"))
+
+    assert questions(session_store.list_turns("talk")) == ["one", "two", "three"]
+    assert [one.index for one in session_store.list_turns("talk")] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [(0, []), (1, ["three"]), (2, ["two", "three"]), (9, ["one", "two", "three"])],
+)
+def test_only_the_last_turns_can_be_asked_for(session_store, last, expected):
+    asked(session_store, "talk", "one", "two", "three")
+
+    assert questions(session_store.list_turns("talk", last)) == expected
+
+
+def test_an_unknown_session_has_no_turns(session_store):
+    session_store.add_turn(turn("talk"))
+
+    assert session_store.list_turns("Talk") == []
+    assert session_store.list_turns("tal") == []
+
+
+def test_the_oldest_turns_beyond_the_limit_go_and_indexes_go_on(session_store):
+    session_store.add_turn(turn("other"))
+    assert asked(session_store, "talk", *"abcde") == [0, 1, 2, 3, 4]
+
+    assert [(one.index, one.question) for one in session_store.list_turns("talk")] == [
+        (2, "c"),
+        (3, "d"),
+        (4, "e"),
+    ]
+    assert len(session_store.list_turns("other")) == 1
+
+
+def test_sessions_are_listed_with_the_one_used_last_first(session_store):
+    asked(session_store, "old", "one", "two", at=10)
+    asked(session_store, "new", "three", at=50)
+    asked(session_store, "old", "four", at=90)
+
+    assert session_store.list_sessions() == [
+        StoredSession(name="old", turns=3, first_question="one", created=10, updated=90),
+        StoredSession(name="new", turns=1, first_question="three", created=50, updated=50),
+    ]
+
+
+def test_sessions_used_at_the_same_time_are_listed_by_name(session_store):
+    for name in ("b", "가", "B", "a"):
+        session_store.add_turn(turn(name))
+
+    assert [one.name for one in session_store.list_sessions()] == ["B", "a", "b", "가"]
+
+
+def test_the_first_question_is_the_oldest_that_is_remembered(session_store):
+    asked(session_store, "talk", *"abcde")
+
+    (found,) = session_store.list_sessions()
+    assert (found.turns, found.first_question, found.created, found.updated) == (3, "c", 3, 5)
+
+
+def test_a_forgotten_session_is_gone_and_begins_anew(session_store):
+    asked(session_store, "talk", "one", "two")
+    session_store.add_turn(turn("other"))
+
+    assert session_store.delete_session("talk") == 2
+    assert session_store.list_turns("talk") == []
+    assert [one.name for one in session_store.list_sessions()] == ["other"]
+    assert session_store.add_turn(turn("talk")) == 0
+
+
+def test_forgetting_what_is_not_there_forgets_nothing(session_store):
+    session_store.add_turn(turn("talk"))
+
+    assert session_store.delete_session("Talk") == 0
+    assert len(session_store.list_sessions()) == 1
+
+
+def test_at_first_there_is_no_session(session_store):
+    assert session_store.list_sessions() == []
