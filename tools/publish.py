@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kebab.cli.reference import commands_table, reference_page
-from kebab.config.template import table as settings_table
+from kebab.config.template import build_settings_table as settings_table
 from tools.bindings import build_bindings
+from tools.cli_reference import build_commands_table, build_reference_page
 from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
 from tools.schemas import build_schemas
 
@@ -27,7 +27,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
     for name, schema in build_schemas().items():
         yield _WIRE / "v1" / f"{name}.schema.json", _format_json(schema)
     yield _WIRE / "errors.md", render_errors_page()
-    yield _WIRE / "cli.md", reference_page()
+    yield _WIRE / "cli.md", build_reference_page()
     for name, text in build_bindings().items():
         yield _WIRE / "v1" / "bindings" / name, text
     yield _LOCK, _format_json(build_lock())
@@ -79,7 +79,7 @@ def _find_orphans(wanted: dict[Path, str]) -> list[Path]:
 
 
 def _fill_readme(text: str) -> str:
-    blocks = {"commands": commands_table(), "settings": settings_table()}
+    blocks = {"commands": build_commands_table(), "settings": settings_table()}
     return _BLOCK.sub(lambda found: f"{found[1]}{blocks[found[2]]}\n{found[3]}", text)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Signal
 from kebab.wire.docstrings import field_docstrings
-from kebab.wire.forms import every_form, name_of
+from kebab.wire.forms import list_records, get_schema_name
 from kebab.wire.record import Reply, Request
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,14 +27,14 @@ def build_schemas() -> dict[str, Schema]:
     """Return every schema by its name, `citation.v1` included."""
     from kebab.wire.citation import Citation
 
-    schemas = {str(name_of(form)): build_schema(form) for form in every_form()}
+    schemas = {str(get_schema_name(form)): build_schema(form) for form in list_records()}
     schemas["citation.v1"] = _build_document("citation.v1", Citation, _collect_parts(Citation))
     return dict(sorted(schemas.items()))
 
 
 def build_schema(form: type[Struct]) -> Schema:
     """Return the schema of one wire object; a reply requires its envelope."""
-    schema = _build_document(str(name_of(form)), form, _collect_parts(form))
+    schema = _build_document(str(get_schema_name(form)), form, _collect_parts(form))
     if issubclass(form, Reply):
         schema["required"] = _ENVELOPE
     return schema
@@ -89,9 +89,9 @@ def _describe(schema: Schema, form: type[Struct]) -> None:
     tag = form.__struct_config__
     if tag.tag_field and not issubclass(form, Request):
         schema["required"] = sorted({*schema.get("required", []), tag.tag_field})
-    if name_of(form) == "error.v1":
-        schema["properties"]["code"]["enum"] = list(catalog())
-        schema["allOf"] = [_build_rule(code, signal) for code, signal in catalog().items()]
+    if get_schema_name(form) == "error.v1":
+        schema["properties"]["code"]["enum"] = list(build_catalog())
+        schema["allOf"] = [_build_rule(code, signal) for code, signal in build_catalog().items()]
 
 
 def _build_rule(code: str, signal: type[Signal]) -> Schema:

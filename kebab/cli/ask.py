@@ -105,16 +105,16 @@ def choose_answer_display(
     canvas = create_canvas(channels.err, context.flags.color)
     if not canvas.live:
         return AnswerLog(channels.err, status)
-    return LiveAnswer(channels.err, canvas, status, shows_text=channels.out.terminal)
+    return LiveAnswer(channels.err, canvas, status, shows_text=channels.out.is_terminal)
 
 
 def print_answer(context: CommandContext, reply: Answer) -> Exit:
     """Print an answer; when stdout is no terminal, its notes go to stderr."""
-    from kebab.cli.render.answer import draw, notes
+    from kebab.cli.render.answer import render_answer, render_notes
     from kebab.cli.render.canvas import create_canvas
 
-    status = context.print_reply(reply, draw, find_exit_status(reply))
-    if not context.flags.machine and not context.channels.out.terminal:
+    status = context.print_reply(reply, render_answer, find_exit_status(reply))
+    if not context.flags.machine and not context.channels.out.is_terminal:
         canvas = create_canvas(context.channels.err, context.flags.color)
-        context.channels.err.write("".join(f"{line}\n" for line in notes(reply, canvas)))
+        context.channels.err.write("".join(f"{line}\n" for line in render_notes(reply, canvas)))
     return status

@@ -14,20 +14,20 @@ from typing import NamedTuple
 _STANDARD = (0, 1, 2)
 
 
-class Channel:
+class OutputChannel:
     """One output without a buffer, so an exit never cuts a line.
 
-    When writing to an `expendable` output fails, the text is dropped and the work goes on.
+    When writing to an `best_effort` output fails, the text is dropped and the work goes on.
     """
 
-    def __init__(self, descriptor: int, name: str, *, expendable: bool = False) -> None:
+    def __init__(self, descriptor: int, name: str, *, best_effort: bool = False) -> None:
         self.descriptor = descriptor
         self.name = name
-        self.expendable = expendable
+        self.best_effort = best_effort
         self._lock = threading.RLock()
 
     @property
-    def terminal(self) -> bool:
+    def is_terminal(self) -> bool:
         """Whether it is a terminal."""
         return os.isatty(self.descriptor)
 
@@ -67,26 +67,29 @@ class Channel:
         except BrokenPipeError:
             raise
         except OSError as fault:
-            if self.expendable:
+            if self.best_effort:
                 return len(data)
-            from kebab.errors.system import refusal
+            from kebab.errors.system import build_io_error
 
-            raise refusal(fault, "write", self.name) from fault
+            raise build_io_error(fault, "write", self.name) from fault
 
 
-class Channels(NamedTuple):
+class OutputChannels(NamedTuple):
     """The channel of results, and that of everything else."""
 
-    out: Channel
-    err: Channel
+    out: OutputChannel
+    err: OutputChannel
 
 
-def open_channels() -> Channels:
+def open_channels() -> OutputChannels:
     """Duplicate descriptors 1 and 2 for kebab and redirect them to the null device."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in _STANDARD:
         _ensure_open(descriptor, null)
-    out, err = Channel(os.dup(1), "<stdout>"), Channel(os.dup(2), "<stderr>", expendable=True)
+    out, err = (
+        OutputChannel(os.dup(1), "<stdout>"),
+        OutputChannel(os.dup(2), "<stderr>", best_effort=True),
+    )
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -94,7 +97,7 @@ def open_channels() -> Channels:
     os.dup2(null, 2)
     if null not in _STANDARD:
         os.close(null)
-    return Channels(out, err)
+    return OutputChannels(out, err)
 
 
 def _ensure_open(descriptor: int, null: int) -> None:

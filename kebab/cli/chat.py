@@ -14,8 +14,8 @@ from kebab.cli.ask import (
     print_answer,
 )
 from kebab.cli.errors import run_reporting_errors
-from kebab.cli.render.answer import sources
-from kebab.cli.render.canvas import create_canvas, labelled
+from kebab.cli.render.answer import render_sources
+from kebab.cli.render.canvas import create_canvas, render_fields
 from kebab.cli.render.width import clean
 from kebab.errors.signal import Exit
 from kebab.wire.ask import SessionShowRequest
@@ -65,7 +65,7 @@ class Chat:
 
     def run_interactive(self, prompt: Callable[[], str]) -> Exit:
         """Ask for questions until the person leaves; return the exit status."""
-        self._print(self._canvas.faint("/help lists commands, Ctrl-D leaves"))
+        self._print(self._canvas.dim("/help lists commands, Ctrl-D leaves"))
         interrupts = self._context.interrupts
         warned = False
         while not interrupts.terminated:
@@ -78,7 +78,7 @@ class Chat:
                 if warned or interrupts.terminated:
                     break
                 warned = True
-                self._print(self._canvas.faint("Ctrl-C again or Ctrl-D leaves"))
+                self._print(self._canvas.dim("Ctrl-C again or Ctrl-D leaves"))
                 continue
             warned = False
             if line in _LEAVE_WORDS:
@@ -122,7 +122,7 @@ class Chat:
         except KeyboardInterrupt:
             if self._context.interrupts.terminated:
                 raise
-            self._print(f"{self._canvas.odd('note:')} interrupted")
+            self._print(f"{self._canvas.warning('note:')} interrupted")
             return Exit.INTERRUPTED
         self._last = reply
         return print_answer(self._context, self._drop_repeated_degraded(reply))
@@ -139,7 +139,7 @@ class Chat:
         if self._last is None or not self._last.citations:
             self._print("no citations yet")
             return
-        lines = sources(self._last, self._context.create_canvas())
+        lines = render_sources(self._last, self._context.create_canvas())
         self._context.channels.out.write("".join(f"{line}\n" for line in lines))
 
     def _start_session(self) -> None:
@@ -147,7 +147,7 @@ class Chat:
         self._print_session()
 
     def _print_help(self) -> None:
-        self._print(*labelled(_HELP, self._canvas))
+        self._print(*render_fields(_HELP, self._canvas))
 
     def _print_unknown(self) -> None:
         self._print("no such command; /help lists the commands")
@@ -166,7 +166,7 @@ class Chat:
 
     def _print_session(self) -> None:
         name = clean(self._name) if self._name else "none, each question stands alone"
-        self._print(self._canvas.faint(f"session: {name}"))
+        self._print(self._canvas.dim(f"session: {name}"))
 
     def _print(self, *lines: str) -> None:
         self._context.channels.err.write("".join(f"{line}\n" for line in lines))

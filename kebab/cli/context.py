@@ -15,9 +15,9 @@ from kebab.errors.signal import Exit, Signal
 if TYPE_CHECKING:
     import click
 
-    from kebab.app.classify import Fault
+    from kebab.app.classify import ClassifiedError
     from kebab.app.facade import Kebab
-    from kebab.cli.channels import Channels
+    from kebab.cli.channels import OutputChannels
     from kebab.cli.interrupt import Interrupts
     from kebab.cli.render.canvas import Canvas
     from kebab.config.model import Settings
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Reply")
 KebabFactory = Callable[..., "Kebab"]
-Draw = Callable[[R, "Canvas"], Iterable[str]]
+Renderer = Callable[[R, "Canvas"], Iterable[str]]
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class CommandContext:
     """What a command needs to know of its call."""
 
-    channels: Channels
+    channels: OutputChannels
     interrupts: Interrupts
     arguments: tuple[str, ...] = ()
     kebab_factory: KebabFactory | None = None
@@ -48,7 +48,7 @@ class CommandContext:
     """Whether an error was reported; a call reports one at most."""
     on_abort: Callable[[], None] = lambda: None
     """Called before the process ends without unwinding."""
-    on_error: Callable[[Fault], None] = lambda _: None
+    on_error: Callable[[ClassifiedError], None] = lambda _: None
     """Called with an error before it is reported."""
     _loaded: Settings | Signal | None = None
     """The settings, or why they are unusable; None until they are first needed."""
@@ -71,12 +71,12 @@ class CommandContext:
 
     def _load_once(self) -> Settings | Signal:
         if self._loaded is None:
-            from kebab.config.load import load
+            from kebab.config.load import load_settings
 
             path = Path(self.flags.config) if self.flags.config else None
             flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
             try:
-                self._loaded = load(path, flags=flags)
+                self._loaded = load_settings(path, flags=flags)
             except Signal as unusable:
                 self._loaded = unusable
         return self._loaded
@@ -90,9 +90,9 @@ class CommandContext:
     @property
     def config_path(self) -> Path:
         """The settings file of this call, whether or not it exists."""
-        from kebab.config.paths import default_config
+        from kebab.config.paths import find_default_config
 
-        return self.named_config_path or default_config()
+        return self.named_config_path or find_default_config()
 
     def open_kebab(self, settings: Settings | None = None, *, read_only: bool = False) -> Kebab:
         """Return the knowledge base of this call as a context manager.
@@ -112,7 +112,7 @@ class CommandContext:
 
         return create_canvas(self.channels.out, self.flags.color)
 
-    def print_reply(self, reply: R, draw: Draw[R], status: Exit = Exit.DONE) -> Exit:
+    def print_reply(self, reply: R, draw: Renderer[R], status: Exit = Exit.DONE) -> Exit:
         """Print a result on stdout; return the exit status."""
         if self.flags.machine:
             self.write_json(reply, status)
@@ -142,11 +142,11 @@ class CommandContext:
     ) -> bytes:
         """Return a reply with its envelope as one line of JSON."""
         from kebab.app.timestamps import format_timestamp
-        from kebab.wire.record import encode, envelop
+        from kebab.wire.record import add_envelope, encode_json
 
         name, now = command or self.command, format_timestamp(time.time())
         code = None if status is None else int(status)
-        return encode(envelop(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
+        return encode_json(add_envelope(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
 
     def repeat_command_with(self, flag: str, value: str) -> str:
         """Return this command line for a shell, with another value of one flag."""

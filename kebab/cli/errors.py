@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from kebab.errors.reply import build_error_fields
 from kebab.errors.signal import Exit, Signal
-from kebab.errors.system import absent
+from kebab.errors.system import build_import_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import click
 
-    from kebab.app.classify import Fault, View
+    from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
     from kebab.errors.catalog import DependencyMissing, InvalidInput, UsageInvalid
     from kebab.errors.translations.languages import Language
@@ -34,7 +34,7 @@ class ErrorReport:
     """How one exception is reported: its public view, the command, and the output format."""
 
     error: BaseException
-    fault: Fault
+    fault: ClassifiedError
     command: str
     machine: bool
 
@@ -79,10 +79,10 @@ def report_error(context: CommandContext, error: BaseException) -> int:
         context.write_event(fault.reply, fault.exit, command=report.command)
     else:
         from kebab.cli.render.canvas import create_canvas
-        from kebab.cli.render.errors import draw_error
+        from kebab.cli.render.errors import render_error
 
         canvas = create_canvas(context.channels.err, context.flags.color)
-        context.channels.err.write("\n".join(draw_error(fault.reply, canvas, log)) + "\n")
+        context.channels.err.write("\n".join(render_error(fault.reply, canvas, log)) + "\n")
     return fault.exit
 
 
@@ -90,7 +90,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     """Return how an exception is reported; changes nothing."""
     import click
 
-    from kebab.app.classify import classify
+    from kebab.app.classify import classify_error
     from kebab.errors.catalog import InvalidInput, UsageInvalid
 
     if isinstance(error, click.ClickException):
@@ -99,7 +99,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
         error = KeyboardInterrupt()
     if isinstance(error, InvalidInput):
         error = _name_field_as_typed(error, context.params)
-    fault = classify(error, operation=context.command, view=build_view(context))
+    fault = classify_error(error, operation=context.command, view=build_view(context))
     if isinstance(error, UsageInvalid):
         fault = _replace_hint(fault, f"kebab {context.command} --help")
     early = not context.flags_parsed and detect_json_output(context.arguments)
@@ -110,7 +110,7 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     """Return how a usage error is reported, by what the command line shows before it is parsed."""
     import click
 
-    from kebab.app.classify import classify
+    from kebab.app.classify import classify_error
     from kebab.cli.options import detect_error_language
 
     where = error.ctx if isinstance(error, click.UsageError) else None
@@ -119,7 +119,7 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
         command = where.command_path.partition(" ")[2] or where.command_path
         language = language or detect_error_language(context.arguments, where.command)
     view = build_view(context, language)
-    fault = classify(translate_click_error(error), operation=command, view=view)
+    fault = classify_error(translate_click_error(error), operation=command, view=view)
     if where is not None:
         hint = getattr(error, "hint", None) or f"{where.command_path} --help"
         fault = _replace_hint(fault, hint)
@@ -133,13 +133,13 @@ def build_view(context: CommandContext, language: Language | None = None) -> Vie
         context: The call.
         language: The language that the command line asks for, if that is known already.
     """
-    from kebab.app.classify import seen_with
-    from kebab.config.load import language as language_of_environment
+    from kebab.app.classify import build_view
+    from kebab.config.load import read_language as language_of_environment
     from kebab.config.model import Settings
 
     wanted = language or context.flags.lang
     settings = context.find_settings() or Settings(lang=language_of_environment())
-    view = seen_with(settings, verbose=context.flags.verbose)
+    view = build_view(settings, verbose=context.flags.verbose)
     return replace(view, language=wanted) if wanted else view
 
 
@@ -151,27 +151,27 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
     Returns:
         The path of the log when the message refers to it, else None.
     """
-    from kebab.app.audit_log import Call, record
-    from kebab.app.redaction import redacted
+    from kebab.app.audit_log import FailedCall, record_error
+    from kebab.app.redaction import redact
     from kebab.config.model import Settings
-    from kebab.config.paths import places
+    from kebab.config.paths import resolve_paths
     from kebab.errors.catalog import DependencyMissing, UsageInvalid
-    from kebab.errors.listing import catalog
+    from kebab.errors.listing import build_catalog
 
     fault = report.fault
     if fault.exit == Exit.INTERRUPTED or fault.reply.code == UsageInvalid.meaning.code:
         return None
     try:
-        log = places(Settings()).log
+        log = resolve_paths(Settings()).log
     except DependencyMissing:
         return None  # the folders of this system are unknown
     settings = context.find_settings()
-    data_dir = str(places(settings).data) if settings else context.flags.data_dir
-    logged = record(report.error, fault, Call(context.arguments, data_dir), log)
-    if not logged or catalog()[fault.reply.code].meaning.public:
+    data_dir = str(resolve_paths(settings).data) if settings else context.flags.data_dir
+    logged = record_error(report.error, fault, FailedCall(context.arguments, data_dir), log)
+    if not logged or build_catalog()[fault.reply.code].meaning.public:
         return None
     hides_home = bool(settings and settings.errors.redact_home)
-    path: str = redacted(str(log), hides_home=hides_home)
+    path: str = redact(str(log), hides_home=hides_home)
     return path
 
 
@@ -215,7 +215,7 @@ def _name_field_as_typed(error: InvalidInput, params: Iterable[click.Parameter])
     return named.with_traceback(error.__traceback__)
 
 
-def _replace_hint(fault: Fault, hint: str) -> Fault:
+def _replace_hint(fault: ClassifiedError, hint: str) -> ClassifiedError:
     import msgspec
 
     return replace(fault, reply=msgspec.structs.replace(fault.reply, hint=hint))
@@ -241,7 +241,7 @@ def report_missing_library(
     error: ImportError, write: Callable[[str], None], arguments: Sequence[str]
 ) -> Exit:
     """Report a library without which no command runs; return the exit status."""
-    signal = absent(error)
+    signal = build_import_error(error)
     if signal is None:
         return Exit.ERROR
     if detect_json_output(arguments):

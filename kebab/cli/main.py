@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from kebab import __version__
 
 if TYPE_CHECKING:
-    from kebab.cli.channels import Channels
+    from kebab.cli.channels import OutputChannels
     from kebab.cli.context import CommandContext, KebabFactory
 
 _COMPLETION = "_KEBAB_COMPLETE"
@@ -46,7 +46,7 @@ def _print_version() -> bool:
 
 def main(
     arguments: Sequence[str],
-    channels: "Channels",
+    channels: "OutputChannels",
     *,
     signals: bool = False,
     kebab_factory: "KebabFactory | None" = None,

@@ -197,9 +197,9 @@ def build_request(fields: dict[str, Any], kind: type[R]) -> R:
     """
     import msgspec
 
-    from kebab.wire.record import refused
+    from kebab.wire.record import to_invalid_input
 
     try:
         return msgspec.convert(fields, kind)
     except msgspec.ValidationError as fault:
-        raise refused(fault) from fault
+        raise to_invalid_input(fault) from fault

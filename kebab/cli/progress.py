@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-    from kebab.cli.channels import Channel
+    from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.core.progress import Cancel
     from kebab.wire.ask import AnswerEvent
@@ -158,7 +158,10 @@ class AnswerReporter(Reporter["AnswerEvent"]):
     """
 
     def __init__(
-        self, display: AnswerDisplay, out: Channel, clock: Callable[[], float] = time.monotonic
+        self,
+        display: AnswerDisplay,
+        out: OutputChannel,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(display.silence_s, clock)
         self._display = display
@@ -198,7 +201,7 @@ class AnswerReporter(Reporter["AnswerEvent"]):
             signal.pthread_kill(main, signal.SIGINT)
 
 
-def is_reader_gone(channel: Channel) -> bool:
+def is_reader_gone(channel: OutputChannel) -> bool:
     """Return whether the reader of a pipe closed it."""
     poll = select.poll()
     poll.register(channel.descriptor, 0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType, ModuleType
 
-    from kebab.cli.channels import Channel, Channels
+    from kebab.cli.channels import OutputChannel, OutputChannels
     from kebab.cli.context import CommandContext
     from kebab.cli.options import ColorChoice
 
@@ -31,11 +31,11 @@ _PROMPT = "> "
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
 
 
-def find_terminal(channels: Channels) -> Channel | None:
+def find_terminal(channels: OutputChannels) -> OutputChannel | None:
     """Return the channel that shows what a person types, None when stdin is no terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         return None
-    return next((one for one in (channels.err, channels.out) if one.terminal), None)
+    return next((one for one in (channels.err, channels.out) if one.is_terminal), None)
 
 
 def confirm(
@@ -53,7 +53,7 @@ def confirm(
         Cancelled: The answer was no.
     """
     channel = context.channels.err
-    person = sys.stdin is not None and sys.stdin.isatty() and channel.terminal
+    person = sys.stdin is not None and sys.stdin.isatty() and channel.is_terminal
     if context.flags.machine or not person:
         raise ConfirmationRequired(operation=operation)
     lines = list(plan(create_canvas(channel, context.flags.color)))
@@ -74,7 +74,7 @@ class Prompt:
         history: The file with the lines of earlier processes; None stores no lines.
     """
 
-    def __init__(self, channel: Channel, color: ColorChoice, history: Path | None) -> None:
+    def __init__(self, channel: OutputChannel, color: ColorChoice, history: Path | None) -> None:
         self._channel = channel
         self._history = history
         self._readline = _import_readline()
@@ -140,7 +140,7 @@ class Prompt:
 
 
 @contextmanager
-def _redirect_outputs(channel: Channel) -> Iterator[None]:
+def _redirect_outputs(channel: OutputChannel) -> Iterator[None]:
     """Redirect the standard outputs to the terminal."""
     saved = [os.dup(descriptor) for descriptor in _OUTPUTS]
     try:

@@ -17,7 +17,7 @@ from kebab.wire.search import EventData, SearchEvent
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from kebab.app.classify import Fault
+    from kebab.app.classify import ClassifiedError
     from kebab.cli.context import CommandContext
     from kebab.errors.signal import Exit
     from kebab.wire.ask import Answer
@@ -71,7 +71,7 @@ class AnswerEvents:
         """End the stream with the answer."""
         self._end(AnswerEvent(type="final", answer=reply), status)
 
-    def _write_error(self, fault: Fault) -> None:
+    def _write_error(self, fault: ClassifiedError) -> None:
         self._end(AnswerEvent(type="error", error=fault.reply), fault.exit)
 
     def _end(self, event: AnswerEvent, status: Exit) -> None:
@@ -114,13 +114,13 @@ class IngestEvents:
 
     def __call__(self, event: Progress) -> None:
         """Write an event, or keep the terminal one."""
-        from kebab.app.conversions import progress
+        from kebab.app.conversions import to_ingest_progress
 
         if event.kind in _TERMINAL:
-            self._terminal = progress(event)
+            self._terminal = to_ingest_progress(event)
         else:
             self._began = True
-            self._write(progress(event), None)
+            self._write(to_ingest_progress(event), None)
 
     def announce_stop(self) -> None:
         """Write that the work stops soon."""
@@ -174,7 +174,7 @@ class SearchFrames:
         self._write(SearchEvent(type="end", data=EventData()), status)
         return status
 
-    def _write_error(self, fault: Fault) -> None:
+    def _write_error(self, fault: ClassifiedError) -> None:
         self._write(SearchEvent(type="error", data=EventData(error=fault.reply)), fault.exit)
         self._write(SearchEvent(type="end", data=EventData()), fault.exit)
 

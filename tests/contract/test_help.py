@@ -5,10 +5,10 @@ import shlex
 import click
 import pytest
 
-from kebab.cli.reference import commands
 from kebab.cli.root import root
+from tools.cli_reference import iterate_commands
 
-COMMANDS = dict(commands())
+COMMANDS = dict(iterate_commands())
 
 
 def calls(example):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.cli.reference import commands
 from tests.contract.conftest import checked
+from tools.cli_reference import iterate_commands
 
 DOC = "work/backups.md"
 EVALS = Path(__file__).parents[1] / "cases" / "evals"
@@ -188,7 +188,7 @@ def named(value):
 
 
 def test_every_command_is_held_to_it():
-    assert set(CASES) == {path for path, _ in commands()}
+    assert set(CASES) == {path for path, _ in iterate_commands()}
 
 
 @pytest.mark.usefixtures("talk")

@@ -4,11 +4,11 @@ import difflib
 
 import pytest
 
-from kebab.cli.reference import commands
 from tests.contract.conftest import checked
 from tests.golden.case import KEPT
 from tests.golden.cases import LINES, cases
 from tests.golden.stage import pretty
+from tools.cli_reference import iterate_commands
 
 CASES = cases()
 
@@ -38,7 +38,7 @@ def test_nothing_is_kept_that_no_case_gives(update):
 
 
 def test_every_command_has_its_cases():
-    assert set(LINES) == {path for path, _ in commands()}
+    assert set(LINES) == {path for path, _ in iterate_commands()}
 
 
 def difference(kept, observed, name):

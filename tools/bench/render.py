@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 
 from kebab.bench.results import TIMES
-from kebab.cli.render.bench import draw, format_size
-from kebab.cli.render.canvas import Canvas, short
+from kebab.cli.render.bench import format_size, render_benchmark
+from kebab.cli.render.canvas import Canvas, format_number
 from kebab.wire.bench import BenchGrowth, BenchImports, BenchReport
 
 _STEPS = "▁▂▃▄▅▆▇█"
@@ -17,7 +17,7 @@ _MARKS = {True: "✓", False: "✗", None: ""}
 
 def draw_report(report: BenchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the lines of a whole report."""
-    yield from draw(report, canvas)
+    yield from render_benchmark(report, canvas)
     yield from draw_growth(report.growth, canvas)
     yield from draw_imports(report.imports, canvas)
 
@@ -37,9 +37,7 @@ def draw_growth(growth: list[BenchGrowth], canvas: Canvas) -> Iterator[str]:
             for place, (text, width) in enumerate(zip(row, widths, strict=False))
         ]
         line = "  ".join(cells).rstrip()
-        painted = (
-            canvas.faint(line) if number == 0 else _paint_mark(line, growth[number - 1], canvas)
-        )
+        painted = canvas.dim(line) if number == 0 else _paint_mark(line, growth[number - 1], canvas)
         yield f"  {painted}"
 
 
@@ -52,9 +50,9 @@ def draw_imports(imports: list[BenchImports], canvas: Canvas) -> Iterator[str]:
     width = max(len(one.command) for one in imports)
     for one in imports:
         shown = one.heaviest[:_SHOWN_MODULES]
-        heavy = ", ".join(f"{module.name} {short(module.milliseconds)}" for module in shown)
-        total = f"{one.modules:>5} modules  {short(one.milliseconds):>5} ms"
-        yield f"  {one.command:<{width}}  {total}  {canvas.faint(heavy)}"
+        heavy = ", ".join(f"{module.name} {format_number(module.milliseconds)}" for module in shown)
+        total = f"{one.modules:>5} modules  {format_number(one.milliseconds):>5} ms"
+        yield f"  {one.command:<{width}}  {total}  {canvas.dim(heavy)}"
 
 
 def _format_head(sizes: list[int]) -> tuple[str, ...]:
@@ -62,8 +60,8 @@ def _format_head(sizes: list[int]) -> tuple[str, ...]:
 
 
 def _format_row(one: BenchGrowth) -> tuple[str, ...]:
-    medians = [f"{short(value)} {one.unit}" for value in one.medians]
-    factor = f"{short(one.factor)} {TIMES}"
+    medians = [f"{format_number(value)} {one.unit}" for value in one.medians]
+    factor = f"{format_number(one.factor)} {TIMES}"
     budget = one.budget or ""
     return (one.name, *medians, factor, budget, _format_steps(one.medians), _MARKS[one.within])
 
@@ -79,4 +77,4 @@ def _format_steps(medians: list[float]) -> str:
 def _paint_mark(line: str, one: BenchGrowth, canvas: Canvas) -> str:
     if one.within is None:
         return line
-    return line[:-1] + (canvas.good if one.within else canvas.bad)(line[-1])
+    return line[:-1] + (canvas.success if one.within else canvas.error)(line[-1])

@@ -11,10 +11,10 @@ from kebab.app.timestamps import format_timestamp
 from kebab.bench.context import BenchOptions
 from kebab.bench.run import MEASUREMENTS, Measurement, run_benchmark
 from kebab.cli.render.canvas import Canvas
-from kebab.config.load import load
-from kebab.config.paths import places
+from kebab.config.load import load_settings
+from kebab.config.paths import resolve_paths
 from kebab.wire.bench import BenchProgress
-from kebab.wire.record import encode, envelop
+from kebab.wire.record import add_envelope, encode_json
 from tools.bench.growth import measure_growth
 from tools.bench.imports import measure_imports
 from tools.bench.ingest import measure_edit, measure_files
@@ -48,15 +48,15 @@ def main(arguments: list[str], models: Path | None = None) -> int:
     )
     report = run_benchmark(
         options,
-        models or places(load(None)).models,
+        models or resolve_paths(load_settings(None)).models,
         ProgressPrinter(),
         measurements=build_measurements(chosen.sizes, chosen.files),
     )
     status = int(any(gap.failed for gap in report.gaps))
     if chosen.json:
         now = format_timestamp(time.time())
-        reply = envelop(report, command="bench", timestamp=now, exit_code=status)
-        sys.stdout.write(encode(reply).decode() + "\n")
+        reply = add_envelope(report, command="bench", timestamp=now, exit_code=status)
+        sys.stdout.write(encode_json(reply).decode() + "\n")
     else:
         sys.stdout.writelines(f"{line}\n" for line in draw_report(report, Canvas()))
     return status

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kebab.embed.inference import normalise
 from kebab.embed.registry import MINILM
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
@@ -45,7 +45,7 @@ class SyntheticEmbedder:
 
     def embed_query(self, text: str) -> "Vector":
         """Return the unit vector of a text, the same on every machine."""
-        with needed("embedding", "numpy"):
+        with translate_import_errors("embedding", "numpy"):
             import numpy as np
 
         seed = zlib.crc32(text.encode("utf-8", "surrogatepass"))
@@ -53,7 +53,7 @@ class SyntheticEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
         """Yield pairs of indexes into `texts` and their unit vectors."""
-        with needed("embedding", "numpy"):
+        with translate_import_errors("embedding", "numpy"):
             import numpy as np
 
         for start in range(0, len(texts), _BATCH):

@@ -65,11 +65,11 @@ def measure_latency(mode: str, count: str, seed: str) -> int:
     """
     from kebab.app.facade import Kebab
     from kebab.bench.corpus import build_questions
-    from kebab.config.load import load
+    from kebab.config.load import load_settings
     from kebab.wire.search import SearchRequest
 
     questions = build_questions(_WARM_UP + _FIRST + _NEXT + int(count), int(seed) + 1)
-    with Kebab(load(None), config_path=_CONFIG) as kebab:
+    with Kebab(load_settings(None), config_path=_CONFIG) as kebab:
 
         def search(text: str) -> object:
             lexical = mode == "lexical"
@@ -127,9 +127,9 @@ def measure_memory(*command: str) -> int:
 
 def _build_app_context() -> "AppContext":
     from kebab.app.context import AppContext
-    from kebab.config.load import load
+    from kebab.config.load import load_settings
 
-    return AppContext(load(None), config_path=_CONFIG)
+    return AppContext(load_settings(None), config_path=_CONFIG)
 
 
 def _print_reply(reply: object) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
 from tools.bindings.names import format_boolean, list_values, quote, to_pascal_case
 
@@ -54,7 +54,7 @@ _WIDEST = len("Canonical:")
 
 def render_source() -> str:
     """Return `errors.go`, as gofmt leaves it."""
-    rows = catalog()
+    rows = build_catalog()
     names = (_render_names(name, what, list_values(kind)) for name, what, kind in _NAMES)
     codes = _render_names("Code", "names a row of the catalogue", rows)
     return "".join([_OPENING, codes, *names, _SHAPES, _render_table(rows)])

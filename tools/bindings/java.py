@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import Enum
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
 from tools.bindings.names import (
     ORIGIN,
@@ -97,7 +97,7 @@ _NAMES: tuple[tuple[str, str, type[Enum]], ...] = (
 def render_source() -> str:
     """Return `Errors.java`."""
     names = (_render_names(name, what, list_values(kind)) for name, what, kind in _NAMES)
-    return "".join([_OPENING, *names, _SHAPES, _render_codes(catalog()), _CODES])
+    return "".join([_OPENING, *names, _SHAPES, _render_codes(build_catalog()), _CODES])
 
 
 def _render_names(name: str, what: str, members: Iterable[str]) -> str:

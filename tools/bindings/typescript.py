@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import UnsetType
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
 from kebab.wire.docstrings import field_docstrings
 from kebab.wire.error import ErrorReply
@@ -79,7 +79,7 @@ export function isErrorCode(code: string): code is ErrorCode {
 
 def render_source() -> str:
     """Return `errors.ts`."""
-    rows = catalog()
+    rows = build_catalog()
     enums = [_render_names(listed, name, list_values(kind)) for listed, name, kind in _NAMES]
     return "".join(
         [

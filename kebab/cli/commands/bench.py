@@ -9,8 +9,8 @@ from kebab.bench.run import MEASUREMENTS, run_benchmark
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_measurements
-from kebab.cli.render.bench import draw
-from kebab.config.paths import places
+from kebab.cli.render.bench import render_benchmark
+from kebab.config.paths import resolve_paths
 from kebab.errors.signal import Exit
 
 _DEFAULTS = BenchOptions()
@@ -62,8 +62,8 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     turns with it. A missed budget does not change the exit status; the status is 1 when a
     measurement could not run.
     """
-    models = places(context.load_settings()).models
+    models = resolve_paths(context.load_settings()).models
     with report_measurements(context) as report:
         reply = run_benchmark(BenchOptions(**flags), models, report)
     failed = any(gap.failed for gap in reply.gaps)
-    return context.print_reply(reply, draw, Exit.NO if failed else Exit.DONE)
+    return context.print_reply(reply, render_benchmark, Exit.NO if failed else Exit.DONE)

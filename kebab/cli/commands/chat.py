@@ -14,7 +14,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import Prompt, find_terminal
 from kebab.config.model import Settings
-from kebab.config.paths import places
+from kebab.config.paths import resolve_paths
 from kebab.errors.signal import Exit
 
 
@@ -59,7 +59,7 @@ def _history(context: CommandContext, settings: Settings, /) -> Path | None:
     """Return the file that remembers the lines that were typed, None when nothing may."""
     if not settings.ask.history or context.flags.read_only:
         return None
-    return places(settings).state / "chat_history"
+    return resolve_paths(settings).state / "chat_history"
 
 
 def _lines() -> Iterator[str]:

@@ -6,7 +6,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.errors import draw_entry, draw_stats
+from kebab.cli.render.errors import render_error_entry, render_error_stats
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
@@ -51,7 +51,7 @@ def command(
         return _show(context, name)
     with context.open_kebab(Settings()) as kebab:
         reply = kebab.errors(ErrorsRequest(since=since, by=by, limit=limit))
-    return context.print_reply(reply, draw_stats)
+    return context.print_reply(reply, render_error_stats)
 
 
 def _show(context: CommandContext, /, name: str) -> Exit:
@@ -59,4 +59,4 @@ def _show(context: CommandContext, /, name: str) -> Exit:
         reply = kebab.inspect_error(InspectErrorRequest(name=name))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw_entry)
+    return context.print_reply(reply, render_error_entry)

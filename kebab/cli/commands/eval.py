@@ -8,7 +8,7 @@ import click
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_measurements
-from kebab.cli.render.evals import draw_comparison, draw_draft, draw_report
+from kebab.cli.render.evals import render_comparison, render_draft, render_evaluation
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.evals import PairedMetric
@@ -90,7 +90,7 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
         reply = evaluate(kebab, sources, EvalOptions(**flags), tell)
     if out:
         write_file(out, context.encode_reply(reply, Exit.DONE))
-    return context.print_reply(reply, draw_report)
+    return context.print_reply(reply, render_evaluation)
 
 
 @command.command(
@@ -125,7 +125,7 @@ def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any)
     from kebab.evals.compare import CompareOptions
     from kebab.evals.compare import compare_reports as compared
 
-    return context.print_reply(compared(before, after, CompareOptions(**flags)), draw_comparison)
+    return context.print_reply(compared(before, after, CompareOptions(**flags)), render_comparison)
 
 
 @command.command(
@@ -171,7 +171,7 @@ def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) ->
     if made.report.written:
         write_file(out, encode_queries(made.queries))
     status = Exit.DONE if made.report.written else Exit.NO
-    return context.print_reply(made.report, draw_draft, status)
+    return context.print_reply(made.report, render_draft, status)
 
 
 def _refuse_when_read_only(context: CommandContext, operation: str) -> None:

@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.errors import draw_explanation
+from kebab.cli.render.errors import render_error_explanations
 from kebab.config.model import Settings
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
@@ -32,4 +32,4 @@ def command(context: CommandContext, /, code: str | None, *, every: bool) -> Exi
         reply = kebab.explain(ExplainRequest(code=code))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw_explanation)
+    return context.print_reply(reply, render_error_explanations)

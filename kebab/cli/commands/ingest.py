@@ -11,8 +11,8 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import ndjson_option
 from kebab.cli.progress import report_cancellable_work
-from kebab.cli.render.report import draw
-from kebab.core.progress import Cancel, Report
+from kebab.cli.render.report import render_ingest_report
+from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 
@@ -53,7 +53,9 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
         shown.finish(status, reply if stream else None, cancelled=reply.cancelled)
     if stream:
         return status
-    return context.print_reply(reply, partial(draw, verbose=context.flags.verbose), status)
+    return context.print_reply(
+        reply, partial(render_ingest_report, verbose=context.flags.verbose), status
+    )
 
 
 def _check(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
@@ -69,7 +71,11 @@ def _check(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
 
 
 def _ingested(
-    kebab: Kebab, paths: tuple[str, ...], flags: dict[str, Any], report: Report, cancel: Cancel
+    kebab: Kebab,
+    paths: tuple[str, ...],
+    flags: dict[str, Any],
+    report: ProgressCallback,
+    cancel: Cancel,
 ) -> IngestReport:
     if not flags["from_stdin"]:
         request = IngestRequest(paths=list(paths), force=flags["force"], dry_run=flags["dry_run"])

@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
-from kebab.cli.render.documents import draw_chunk, draw_document
+from kebab.cli.render.documents import render_chunk, render_document
 from kebab.errors.signal import Exit
 from kebab.wire.library import InspectChunkRequest, InspectDocRequest, NotFound
 
@@ -28,7 +28,7 @@ def doc(context: CommandContext, /, name: str) -> Exit:
         reply = kebab.inspect_doc(InspectDocRequest(name=name))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw_document)
+    return context.print_reply(reply, render_document)
 
 
 @command.command("chunk", cls=Command, exits=_EXITS, examples=("kebab inspect chunk 3f2a91",))
@@ -43,4 +43,4 @@ def chunk(context: CommandContext, /, name: str) -> Exit:
         reply = kebab.inspect_chunk(InspectChunkRequest(name=name))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw_chunk)
+    return context.print_reply(reply, render_chunk)

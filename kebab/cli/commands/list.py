@@ -8,7 +8,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, filter_options, merge_flags
-from kebab.cli.render.documents import render_list
+from kebab.cli.render.documents import render_document_list
 from kebab.errors.signal import Exit
 from kebab.wire.library import ListRequest
 
@@ -40,4 +40,4 @@ def command(context: CommandContext, /, limit: int, offset: int, **flags: Any) -
     with context.open_kebab() as kebab:
         reply = kebab.list(request)
     again = context.repeat_command_with("--offset", str(offset + limit))
-    return context.print_reply(reply, partial(render_list, again=again))
+    return context.print_reply(reply, partial(render_document_list, again=again))

@@ -9,9 +9,9 @@ from kebab.app.facade import Kebab
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_cancellable_work
-from kebab.cli.render.models import draw_list, draw_report
+from kebab.cli.render.models import render_model_list, render_model_report
 from kebab.config.model import AUTO
-from kebab.core.progress import Cancel, Report
+from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
 from kebab.wire.health import (
     ModelListRequest,
@@ -20,7 +20,7 @@ from kebab.wire.health import (
     ModelUseRequest,
 )
 
-Work: TypeAlias = Callable[[Kebab, Report, Cancel], ModelReport]
+Work: TypeAlias = Callable[[Kebab, ProgressCallback, Cancel], ModelReport]
 
 
 @click.group("model", cls=Group, examples=("kebab model list",))
@@ -34,7 +34,7 @@ def list_(context: CommandContext, /) -> Exit:
     """List every embedding model, with the one in use marked."""
     with context.open_kebab() as kebab:
         reply = kebab.model_list(ModelListRequest())
-    return context.print_reply(reply, draw_list)
+    return context.print_reply(reply, render_model_list)
 
 
 @command.command("pull", cls=Command, examples=("kebab model pull multilingual-e5-small",))
@@ -75,4 +75,4 @@ def _worked(context: CommandContext, /, work: Work) -> Exit:
             reply = work(kebab, shown, cancel)
         status = Exit.INTERRUPTED if cancel.requested and reply.pending else Exit.DONE
         shown.finish(status, cancelled=status is not Exit.DONE)
-    return context.print_reply(reply, draw_report, status)
+    return context.print_reply(reply, render_model_report, status)

@@ -7,7 +7,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
-from kebab.cli.render.documents import draw_plan, draw_reset
+from kebab.cli.render.documents import render_reset, render_reset_plan
 from kebab.errors.signal import Exit
 from kebab.wire.health import ResetRequest
 
@@ -26,6 +26,6 @@ def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     with context.open_kebab() as kebab:
         if not yes:
             plan = kebab.reset(ResetRequest(models=models, dry_run=True))
-            confirm(context, "reset", partial(draw_plan, plan))
+            confirm(context, "reset", partial(render_reset_plan, plan))
         reply = kebab.reset(ResetRequest(models=models))
-    return context.print_reply(reply, draw_reset)
+    return context.print_reply(reply, render_reset)

@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.documents import draw_removed
+from kebab.cli.render.documents import render_removed_documents
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound, RmRequest
 
@@ -27,4 +27,4 @@ def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
         reply = kebab.rm(RmRequest(names=list(names)))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw_removed)
+    return context.print_reply(reply, render_removed_documents)

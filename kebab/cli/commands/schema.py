@@ -37,14 +37,14 @@ def command(context: CommandContext, *, errors: bool) -> Exit:
 
 
 def _catalogue(context: CommandContext) -> Exit:
-    from kebab.cli.render.errors import draw_table
+    from kebab.cli.render.errors import render_error_table
     from kebab.config.model import Settings
     from kebab.wire.error import ErrorCatalog, ExplainRequest
 
     with context.open_kebab(Settings()) as kebab:
         reply = kebab.explain(ExplainRequest())
     assert isinstance(reply, ErrorCatalog)
-    return context.print_reply(reply, draw_table)
+    return context.print_reply(reply, render_error_table)
 
 
 def _draw(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":

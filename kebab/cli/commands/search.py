@@ -12,7 +12,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, filter_options, merge_flags, ndjson_option
 from kebab.config.model import Settings
 from kebab.errors.signal import Exit
-from kebab.wire.record import UNREADABLE
+from kebab.wire.record import DECODE_ERRORS
 from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         again = (
             context.repeat_command_with("--cursor", reply.next_cursor) if reply.next_cursor else ""
         )
-        return hits.draw(reply, canvas, again)
+        return hits.render_hits(reply, canvas, again)
 
     return context.print_reply(reply, draw, status)
 
@@ -99,7 +99,7 @@ def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[byte
     for line in lines:
         try:
             said = msgspec.json.decode(line)
-        except UNREADABLE:
+        except DECODE_ERRORS:
             said = None
         if isinstance(said, str):
             said = {"query": said}
@@ -108,13 +108,13 @@ def completed(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[byte
 
 def _bulk(context: CommandContext, /, settings: Settings, defaults: dict[str, Any]) -> Exit:
     from kebab.app.bulk import search_lines
-    from kebab.app.classify import seen_with
+    from kebab.app.classify import build_view
 
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
     found = False
     with context.open_kebab(settings) as kebab:
         lines = completed(source, defaults)
-        for item in search_lines(kebab.search, lines, seen_with(settings)):
+        for item in search_lines(kebab.search, lines, build_view(settings)):
             context.write_json(item, None)
             found = found or bool(item.response and item.response.hits)
     return Exit.DONE if found else Exit.NO

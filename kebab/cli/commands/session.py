@@ -8,7 +8,12 @@ from kebab.app.facade import Kebab
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
-from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
+from kebab.cli.render.sessions import (
+    render_removal_plan,
+    render_removed_sessions,
+    render_session_list,
+    render_transcript,
+)
 from kebab.errors.signal import Exit
 from kebab.wire.ask import SessionListRequest, SessionRmRequest, SessionShowRequest
 from kebab.wire.library import NotFound
@@ -33,7 +38,7 @@ def list_(context: CommandContext, /) -> Exit:
     """List the sessions, the one used last first."""
     with context.open_kebab() as kebab:
         reply = kebab.session_list(SessionListRequest())
-    return context.print_reply(reply, draw_list)
+    return context.print_reply(reply, render_session_list)
 
 
 @command.command("show", cls=Command, exits=_EXITS, examples=("kebab session show backups",))
@@ -45,7 +50,7 @@ def show(context: CommandContext, /, name: str) -> Exit:
         reply = kebab.session_show(SessionShowRequest(name=name))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw_transcript)
+    return context.print_reply(reply, render_transcript)
 
 
 @command.command(
@@ -71,12 +76,12 @@ def rm(context: CommandContext, /, names: tuple[str, ...], *, everything: bool, 
         reply = kebab.session_rm(SessionRmRequest(names=chosen))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw_removed)
+    return context.print_reply(reply, render_removed_sessions)
 
 
 def _every(context: CommandContext, kebab: Kebab, *, yes: bool) -> list[str]:
     """Return the names of all sessions, confirmed."""
     found = kebab.session_list(SessionListRequest())
     if not yes:
-        confirm(context, _ALL, partial(draw_plan, found))
+        confirm(context, _ALL, partial(render_removal_plan, found))
     return [one.name for one in found.sessions]

@@ -8,7 +8,7 @@ import msgspec
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, filter_options, merge_flags
-from kebab.cli.render.why import draw
+from kebab.cli.render.why import render_why
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
 from kebab.wire.search import MAX_LIMIT, SearchRequest
@@ -52,4 +52,4 @@ def command(context: CommandContext, /, query: tuple[str, ...], name: str, **fla
         reply = kebab.why(WhyRequest(name=name, search=request))
     if isinstance(reply, NotFound):
         return context.print_not_found(reply)
-    return context.print_reply(reply, draw, Exit.DONE if reply.found else Exit.NO)
+    return context.print_reply(reply, render_why, Exit.DONE if reply.found else Exit.NO)

@@ -4,10 +4,17 @@ import shlex
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from kebab.cli.render.canvas import Canvas, plural
-from kebab.cli.render.hits import STALE, degraded, file_uri, headings, spot, stretch
-from kebab.cli.render.markdown import markdown
-from kebab.cli.render.width import cells, clean, clean_lines, fitted
+from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.cli.render.hits import (
+    FRESHNESS_NOTES,
+    build_file_uri,
+    format_headings,
+    format_line_range,
+    format_location,
+    render_degraded,
+)
+from kebab.cli.render.markdown import render_markdown
+from kebab.cli.render.width import clean, clean_lines, measure_width, truncate
 from kebab.wire.ask import Answer, AnswerCitation
 from kebab.wire.citation import Freshness
 from kebab.wire.search import SearchHit
@@ -20,39 +27,39 @@ _SOON_MS = 100
 _INTERRUPTED = "llm_stream_aborted"
 
 
-def draw(reply: Answer, canvas: Canvas) -> Iterator[str]:
+def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
     """Yield the answer and its citations; for a person also the notes and what it cost."""
     yield from _said(reply, canvas)
     if reply.citations:
         yield ""
         # An answer in the words of the notes holds all quotes already.
-        yield from sources(reply, canvas, quoted=reply.mode != "extractive")
+        yield from render_sources(reply, canvas, quoted=reply.mode != "extractive")
     if reply.suggestions and reply.refusal_reason != _INTERRUPTED:
         yield ""
         yield from _nearest(reply.suggestions, canvas)
-    if canvas.terminal:
-        after = [*notes(reply, canvas), *_footer(reply, canvas)]
+    if canvas.is_terminal:
+        after = [*render_notes(reply, canvas), *_footer(reply, canvas)]
         yield from ["", *after] if after else []
 
 
-def notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
+def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
     """Yield what a reader must know of an answer."""
     if reply.refusal_reason == _INTERRUPTED:
         yield from canvas.note("interrupted")
     for message in dict.fromkeys(one.message for one in reply.warnings):
         yield from canvas.note(clean(message))
     for channel in reply.retrieval.degraded:
-        yield from degraded(channel, canvas)
+        yield from render_degraded(channel, canvas)
     for hint in _hints(reply):
         yield from canvas.hint(hint)
 
 
-def sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Iterator[str]:
+def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Iterator[str]:
     """Yield where each citation stands, and what stands there; a marker is said once."""
     for marker, group in groupby(reply.citations, key=lambda one: one.marker):
         sign = f"{f'[{marker}]':>{len(_INDENT) - 1}} "
         for number, one in enumerate(group):
-            yield (_INDENT if number else canvas.place(sign)) + _cited(one, canvas)
+            yield (_INDENT if number else canvas.location(sign)) + _cited(one, canvas)
             if quoted:
                 yield from _quoted(one.quote, canvas)
 
@@ -60,38 +67,40 @@ def sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Iterator[s
 def _said(reply: Answer, canvas: Canvas) -> Iterable[str]:
     if canvas.width is None:
         return [clean_lines(reply.answer)]
-    return markdown(reply.answer, canvas)
+    return render_markdown(reply.answer, canvas)
 
 
 def _cited(one: AnswerCitation, canvas: Canvas) -> str:
-    context = headings(one.title, one.heading_path)
-    return _placed(stretch(one.citation), one.file, one.freshness, context, canvas)
+    context = format_headings(one.title, one.heading_path)
+    return _placed(format_line_range(one.citation), one.file, one.freshness, context, canvas)
 
 
 def _quoted(text: str, canvas: Canvas) -> Iterator[str]:
     quote = " ".join(clean(text).split())
     if canvas.width is not None:
-        quote = fitted(quote, _QUOTED_LINES * (canvas.width - len(_INDENT) - 2))
-    yield from (canvas.faint(line) for line in canvas.paragraph(f'"{quote}"', _INDENT))
+        quote = truncate(quote, _QUOTED_LINES * (canvas.width - len(_INDENT) - 2))
+    yield from (canvas.dim(line) for line in canvas.paragraph(f'"{quote}"', _INDENT))
 
 
 def _placed(
     where: str, file: str | None, freshness: Freshness, context: str, canvas: Canvas
 ) -> str:
     """Return a place with its headings, as far as these fit on the line."""
-    stale = STALE[freshness]
-    shown = canvas.link(canvas.place(where), file_uri(file)) + canvas.odd(stale)
+    stale = FRESHNESS_NOTES[freshness]
+    shown = canvas.link(canvas.location(where), build_file_uri(file)) + canvas.warning(stale)
     if canvas.width is not None:
-        room = canvas.width - len(_INDENT) - cells(where + stale) - 2
-        context = fitted(context, room) if room >= len(_INDENT) else ""
-    return f"{shown}  {canvas.faint(context)}" if context else shown
+        room = canvas.width - len(_INDENT) - measure_width(where + stale) - 2
+        context = truncate(context, room) if room >= len(_INDENT) else ""
+    return f"{shown}  {canvas.dim(context)}" if context else shown
 
 
 def _nearest(hits: list[SearchHit], canvas: Canvas) -> Iterator[str]:
-    yield canvas.faint("nearest:")
+    yield canvas.dim("nearest:")
     for hit in hits[:_NEAREST]:
-        context = headings(hit.title, hit.heading_path)
-        yield "  " + _placed(spot(hit.citation), hit.file, hit.freshness, context, canvas)
+        context = format_headings(hit.title, hit.heading_path)
+        yield "  " + _placed(
+            format_location(hit.citation), hit.file, hit.freshness, context, canvas
+        )
 
 
 def _hints(reply: Answer) -> Iterator[str]:
@@ -111,4 +120,4 @@ def _footer(reply: Answer, canvas: Canvas) -> Iterator[str]:
     who = reply.model or reply.mode
     took = reply.usage.latency_ms
     time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
-    yield canvas.faint(f"{clean(who)} · {plural(used, 'passage')} · {time}")
+    yield canvas.dim(f"{clean(who)} · {pluralize(used, 'passage')} · {time}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kebab.bench.results import TIMES
-from kebab.cli.render.canvas import Canvas, short
+from kebab.cli.render.canvas import Canvas, format_number
 from kebab.cli.render.width import clean
 from kebab.wire.bench import BenchFigure, BenchReport
 
@@ -13,7 +13,7 @@ _BAR = 30
 _FULL = 2.0
 
 
-def draw(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
+def render_benchmark(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the machine, every figure, the budgets as bars, and what was not measured."""
     yield from _format_title(reply, canvas)
     yield ""
@@ -25,7 +25,7 @@ def draw(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
         width = max(len(_format_name(one)) for one in judged)
         yield from (_draw_bar(one, width, canvas) for one in judged)
     for gap in reply.gaps:
-        paint, word = (canvas.bad, "failed:") if gap.failed else (canvas.odd, "skipped:")
+        paint, word = (canvas.error, "failed:") if gap.failed else (canvas.warning, "skipped:")
         yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
 
 
@@ -47,16 +47,16 @@ def _draw_table(figures: list[BenchFigure], canvas: Canvas) -> Iterator[str]:
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         line = "  ".join(cells).rstrip()
-        yield canvas.faint(line) if number == 0 else _paint_mark(line, figures[number - 1], canvas)
+        yield canvas.dim(line) if number == 0 else _paint_mark(line, figures[number - 1], canvas)
 
 
 def _format_row(one: BenchFigure) -> tuple[str, ...]:
-    spread = f"{short(one.minimum)} … {short(one.maximum)}" if one.runs > 1 else ""
-    ratio = "" if one.ratio is None else f"{short(one.ratio)} {TIMES} {one.yardstick}"
+    spread = f"{format_number(one.minimum)} … {format_number(one.maximum)}" if one.runs > 1 else ""
+    ratio = "" if one.ratio is None else f"{format_number(one.ratio)} {TIMES} {one.yardstick}"
     mark = {True: "✓", False: "✗", None: ""}[one.within]
     return (
         _format_name(one),
-        f"{short(one.median)} {one.unit}",
+        f"{format_number(one.median)} {one.unit}",
         spread,
         ratio,
         one.budget or "",
@@ -80,7 +80,7 @@ def _format_name(one: BenchFigure) -> str:
 def _paint_mark(line: str, one: BenchFigure, canvas: Canvas) -> str:
     if one.within is None:
         return line
-    return line[:-1] + (canvas.good if one.within else canvas.bad)(line[-1])
+    return line[:-1] + (canvas.success if one.within else canvas.error)(line[-1])
 
 
 def _draw_bar(one: BenchFigure, width: int, canvas: Canvas) -> str:
@@ -89,6 +89,6 @@ def _draw_bar(one: BenchFigure, width: int, canvas: Canvas) -> str:
     used = round(min(one.share, _FULL) / _FULL * _BAR)
     edge = _BAR // 2
     cells = ["█" if place < used else "·" for place in range(_BAR)]
-    paint = canvas.good if one.within else canvas.bad
+    paint = canvas.success if one.within else canvas.error
     bar = f"{paint(''.join(cells[:edge]))}│{paint(''.join(cells[edge:]))}"
     return f"  {_format_name(one):<{width}}  {bar} {one.share:>5.0%}"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import click
 
-from kebab.cli.channels import Channel
+from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
-from kebab.cli.render.width import wrapped
+from kebab.cli.render.width import wrap_text
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
@@ -28,7 +28,7 @@ class Canvas(NamedTuple):
     """Whether lines can change after they were drawn."""
 
     @property
-    def terminal(self) -> bool:
+    def is_terminal(self) -> bool:
         """Whether it is a terminal."""
         return self.width is not None
 
@@ -36,7 +36,7 @@ class Canvas(NamedTuple):
         """Return important text."""
         return self.paint(text, bold=True)
 
-    def faint(self, text: str) -> str:
+    def dim(self, text: str) -> str:
         """Return text of little importance."""
         return self.paint(text, dim=True)
 
@@ -44,19 +44,19 @@ class Canvas(NamedTuple):
         """Return text that matches the query."""
         return self.paint(text, fg="yellow", bold=True)
 
-    def good(self, text: str) -> str:
+    def success(self, text: str) -> str:
         """Return text that reports success."""
         return self.paint(text, fg="green")
 
-    def odd(self, text: str) -> str:
+    def warning(self, text: str) -> str:
         """Return text that is a warning."""
         return self.paint(text, fg="yellow")
 
-    def bad(self, text: str) -> str:
+    def error(self, text: str) -> str:
         """Return text that reports a failure."""
         return self.paint(text, fg="red", bold=True)
 
-    def place(self, text: str) -> str:
+    def location(self, text: str) -> str:
         """Return the name of a place."""
         return self.paint(text, fg="cyan")
 
@@ -82,10 +82,10 @@ class Canvas(NamedTuple):
         """Return text as lines that fit."""
         if self.width is None:
             return [indent + text]
-        spans = wrapped(text, max(20, self.width - len(indent)))
+        spans = wrap_text(text, max(20, self.width - len(indent)))
         return [indent + text[start:end] for start, end in spans]
 
-    def wrap_labelled(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
+    def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
         """Return text as lines that fit, a label before the first one and blanks before others.
 
         What stands in backticks is not broken.
@@ -98,21 +98,21 @@ class Canvas(NamedTuple):
 
     def note(self, text: str) -> list[str]:
         """Return a note as lines that fit."""
-        return self.wrap_labelled("note:", text, self.odd)
+        return self.wrap_with_label("note:", text, self.warning)
 
     def hint(self, text: str) -> list[str]:
         """Return a hint as lines that fit; a hint that is only a command is not broken."""
         if "`" in text:
-            return self.wrap_labelled("hint:", text, self.good)
-        return [f"{self.good('hint:')} {text}"]
+            return self.wrap_with_label("hint:", text, self.success)
+        return [f"{self.success('hint:')} {text}"]
 
 
-def create_canvas(channel: Channel, choice: ColorChoice) -> Canvas:
+def create_canvas(channel: OutputChannel, choice: ColorChoice) -> Canvas:
     """Return the canvas of a channel."""
-    terminal = channel.terminal and os.environ.get("TERM") != "dumb"
+    terminal = channel.is_terminal and os.environ.get("TERM") != "dumb"
     return Canvas(
-        width=limit_text_width(channel.columns) if channel.terminal else None,
-        color=uses_color(choice, os.environ, terminal=terminal),
+        width=limit_text_width(channel.columns) if channel.is_terminal else None,
+        color=uses_color(choice, os.environ, is_terminal=terminal),
         links=terminal and choice != "never",
         live=terminal,
     )
@@ -123,24 +123,26 @@ def limit_text_width(columns: int) -> int:
     return min(columns, _WIDEST)
 
 
-def uses_color(choice: ColorChoice, environ: Mapping[str, str], *, terminal: bool) -> bool:
+def uses_color(choice: ColorChoice, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
     """Return whether to use colour: the flag decides, then `NO_COLOR`, then `FORCE_COLOR`."""
     if choice != "auto":
         return choice == "always"
     if environ.get("NO_COLOR"):
         return False
-    return terminal or environ.get("FORCE_COLOR", "0") not in ("", "0")
+    return is_terminal or environ.get("FORCE_COLOR", "0") not in ("", "0")
 
 
-def labelled(pairs: Iterable[tuple[str, str]], canvas: Canvas, indent: str = "") -> Iterator[str]:
+def render_fields(
+    pairs: Iterable[tuple[str, str]], canvas: Canvas, indent: str = ""
+) -> Iterator[str]:
     """Yield one line per pair with the values in one column; empty values are left out."""
     kept = [(label, value) for label, value in pairs if value]
     width = max((len(label) for label, _ in kept), default=0)
     for label, value in kept:
-        yield f"{indent}{canvas.faint(f'{label:<{width}}')}  {value}"
+        yield f"{indent}{canvas.dim(f'{label:<{width}}')}  {value}"
 
 
-def sized(count: int) -> str:
+def format_bytes(count: int) -> str:
     """Return a number of bytes as a person reads it."""
     size, units = float(count), ["kB", "MB", "GB", "TB"]
     if size < 1000:  # noqa: PLR2004 - below the first unit
@@ -151,12 +153,12 @@ def sized(count: int) -> str:
     return f"{size:.1f} {unit}"
 
 
-def plural(count: int, one: str) -> str:
+def pluralize(count: int, one: str) -> str:
     """Return a count with its noun."""
     return f"{count} {one}" if count == 1 else f"{count} {one}s"
 
 
-def short(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a number with three digits that count."""
     if value >= 100:  # noqa: PLR2004 - three digits stand before the point
         return f"{value:.0f}"

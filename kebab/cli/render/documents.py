@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, labelled, plural, sized
-from kebab.cli.render.hits import file_uri, spot
-from kebab.cli.render.width import cells, clean, clean_lines, fitted, fitted_left, padded
+from kebab.cli.render.canvas import Canvas, format_bytes, pluralize, render_fields
+from kebab.cli.render.hits import build_file_uri, format_location
+from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_left
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.health import ResetReport
 from kebab.wire.library import (
@@ -21,21 +21,21 @@ from kebab.wire.library import (
 _DATE = len("2025-01-31")
 
 
-def render_list(reply: DocList, canvas: Canvas, again: str = "") -> Iterator[str]:
+def render_document_list(reply: DocList, canvas: Canvas, again: str = "") -> Iterator[str]:
     """Yield one line per document; `again` asks for the next page."""
     if canvas.width is None:
         yield from map(_fields, reply.documents)
         return
     if not reply.documents:
         yield "no documents"
-        yield canvas.faint("read some files: kebab ingest FOLDER")
+        yield canvas.dim("read some files: kebab ingest FOLDER")
         return
     yield from _table(reply.documents, canvas, canvas.width)
     shown = len(reply.documents)
     yield ""
-    yield canvas.faint(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
+    yield canvas.dim(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
     if reply.has_more and again:
-        yield canvas.faint(f"more: {again}")
+        yield canvas.dim(f"more: {again}")
 
 
 def _fields(one: DocSummary) -> str:
@@ -47,17 +47,17 @@ def _table(documents: list[DocSummary], canvas: Canvas, width: int) -> Iterator[
     flag = max(len(_flag(one)) for one in documents)
     count = max(len(str(one.chunk_count)) for one in documents)
     room = width - _DATE - count - flag - 8
-    longest = max(cells(clean(one.doc_path)) for one in documents)
+    longest = max(measure_width(clean(one.doc_path)) for one in documents)
     path = max(10, min(longest, room * 3 // 5))
     title = max(8, room - path)
     for one in documents:
         yield "  ".join(
             (
-                canvas.place(padded(fitted_left(clean(one.doc_path), path), path)),
-                padded(fitted(clean(one.title), title), title),
-                canvas.faint(f"{one.chunk_count:>{count}}"),
-                canvas.faint(one.modified_at[:_DATE]),
-                canvas.odd(_flag(one)),
+                canvas.location(pad(truncate_left(clean(one.doc_path), path), path)),
+                pad(truncate(clean(one.title), title), title),
+                canvas.dim(f"{one.chunk_count:>{count}}"),
+                canvas.dim(one.modified_at[:_DATE]),
+                canvas.warning(_flag(one)),
             )
         ).rstrip()
 
@@ -66,27 +66,27 @@ def _flag(one: DocSummary) -> str:
     return "" if one.freshness == "fresh" else one.freshness
 
 
-def draw_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
+def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a document with its passages."""
     yield canvas.strong(clean(reply.document.title))
-    file = canvas.link(clean(reply.file), file_uri(reply.file)) if reply.file else ""
+    file = canvas.link(clean(reply.file), build_file_uri(reply.file)) if reply.file else ""
     versions = [("parser", reply.parser_version), ("chunker", reply.chunker_version)]
     rows = [*_summary(reply.document), ("file", file), ("hash", reply.content_hash), *versions]
-    yield from labelled(rows, canvas)
-    yield from (f"{canvas.odd('note:')} {clean(one)}" for one in reply.warnings)
+    yield from render_fields(rows, canvas)
+    yield from (f"{canvas.warning('note:')} {clean(one)}" for one in reply.warnings)
     yield ""
-    yield canvas.strong(plural(len(reply.chunks), "passage"))
+    yield canvas.strong(pluralize(len(reply.chunks), "passage"))
     for chunk in reply.chunks:
         yield _brief(chunk, canvas)
 
 
-def draw_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
+def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a passage with its text and its neighbours."""
     yield canvas.strong(_headings(reply.chunk) or clean(reply.document.title))
-    yield from labelled(
+    yield from render_fields(
         [
             ("chunk_id", reply.chunk.chunk_id),
-            ("place", canvas.place(spot(reply.chunk.citation))),
+            ("place", canvas.location(format_location(reply.chunk.citation))),
             ("ordinal", str(reply.chunk.ordinal)),
             ("vector", _vector(reply)),
             ("hash", reply.text_hash),
@@ -108,17 +108,17 @@ def _summary(document: DocSummary) -> list[tuple[str, str]]:
         ("media", document.media),
         ("language", document.lang or "unknown"),
         ("tags", clean(", ".join(document.tags))),
-        ("size", sized(document.size)),
+        ("size", format_bytes(document.size)),
         ("modified", document.modified_at),
         ("indexed", f"{document.indexed_at} ({document.freshness})"),
     ]
 
 
 def _brief(chunk: ChunkBrief, canvas: Canvas) -> str:
-    place = canvas.place(spot(chunk.citation))
-    vector = "" if chunk.vector == "committed" else canvas.odd(f"  ({chunk.vector})")
-    size = plural(chunk.chars, "character")
-    tail = canvas.faint(f"{_headings(chunk)}  {size}")
+    place = canvas.location(format_location(chunk.citation))
+    vector = "" if chunk.vector == "committed" else canvas.warning(f"  ({chunk.vector})")
+    size = pluralize(chunk.chars, "character")
+    tail = canvas.dim(f"{_headings(chunk)}  {size}")
     return f"  {chunk.chunk_id}  {place}  {tail}{vector}"
 
 
@@ -134,7 +134,7 @@ def _headings(chunk: ChunkBrief) -> str:
 def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
     """Yield the lines."""
     text = reply.text.removesuffix("\n")
-    if not canvas.terminal:
+    if not canvas.is_terminal:
         yield text
         return
     yield _header(reply, canvas)
@@ -142,16 +142,16 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
     asked = _asked(reply)
     for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
         margin = f"{number:>{width}} "
-        yield canvas.faint(margin) + (line if number in asked else canvas.faint(line))
+        yield canvas.dim(margin) + (line if number in asked else canvas.dim(line))
     if reply.truncated:
-        yield canvas.faint("cut off by --max-chars")
+        yield canvas.dim("cut off by --max-chars")
 
 
 def _header(reply: FetchResult, canvas: Canvas) -> str:
     lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
     fresh = {"fresh": "", "changed": "  changed since", "gone": "  file is gone, indexed text"}
-    note = canvas.odd(fresh[reply.freshness])
-    return f"{canvas.place(clean(reply.doc_path))}  {canvas.faint(lines)}{note}"
+    note = canvas.warning(fresh[reply.freshness])
+    return f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
 
 
 def _asked(reply: FetchResult) -> range:
@@ -170,24 +170,24 @@ def render_not_found(reply: NotFound, canvas: Canvas) -> Iterator[str]:
     yield clean(reply.error.message)
     if reply.error.candidates:
         title = "which of these?" if reply.error.kind == "ambiguous" else "did you mean?"
-        yield canvas.faint(title)
+        yield canvas.dim(title)
         yield from (f"  {clean(one)}" for one in reply.error.candidates)
 
 
-def draw_removed(reply: RemoveReport, canvas: Canvas) -> Iterator[str]:
+def render_removed_documents(reply: RemoveReport, canvas: Canvas) -> Iterator[str]:
     """Yield the documents that went, and whether they come back."""
     for one in reply.removed:
-        yield f"{canvas.place(clean(one.doc_path))}  {canvas.faint(clean(one.title))}"
-    documents = plural(len(reply.removed), "document")
-    yield f"{documents} and {plural(reply.chunks, 'passage')} taken out of the index"
+        yield f"{canvas.location(clean(one.doc_path))}  {canvas.dim(clean(one.title))}"
+    documents = pluralize(len(reply.removed), "document")
+    yield f"{documents} and {pluralize(reply.chunks, 'passage')} taken out of the index"
     if reply.returns:
-        yield f"{canvas.odd('note:')} the files are still there: the next ingest reads them again"
-        yield f"{canvas.good('hint:')} name them in a `.kebabignore` file to keep them out"
+        yield f"{canvas.warning('note:')} the files are still there: the next ingest reads them again"
+        yield f"{canvas.success('hint:')} name them in a `.kebabignore` file to keep them out"
 
 
-def draw_plan(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
+def render_reset_plan(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
     """Yield what a reset would delete."""
-    yield f"this deletes {sized(reply.bytes_freed)} from {canvas.place(clean(reply.data_dir))}:"
+    yield f"this deletes {format_bytes(reply.bytes_freed)} from {canvas.location(clean(reply.data_dir))}:"
     yield from (f"  {clean(one)}" for one in reply.removed)
     yield "sessions of questions and texts from standard input lie there and go too"
     if reply.models_removed:
@@ -195,11 +195,11 @@ def draw_plan(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
     yield "your own files stay as they are"
 
 
-def draw_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
+def render_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
     """Yield what a reset deleted and what it left."""
     if not reply.removed:
-        yield f"nothing to delete in {canvas.place(clean(reply.data_dir))}"
-    yield from (f"{canvas.faint('deleted')}  {clean(one)}" for one in reply.removed)
-    yield from (f"{canvas.faint('kept')}     {clean(one)}" for one in reply.kept)
+        yield f"nothing to delete in {canvas.location(clean(reply.data_dir))}"
+    yield from (f"{canvas.dim('deleted')}  {clean(one)}" for one in reply.removed)
+    yield from (f"{canvas.dim('kept')}     {clean(one)}" for one in reply.kept)
     if reply.removed:
-        yield f"{sized(reply.bytes_freed)} freed"
+        yield f"{format_bytes(reply.bytes_freed)} freed"

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, labelled, plural
+from kebab.cli.render.canvas import Canvas, pluralize, render_fields
 from kebab.cli.render.width import clean
 from kebab.wire.catalog import describe_backoff
 from kebab.wire.error import (
@@ -23,47 +23,47 @@ _FIGURES = 2 + len("count") + 2 + len("share") + 2 + _MINUTE + 2 + _ID
 """How many cells the columns after the first take."""
 
 
-def draw_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
+def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
     """Yield the message of a reported error, its hint, its code, its causes and the log."""
-    yield from canvas.wrap_labelled("error:", clean(reply.message), canvas.bad)
+    yield from canvas.wrap_with_label("error:", clean(reply.message), canvas.error)
     if reply.hint:
         yield from canvas.hint(clean(reply.hint))
-    yield canvas.faint(f"code: {reply.code}")
+    yield canvas.dim(f"code: {reply.code}")
     chain: object = reply.details.get("chain")
     if isinstance(chain, list):
-        yield from (canvas.faint(f"  caused by: {clean(str(one))}") for one in chain)
+        yield from (canvas.dim(f"  caused by: {clean(str(one))}") for one in chain)
     if log:
-        yield canvas.faint(f"log: {clean(log)}: {reply.correlation_id}")
+        yield canvas.dim(f"log: {clean(log)}: {reply.correlation_id}")
 
 
-def draw_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
+def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
     """Yield the counts: a table for a person, tab-separated fields for a pipe."""
     if canvas.width is None:
         yield from (_fields(group, one) for group in reply.groups for one in group.counts)
         return
     since = f" since {_minute(reply.since)} UTC" if reply.since else ""
-    yield f"{plural(reply.total, 'error') if reply.total else 'no errors'}{since}"
+    yield f"{pluralize(reply.total, 'error') if reply.total else 'no errors'}{since}"
     if reply.total:
         yield ""
         yield from _table(reply.groups[0], canvas)
         if rest := [(group.by, _inline(group)) for group in reply.groups[1:]]:
             yield ""
-            yield from labelled(rest, canvas)
+            yield from render_fields(rest, canvas)
         yield ""
-        yield canvas.faint("show one: kebab errors --id ID")
+        yield canvas.dim("show one: kebab errors --id ID")
     if reply.unreadable:
-        lines = plural(reply.unreadable, "line")
-        yield f"{canvas.odd('note:')} {lines} not counted, broken or foreign: {clean(reply.log)}"
+        lines = pluralize(reply.unreadable, "line")
+        yield f"{canvas.warning('note:')} {lines} not counted, broken or foreign: {clean(reply.log)}"
 
 
-def draw_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
+def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
     """Yield all that the log holds of one error."""
     meta = reply.meta
-    yield f"{canvas.strong(clean(reply.code))}  {canvas.faint(f'{_minute(reply.occurred_at)} UTC')}"
+    yield f"{canvas.strong(clean(reply.code))}  {canvas.dim(f'{_minute(reply.occurred_at)} UTC')}"
     yield ""
     yield from canvas.paragraph(clean(reply.message))
     yield ""
-    yield from labelled(
+    yield from render_fields(
         [
             ("command", clean(shlex.join(["kebab", *meta.argv]))),
             ("exit status", str(reply.status)),
@@ -81,7 +81,7 @@ def draw_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
     for title, lines in (("chain", chain), ("traceback", reply.traceback)):
         if lines:
             yield ""
-            yield canvas.faint(title)
+            yield canvas.dim(title)
             yield from (f"  {clean(line)}".rstrip() for line in lines)
 
 
@@ -91,14 +91,14 @@ def _table(group: ErrorGroup, canvas: Canvas) -> Iterator[str]:
     full = canvas.width is None or canvas.width >= widest + _FIGURES
     count, share, last, name = _HEADS
     heads = f"{group.by:<{widest}}  {count}  {share}  {last:<{_MINUTE}}"
-    yield canvas.faint(f"{heads}  {name}" if full else heads.rstrip())
+    yield canvas.dim(f"{heads}  {name}" if full else heads.rstrip())
     for one in group.counts:
         value = canvas.strong(f"{clean(one.value):<{widest}}")
         figures = f"{one.count:>{len(count)}}  {one.share:>{len(share)}.0%}"
-        line = f"{value}  {figures}  {canvas.faint(_minute(one.last_at))}"
+        line = f"{value}  {figures}  {canvas.dim(_minute(one.last_at))}"
         yield f"{line}  {clean(one.correlation_ids[0][:_ID])}" if full else line
     if group.left_out:
-        yield canvas.faint(f"and {group.left_out} more; --limit shows more of them")
+        yield canvas.dim(f"and {group.left_out} more; --limit shows more of them")
 
 
 def _inline(group: ErrorGroup) -> str:
@@ -116,17 +116,17 @@ def _minute(moment: str) -> str:
     return clean(moment[:_MINUTE]).replace("T", " ")
 
 
-def draw_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
+def render_error_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
     """Yield one line per code."""
     width = max(len(one.code) for one in reply.errors)
     for one in reply.errors:
         yield f"{canvas.strong(f'{one.code:<{width}}')}  {one.exit_code}  {one.message}"
-    if canvas.terminal:
+    if canvas.is_terminal:
         yield ""
-        yield canvas.faint("more of one: kebab explain CODE")
+        yield canvas.dim("more of one: kebab explain CODE")
 
 
-def draw_explanation(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
+def render_error_explanations(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
     """Yield all that is to be said of each code."""
     for number, one in enumerate(reply.errors):
         if number:
@@ -141,7 +141,7 @@ def _explained(one: ErrorRow, canvas: Canvas) -> Iterator[str]:
         yield from canvas.paragraph(" ".join(paragraph.split()))
         yield ""
     details = ", ".join(f"{field.name} ({field.type})" for field in one.details)
-    yield from labelled(
+    yield from render_fields(
         [
             ("message", one.message),
             ("hint", one.hint or ""),

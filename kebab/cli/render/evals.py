@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from kebab.cli.render.canvas import Canvas, labelled, plural
-from kebab.cli.render.width import clean, fitted
+from kebab.cli.render.canvas import Canvas, pluralize, render_fields
+from kebab.cli.render.width import clean, truncate
 from kebab.wire.evals import (
     EvalBin,
     EvalChange,
@@ -40,7 +40,7 @@ _POINTS = 16
 _NONE = "-"
 
 
-def draw_report(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
+def render_evaluation(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     """Yield what was asked, every metric by mode, two plots, and what a reader must know."""
     yield from _title(reply, canvas)
     if reply.modes:
@@ -56,10 +56,10 @@ def draw_report(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
 def _title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     golden, made = reply.golden, reply.versions
     yield canvas.strong(f"kebab v{made.kebab}") + f", {made.embedding or 'no embedding model'}"
-    asked = f"{plural(golden.answerable, 'question')} of {clean(golden.path)}"
+    asked = f"{pluralize(golden.answerable, 'question')} of {clean(golden.path)}"
     nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
     yield f"{asked}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
-    yield canvas.faint(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
+    yield canvas.dim(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
 
 
 def _table(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _table(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
         rows = {label: [of.get(metric) for of in known] for metric, label in names.items()}
         told = {label: row for label, row in rows.items() if any(map(_known, row))}
         if told:
-            yield canvas.faint(group)
+            yield canvas.dim(group)
         for label, row in told.items():
             yield _row(f"  {label}", row, canvas, leads=group == "found")
 
@@ -100,7 +100,7 @@ def _row(label: str, row: Sequence[EvalFigure | None], canvas: Canvas, *, leads:
         best = one is not None and one.value == top and one.metric != "empty_rate"
         rest = spread if width == _COLUMN else ""
         blank = " " * (width - len(number) - len(rest))
-        cells.append((canvas.strong(number) if best else number) + canvas.faint(rest) + blank)
+        cells.append((canvas.strong(number) if best else number) + canvas.dim(rest) + blank)
     return f"{label:<{_LABEL}}{''.join(cells)}".rstrip()
 
 
@@ -146,7 +146,7 @@ def _reliability(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
             label = f"  {row[0].start:.1f} … {row[0].end:.1f}"
             bars = "".join(_bar(one, width, canvas) for one in row)
             yield f"{label:<{_LABEL}}{bars}".rstrip()
-    yield canvas.faint("█ right   ░ the score promises as much more   ▓ it promises less")
+    yield canvas.dim("█ right   ░ the score promises as much more   ▓ it promises less")
 
 
 def _bar(one: EvalBin, width: int, canvas: Canvas) -> str:
@@ -154,8 +154,10 @@ def _bar(one: EvalBin, width: int, canvas: Canvas) -> str:
         return " " * width
     size = min(_BAR, width - 1)
     right, said = round(one.right * size), round(one.mean_score * size)
-    sound = canvas.good("█" * min(right, said))
-    gap = canvas.odd("▓" * (right - said)) if right > said else canvas.bad("░" * (said - right))
+    sound = canvas.success("█" * min(right, said))
+    gap = (
+        canvas.warning("▓" * (right - said)) if right > said else canvas.error("░" * (said - right))
+    )
     count = f" {one.count}" if width == _COLUMN else ""
     return sound + gap + " " * (size - max(right, said)) + count.ljust(width - size)
 
@@ -172,7 +174,7 @@ def _notes(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(f"{one.mode} was not measured: {clean(one.reason)}")
     for mode in reply.modes:
         for channel in mode.degraded:
-            count = plural(channel.questions, "question")
+            count = pluralize(channel.questions, "question")
             told = f"{mode.mode}: {channel.channel} did not answer {count}"
             yield from canvas.note(f"{told}: {clean(channel.reason)}")
 
@@ -182,11 +184,11 @@ _SURE = 0.05
 _NO_DIFFERENCE = "-"
 
 
-def draw_comparison(reply: EvalComparison, canvas: Canvas) -> Iterator[str]:
+def render_comparison(reply: EvalComparison, canvas: Canvas) -> Iterator[str]:
     """Yield both reports, then each comparison with the questions that changed most."""
-    yield from labelled((("a", _side(reply.a)), ("b", _side(reply.b))), canvas)
+    yield from render_fields((("a", _side(reply.a)), ("b", _side(reply.b))), canvas)
     sure = f"{reply.level:.0%} bootstrap intervals; p by {reply.flips} random signs, two-sided"
-    yield canvas.faint(f"{plural(reply.questions, 'question')}; {sure}, seed {reply.seed}")
+    yield canvas.dim(f"{pluralize(reply.questions, 'question')}; {sure}, seed {reply.seed}")
     for pair in reply.pairs:
         yield ""
         yield from _pair(pair, canvas)
@@ -203,11 +205,11 @@ def _pair(pair: EvalPair, canvas: Canvas) -> Iterator[str]:
     yield canvas.strong(f"{modes}  {pair.metric}")
     difference = f"{pair.difference:+.3f}"
     paint = (
-        canvas.faint
+        canvas.dim
         if pair.p_value >= _SURE
-        else canvas.good
+        else canvas.success
         if pair.difference > 0
-        else canvas.bad
+        else canvas.error
     )
     yield (
         f"  {pair.a:.3f} → {pair.b:.3f}   {paint(difference)}"
@@ -222,11 +224,11 @@ def _changes(label: str, changes: Sequence[EvalChange], canvas: Canvas) -> Itera
     if not changes:
         return
     more = f", {_SHOWN} of {len(changes)}" if len(changes) > _SHOWN else ""
-    yield canvas.faint(f"  {label}{more}")
+    yield canvas.dim(f"  {label}{more}")
     for one in changes[:_SHOWN]:
         ranks = f"{one.rank_a or _NO_DIFFERENCE} → {one.rank_b or _NO_DIFFERENCE}"
         line = f"    {one.difference:+.2f}  {ranks:<9}  {clean(one.query)}"
-        yield fitted(line, canvas.width) if canvas.width else line
+        yield truncate(line, canvas.width) if canvas.width else line
 
 
 _KINDS = {
@@ -237,16 +239,16 @@ _KINDS = {
 }
 
 
-def draw_draft(reply: EvalDraft, canvas: Canvas) -> Iterator[str]:
+def render_draft(reply: EvalDraft, canvas: Canvas) -> Iterator[str]:
     """Yield where it lies, how its questions were made, and what they are good for."""
     if not reply.written:
         yield "the notes gave no question: too little running text"
         return
-    yield canvas.place(clean(reply.path))
-    source = plural(reply.documents, "document")
-    yield f"{plural(reply.answerable, 'question')} from {source}, seed {reply.seed}"
+    yield canvas.location(clean(reply.path))
+    source = pluralize(reply.documents, "document")
+    yield f"{pluralize(reply.answerable, 'question')} from {source}, seed {reply.seed}"
     made = ((str(count), _KINDS.get(kind, kind)) for kind, count in reply.by_kind.items())
-    yield from labelled(made, canvas, "  ")
+    yield from render_fields(made, canvas, "  ")
     languages = ", ".join(f"{name} {count}" for name, count in reply.by_language.items())
     yield f"languages: {languages}"
     if reply.answerable < reply.wanted:

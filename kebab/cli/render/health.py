@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kebab.cli.render.canvas import Canvas, labelled, plural
+from kebab.cli.render.canvas import Canvas, pluralize, render_fields
 from kebab.cli.render.width import clean
 from kebab.wire.health import Doctor, DoctorCheck, InitReport, Introspection
 
@@ -24,24 +24,27 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
 
 
 def _check(one: DoctorCheck, width: int, canvas: Canvas) -> Iterator[str]:
-    paint = {"ok": canvas.good, "warn": canvas.odd, "fail": canvas.bad, "skip": canvas.faint}[
-        one.status
-    ]
+    paint = {
+        "ok": canvas.success,
+        "warn": canvas.warning,
+        "fail": canvas.error,
+        "skip": canvas.dim,
+    }[one.status]
     indent = " " * (width + 6)
     first, *rest = canvas.paragraph(clean(one.summary), indent) or [indent]
     yield f"  {paint(_MARKS[one.status])} {one.name:<{width}}  {first[len(indent) :]}"
     yield from rest
     if one.fix and one.status != "ok":
-        yield f"{indent}{canvas.good('fix:')} {clean(one.fix)}"
+        yield f"{indent}{canvas.success('fix:')} {clean(one.fix)}"
 
 
 def _verdict(reply: Doctor, canvas: Canvas) -> str:
     failed = sum(one.status == "fail" for one in reply.checks)
     warned = sum(one.status == "warn" for one in reply.checks)
     if failed:
-        return canvas.bad(f"{plural(failed, 'problem')} to mend")
-    notes = f", {plural(warned, 'note')}" if warned else ""
-    return canvas.good("healthy") + notes
+        return canvas.error(f"{pluralize(failed, 'problem')} to mend")
+    notes = f", {pluralize(warned, 'note')}" if warned else ""
+    return canvas.success("healthy") + notes
 
 
 def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
@@ -72,28 +75,30 @@ def _rows(values: dict[str, Any], canvas: Canvas) -> Iterator[str]:
 
 def _value(value: Any, canvas: Canvas) -> str:
     if value is True:
-        return canvas.good("✓")
+        return canvas.success("✓")
     if value is False:
-        return canvas.faint("✗")
+        return canvas.dim("✗")
     if value is None:
-        return canvas.faint("none")
+        return canvas.dim("none")
     if isinstance(value, dict):
-        return ", ".join(f"{name} {count}" for name, count in value.items()) or canvas.faint("none")
+        return ", ".join(f"{name} {count}" for name, count in value.items()) or canvas.dim("none")
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or canvas.faint("none")
+        return ", ".join(map(str, value)) or canvas.dim("none")
     return str(value)
 
 
 def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
     """Yield where everything lies and what to do next."""
-    state = canvas.good("written") if reply.written else "already there; `--force` writes it anew"
-    yield from labelled(
+    state = (
+        canvas.success("written") if reply.written else "already there; `--force` writes it anew"
+    )
+    yield from render_fields(
         [
-            ("settings", f"{canvas.place(clean(reply.config_path))}  {state}"),
+            ("settings", f"{canvas.location(clean(reply.config_path))}  {state}"),
             ("data", clean(reply.data_dir)),
             ("workspace", clean(reply.workspace or "")),
         ],
         canvas,
     )
     yield ""
-    yield canvas.faint("next: kebab ingest" + ("" if reply.workspace else " FOLDER"))
+    yield canvas.dim("next: kebab ingest" + ("" if reply.workspace else " FOLDER"))

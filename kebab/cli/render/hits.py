@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.width import cells, clean, fitted, wrapped
+from kebab.cli.render.width import clean, measure_width, truncate, wrap_text
 from kebab.wire.citation import (
     CellCitation,
     Citation,
@@ -19,18 +19,18 @@ from kebab.wire.citation import (
 from kebab.wire.search import DegradedChannel, Retrieval, SearchHit, SearchResponse, TraceStage
 
 
-def spot(citation: Citation) -> str:
+def format_location(citation: Citation) -> str:
     """Return a place as `path:line`, or with its page, slide, cell or section."""
     return clean(citation.path) + _detail(citation)
 
 
-def stretch(citation: Citation) -> str:
-    """Return a place as `path:first-last`; where there are no lines, as `spot` does."""
+def format_line_range(citation: Citation) -> str:
+    """Return a place as `path:first-last`; where there are no lines, as `format_location` does."""
     match citation:
         case LineCitation(line=lines) | CodeCitation(code=lines) if lines.end > lines.start:
             return f"{clean(citation.path)}:{lines.start}-{lines.end}"
         case _:
-            return spot(citation)
+            return format_location(citation)
 
 
 def _detail(citation: Citation) -> str:
@@ -49,7 +49,7 @@ def _detail(citation: Citation) -> str:
             return f" § {clean(citation.section.title)}"
 
 
-def file_uri(file: str | None) -> str | None:
+def build_file_uri(file: str | None) -> str | None:
     """Return the link to a file, None when there is no absolute path or it cannot be one."""
     if file is None:
         return None
@@ -63,7 +63,7 @@ INDENT = "    "
 _NARROWEST = 20
 
 
-def marked_lines(
+def render_snippet(
     snippet: str, highlights: Sequence[tuple[int, int]], canvas: Canvas, indent: str = INDENT
 ) -> Iterator[str]:
     """Yield the lines of a snippet, broken to the canvas's width."""
@@ -72,7 +72,7 @@ def marked_lines(
     marks = [place in marked for place in range(len(text))]
     text, marks = _squeezed(text, marks)
     room = max(_NARROWEST, canvas.width - len(indent)) if canvas.width else None
-    for start, end in wrapped(text, room) if room else [(0, len(text))]:
+    for start, end in wrap_text(text, room) if room else [(0, len(text))]:
         yield indent + _marked(text[start:end], marks[start:end], canvas)
 
 
@@ -103,11 +103,11 @@ def _marked(text: str, marks: list[bool], canvas: Canvas) -> str:
 _NEAREST = 3
 """How many passages are shown when none is convincing."""
 
-STALE = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
+FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
 """What is said of a file that is not as it was indexed."""
 
 
-def draw(reply: SearchResponse, canvas: Canvas, again: str = "") -> Iterator[str]:
+def render_hits(reply: SearchResponse, canvas: Canvas, again: str = "") -> Iterator[str]:
     """Yield the hits, then what a reader must know of them; `again` asks for the next page."""
     if not reply.hits:
         yield from _nothing(reply, canvas)
@@ -126,7 +126,7 @@ def _unconvincing(reply: SearchResponse) -> bool:
 
 def _nearest(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
-    yield canvas.faint("the nearest passages, likely on other matters (all of them: --json)")
+    yield canvas.dim("the nearest passages, likely on other matters (all of them: --json)")
     yield ""
     yield from _all(reply.hits[:_NEAREST], canvas)
 
@@ -138,19 +138,19 @@ def _all(hits: Sequence[SearchHit], canvas: Canvas) -> Iterator[str]:
 
 
 def _hit(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
-    uri = file_uri(hit.file)
-    where = canvas.link(canvas.place(spot(hit.citation)), uri)
-    note = canvas.odd(STALE[hit.freshness])
+    uri = build_file_uri(hit.file)
+    where = canvas.link(canvas.location(format_location(hit.citation)), uri)
+    note = canvas.warning(FRESHNESS_NOTES[hit.freshness])
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {_score(hit, canvas)}  {where}{note}"
-    if context := headings(hit.title, hit.heading_path):
-        yield INDENT + canvas.faint(fitted(context, canvas.width - 4) if canvas.width else context)
-    yield from marked_lines(hit.snippet, hit.highlights, canvas)
+    if context := format_headings(hit.title, hit.heading_path):
+        yield INDENT + canvas.dim(truncate(context, canvas.width - 4) if canvas.width else context)
+    yield from render_snippet(hit.snippet, hit.highlights, canvas)
     if hit.retrieval.lifts is not UNSET:
-        yield from canvas.wrap_labelled(f"{INDENT}evidence", _evidence(hit.retrieval), canvas.faint)
+        yield from canvas.wrap_with_label(f"{INDENT}evidence", _evidence(hit.retrieval), canvas.dim)
 
 
 def _score(hit: SearchHit, canvas: Canvas) -> str:
-    paint = {"strong": canvas.good, "fair": canvas.odd, "weak": canvas.faint}[hit.confidence]
+    paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
     return paint(f"{hit.score:.2f} {hit.confidence:<6}")
 
 
@@ -169,7 +169,7 @@ def _evidence(found: Retrieval) -> str:
     return ", ".join([*parts, f"in all {found.fusion_score:.3f}"])
 
 
-def headings(title: str, path: list[str]) -> str:
+def format_headings(title: str, path: list[str]) -> str:
     """Return title and headings on one line; a title that opens the headings is said once."""
     below = path[1:] if path[:1] == [title] else path
     return " > ".join(clean(one) for one in (title, *below) if one)
@@ -177,24 +177,24 @@ def headings(title: str, path: list[str]) -> str:
 
 def _nothing(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield f"no results for: {clean(reply.query)}"
-    yield canvas.faint("try fewer or other words, or drop a filter")
+    yield canvas.dim("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":
-        yield canvas.faint("try both channels: --mode hybrid")
-    yield canvas.faint("see what is indexed: kebab list")
-    yield canvas.faint("read more files: kebab ingest FOLDER")
+        yield canvas.dim("try both channels: --mode hybrid")
+    yield canvas.dim("see what is indexed: kebab list")
+    yield canvas.dim("read more files: kebab ingest FOLDER")
 
 
 def _footer(reply: SearchResponse, canvas: Canvas, again: str) -> Iterator[str]:
     for one in reply.degraded:
-        yield from degraded(one, canvas)
+        yield from render_degraded(one, canvas)
     if reply.truncated:
-        yield canvas.faint("shortened to fit --max-tokens")
+        yield canvas.dim("shortened to fit --max-tokens")
     if reply.has_more and reply.next_cursor and not _unconvincing(reply):
-        yield canvas.faint("more: ") + canvas.faint(again or f"--cursor {reply.next_cursor}")
+        yield canvas.dim("more: ") + canvas.dim(again or f"--cursor {reply.next_cursor}")
     yield from _trace(reply.trace or [], canvas)
 
 
-def degraded(one: DegradedChannel, canvas: Canvas) -> Iterator[str]:
+def render_degraded(one: DegradedChannel, canvas: Canvas) -> Iterator[str]:
     """Yield which channel could not look, and what may mend it."""
     yield from canvas.note(f"no {clean(one.channel)} search: {clean(one.reason)}")
     if one.hint:
@@ -202,7 +202,7 @@ def degraded(one: DegradedChannel, canvas: Canvas) -> Iterator[str]:
 
 
 def _trace(stages: list[TraceStage], canvas: Canvas) -> Iterator[str]:
-    width = max((cells(one.stage) for one in stages), default=0)
+    width = max((measure_width(one.stage) for one in stages), default=0)
     for one in stages:
         line = f"{one.stage:<{width}}  {one.duration_ms:8.2f} ms  {one.candidates:6}  {one.note}"
-        yield canvas.faint(clean(line).rstrip())
+        yield canvas.dim(clean(line).rstrip())

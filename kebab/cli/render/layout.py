@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.width import cells, clean, wrapped
+from kebab.cli.render.width import clean, measure_width, wrap_text
 
 _LINE = "\n"
 _GLUE = "\u00a0"
@@ -31,7 +31,7 @@ _UNSUPPORTED = Style(fg="yellow")
 
 
 @dataclass(slots=True)
-class Prose:
+class StyledText:
     """Text with a style for each letter; apart from ends of lines nothing in it can steer."""
 
     text: str = ""
@@ -42,7 +42,7 @@ class Prose:
         self.text += clean(text)
         self.styles += [style] * len(text)
 
-    def join(self, other: "Prose") -> None:
+    def join(self, other: "StyledText") -> None:
         """Append other text as it is."""
         self.text += other.text
         self.styles += other.styles
@@ -59,7 +59,7 @@ class Prose:
         glued = _BEFORE_A_MARKER.sub(_GLUE, self.text)
         start = 0
         for line in glued.split(_LINE):
-            for first, last in wrapped(line, width):
+            for first, last in wrap_text(line, width):
                 yield self._painted(start + first, start + last, styles, canvas)
             start += len(line) + 1
 
@@ -74,7 +74,7 @@ class Prose:
 
     def _painted(self, start: int, end: int, styles: list[Style], canvas: Canvas) -> str:
         parts = []
-        for first, last in runs(styles, start, end):
+        for first, last in find_runs(styles, start, end):
             look = styles[first]
             parts.append(
                 canvas.paint(
@@ -88,7 +88,7 @@ class Prose:
         return "".join(parts)
 
 
-def runs(styles: list[Style], start: int, end: int) -> Iterator[tuple[int, int]]:
+def find_runs(styles: list[Style], start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield each [first, last) between two places in which the style stays the same."""
     first = start
     for place in range(start + 1, end + 1):
@@ -105,21 +105,21 @@ _LEAST = 6
 class Cell:
     """What stands in one field, and at which side of it."""
 
-    prose: Prose
+    prose: StyledText
     right: bool = False
 
     @property
     def width(self) -> int:
         """How many cells of a terminal it would like to have."""
-        return max(map(cells, self.prose.text.split("\n")))
+        return max(map(measure_width, self.prose.text.split("\n")))
 
 
-def laid_out(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
+def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
     """Return rows as lines; the first one is the head, with a rule below it."""
     wanted = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
-    columns = shares(wanted, width)
+    columns = compute_column_widths(wanted, width)
     head, *body = [list(_row(row, columns, canvas)) for row in rows]
-    rule = canvas.faint((" " * _GAP).join("─" * column for column in columns))
+    rule = canvas.dim((" " * _GAP).join("─" * column for column in columns))
     spread = any(len(lines) > 1 for lines in body)
     lines = [*head, rule]
     for number, row in enumerate(body):
@@ -127,7 +127,7 @@ def laid_out(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
     return lines
 
 
-def shares(wanted: list[int], width: int) -> list[int]:
+def compute_column_widths(wanted: list[int], width: int) -> list[int]:
     """Return how wide each column may be: the widest ones give way until all fit, or are slim."""
     room = width - _GAP * (len(wanted) - 1)
     given = [min(one, max(room, _LEAST)) for one in wanted]
@@ -146,6 +146,6 @@ def _row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator[str]:
     for parts in zip_longest(*fields, fillvalue=("", "")):
         line = []
         for (painted, plain), cell, column in zip(parts, row, columns, strict=True):
-            blank = " " * (column - cells(plain))
+            blank = " " * (column - measure_width(plain))
             line.append(blank + painted if cell.right else painted + blank)
         yield (" " * _GAP).join(line).rstrip()

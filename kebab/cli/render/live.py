@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from msgspec import UNSET
 
-from kebab.cli.channels import Channel
-from kebab.cli.render.canvas import Canvas, limit_text_width, plural
-from kebab.cli.render.markdown import markdown
+from kebab.cli.channels import OutputChannel
+from kebab.cli.render.canvas import Canvas, limit_text_width, pluralize
+from kebab.cli.render.markdown import render_markdown
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
-from kebab.cli.render.width import clean, fitted
+from kebab.cli.render.width import clean, truncate
 from kebab.wire.ask import AnswerEvent
 
 _SOON_S = 2.0
@@ -40,7 +40,7 @@ class AnswerStatus:
         if event.type == "token" and event.delta is not UNSET:
             self.text += event.delta
         elif event.type == "retrieval_done" and event.hits is not UNSET:
-            self._begin(f"reading {plural(len(event.hits), 'passage')}")
+            self._begin(f"reading {pluralize(len(event.hits), 'passage')}")
         elif event.type == "restart" and event.reason is not UNSET:
             self.text = ""
             self._begin(f"asking again with less: {clean(event.reason)}")
@@ -64,7 +64,7 @@ class AnswerLog:
 
     silence_s = _SOON_S
 
-    def __init__(self, channel: Channel, status: AnswerStatus) -> None:
+    def __init__(self, channel: OutputChannel, status: AnswerStatus) -> None:
         self._channel = channel
         self._status = status
         self._written = False
@@ -97,7 +97,7 @@ class LiveAnswer:
     silence_s = float("inf")
 
     def __init__(
-        self, channel: Channel, canvas: Canvas, status: AnswerStatus, *, shows_text: bool
+        self, channel: OutputChannel, canvas: Canvas, status: AnswerStatus, *, shows_text: bool
     ) -> None:
         self._channel = channel
         self._canvas = canvas
@@ -130,20 +130,20 @@ class LiveAnswer:
 
     def lines(self, width: int, rows: int) -> list[str]:
         """Return what is shown now: the end of the text and the status line."""
-        status = self._canvas.faint(fitted(str(self._status), width))
+        status = self._canvas.dim(truncate(str(self._status), width))
         body = self._render_text(width) if self._shows_text else []
         if not body:
             return [status]
         room = max(_FEWEST_ROWS, rows) - 3
         if len(body) > room:
-            body = [self._canvas.faint("…"), *body[1 - room :]]
+            body = [self._canvas.dim("…"), *body[1 - room :]]
         return [*body, "", status]
 
     def _render_text(self, width: int) -> list[str]:
         text = self._status.text
         if self._rendered_for != (len(text), width):
             self._rendered_for = len(text), width
-            self._body = markdown(text, self._canvas, width) if text.strip() else []
+            self._body = render_markdown(text, self._canvas, width) if text.strip() else []
         return self._body
 
     def _draw(self) -> Any:
@@ -160,7 +160,7 @@ class LiveAnswer:
         )
 
 
-def screen_rows(channel: Channel) -> int:
+def screen_rows(channel: OutputChannel) -> int:
     """Return how many lines a terminal shows."""
     try:
         return os.get_terminal_size(channel.descriptor).lines or _ROWS

@@ -11,9 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from kebab.cli.render.layout import PLAIN, Cell, Prose, Style, laid_out
-from kebab.cli.render.width import cell_width, clean, clean_lines
-from kebab.errors.system import needed
+from kebab.cli.render.layout import PLAIN, Cell, Style, StyledText, lay_out_table
+from kebab.cli.render.width import clean, clean_lines, measure_character
+from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,9 +36,9 @@ _INLINE = {
 }
 
 
-def markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
+def render_markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
     """Return Markdown as lines for a canvas; `width` is that of the canvas unless it is given."""
-    with needed("drawing Markdown", "markdown-it-py"):
+    with translate_import_errors("drawing Markdown", "markdown-it-py"):
         from markdown_it.tree import SyntaxTreeNode
 
     tree = SyntaxTreeNode(_parser().parse(clean_lines(text)))
@@ -88,15 +88,15 @@ def _folded(line: str, width: int) -> Iterator[str]:
     """Yield a line of code in parts of `width` cells, without a thought for words."""
     start = used = 0
     for place, character in enumerate(line):
-        used += cell_width(character)
+        used += measure_character(character)
         if used > width:
             yield line[start:place]
-            start, used = place, cell_width(character)
+            start, used = place, measure_character(character)
     yield line[start:]
 
 
 def _quote(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    bar = canvas.faint(_BAR)
+    bar = canvas.dim(_BAR)
     return [bar + line for line in _blocks(node.children, width - len(_BAR), canvas)]
 
 
@@ -126,7 +126,7 @@ def _signs(node: SyntaxTreeNode) -> list[str]:
 
 def _table(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     rows = [row.children for part in node.children for row in part.children]
-    return laid_out([[_cell(one) for one in row] for row in rows], width, canvas)
+    return lay_out_table([[_cell(one) for one in row] for row in rows], width, canvas)
 
 
 def _cell(node: SyntaxTreeNode) -> Cell:
@@ -136,7 +136,7 @@ def _cell(node: SyntaxTreeNode) -> Cell:
 
 def _rule(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     del node
-    return [canvas.faint("─" * width)]
+    return [canvas.dim("─" * width)]
 
 
 _BLOCKS: dict[str, Callable[[Any, int, Canvas], list[str]]] = {
@@ -152,16 +152,16 @@ _BLOCKS: dict[str, Callable[[Any, int, Canvas], list[str]]] = {
 }
 
 
-def _prose(node: SyntaxTreeNode, style: Style = PLAIN) -> Prose:
+def _prose(node: SyntaxTreeNode, style: Style = PLAIN) -> StyledText:
     """Return the running text below a block."""
-    prose = Prose()
+    prose = StyledText()
     for inline in node.children:
         for one in inline.children:
             _write(one, style, prose)
     return prose
 
 
-def _write(node: SyntaxTreeNode, style: Style, prose: Prose) -> None:
+def _write(node: SyntaxTreeNode, style: Style, prose: StyledText) -> None:
     """Append an inline node."""
     if node.type == "hardbreak":
         prose.end_line()
@@ -180,9 +180,9 @@ def _write(node: SyntaxTreeNode, style: Style, prose: Prose) -> None:
             _write(child, _both(style, _INLINE.get(node.type, PLAIN)), prose)
 
 
-def _write_link(node: SyntaxTreeNode, style: Style, prose: Prose) -> None:
+def _write_link(node: SyntaxTreeNode, style: Style, prose: StyledText) -> None:
     """Append the words of a link and its address; a marker that became a link is one again."""
-    inner = Prose()
+    inner = StyledText()
     for child in node.children:
         _write(child, style, inner)
     address = str(node.attrs.get("href", ""))
@@ -194,7 +194,7 @@ def _write_link(node: SyntaxTreeNode, style: Style, prose: Prose) -> None:
         _write_address(address, prose)
 
 
-def _write_address(address: str, prose: Prose) -> None:
+def _write_address(address: str, prose: StyledText) -> None:
     shown = _FOREIGN.sub(lambda found: unquote(found[0]), address)
     if shown:
         prose.add(f" ({shown})", Style(dim=True, literal=True))

@@ -2,32 +2,32 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, labelled, plural, sized
+from kebab.cli.render.canvas import Canvas, format_bytes, pluralize, render_fields
 from kebab.wire.health import ModelList, ModelReport, ModelRow
 
 
-def draw_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
+def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
     """Yield every model, the active one marked."""
     for one in reply.models:
-        mark = canvas.good("●") if one.active else "○"
+        mark = canvas.success("●") if one.active else "○"
         yield f"{mark} {canvas.strong(one.name)}"
-        yield from labelled(_rows(one), canvas, "    ")
+        yield from render_fields(_rows(one), canvas, "    ")
     yield ""
     yield f"configured: {reply.configured}"
     if not any(one.installed for one in reply.models):
-        yield canvas.faint("fetch one: kebab model pull NAME")
+        yield canvas.dim("fetch one: kebab model pull NAME")
 
 
-def draw_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
+def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
     """Yield what happened to the model and to the vectors."""
     state = "fetched" if reply.fetched else "already here"
-    yield f"{canvas.strong(reply.model.name)}  {canvas.good(state)}"
-    yield from labelled(_rows(reply.model), canvas, "    ")
+    yield f"{canvas.strong(reply.model.name)}  {canvas.success(state)}"
+    yield from render_fields(_rows(reply.model), canvas, "    ")
     if reply.embedded:
-        yield f"{plural(reply.embedded, 'passage')} embedded again"
+        yield f"{pluralize(reply.embedded, 'passage')} embedded again"
     if reply.pending:
-        yield f"{canvas.odd('note:')} {plural(reply.pending, 'passage')} still without a vector"
-        yield f"{canvas.good('hint:')} kebab ingest"
+        yield f"{canvas.warning('note:')} {pluralize(reply.pending, 'passage')} still without a vector"
+        yield f"{canvas.success('hint:')} kebab ingest"
 
 
 def _rows(one: ModelRow) -> list[tuple[str, str]]:
@@ -43,6 +43,6 @@ def _rows(one: ModelRow) -> list[tuple[str, str]]:
 def _weights(one: ModelRow) -> str:
     if not one.installed:
         return "not on this machine"
-    found = f"installed, {sized(one.bytes or 0)}, {one.precision}"
+    found = f"installed, {format_bytes(one.bytes or 0)}, {one.precision}"
     rates = [f"{kind} {rate:.0f}" for kind, rate in one.texts_per_second.items()]
     return f"{found} (texts/s at installation: {', '.join(rates)})" if rates else found

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from kebab.cli.channels import Channel
-from kebab.cli.render.canvas import Canvas, sized
-from kebab.cli.render.width import clean, fitted, fitted_left
+from kebab.cli.channels import OutputChannel
+from kebab.cli.render.canvas import Canvas, format_bytes
+from kebab.cli.render.width import clean, truncate, truncate_left
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.bench import BenchProgress
 from kebab.wire.evals import EvalProgress
@@ -44,7 +44,7 @@ _PHASES = {
 class ProgressLines:
     """Progress as plain lines: one when a phase begins, then at most one every two seconds."""
 
-    def __init__(self, channel: Channel, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, channel: OutputChannel, clock: Callable[[], float] = time.monotonic) -> None:
         self._channel = channel
         self._clock = clock
         self._label = ""
@@ -81,7 +81,7 @@ class ProgressLines:
 class ProgressBar:
     """Progress as a live bar with the current file below it."""
 
-    def __init__(self, channel: Channel, canvas: Canvas) -> None:
+    def __init__(self, channel: OutputChannel, canvas: Canvas) -> None:
         self._channel = channel
         self._width = canvas.width or 80
         self._path = "starting"
@@ -146,33 +146,33 @@ class ProgressBar:
         from rich.console import Group
         from rich.text import Text
 
-        path = fitted_left(_STOPPING if self._stopping else self._path, self._width - 2)
+        path = truncate_left(_STOPPING if self._stopping else self._path, self._width - 2)
         return Group(self._progress, Text(f"  {path}", style="dim", no_wrap=True))
 
 
 class MeasurementLine:
     """The progress of measurements: one line that changes on a terminal, else a line per step."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: OutputChannel) -> None:
         self._channel = channel
         self._name = ""
 
     def __call__(self, event: BenchProgress | EvalProgress) -> None:
         """Show an event."""
         text = f"{event.name}, {event.done} of {event.total}, {event.elapsed_ms / 1000:.0f} s"
-        if self._channel.terminal:
-            self._channel.write(_CLEAR_LINE + fitted(text, self._channel.columns - 1))
+        if self._channel.is_terminal:
+            self._channel.write(_CLEAR_LINE + truncate(text, self._channel.columns - 1))
         elif event.name != self._name:
             self._channel.write(f"{event.name}, {event.elapsed_ms / 1000:.0f} s\n")
         self._name = event.name
 
     def end(self) -> None:
         """Remove the line."""
-        if self._channel.terminal:
+        if self._channel.is_terminal:
             self._channel.write(_CLEAR_LINE)
 
 
-def create_console(channel: Channel, canvas: Canvas) -> Any:
+def create_console(channel: OutputChannel, canvas: Canvas) -> Any:
     """Return rich's console for a channel."""
     from rich.console import Console
 
@@ -225,7 +225,9 @@ def format_count(event: Progress) -> str:
     if event.done is None or event.phase == _CONVERT:
         return ""
     if event.unit == "bytes":
-        return sized(event.done) + (f" of {sized(event.total)}" if event.total else "")
+        return format_bytes(event.done) + (
+            f" of {format_bytes(event.total)}" if event.total else ""
+        )
     unit = {"chunks": "passages", None: ""}.get(event.unit, event.unit)
     whole = f"/{event.total}" if event.total is not None else ""
     return f"{event.done}{whole} {unit}".rstrip()
@@ -258,6 +260,8 @@ def _create_rate_column() -> Any:
             if not speed:
                 return Text("")
             fetching = task.description == "fetching model"
-            return Text(f"{sized(int(speed))}/s" if fetching else f"{speed:.0f}/s", style="dim")
+            return Text(
+                f"{format_bytes(int(speed))}/s" if fetching else f"{speed:.0f}/s", style="dim"
+            )
 
     return Rate()

@@ -2,9 +2,17 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, plural
-from kebab.cli.render.hits import INDENT, STALE, file_uri, headings, marked_lines, spot, stretch
-from kebab.cli.render.width import clean, fitted
+from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.cli.render.hits import (
+    FRESHNESS_NOTES,
+    INDENT,
+    build_file_uri,
+    format_headings,
+    format_line_range,
+    format_location,
+    render_snippet,
+)
+from kebab.cli.render.width import clean, truncate
 from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
 
 _NEAR = 0.35
@@ -25,19 +33,23 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
 
 
 def _neighbour(one: RelatedDoc, canvas: Canvas) -> Iterator[str]:
-    where = canvas.link(canvas.place(spot(one.pair.found.citation)), file_uri(one.file))
-    score = (canvas.good if one.score >= _NEAR else canvas.odd)(f"{one.score:.2f}")
-    yield f"{canvas.strong(f'{one.rank:>2}')}  {score}  {where}{canvas.odd(STALE[one.freshness])}"
-    if context := headings(one.title, one.pair.found.heading_path):
-        yield INDENT + canvas.faint(_cut(context, canvas))
-    yield from marked_lines(one.pair.snippet, one.pair.highlights, canvas)
+    where = canvas.link(
+        canvas.location(format_location(one.pair.found.citation)), build_file_uri(one.file)
+    )
+    score = (canvas.success if one.score >= _NEAR else canvas.warning)(f"{one.score:.2f}")
+    yield f"{canvas.strong(f'{one.rank:>2}')}  {score}  {where}{canvas.warning(FRESHNESS_NOTES[one.freshness])}"
+    if context := format_headings(one.title, one.pair.found.heading_path):
+        yield INDENT + canvas.dim(_cut(context, canvas))
+    yield from render_snippet(one.pair.snippet, one.pair.highlights, canvas)
     if one.terms:
-        yield INDENT + canvas.faint(_cut(f"shared: {clean(', '.join(one.terms))}", canvas))
-    yield INDENT + canvas.faint(_cut(f"nearest to: {stretch(one.pair.asked.citation)}", canvas))
+        yield INDENT + canvas.dim(_cut(f"shared: {clean(', '.join(one.terms))}", canvas))
+    yield INDENT + canvas.dim(
+        _cut(f"nearest to: {format_line_range(one.pair.asked.citation)}", canvas)
+    )
 
 
 def _cut(text: str, canvas: Canvas) -> str:
-    return fitted(text, canvas.width - len(INDENT)) if canvas.width else text
+    return truncate(text, canvas.width - len(INDENT)) if canvas.width else text
 
 
 def _nothing(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
@@ -46,8 +58,8 @@ def _nothing(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
         yield f"nothing to compare: {path} has no text"
         return
     yield f"nothing is near to: {path}"
-    yield canvas.faint("drop a filter, or look for its words: kebab search WORDS")
-    yield canvas.faint("read more files: kebab ingest FOLDER")
+    yield canvas.dim("drop a filter, or look for its words: kebab search WORDS")
+    yield canvas.dim("read more files: kebab ingest FOLDER")
 
 
 def render_duplicates(reply: Duplicates, canvas: Canvas, again: str = "") -> Iterator[str]:
@@ -62,43 +74,43 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, again: str = "") -> Ite
     if not reply.groups:
         yield from _render_no_duplicates(reply, canvas)
         return
-    yield canvas.faint(f"{plural(reply.total, 'group')} among {_passages(reply)}")
+    yield canvas.dim(f"{pluralize(reply.total, 'group')} among {_passages(reply)}")
     if reply.has_more and again:
-        yield canvas.faint(f"more: {again}")
+        yield canvas.dim(f"more: {again}")
 
 
 def _fields(number: int, group: DuplicateGroup, one: DuplicateMember) -> str:
     what = (str(number), group.unit, "exact" if one.exact else "near", f"{one.similarity:.2f}")
-    return "\t".join((*what, one.doc_id, one.chunk_id or "", stretch(one.citation)))
+    return "\t".join((*what, one.doc_id, one.chunk_id or "", format_line_range(one.citation)))
 
 
 def _group(group: DuplicateGroup, canvas: Canvas) -> Iterator[str]:
     count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
-    title = fitted(clean(group.members[0].title), max(8, (canvas.width or 80) - 40))
+    title = truncate(clean(group.members[0].title), max(8, (canvas.width or 80) - 40))
     what = f"{count} of a {group.unit}"
-    yield f"{canvas.strong(what)}  {canvas.faint(title)}"
-    yield from marked_lines(group.snippet, [], canvas)
+    yield f"{canvas.strong(what)}  {canvas.dim(title)}"
+    yield from render_snippet(group.snippet, [], canvas)
     for one in group.members:
         yield INDENT + _member(group, one, canvas)
 
 
 def _member(group: DuplicateGroup, one: DuplicateMember, canvas: Canvas) -> str:
-    paint = canvas.good if one.exact else canvas.odd
+    paint = canvas.success if one.exact else canvas.warning
     score = paint("same" if one.exact else f"{one.similarity:.2f}")
-    place = clean(one.doc_path) if group.unit == "document" else spot(one.citation)
-    where = canvas.link(canvas.place(place), file_uri(one.file))
-    return f"{score}  {where}{canvas.odd(STALE[one.freshness])}"
+    place = clean(one.doc_path) if group.unit == "document" else format_location(one.citation)
+    where = canvas.link(canvas.location(place), build_file_uri(one.file))
+    return f"{score}  {where}{canvas.warning(FRESHNESS_NOTES[one.freshness])}"
 
 
 def _render_no_duplicates(reply: Duplicates, canvas: Canvas) -> Iterator[str]:
     yield f"no {'exact copies' if reply.exact else 'copies'} among {_passages(reply)}"
     if not reply.compared:
-        yield canvas.faint("nothing passes: drop a filter, or read some files: kebab ingest FOLDER")
+        yield canvas.dim("nothing passes: drop a filter, or read some files: kebab ingest FOLDER")
     elif reply.exact:
-        yield canvas.faint("look for near copies too: kebab dupes")
+        yield canvas.dim("look for near copies too: kebab dupes")
     else:
-        yield canvas.faint("take what is less alike: --threshold 0.5")
+        yield canvas.dim("take what is less alike: --threshold 0.5")
 
 
 def _passages(reply: Duplicates) -> str:
-    return plural(reply.compared, "passage")
+    return pluralize(reply.compared, "passage")

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, plural
-from kebab.cli.render.markdown import markdown
-from kebab.cli.render.width import cells, clean, clean_lines, fitted, padded
+from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.cli.render.markdown import render_markdown
+from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate
 from kebab.wire.ask import (
     SessionList,
     SessionRemoved,
@@ -18,7 +18,7 @@ _MINUTE = len("2025-01-31T12:00")
 _FEW = 10
 
 
-def draw_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
+def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
     """Yield one line per session: columns for a person, tab-separated fields for a pipe."""
     if canvas.width is None:
         yield from map(_fields, reply.sessions)
@@ -26,47 +26,47 @@ def draw_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
     if reply.sessions:
         yield from _table(reply.sessions, canvas, canvas.width)
         yield ""
-        yield canvas.faint(_counted(reply.sessions))
-        yield canvas.faint("show one: kebab session show NAME")
+        yield canvas.dim(_counted(reply.sessions))
+        yield canvas.dim("show one: kebab session show NAME")
     else:
         yield "no sessions"
     if not reply.history:
-        yield f"{canvas.odd('note:')} new turns are not remembered: `ask.history` is false"
+        yield f"{canvas.warning('note:')} new turns are not remembered: `ask.history` is false"
     elif not reply.sessions:
-        yield canvas.faint("begin one: kebab ask --session NAME QUESTION")
+        yield canvas.dim("begin one: kebab ask --session NAME QUESTION")
 
 
-def draw_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]:
+def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]:
     """Yield a session with its questions and answers in order."""
     session = reply.session
-    yield f"{canvas.strong(clean(session.name))}  {canvas.faint(plural(session.turns, 'turn'))}"
+    yield f"{canvas.strong(clean(session.name))}  {canvas.dim(pluralize(session.turns, 'turn'))}"
     for turn in reply.turns:
         yield ""
         yield from _turn(turn, canvas)
 
 
-def draw_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
+def render_removal_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
     """Yield what forgetting every session would take away; nothing when there is none."""
     if not reply.sessions:
         return
     yield f"this forgets {_counted(reply.sessions)}:"
     yield from (f"  {canvas.strong(clean(one.name))}" for one in reply.sessions[:_FEW])
     if len(reply.sessions) > _FEW:
-        yield canvas.faint(f"  and {len(reply.sessions) - _FEW} more")
+        yield canvas.dim(f"  and {len(reply.sessions) - _FEW} more")
 
 
-def draw_removed(reply: SessionRemoved, canvas: Canvas) -> Iterator[str]:
+def render_removed_sessions(reply: SessionRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield which sessions are forgotten."""
     if not reply.names:
         yield "no sessions"
         return
-    yield from (f"{canvas.faint('forgotten')}  {clean(name)}" for name in reply.names)
-    yield f"{plural(len(reply.names), 'session')} with {plural(reply.turns, 'turn')} forgotten"
+    yield from (f"{canvas.dim('forgotten')}  {clean(name)}" for name in reply.names)
+    yield f"{pluralize(len(reply.names), 'session')} with {pluralize(reply.turns, 'turn')} forgotten"
 
 
 def _counted(sessions: list[SessionSummary]) -> str:
-    turns = plural(sum(one.turns for one in sessions), "turn")
-    return f"{plural(len(sessions), 'session')} with {turns}"
+    turns = pluralize(sum(one.turns for one in sessions), "turn")
+    return f"{pluralize(len(sessions), 'session')} with {turns}"
 
 
 def _fields(one: SessionSummary) -> str:
@@ -75,17 +75,17 @@ def _fields(one: SessionSummary) -> str:
 
 
 def _table(sessions: list[SessionSummary], canvas: Canvas, width: int) -> Iterator[str]:
-    longest = max(cells(clean(one.name)) for one in sessions)
-    count = max(len(plural(one.turns, "turn")) for one in sessions)
+    longest = max(measure_width(clean(one.name)) for one in sessions)
+    count = max(len(pluralize(one.turns, "turn")) for one in sessions)
     name = max(8, min(longest, width // 3))
     question = max(8, width - name - count - _DATE - 6)
     for one in sessions:
         yield "  ".join(
             (
-                canvas.strong(padded(fitted(clean(one.name), name), name)),
-                canvas.faint(f"{plural(one.turns, 'turn'):>{count}}"),
-                canvas.faint(one.updated_at[:_DATE]),
-                fitted(_line(one.first_question), question),
+                canvas.strong(pad(truncate(clean(one.name), name), name)),
+                canvas.dim(f"{pluralize(one.turns, 'turn'):>{count}}"),
+                canvas.dim(one.updated_at[:_DATE]),
+                truncate(_line(one.first_question), question),
             )
         )
 
@@ -100,7 +100,7 @@ def _turn(turn: SessionTurn, canvas: Canvas) -> Iterator[str]:
     yield indent + _circumstances(turn, canvas)
     if _line(turn.query) != _line(turn.question):
         searched = canvas.paragraph(f"searched for: {_line(turn.query)}", indent)
-        yield from map(canvas.faint, searched)
+        yield from map(canvas.dim, searched)
     if answer := _answer(turn.answer, canvas, indent):
         yield ""
         yield from answer
@@ -108,9 +108,9 @@ def _turn(turn: SessionTurn, canvas: Canvas) -> Iterator[str]:
 
 def _circumstances(turn: SessionTurn, canvas: Canvas) -> str:
     when = turn.created_at[:_MINUTE].replace("T", " ")
-    told = canvas.faint(f"{when} UTC · {clean(turn.model or turn.mode)}")
+    told = canvas.dim(f"{when} UTC · {clean(turn.model or turn.mode)}")
     return (
-        f"{told} · {canvas.odd(f'no answer: {turn.refusal_reason}')}"
+        f"{told} · {canvas.warning(f'no answer: {turn.refusal_reason}')}"
         if turn.refusal_reason
         else told
     )
@@ -120,7 +120,7 @@ def _answer(text: str, canvas: Canvas, indent: str) -> list[str]:
     """Return an answer as lines: a pipe gets the Markdown as it was said."""
     if canvas.width is None:
         return _block(text, canvas, indent)
-    drawn = markdown(text, canvas, canvas.width - len(indent))
+    drawn = render_markdown(text, canvas, canvas.width - len(indent))
     return [(indent + line).rstrip() for line in drawn]
 
 

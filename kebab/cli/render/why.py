@@ -3,8 +3,14 @@
 from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.hits import INDENT, STALE, degraded, headings, stretch
-from kebab.cli.render.width import clean, fitted
+from kebab.cli.render.hits import (
+    FRESHNESS_NOTES,
+    INDENT,
+    format_headings,
+    format_line_range,
+    render_degraded,
+)
+from kebab.cli.render.width import clean, truncate
 from kebab.wire.why import (
     Barrier,
     Explanation,
@@ -39,10 +45,10 @@ _AIMS = {
 _BEYOND = "too far down to be looked at"
 
 
-def draw(reply: Explanation, canvas: Canvas) -> Iterator[str]:
+def render_why(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     """Yield the verdict, how the query was read, and what became of the best passages."""
     first, *rest = canvas.paragraph(clean(reply.message)) or [""]
-    paint = canvas.good if reply.found else canvas.odd
+    paint = canvas.success if reply.found else canvas.warning
     yield from map(paint, (first, *rest))
     if reply.hint:
         yield from canvas.hint(clean(reply.hint))
@@ -53,12 +59,12 @@ def draw(reply: Explanation, canvas: Canvas) -> Iterator[str]:
         yield from _passage(number, one, reply, canvas)
     for lost in reply.degraded:
         yield ""
-        yield from degraded(lost, canvas)
+        yield from render_degraded(lost, canvas)
 
 
 def _asked(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     read = reply.reading
-    state = STALE[reply.document.freshness]
+    state = FRESHNESS_NOTES[reply.document.freshness]
     rows = {
         "document": reply.document.doc_path + state,
         "query": read.plain,
@@ -74,7 +80,7 @@ def _asked(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     }
     for label, value in rows.items():
         if value:
-            yield from canvas.wrap_labelled(f"{label:<{_LABEL}}", clean(value), canvas.faint)
+            yield from canvas.wrap_with_label(f"{label:<{_LABEL}}", clean(value), canvas.dim)
 
 
 def _phrases(phrases: list[PhraseReading]) -> str:
@@ -100,11 +106,11 @@ def _aim(read: QueryReading) -> str:
 
 
 def _passage(number: int, one: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
-    yield f"{canvas.strong(f'{number:>2}')}  {canvas.place(stretch(one.citation))}"
-    if context := headings(reply.document.title, one.heading_path):
-        yield INDENT + canvas.faint(fitted(context, canvas.width - 4) if canvas.width else context)
+    yield f"{canvas.strong(f'{number:>2}')}  {canvas.location(format_line_range(one.citation))}"
+    if context := format_headings(reply.document.title, one.heading_path):
+        yield INDENT + canvas.dim(truncate(context, canvas.width - 4) if canvas.width else context)
     for barrier in one.barriers:
-        yield INDENT + canvas.odd(clean(f"kept out: {_barrier(barrier)}"))
+        yield INDENT + canvas.warning(clean(f"kept out: {_barrier(barrier)}"))
     if number == 1:
         yield _row("", "rank", "score", "", canvas)
     yield from _stages(one, reply, canvas)
@@ -147,8 +153,8 @@ def _stage(name: str, at: Standing, why_not: str, canvas: Canvas) -> str:
 
 
 def _row(name: str, rank: str, score: str, note: str, canvas: Canvas) -> str:
-    label = canvas.faint(f"{name:<11}")
-    return f"{INDENT}{label} {rank:>7} {score:>9}  {canvas.faint(note)}".rstrip()
+    label = canvas.dim(f"{name:<11}")
+    return f"{INDENT}{label} {rank:>7} {score:>9}  {canvas.dim(note)}".rstrip()
 
 
 def _held(one: PassageAccount, read: QueryReading) -> dict[str, list[str]]:
@@ -165,4 +171,4 @@ def _held(one: PassageAccount, read: QueryReading) -> dict[str, list[str]]:
 
 
 def _indented(label: str, text: str, canvas: Canvas) -> Iterator[str]:
-    yield from canvas.wrap_labelled(f"{INDENT}{label:<11}", clean(text), canvas.faint)
+    yield from canvas.wrap_with_label(f"{INDENT}{label:<11}", clean(text), canvas.dim)

@@ -8,12 +8,12 @@ _CLOSING = frozenset("、。，．！？：；）］｝」』】〉》〕ー～�
 """Wide signs that never begin a line."""
 
 
-def cells(text: str) -> int:
+def measure_width(text: str) -> int:
     """Return how many cells a line of text takes."""
-    return len(text) if text.isascii() else sum(map(cell_width, text))
+    return len(text) if text.isascii() else sum(map(measure_character, text))
 
 
-def cell_width(character: str) -> int:
+def measure_character(character: str) -> int:
     """Return how many cells one code point takes."""
     if character < "\u0300":
         return 1
@@ -22,39 +22,39 @@ def cell_width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def fitted(text: str, width: int) -> str:
+def truncate(text: str, width: int) -> str:
     """Return text of at most `width` cells; an ellipsis stands for what was cut off."""
-    if cells(text) <= width:
+    if measure_width(text) <= width:
         return text
     kept, used = [], 1
     for character in text:
-        used += cell_width(character)
+        used += measure_character(character)
         if used > width:
             break
         kept.append(character)
     return "".join(kept).rstrip() + _ELLIPSIS
 
 
-def fitted_left(text: str, width: int) -> str:
+def truncate_left(text: str, width: int) -> str:
     """Return text of at most `width` cells, cut at its beginning: the end of a path tells most."""
-    if cells(text) <= width:
+    if measure_width(text) <= width:
         return text
     kept: list[str] = []
     used = 1
     for character in reversed(text):
-        used += cell_width(character)
+        used += measure_character(character)
         if used > width:
             break
         kept.append(character)
     return _ELLIPSIS + "".join(reversed(kept))
 
 
-def padded(text: str, width: int) -> str:
+def pad(text: str, width: int) -> str:
     """Return text filled up with spaces to `width` cells."""
-    return text + " " * (width - cells(text))
+    return text + " " * (width - measure_width(text))
 
 
-def wrapped(text: str, width: int) -> list[tuple[int, int]]:
+def wrap_text(text: str, width: int) -> list[tuple[int, int]]:
     """Return the [start, end) of each line when text is broken to `width` cells.
 
     Lines break at spaces, and before a wide letter where its script uses no spaces.
@@ -65,12 +65,12 @@ def wrapped(text: str, width: int) -> list[tuple[int, int]]:
     for place, character in enumerate(text):
         if character == " " or _may_begin(character):
             seam = place
-        used += cell_width(character)
+        used += measure_character(character)
         while used > width and place > start:
             end = seam if seam > start else place
             lines.append((start, end))
             start = end + (text[end] == " ")
-            used = cells(text[start : place + 1])
+            used = measure_width(text[start : place + 1])
             seam = start
     lines.append((start, len(text)))
     return [(first, last) for first, last in lines if last > first]
@@ -78,7 +78,7 @@ def wrapped(text: str, width: int) -> list[tuple[int, int]]:
 
 def _may_begin(character: str) -> bool:
     """Return whether a line may begin with a letter although no space precedes it."""
-    wide = cell_width(character) == 2  # noqa: PLR2004 - two cells
+    wide = measure_character(character) == 2  # noqa: PLR2004 - two cells
     return wide and not "\uac00" <= character <= "\ud7a3" and character not in _CLOSING
 
 

@@ -9,7 +9,7 @@ from kebab.cli.ask import (
     find_exit_status,
     print_answer,
 )
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.render.live import AnswerLog
@@ -25,7 +25,9 @@ from tests.fakes.facade import FakeKebab
 def channels(tmp_path):
     """Two files, and what was written to them."""
     with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
-        yield Channels(Channel(out.fileno(), "<stdout>"), Channel(err.fileno(), "<stderr>"))
+        yield OutputChannels(
+            OutputChannel(out.fileno(), "<stdout>"), OutputChannel(err.fileno(), "<stderr>")
+        )
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ import threading
 
 import pytest
 
-from kebab.cli.channels import Channel
+from kebab.cli.channels import OutputChannel
 from kebab.errors.catalog import IoError
 
 
 @pytest.fixture
 def pipe():
     reader, writer = os.pipe()
-    yield reader, Channel(writer, "<stdout>")
+    yield reader, OutputChannel(writer, "<stdout>")
     for descriptor in (reader, writer):
         try:
             os.close(descriptor)
@@ -60,7 +60,7 @@ def test_a_full_disk_is_an_io_error():
     descriptor = os.open("/dev/full", os.O_WRONLY)
     try:
         with pytest.raises(IoError, match="<stdout>"):
-            Channel(descriptor, "<stdout>").write("x")
+            OutputChannel(descriptor, "<stdout>").write("x")
     finally:
         os.close(descriptor)
 
@@ -68,14 +68,14 @@ def test_a_full_disk_is_an_io_error():
 def test_what_an_expendable_channel_cannot_write_is_lost():
     descriptor = os.open("/dev/full", os.O_WRONLY)
     try:
-        Channel(descriptor, "<stderr>", expendable=True).write("x")
+        OutputChannel(descriptor, "<stderr>", best_effort=True).write("x")
     finally:
         os.close(descriptor)
 
 
 def test_a_reader_that_went_away_ends_an_expendable_channel_too(pipe):
     reader, channel = pipe
-    channel.expendable = True
+    channel.best_effort = True
     os.close(reader)
 
     with pytest.raises(BrokenPipeError):
@@ -85,7 +85,7 @@ def test_a_reader_that_went_away_ends_an_expendable_channel_too(pipe):
 def test_a_pipe_is_no_terminal_and_80_columns_wide(pipe, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
 
-    assert (pipe[1].terminal, pipe[1].columns) == (False, 80)
+    assert (pipe[1].is_terminal, pipe[1].columns) == (False, 80)
 
 
 def test_columns_outrank_the_terminal(pipe, monkeypatch):

@@ -3,7 +3,7 @@ from contextlib import suppress
 
 import pytest
 
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.chat import Chat
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
@@ -27,7 +27,7 @@ class Talk:
     def channels(self):
         opened = [(self.folder / name).open("wb") for name in ("out", "err")]
         self.files = opened
-        return Channels(*(Channel(one.fileno(), one.name) for one in opened))
+        return OutputChannels(*(OutputChannel(one.fileno(), one.name) for one in opened))
 
     def start(self):
         return Chat(self.context, self.kebab, self.settings, {"session": self.name})

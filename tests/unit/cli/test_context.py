@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
 from kebab.errors.catalog import ConfigInvalid
@@ -10,7 +10,7 @@ from tests.fakes import replies
 
 
 def new_context():
-    channels = Channels(Channel(-1, "<stdout>"), Channel(-1, "<stderr>"))
+    channels = OutputChannels(OutputChannel(-1, "<stdout>"), OutputChannel(-1, "<stderr>"))
     return CommandContext(channels, Interrupts(lambda: None))
 
 

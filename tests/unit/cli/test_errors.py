@@ -4,11 +4,11 @@ from typing import Any
 import click
 import pytest
 
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.errors import describe_error, run_reporting_errors, translate_click_error
 from kebab.cli.interrupt import Interrupts
-from kebab.config.load import load
+from kebab.config.load import load_settings
 from kebab.errors.catalog import (
     ConfigInvalid,
     InvalidInput,
@@ -41,9 +41,9 @@ def err(tmp_path):
 
 @pytest.fixture
 def context(err):
-    out = Channel(-1, "<stdout>")
+    out = OutputChannel(-1, "<stdout>")
     return CommandContext(
-        Channels(out, Channel(err.fileno(), "<stderr>")), Interrupts(lambda: None)
+        OutputChannels(out, OutputChannel(err.fileno(), "<stderr>")), Interrupts(lambda: None)
     )
 
 
@@ -89,7 +89,7 @@ def test_a_reader_that_went_away_hears_nothing(context, err):
 
 
 def test_a_closed_stderr_still_leaves_the_status(context):
-    context.channels = Channels(context.channels.out, Channel(-1, "<stderr>"))
+    context.channels = OutputChannels(context.channels.out, OutputChannel(-1, "<stderr>"))
 
     assert (
         run_reporting_errors(context, failing(NotIndexed(data_dir="x", expected=1, found=None)))
@@ -209,9 +209,9 @@ def test_an_error_loads_the_settings_once(kebab, monkeypatch):
 
     def count(*arguments, **flags):
         loads.append(arguments)
-        return load(*arguments, **flags)
+        return load_settings(*arguments, **flags)
 
-    monkeypatch.setattr("kebab.config.load.load", count)
+    monkeypatch.setattr("kebab.config.load.load_settings", count)
     ran = kebab("search", "broken", "--json")
 
     assert (ran.fault["code"], len(loads)) == ("store_corrupt", 1)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.progress import AnswerReporter, is_reader_gone, report_answer
@@ -47,7 +47,7 @@ class Shown:
 @pytest.fixture
 def pipe():
     reader, writer = os.pipe()
-    yield reader, Channel(writer, "<stdout>")
+    yield reader, OutputChannel(writer, "<stdout>")
     for descriptor in (reader, writer):
         try:
             os.close(descriptor)
@@ -56,7 +56,7 @@ def pipe():
 
 
 def context_on(channel):
-    return CommandContext(Channels(channel, channel), Interrupts(lambda: None))
+    return CommandContext(OutputChannels(channel, channel), Interrupts(lambda: None))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_heartbeat_that_nobody_reads_interrupts_too(pipe, tmp_path):
     with (
         (tmp_path / "out").open("wb") as file,
         pytest.raises(BrokenPipeError),
-        report_answer(context_on(Channel(file.fileno(), "<stdout>")), Torn()),
+        report_answer(context_on(OutputChannel(file.fileno(), "<stdout>")), Torn()),
     ):
         time.sleep(30)
 
@@ -130,13 +130,13 @@ def test_a_pipe_is_unread_once_its_reader_is_gone(pipe, tmp_path):
     os.close(reader)
     assert is_reader_gone(channel)
     with (tmp_path / "file").open("wb") as file:
-        assert not is_reader_gone(Channel(file.fileno(), "<stdout>"))
+        assert not is_reader_gone(OutputChannel(file.fileno(), "<stdout>"))
 
 
 def test_a_stream_has_one_end_and_nothing_after_it(tmp_path):
     path = tmp_path / "out"
     with path.open("wb") as file:
-        context = context_on(Channel(file.fileno(), "<stdout>"))
+        context = context_on(OutputChannel(file.fileno(), "<stdout>"))
         events = AnswerEvents(context, stream=True)
         assert events(TOKEN)
         events.finish(replies.answer(), Exit.DONE)

@@ -1,4 +1,4 @@
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.progress import choose_work_display, report_cancellable_work
@@ -8,8 +8,8 @@ from kebab.cli.streams import IngestEvents
 
 def a_context(tmp_path, *, machine):
     descriptor = (tmp_path / "err").open("wb")
-    channel = Channel(descriptor.fileno(), "<stderr>")
-    context = CommandContext(Channels(channel, channel), Interrupts(lambda: None))
+    channel = OutputChannel(descriptor.fileno(), "<stderr>")
+    context = CommandContext(OutputChannels(channel, channel), Interrupts(lambda: None))
     context.flags.machine = machine
     return context, descriptor
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from kebab.cli import prompt
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.prompt import Prompt, find_terminal
 from tests.shape.tree import ROOT
 
@@ -45,7 +45,7 @@ class Terminal:
             start_new_session=True,
         )
         os.close(far)
-        self.screen, self.place = "", 0
+        self.screen, self.location = "", 0
 
     def type(self, keys):
         os.write(self.near, keys.encode())
@@ -65,9 +65,9 @@ class Terminal:
     def sees(self, words, tries=600):
         """Read on; return whether these words show, after those waited for before."""
         for _ in range(tries):
-            found = self.screen.find(words, self.place)
+            found = self.screen.find(words, self.location)
             if found >= 0:
-                self.place = found + len(words)
+                self.location = found + len(words)
                 return True
             try:
                 self.screen += os.read(self.near, 65_536).decode()
@@ -150,7 +150,7 @@ def test_a_python_without_readline_asks_all_the_same(monkeypatch):
         monkeypatch.setitem(sys.modules, "readline", None)
         monkeypatch.setattr(prompt, "input", lambda sign: sign + " typed ", raising=False)
 
-        assert Prompt(Channel(far, "<stderr>"), "never", None)() == ">  typed"
+        assert Prompt(OutputChannel(far, "<stderr>"), "never", None)() == ">  typed"
     finally:
         os.close(near)
         os.close(far)
@@ -161,7 +161,7 @@ def test_the_sign_is_painted_in_marks_that_readline_skips(monkeypatch):
     try:
         monkeypatch.setattr(prompt, "input", lambda sign: sign, raising=False)
 
-        sign = Prompt(Channel(far, "<stderr>"), "always", None)()
+        sign = Prompt(OutputChannel(far, "<stderr>"), "always", None)()
     finally:
         os.close(near)
         os.close(far)
@@ -172,11 +172,14 @@ def test_the_sign_is_painted_in_marks_that_readline_skips(monkeypatch):
 def test_there_is_no_person_without_a_terminal_at_both_ends(monkeypatch, tmp_path):
     near, far = pty.openpty()
     with (tmp_path / "log").open("wb") as log, os.fdopen(far, "rb", closefd=True) as typed:
-        screen, file = Channel(typed.fileno(), "<stderr>"), Channel(log.fileno(), "<stdout>")
+        screen, file = (
+            OutputChannel(typed.fileno(), "<stderr>"),
+            OutputChannel(log.fileno(), "<stdout>"),
+        )
         monkeypatch.setattr(sys, "stdin", typed)
-        assert find_terminal(Channels(file, screen)) is screen
-        assert find_terminal(Channels(screen, file)) is screen
-        assert find_terminal(Channels(file, file)) is None
+        assert find_terminal(OutputChannels(file, screen)) is screen
+        assert find_terminal(OutputChannels(screen, file)) is screen
+        assert find_terminal(OutputChannels(file, file)) is None
         monkeypatch.setattr(sys, "stdin", None)
-        assert find_terminal(Channels(screen, screen)) is None
+        assert find_terminal(OutputChannels(screen, screen)) is None
     os.close(near)

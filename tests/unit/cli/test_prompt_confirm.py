@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.options import Flags
@@ -21,12 +21,12 @@ def asked(monkeypatch):
     near, far = pty.openpty()
     stdin = os.fdopen(os.dup(far), encoding="utf-8")
     monkeypatch.setattr(sys, "stdin", stdin)
-    channel = Channel(far, "<stderr>")
+    channel = OutputChannel(far, "<stderr>")
 
     def ask(typed, plan=PLAN, **flags):
         os.write(near, typed)
         context = CommandContext(
-            Channels(channel, channel), Interrupts(lambda: None), flags=Flags(**flags)
+            OutputChannels(channel, channel), Interrupts(lambda: None), flags=Flags(**flags)
         )
         confirm(context, "wipe", lambda _: plan)
         os.write(far, b"\nend")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kebab.cli.reference import commands
-from kebab.wire.forms import name_of
+from kebab.wire.forms import get_schema_name
 from kebab.wire.operations import OPERATIONS
 from tests.faults import session
 from tests.shape.tree import ROOT
+from tools.cli_reference import iterate_commands
 from tools.schemas import build_schemas
 
 ABOVE = {
@@ -44,12 +44,12 @@ def called(path):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_request_is_named_after_its_operation(name):
-    assert name_of(OPERATIONS[name].request) == f"{name}_request.v1"
+    assert get_schema_name(OPERATIONS[name].request) == f"{name}_request.v1"
 
 
 def test_every_record_of_an_operation_has_a_published_schema():
     records = {
-        name_of(one)
+        get_schema_name(one)
         for known in OPERATIONS.values()
         for one in (known.request, *known.replies, *filter(None, [known.events]))
     }
@@ -59,7 +59,7 @@ def test_every_record_of_an_operation_has_a_published_schema():
 
 
 def test_every_command_is_an_operation_and_every_operation_a_command():
-    paths = {path for path, _ in commands()} - ABOVE.keys()
+    paths = {path for path, _ in iterate_commands()} - ABOVE.keys()
 
     assert {path.replace(" ", "_") for path in paths} == OPERATIONS.keys() - BY_A_FLAG.keys()
 

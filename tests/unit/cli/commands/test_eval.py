@@ -3,7 +3,7 @@ import json
 import jsonschema
 import pytest
 
-from kebab.wire.record import encode
+from kebab.wire.record import encode_json
 from tests.fakes.console import run
 from tests.fakes.notes import NotesKebab
 from tests.fakes.outcomes import mode, outcome, report
@@ -101,7 +101,7 @@ def test_a_bad_line_is_named_by_file_and_line(kebab, golden):
 def test_two_reports_are_compared(kebab, golden):
     for name, ranks in (("a.json", (1, 2)), ("b.json", (1, 1))):
         made = report(mode(*(outcome(str(at), rank) for at, rank in enumerate(ranks))))
-        (golden / name).write_bytes(encode(made))
+        (golden / name).write_bytes(encode_json(made))
 
     reply = validated(kebab("eval", "compare", "a.json", "b.json", "--json").reply)
 
@@ -111,7 +111,7 @@ def test_two_reports_are_compared(kebab, golden):
 
 def test_reports_on_other_questions_are_not_compared(kebab, golden):
     for name, digest in (("a.json", "a"), ("b.json", "b")):
-        (golden / name).write_bytes(encode(report(mode(outcome()), digest=digest)))
+        (golden / name).write_bytes(encode_json(report(mode(outcome()), digest=digest)))
 
     fault = kebab("eval", "compare", "a.json", "b.json", "--json").fault
     assert (fault["code"], fault["details"]["field"]) == ("invalid_input", "b.json")

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from kebab.cli.render.answer import _footer, draw, notes, sources
+from kebab.cli.render.answer import _footer, render_answer, render_notes, render_sources
 from kebab.cli.render.canvas import Canvas
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
@@ -11,7 +11,7 @@ PLAIN = Canvas(width=60)
 
 
 def drawn(reply, canvas=None):
-    return list(draw(reply, canvas or Canvas()))
+    return list(render_answer(reply, canvas or Canvas()))
 
 
 def test_a_pipe_gets_the_markdown_and_its_citations_and_nothing_else():
@@ -65,7 +65,7 @@ def test_a_marker_with_several_citations_is_said_once():
     third = replies.answer_citation(12)
 
     lines = list(
-        sources(replies.answer(citations=[replies.answer_citation(), other, third]), PLAIN)
+        render_sources(replies.answer(citations=[replies.answer_citation(), other, third]), PLAIN)
     )
 
     assert [line[:20] for line in lines if line[5] != '"'] == [
@@ -88,13 +88,13 @@ def test_long_quotes_and_headings_are_cut_for_a_person_and_whole_in_a_pipe():
     long = replies.answer_citation(quote="word " * 100, heading_path=["Backups", "x" * 80])
     reply = replies.answer(citations=[long])
 
-    shown = list(sources(reply, PLAIN))
+    shown = list(render_sources(reply, PLAIN))
 
     assert len(shown) == 4
     assert shown[0].endswith("…")
     assert shown[-1].endswith('…"')
     assert all(len(line) <= 60 for line in shown)
-    assert "…" not in "".join(sources(reply, Canvas()))
+    assert "…" not in "".join(render_sources(reply, Canvas()))
 
 
 def test_nothing_of_files_or_models_can_steer_the_terminal():
@@ -103,7 +103,7 @@ def test_nothing_of_files_or_models_can_steer_the_terminal():
     reply = replies.answer("\x1b[2J [1]", citations=[quoted], warnings=[warning], model="\x9b")
 
     for canvas in (Canvas(), PLAIN):
-        text = "\n".join([*draw(reply, canvas), *notes(reply, canvas)])
+        text = "\n".join([*render_answer(reply, canvas), *render_notes(reply, canvas)])
         assert not {"\x1b", "\u202e", "\x07", "\x9b"} & set(text)
 
 
@@ -128,11 +128,13 @@ def test_a_refusal_shows_three_of_the_nearest_passages_and_what_to_try():
     ],
 )
 def test_a_refusal_has_a_hint(reason, question, hints):
-    assert list(notes(replies.refusal(reason, question=question), Canvas())) == hints
+    assert list(render_notes(replies.refusal(reason, question=question), Canvas())) == hints
 
 
 def test_an_interrupted_answer_says_so_and_has_no_hint():
-    assert list(notes(replies.refusal("llm_stream_aborted"), Canvas())) == ["note: interrupted"]
+    assert list(render_notes(replies.refusal("llm_stream_aborted"), Canvas())) == [
+        "note: interrupted"
+    ]
 
 
 def test_an_interrupted_answer_is_followed_by_no_passages():
@@ -146,7 +148,7 @@ def test_a_note_is_said_once_and_missing_channels_are_named():
     looked = replies.answer_retrieval(degraded=[missing], chunks_used=0)
     same = [replies.answer_warning("odd"), replies.answer_warning("odd")]
 
-    assert list(notes(replies.answer(warnings=same, retrieval=looked), Canvas())) == [
+    assert list(render_notes(replies.answer(warnings=same, retrieval=looked), Canvas())) == [
         "note: odd",
         "note: no vector search: no model",
         "hint: kebab model pull auto",

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.bench import draw, format_size
+from kebab.cli.render.bench import format_size, render_benchmark
 from kebab.cli.render.canvas import Canvas
 from kebab.wire.bench import BenchFigure, BenchGap, BenchMachine, BenchReport
 
@@ -31,7 +31,7 @@ def drawn(*figures, gaps=()):
         machine=machine,
         duration_ms=61_000,
     )
-    return list(draw(reply, Canvas()))
+    return list(render_benchmark(reply, Canvas()))
 
 
 def line_with(lines, text):

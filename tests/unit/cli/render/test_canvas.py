@@ -3,7 +3,7 @@ import pty
 
 import pytest
 
-from kebab.cli.channels import Channel
+from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import Canvas, create_canvas, uses_color
 
 BOTH = {"NO_COLOR": "1", "FORCE_COLOR": "1"}
@@ -13,7 +13,7 @@ BOTH = {"NO_COLOR": "1", "FORCE_COLOR": "1"}
 def terminal():
     """A channel that is a terminal."""
     near, far = pty.openpty()
-    yield Channel(far, "<stdout>")
+    yield OutputChannel(far, "<stdout>")
     os.close(near)
     os.close(far)
 
@@ -33,13 +33,13 @@ def terminal():
     ],
 )
 def test_the_flag_decides_then_no_color_then_force_color(choice, environ, terminal, wanted):
-    assert uses_color(choice, environ, terminal=terminal) is wanted
+    assert uses_color(choice, environ, is_terminal=terminal) is wanted
 
 
 def test_a_pipe_is_never_decorated_or_broken():
     reader, writer = os.pipe()
     try:
-        assert create_canvas(Channel(writer, "<stdout>"), "auto") == Canvas()
+        assert create_canvas(OutputChannel(writer, "<stdout>"), "auto") == Canvas()
     finally:
         os.close(reader)
         os.close(writer)
@@ -69,16 +69,16 @@ def test_paint_leaves_nothing_behind_on_a_plain_sheet():
     canvas = Canvas()
     looks = (
         canvas.strong,
-        canvas.faint,
+        canvas.dim,
         canvas.match,
-        canvas.good,
-        canvas.odd,
-        canvas.bad,
-        canvas.place,
+        canvas.success,
+        canvas.warning,
+        canvas.error,
+        canvas.location,
     )
 
     assert {look("x") for look in looks} == {"x"}
-    assert Canvas(color=True).bad("x").endswith("x\x1b[0m")
+    assert Canvas(color=True).error("x").endswith("x\x1b[0m")
 
 
 def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe():

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.canvas import short
+from kebab.cli.render.canvas import format_number
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from kebab.cli.render.canvas import short
     ],
 )
 def test_numbers_have_three_digits_that_count(value, text):
-    assert short(value) == text
+    assert format_number(value) == text

@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.documents import render_list
-from kebab.cli.render.width import cells
+from kebab.cli.render.documents import render_document_list
+from kebab.cli.render.width import measure_width
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=60)
@@ -12,9 +12,9 @@ def test_columns_fit_the_terminal():
         replies.summary(freshness="changed", chunk_count=1234),
     ]
 
-    lines = list(render_list(replies.doc_list(*documents), TERMINAL))
+    lines = list(render_document_list(replies.doc_list(*documents), TERMINAL))
 
-    assert all(cells(line) <= 60 for line in lines)
+    assert all(measure_width(line) <= 60 for line in lines)
     assert "백업.md" in lines[0]
     assert lines[1].endswith("changed")
 
@@ -22,20 +22,20 @@ def test_columns_fit_the_terminal():
 def test_the_footer_counts_and_asks_for_more():
     reply = replies.doc_list(replies.summary(), total=9, offset=4, has_more=True)
 
-    lines = list(render_list(reply, TERMINAL, "kebab list --offset 5"))
+    lines = list(render_document_list(reply, TERMINAL, "kebab list --offset 5"))
 
     assert lines[-2:] == ["5 to 5 of 9 documents", "more: kebab list --offset 5"]
 
 
 def test_an_empty_library_says_what_to_do():
-    assert next(iter(render_list(replies.doc_list(), TERMINAL))) == "no documents"
+    assert next(iter(render_document_list(replies.doc_list(), TERMINAL))) == "no documents"
 
 
 def test_a_pipe_gets_nothing_when_there_is_nothing():
-    assert list(render_list(replies.doc_list(), Canvas())) == []
+    assert list(render_document_list(replies.doc_list(), Canvas())) == []
 
 
 def test_a_tab_in_a_name_does_not_make_a_field():
-    (line,) = render_list(replies.doc_list(replies.summary(title="a\tb")), Canvas())
+    (line,) = render_document_list(replies.doc_list(replies.summary(title="a\tb")), Canvas())
 
     assert line.split("\t")[3] == "a b"

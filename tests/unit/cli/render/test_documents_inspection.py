@@ -1,5 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.documents import draw_chunk, draw_document
+from kebab.cli.render.documents import render_chunk, render_document
 from tests.fakes import replies
 
 
@@ -8,7 +8,7 @@ def test_a_document_is_shown_with_its_passages():
         warnings=["bad front matter"], chunks=[replies.brief(vector="pending")]
     )
 
-    lines = list(draw_document(reply, Canvas()))
+    lines = list(render_document(reply, Canvas()))
 
     assert lines[0] == "Backups"
     assert "note: bad front matter" in lines
@@ -19,13 +19,13 @@ def test_a_document_is_shown_with_its_passages():
 def test_text_that_is_no_file_has_none():
     assert not [
         line
-        for line in draw_document(replies.doc_inspection(file=None), Canvas())
+        for line in render_document(replies.doc_inspection(file=None), Canvas())
         if line.startswith("file")
     ]
 
 
 def test_a_passage_is_shown_with_its_neighbours_and_its_text():
-    lines = list(draw_chunk(replies.chunk_inspection(), Canvas()))
+    lines = list(render_chunk(replies.chunk_inspection(), Canvas()))
 
     assert "vector    committed (fastembed-minilml6-384-v1)" in lines
     assert f"next      {'e' * 32}" in lines

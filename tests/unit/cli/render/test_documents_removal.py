@@ -1,10 +1,10 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.documents import draw_plan, draw_removed, draw_reset
+from kebab.cli.render.documents import render_removed_documents, render_reset, render_reset_plan
 from tests.fakes import replies
 
 
 def test_removed_documents_are_named_and_their_return_is_told():
-    lines = list(draw_removed(replies.remove_report(), Canvas()))
+    lines = list(render_removed_documents(replies.remove_report(), Canvas()))
 
     assert lines[:2] == [
         "ops/backup.md  Backups",
@@ -14,7 +14,7 @@ def test_removed_documents_are_named_and_their_return_is_told():
 
 
 def test_a_plan_names_what_goes_and_promises_what_stays():
-    lines = list(draw_plan(replies.reset_report(models_removed=True), Canvas()))
+    lines = list(render_reset_plan(replies.reset_report(models_removed=True), Canvas()))
 
     assert lines[0] == "this deletes 12.3 kB from /home/ada/.local/share/kebab:"
     assert any(line.startswith("sessions of questions") for line in lines)
@@ -23,7 +23,7 @@ def test_a_plan_names_what_goes_and_promises_what_stays():
 
 
 def test_a_reset_tells_what_went_and_what_was_not_ours():
-    assert list(draw_reset(replies.reset_report(), Canvas())) == [
+    assert list(render_reset(replies.reset_report(), Canvas())) == [
         "deleted  kebab.db",
         "deleted  vectors",
         "kept     mine.txt",
@@ -34,6 +34,6 @@ def test_a_reset_tells_what_went_and_what_was_not_ours():
 def test_with_nothing_to_delete_it_says_so():
     reply = replies.reset_report(removed=[], kept=[], bytes_freed=0)
 
-    assert list(draw_reset(reply, Canvas())) == [
+    assert list(render_reset(reply, Canvas())) == [
         "nothing to delete in /home/ada/.local/share/kebab"
     ]

@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.errors import draw_entry, draw_stats
-from kebab.cli.render.width import cells
+from kebab.cli.render.errors import render_error_entry, render_error_stats
+from kebab.cli.render.width import measure_width
 from kebab.wire.error import AuditMeta, ErrorAudit, ErrorCount, ErrorGroup, ErrorStats
 
 TERMINAL = Canvas(width=80)
@@ -60,7 +60,7 @@ def test_the_first_count_is_a_table_and_the_others_are_lines():
         by("retry", count("transient", 3, 1.0)),
     )
 
-    assert list(draw_stats(drawn, TERMINAL)) == [
+    assert list(render_error_stats(drawn, TERMINAL)) == [
         "3 errors",
         "",
         "code        count  share  last (UTC)        last id",
@@ -75,21 +75,25 @@ def test_the_first_count_is_a_table_and_the_others_are_lines():
 
 
 def test_a_narrow_terminal_does_without_the_ids():
-    lines = list(draw_stats(reply(by("code", count("embedding_unavailable"))), Canvas(width=60)))
+    lines = list(
+        render_error_stats(reply(by("code", count("embedding_unavailable"))), Canvas(width=60))
+    )
 
-    assert max(map(cells, lines)) <= 60
+    assert max(map(measure_width, lines)) <= 60
     assert lines[3].endswith("12:00")
 
 
 def test_values_that_are_left_out_are_counted():
-    lines = list(draw_stats(reply(by("code", count("locked"), left_out=4)), TERMINAL))
+    lines = list(render_error_stats(reply(by("code", count("locked"), left_out=4)), TERMINAL))
 
     assert "and 4 more; --limit shows more of them" in lines
 
 
 def test_nothing_went_wrong():
     since = "2025-01-31T11:00:00.000Z"
-    lines = list(draw_stats(reply(by("code"), total=0, since=since, unreadable=2), TERMINAL))
+    lines = list(
+        render_error_stats(reply(by("code"), total=0, since=since, unreadable=2), TERMINAL)
+    )
 
     assert lines == [
         "no errors since 2025-01-31 11:00 UTC",
@@ -100,14 +104,14 @@ def test_nothing_went_wrong():
 def test_a_pipe_gets_every_count_as_fields():
     drawn = reply(by("code", count("locked")), by("kind", count("conflict")))
 
-    assert list(draw_stats(drawn, Canvas())) == [
+    assert list(render_error_stats(drawn, Canvas())) == [
         f"code\tlocked\t1\t0.5000\t{MOMENT}\t{MOMENT}\t3f2a91b0c4d17e55",
         f"kind\tconflict\t1\t0.5000\t{MOMENT}\t{MOMENT}\t3f2a91b0c4d17e55",
     ]
 
 
 def test_one_error_is_told_in_full():
-    lines = list(draw_entry(audit(), TERMINAL))
+    lines = list(render_error_entry(audit(), TERMINAL))
 
     assert lines[:4] == ["io_error  2025-01-31 12:00 UTC", "", "cannot read /x: gone", ""]
     assert "command      kebab search 'two words'" in lines
@@ -117,7 +121,7 @@ def test_one_error_is_told_in_full():
 
 
 def test_a_chain_of_one_is_not_told_twice():
-    assert "chain" not in list(draw_entry(audit(chain=["IoError: gone"]), TERMINAL))
+    assert "chain" not in list(render_error_entry(audit(chain=["IoError: gone"]), TERMINAL))
 
 
 def test_what_the_log_holds_cannot_steer_the_terminal():
@@ -126,6 +130,8 @@ def test_what_the_log_holds_cannot_steer_the_terminal():
     drawn = reply(by("code", count(hostile)), unreadable=1, log=hostile)
 
     for canvas in (TERMINAL, Canvas()):
-        told = "".join([*draw_entry(audit(**fields), canvas), *draw_stats(drawn, canvas)])
+        told = "".join(
+            [*render_error_entry(audit(**fields), canvas), *render_error_stats(drawn, canvas)]
+        )
         assert "\x1b" not in told
         assert "\u202e" not in told

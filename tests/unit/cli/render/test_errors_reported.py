@@ -1,12 +1,12 @@
-from kebab.app.classify import View, classify
+from kebab.app.classify import View, classify_error
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.errors import draw_error
+from kebab.cli.render.errors import render_error
 from kebab.errors.catalog import InvalidCursor, IoError
 
 
 def drawn(fault, log=None, **view):
-    seen = classify(fault, operation="search", view=View(**view))
-    return list(draw_error(seen.reply, Canvas(), log))
+    seen = classify_error(fault, operation="search", view=View(**view))
+    return list(render_error(seen.reply, Canvas(), log))
 
 
 def test_an_error_is_what_happened_a_hint_and_a_code():

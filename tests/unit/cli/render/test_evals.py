@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.evals import draw_report
+from kebab.cli.render.evals import render_evaluation
 from kebab.wire.evals import EvalDegraded, EvalSkipped
 from tests.fakes.outcomes import mode, nothing, outcome, report
 
@@ -11,7 +11,7 @@ TWO = mode(outcome("a", 2), outcome("b", None), mode="lexical")
 
 
 def drawn(*modes, width=None, **changes):
-    return list(draw_report(report(*modes, **changes), Canvas(width=width)))
+    return list(render_evaluation(report(*modes, **changes), Canvas(width=width)))
 
 
 def line(lines, label):
@@ -33,7 +33,7 @@ def test_what_is_not_known_is_a_dash_and_left_out_where_no_mode_knows_it():
 
 
 def test_the_best_of_several_modes_is_set_off():
-    lines = list(draw_report(report(ONE, TWO), Canvas(color=True)))
+    lines = list(render_evaluation(report(ONE, TWO), Canvas(color=True)))
     (row,) = [one for one in lines if "MRR@10" in one]
 
     assert "\x1b[1m0.750" in row

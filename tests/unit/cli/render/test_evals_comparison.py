@@ -1,5 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.evals import draw_comparison
+from kebab.cli.render.evals import render_comparison
 from kebab.wire.evals import EvalChange, EvalComparison, EvalPair, EvalSide
 from tests.fakes.outcomes import report
 
@@ -44,7 +44,7 @@ def comparison(**changes):
 
 
 def drawn(canvas=None, **changes):
-    return list(draw_comparison(comparison(**changes), canvas or Canvas()))
+    return list(render_comparison(comparison(**changes), canvas or Canvas()))
 
 
 def test_it_says_how_far_apart_and_how_sure_that_is():

@@ -1,5 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.evals import draw_draft
+from kebab.cli.render.evals import render_draft
 from kebab.wire.golden import EvalDraft
 
 
@@ -17,7 +17,7 @@ def drawn(**changes):
         "corpus_revision": 7,
         **changes,
     }
-    return list(draw_draft(EvalDraft(**reply), Canvas()))
+    return list(render_draft(EvalDraft(**reply), Canvas()))
 
 
 def test_it_says_where_the_questions_lie_and_how_they_were_made():

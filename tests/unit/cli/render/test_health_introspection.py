@@ -1,6 +1,6 @@
 from msgspec.structs import replace
 
-from kebab.app.classify import reply
+from kebab.app.classify import build_error_reply
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_schema
 from kebab.errors.catalog import NotIndexed
@@ -31,7 +31,9 @@ def test_keys_are_padded_and_capabilities_ticked():
 
 def test_an_index_that_cannot_be_read_is_told_at_the_end():
     signal = NotIndexed(data_dir="/kb", expected=3, found=999)
-    told = replace(replies.introspection(), unreadable=reply(signal, operation="schema"))
+    told = replace(
+        replies.introspection(), unreadable=build_error_reply(signal, operation="schema")
+    )
 
     assert list(render_schema(told, Canvas()))[-3:] == [
         "",

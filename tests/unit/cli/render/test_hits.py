@@ -1,5 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.hits import draw
+from kebab.cli.render.hits import render_hits
 from kebab.wire.search import DegradedChannel, Lift, Retrieval, TraceStage
 from tests.fakes import replies
 
@@ -7,7 +7,7 @@ TERMINAL = Canvas(width=40, color=True, links=True)
 
 
 def drawn(reply, canvas=None, again=""):
-    return list(draw(reply, canvas or Canvas(), again))
+    return list(render_hits(reply, canvas or Canvas(), again))
 
 
 def test_a_pipe_gets_a_plain_layout_with_the_snippet_on_one_line():

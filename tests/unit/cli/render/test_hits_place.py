@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.cli.render.hits import file_uri, spot, stretch
+from kebab.cli.render.hits import build_file_uri, format_line_range, format_location
 from kebab.wire.citation import (
     CellCitation,
     CellSpan,
@@ -30,7 +30,7 @@ CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
     ],
 )
 def test_each_kind_of_place_is_named(citation, text):
-    assert spot(citation) == text
+    assert format_location(citation) == text
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_each_kind_of_place_is_named(citation, text):
     ],
 )
 def test_a_stretch_names_its_last_line_too(citation, text):
-    assert stretch(citation) == text
+    assert format_line_range(citation) == text
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_stretch_names_its_last_line_too(citation, text):
     ],
 )
 def test_links_are_made_of_absolute_paths_only(file, uri):
-    assert file_uri(file) == uri
+    assert build_file_uri(file) == uri

@@ -1,12 +1,12 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.layout import PLAIN, Prose, Style, runs
+from kebab.cli.render.layout import PLAIN, Style, StyledText, find_runs
 
 COLOR = Canvas(width=40, color=True)
 CITED = "\x1b[36m{}\x1b[0m"
 
 
 def prose(*pieces):
-    made = Prose()
+    made = StyledText()
     for text, style in pieces:
         made.add(text, style)
     return made
@@ -47,5 +47,5 @@ def test_ends_of_lines_are_kept_and_nothing_else_can_steer():
 def test_runs_end_where_the_style_changes():
     bold = Style(bold=True)
 
-    assert list(runs([PLAIN, PLAIN, bold, PLAIN], 1, 4)) == [(1, 2), (2, 3), (3, 4)]
-    assert list(runs([], 0, 0)) == []
+    assert list(find_runs([PLAIN, PLAIN, bold, PLAIN], 1, 4)) == [(1, 2), (2, 3), (3, 4)]
+    assert list(find_runs([], 0, 0)) == []

@@ -1,11 +1,11 @@
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.layout import Cell, Prose, laid_out, shares
+from kebab.cli.render.layout import Cell, StyledText, compute_column_widths, lay_out_table
 
 
 def cell(text, *, right=False):
-    prose = Prose()
+    prose = StyledText()
     prose.add(text)
     return Cell(prose, right=right)
 
@@ -13,13 +13,13 @@ def cell(text, *, right=False):
 def test_columns_are_as_wide_as_what_stands_in_them():
     rows = [[cell("who"), cell("n", right=True)], [cell("당직자"), cell("10", right=True)]]
 
-    assert laid_out(rows, 40, Canvas()) == ["who      n", "──────  ──", "당직자  10"]
+    assert lay_out_table(rows, 40, Canvas()) == ["who      n", "──────  ──", "당직자  10"]
 
 
 def test_long_cells_are_broken_and_their_rows_kept_apart():
     rows = [[cell("a"), cell("b")], [cell("one two three"), cell("x")], [cell(""), cell("y")]]
 
-    assert laid_out(rows, 10, Canvas()) == [
+    assert lay_out_table(rows, 10, Canvas()) == [
         "a        b",
         "───────  ─",
         "one two  x",
@@ -40,4 +40,4 @@ def test_long_cells_are_broken_and_their_rows_kept_apart():
     ],
 )
 def test_the_widest_columns_give_way(wanted, width, given):
-    assert shares(wanted, width) == given
+    assert compute_column_widths(wanted, width) == given

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kebab.cli.channels import Channel
+from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer, screen_rows
 from kebab.wire.ask import AnswerEvent
@@ -33,7 +33,7 @@ def wait(now):
 def terminal():
     near, far = pty.openpty()
     os.set_blocking(near, False)
-    yield near, Channel(far, "<stderr>")
+    yield near, OutputChannel(far, "<stderr>")
     os.close(near)
     os.close(far)
 
@@ -77,7 +77,7 @@ def test_without_a_model_nobody_is_waited_for(now):
 
 def test_a_log_gets_one_line_when_it_takes_long(wait, now, tmp_path):
     with (tmp_path / "err").open("wb") as file:
-        line = AnswerLog(Channel(file.fileno(), "<stderr>"), wait)
+        line = AnswerLog(OutputChannel(file.fileno(), "<stderr>"), wait)
         with line:
             line(FOUND)
             now[0] = 2.5
@@ -151,4 +151,4 @@ def test_leaving_at_once_shows_the_cursor_again(wait, terminal):
 
 def test_what_is_no_terminal_has_as_many_rows_as_they_mostly_have(tmp_path):
     with (tmp_path / "err").open("wb") as file:
-        assert screen_rows(Channel(file.fileno(), "<stderr>")) == 24
+        assert screen_rows(OutputChannel(file.fileno(), "<stderr>")) == 24

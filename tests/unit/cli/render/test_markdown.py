@@ -3,15 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.markdown import markdown
-from kebab.cli.render.width import cells
+from kebab.cli.render.markdown import render_markdown
+from kebab.cli.render.width import measure_width
 
 PLAIN = Canvas(width=30)
 SYNTAX = st.text(alphabet="ab 백日[]()1.`*_~#>|-\n\t\\<&;!:x\x1b\u202e", max_size=80)
 
 
 def drawn(text, width=30):
-    return markdown(text, PLAIN, width)
+    return render_markdown(text, PLAIN, width)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_each_block_has_its_form(text, lines):
 def test_styles_are_painted_where_the_sheet_takes_colour():
     text = "**a *b*** ~~c~~ [1]"
 
-    (line,) = markdown(text, Canvas(width=30, color=True))
+    (line,) = render_markdown(text, Canvas(width=30, color=True))
 
     assert line == ("\x1b[1ma \x1b[0m\x1b[1m\x1b[3mb\x1b[0m \x1b[2mc\x1b[0m \x1b[36m[1]\x1b[0m")
 
@@ -60,7 +60,7 @@ def test_styles_are_painted_where_the_sheet_takes_colour():
     ],
 )
 def test_addresses_and_html_are_shown_as_they_are(text, shown):
-    assert markdown(text, Canvas(width=80, color=False, links=True)) == [shown]
+    assert render_markdown(text, Canvas(width=80, color=False, links=True)) == [shown]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_addresses_and_html_are_shown_as_they_are(text, shown):
     ],
 )
 def test_a_marker_stays_a_marker_whatever_the_text_makes_of_it(text, shown):
-    assert "|".join(markdown(text, Canvas(width=80))) == shown
+    assert "|".join(render_markdown(text, Canvas(width=80))) == shown
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_nothing_can_steer_the_terminal(text):
 
 @given(SYNTAX)
 def test_any_text_is_drawn_in_lines_that_fit(text):
-    lines = markdown(text, PLAIN, 60)
+    lines = render_markdown(text, PLAIN, 60)
 
-    assert all(cells(line) <= 60 for line in lines)
+    assert all(measure_width(line) <= 60 for line in lines)
     assert not {"\x1b", "\n", "\u202e"} & set("".join(lines))

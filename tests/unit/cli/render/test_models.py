@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.models import draw_list, draw_report
+from kebab.cli.render.models import render_model_list, render_model_report
 from kebab.wire.health import ModelList
 from tests.fakes import replies
 
@@ -9,7 +9,7 @@ from tests.fakes import replies
 def test_the_model_in_use_is_marked():
     rows = [replies.model_row(), replies.model_row(name="other", active=False, installed=False)]
 
-    lines = list(draw_list(ModelList(models=rows, configured="auto"), Canvas()))
+    lines = list(render_model_list(ModelList(models=rows, configured="auto"), Canvas()))
 
     assert "● all-MiniLM-L6-v2" in lines
     assert "○ other" in lines
@@ -30,7 +30,7 @@ def test_the_model_in_use_is_marked():
 def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
     row = replies.model_row(precision="fp32", texts_per_second=rates)
 
-    lines = list(draw_list(ModelList(models=[row], configured="auto"), Canvas()))
+    lines = list(render_model_list(ModelList(models=[row], configured="auto"), Canvas()))
 
     assert f"    weights    {told}" in lines
 
@@ -38,13 +38,15 @@ def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
 def test_without_any_weights_it_says_how_to_fetch_some():
     rows = [replies.model_row(installed=False, bytes=None)]
 
-    assert list(draw_list(ModelList(models=rows, configured="auto"), Canvas()))[-1].startswith(
-        "fetch"
-    )
+    assert list(render_model_list(ModelList(models=rows, configured="auto"), Canvas()))[
+        -1
+    ].startswith("fetch")
 
 
 def test_a_change_says_what_was_embedded_and_what_waits():
-    lines = list(draw_report(replies.model_report(fetched=False, embedded=5, pending=1), Canvas()))
+    lines = list(
+        render_model_report(replies.model_report(fetched=False, embedded=5, pending=1), Canvas())
+    )
 
     assert lines[0] == "all-MiniLM-L6-v2  already here"
     assert lines[-3:] == [

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kebab.cli.channels import Channel
+from kebab.cli.channels import OutputChannel
 from kebab.cli.render import progress
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.progress import (
@@ -22,14 +22,14 @@ FETCHING = Progress(kind=ProgressKind.MODEL_FETCH, done=1_000_000, total=2_000_0
 @pytest.fixture
 def log(tmp_path):
     with (tmp_path / "err").open("wb") as file:
-        yield Channel(file.fileno(), "<stderr>"), tmp_path / "err"
+        yield OutputChannel(file.fileno(), "<stderr>"), tmp_path / "err"
 
 
 @pytest.fixture
 def terminal():
     near, far = pty.openpty()
     os.set_blocking(near, False)
-    yield near, Channel(far, "<stderr>")
+    yield near, OutputChannel(far, "<stderr>")
     os.close(near)
     os.close(far)
 

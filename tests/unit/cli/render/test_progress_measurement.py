@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from kebab.cli.channels import Channel
+from kebab.cli.channels import OutputChannel
 from kebab.cli.render.progress import MeasurementLine
 from kebab.wire.bench import BenchProgress
 from kebab.wire.evals import EvalProgress
@@ -11,7 +11,7 @@ from kebab.wire.evals import EvalProgress
 @pytest.mark.parametrize("form", [BenchProgress, EvalProgress])
 def test_without_a_terminal_each_step_is_one_line(form):
     reading, writing = os.pipe()
-    lines = MeasurementLine(Channel(writing, "<stderr>"))
+    lines = MeasurementLine(OutputChannel(writing, "<stderr>"))
 
     for name, done in (("search", 0), ("search", 1), ("embedding", 0)):
         lines(form(name=name, done=done, total=2, elapsed_ms=3000))

@@ -1,18 +1,20 @@
-from kebab.app.classify import reply
+from kebab.app.classify import build_error_reply
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.report import draw
+from kebab.cli.render.report import render_ingest_report
 from kebab.errors.catalog import ParseFailed
 from kebab.wire.ingest import EmbeddingSummary
 from tests.fakes import replies
 
 
 def drawn(report, *, verbose=False):
-    return list(draw(report, Canvas(), verbose=verbose))
+    return list(render_ingest_report(report, Canvas(), verbose=verbose))
 
 
 def failed(name):
     fault = ParseFailed(path=name, parser="markdown", cause="no text")
-    return replies.item(kind="error", doc_path=name, error=reply(fault, operation="ingest"))
+    return replies.item(
+        kind="error", doc_path=name, error=build_error_reply(fault, operation="ingest")
+    )
 
 
 def test_counts_and_what_was_left_out_are_shown():

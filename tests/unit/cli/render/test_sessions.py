@@ -1,8 +1,13 @@
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.sessions import draw_list, draw_plan, draw_removed, draw_transcript
-from kebab.cli.render.width import cells
+from kebab.cli.render.sessions import (
+    render_removal_plan,
+    render_removed_sessions,
+    render_session_list,
+    render_transcript,
+)
+from kebab.cli.render.width import measure_width
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=60)
@@ -10,7 +15,7 @@ HOSTILE = "red \x1b[31m\u202e\x07"
 
 
 def drawn(*turns, canvas=TERMINAL):
-    return list(draw_transcript(replies.session_transcript("backups", *turns), canvas))
+    return list(render_transcript(replies.session_transcript("backups", *turns), canvas))
 
 
 def test_columns_fit_the_terminal():
@@ -19,25 +24,25 @@ def test_columns_fit_the_terminal():
         replies.session_summary(name="b", turns=1, first_question="one\n\ttwo"),
     ]
 
-    first, second, *_ = draw_list(replies.session_list(*sessions), TERMINAL)
+    first, second, *_ = render_session_list(replies.session_list(*sessions), TERMINAL)
 
-    assert cells(first) <= 60
+    assert measure_width(first) <= 60
     assert first.count("…") == 2
     assert second.split() == ["b", "1", "turn", "2025-01-31", "one", "two"]
-    assert cells(first.partition("2025")[0]) == cells(second.partition("2025")[0])
+    assert measure_width(first.partition("2025")[0]) == measure_width(second.partition("2025")[0])
 
 
 def test_the_footer_counts_and_says_how_to_see_one():
     reply = replies.session_list(replies.session_summary(), replies.session_summary(turns=1))
 
-    assert list(draw_list(reply, TERMINAL))[-2:] == [
+    assert list(render_session_list(reply, TERMINAL))[-2:] == [
         "2 sessions with 3 turns",
         "show one: kebab session show NAME",
     ]
 
 
 def test_without_sessions_it_says_how_to_begin_one():
-    assert list(draw_list(replies.session_list(), TERMINAL)) == [
+    assert list(render_session_list(replies.session_list(), TERMINAL)) == [
         "no sessions",
         "begin one: kebab ask --session NAME QUESTION",
     ]
@@ -45,7 +50,7 @@ def test_without_sessions_it_says_how_to_begin_one():
 
 @pytest.mark.parametrize("sessions", [[], [replies.session_summary()]])
 def test_when_history_is_off_it_says_so(sessions):
-    lines = list(draw_list(replies.session_list(*sessions, history=False), TERMINAL))
+    lines = list(render_session_list(replies.session_list(*sessions, history=False), TERMINAL))
 
     assert lines[-1] == "note: new turns are not remembered: `ask.history` is false"
 
@@ -53,10 +58,10 @@ def test_when_history_is_off_it_says_so(sessions):
 def test_a_pipe_gets_fields_and_nothing_else():
     one = replies.session_summary(name="a\tb", first_question="x" * 500 + "\ny")
 
-    assert list(draw_list(replies.session_list(one, history=False), Canvas())) == [
+    assert list(render_session_list(replies.session_list(one, history=False), Canvas())) == [
         f"a b\t2\t{replies.WHEN}\t{replies.WHEN}\t{'x' * 500} y"
     ]
-    assert list(draw_list(replies.session_list(), Canvas())) == []
+    assert list(render_session_list(replies.session_list(), Canvas())) == []
 
 
 def test_a_conversation_is_told_question_by_question():
@@ -96,7 +101,7 @@ def test_numbers_go_on_where_turns_were_forgotten():
 def test_everything_fits_the_terminal(text):
     turn = replies.session_turn(question=text, query=text + "!", answer=text)
 
-    assert all(cells(line) <= 60 for line in drawn(turn))
+    assert all(measure_width(line) <= 60 for line in drawn(turn))
 
 
 def test_a_pipe_gets_lines_that_are_not_broken():
@@ -120,10 +125,10 @@ def test_nothing_that_was_said_can_steer_the_terminal(canvas):
         question=HOSTILE, query="?" + HOSTILE, answer=HOSTILE, model=HOSTILE
     )
     lines = [
-        *draw_list(replies.session_list(summary), canvas),
-        *draw_plan(replies.session_list(summary), canvas),
-        *draw_transcript(replies.session_transcript(HOSTILE, turn), canvas),
-        *draw_removed(replies.session_removed(HOSTILE), canvas),
+        *render_session_list(replies.session_list(summary), canvas),
+        *render_removal_plan(replies.session_list(summary), canvas),
+        *render_transcript(replies.session_transcript(HOSTILE, turn), canvas),
+        *render_removed_sessions(replies.session_removed(HOSTILE), canvas),
     ]
 
     assert not {"\x1b", "\u202e", "\x07"} & set("".join(lines))
@@ -133,17 +138,17 @@ def test_nothing_that_was_said_can_steer_the_terminal(canvas):
 def test_a_plan_counts_and_names_some():
     many = [replies.session_summary(name=f"s{number}") for number in range(12)]
 
-    lines = list(draw_plan(replies.session_list(*many), TERMINAL))
+    lines = list(render_removal_plan(replies.session_list(*many), TERMINAL))
 
     assert lines[:2] == ["this forgets 12 sessions with 24 turns:", "  s0"]
     assert lines[-2:] == ["  s9", "  and 2 more"]
-    assert list(draw_plan(replies.session_list(), TERMINAL)) == []
+    assert list(render_removal_plan(replies.session_list(), TERMINAL)) == []
 
 
 def test_what_is_forgotten_is_named_and_counted():
-    assert list(draw_removed(replies.session_removed("a", "b"), Canvas())) == [
+    assert list(render_removed_sessions(replies.session_removed("a", "b"), Canvas())) == [
         "forgotten  a",
         "forgotten  b",
         "2 sessions with 4 turns forgotten",
     ]
-    assert list(draw_removed(replies.session_removed(), Canvas())) == ["no sessions"]
+    assert list(render_removed_sessions(replies.session_removed(), Canvas())) == ["no sessions"]

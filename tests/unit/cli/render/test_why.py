@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.why import draw
+from kebab.cli.render.why import render_why
 from kebab.wire.search import DegradedChannel
 from kebab.wire.why import Barrier, FilterReading, PhraseReading, TermReading
 from tests.fakes import replies
@@ -11,7 +11,7 @@ HEADED = PhraseReading(text="oil", column="title")
 
 
 def drawn(canvas=None, **changes):
-    return list(draw(replies.explanation(**changes), canvas or Canvas()))
+    return list(render_why(replies.explanation(**changes), canvas or Canvas()))
 
 
 def test_a_pipe_gets_a_plain_layout():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.cli.render.width import cells, fitted, fitted_left, padded, wrapped
+from kebab.cli.render.width import measure_width, pad, truncate, truncate_left, wrap_text
 
 LETTERS = st.text(alphabet="ab 백é日\u0301")
 
@@ -11,7 +11,7 @@ LETTERS = st.text(alphabet="ab 백é日\u0301")
     ("text", "width"), [("abc", 3), ("백업", 4), ("e\u0301", 1), ("日本go", 6), ("", 0)]
 )
 def test_wide_letters_take_two_cells_and_marks_none(text, width):
-    assert cells(text) == width
+    assert measure_width(text) == width
 
 
 @pytest.mark.parametrize(
@@ -19,20 +19,20 @@ def test_wide_letters_take_two_cells_and_marks_none(text, width):
     [("backup", 6, "backup"), ("backups", 6, "backu…"), ("백업하기", 6, "백업…"), ("a b", 2, "a…")],
 )
 def test_text_is_cut_at_its_end(text, width, shown):
-    assert fitted(text, width) == shown
+    assert truncate(text, width) == shown
 
 
 def test_paths_are_cut_at_their_beginning():
-    assert fitted_left("notes/ops/backup.md", 10) == "…backup.md"
-    assert fitted_left("백업.md", 5) == "….md"
+    assert truncate_left("notes/ops/backup.md", 10) == "…backup.md"
+    assert truncate_left("백업.md", 5) == "….md"
 
 
 def test_padding_counts_cells():
-    assert padded("백", 4) == "백  "
+    assert pad("백", 4) == "백  "
 
 
 def lines(text, width):
-    return [text[start:end] for start, end in wrapped(text, width)]
+    return [text[start:end] for start, end in wrap_text(text, width)]
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def test_lines_break_at_spaces_and_where_a_script_has_none(text, width, shown):
 def test_wrapped_lines_fit_and_lose_nothing_but_spaces(text, width):
     found = lines(text, width)
 
-    assert all(cells(line) <= width for line in found)
+    assert all(measure_width(line) <= width for line in found)
     assert "".join(found).replace(" ", "") == text.replace(" ", "")

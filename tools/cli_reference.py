@@ -10,14 +10,14 @@ from kebab.cli.options import GlobalOption, global_options
 from kebab.cli.root import COMMANDS, root
 
 
-def commands_table() -> str:
+def build_commands_table() -> str:
     """Return the commands as a Markdown table."""
     rows = ["| command | what |", "|---|---|"]
     rows += [f"| `kebab {name}` | {entry.summary} |" for name, entry in COMMANDS.items()]
     return "\n".join(rows)
 
 
-def reference_page() -> str:
+def build_reference_page() -> str:
     """Return `cli.md`."""
     return "\n".join(
         [
@@ -27,12 +27,12 @@ def reference_page() -> str:
             "",
             *_statuses(),
             *_shared(),
-            *(line for path, command in commands() for line in _section(path, command)),
+            *(line for path, command in iterate_commands() for line in _section(path, command)),
         ]
     )
 
 
-def commands() -> Iterator[tuple[str, DocumentedCommand]]:
+def iterate_commands() -> Iterator[tuple[str, DocumentedCommand]]:
     """Yield every command without subcommands, with the words that call it."""
     context = click.Context(root, info_name="kebab")
     for name in root.list_commands(context):
