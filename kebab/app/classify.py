@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
-from kebab.app.redaction import redacted
+from kebab.app.redaction import redact
 from kebab.config.model import Settings
 from kebab.errors.catalog import Cancelled, Generic
 from kebab.errors.reply import build_error_fields
 from kebab.errors.signal import Exit, Signal
-from kebab.errors.system import absent, exhausted, refusal
-from kebab.errors.translations.languages import ENGLISH, Language, wordings
+from kebab.errors.system import build_import_error, build_io_error, build_memory_error
+from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
 from kebab.wire.error import ErrorReply
 
 _MOST_CAUSES = 20
@@ -28,11 +28,11 @@ class View:
     verbose: bool = False
 
 
-PLAIN = View()
+DEFAULT_VIEW = View()
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ClassifiedError:
     """A classified exception. A quiet one is not reported: the reader went away."""
 
     reply: ErrorReply
@@ -40,23 +40,25 @@ class Fault:
     quiet: bool = False
 
 
-def seen_with(settings: Settings, *, verbose: bool = False) -> View:
+def build_view(settings: Settings, *, verbose: bool = False) -> View:
     """Return how faults are told under these settings."""
     return View(settings.lang, settings.errors.redact_home, verbose)
 
 
-def classify(fault: BaseException, *, operation: str, view: View = PLAIN) -> Fault:
+def classify_error(
+    fault: BaseException, *, operation: str, view: View = DEFAULT_VIEW
+) -> ClassifiedError:
     """Return the public view of an exception."""
-    signal = _signal(fault, operation)
-    told = reply(signal, operation=operation, view=view)
-    if view.verbose and (causes := chain(fault)[fault is signal :]):
-        shown = [redacted(one, hides_home=view.hides_home) for one in causes]
+    signal = _convert_to_signal(fault, operation)
+    told = build_error_reply(signal, operation=operation, view=view)
+    if view.verbose and (causes := list_causes(fault)[fault is signal :]):
+        shown = [redact(one, hides_home=view.hides_home) for one in causes]
         told = msgspec.structs.replace(told, details={**told.details, "chain": shown})
     gone = isinstance(fault, BrokenPipeError)
-    return Fault(told, Exit.READER_GONE if gone else signal.meaning.exit, quiet=gone)
+    return ClassifiedError(told, Exit.READER_GONE if gone else signal.meaning.exit, quiet=gone)
 
 
-def reply(signal: Signal, *, operation: str, view: View = PLAIN) -> ErrorReply:
+def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VIEW) -> ErrorReply:
     """Return `error.v1` for a signal, with secrets taken out.
 
     When its message is not public, what is said is that something went wrong, and of its details
@@ -64,39 +66,39 @@ def reply(signal: Signal, *, operation: str, view: View = PLAIN) -> ErrorReply:
     """
     meaning = signal.meaning
     # Our own words stay as they are: only what was filled in can hold a secret.
-    safe = _safe(signal, view)
+    safe = _redact_details(signal, view)
     voice = safe if meaning.public else Generic()
-    words = wordings(type(voice), view.language)
+    words = find_wordings(type(voice), view.language)
     fields = build_error_fields(
         signal,
         operation=operation,
         message=voice.text(words),
-        hint=_helpful(voice.advice(words), operation),
-        details=_shown(safe),
+        hint=_drop_circular_hint(voice.advice(words), operation),
+        details=_list_public_details(safe),
     )
     return ErrorReply(**fields)
 
 
-def chain(fault: BaseException) -> list[str]:
+def list_causes(fault: BaseException) -> list[str]:
     """Return an exception and its causes without secrets, outermost first, one line each."""
     lines: list[str] = []
     cause: BaseException | None = fault
     while cause is not None and len(lines) < _MOST_CAUSES:
-        words = redacted(str(cause))
+        words = redact(str(cause))
         lines.append(f"{type(cause).__name__}: {words}" if words else type(cause).__name__)
         context = None if cause.__suppress_context__ else cause.__context__
         cause = cause.__cause__ or context
     return lines
 
 
-def _safe(signal: Signal, view: View) -> Signal:
+def _redact_details(signal: Signal, view: View) -> Signal:
     """Return a signal whose details hold no secrets."""
     details = signal.details().items()
-    safe = {name: redacted(value, hides_home=view.hides_home) for name, value in details}
+    safe = {name: redact(value, hides_home=view.hides_home) for name, value in details}
     return replace(signal, **safe)  # type: ignore[type-var]
 
 
-def _shown(signal: Signal) -> dict[str, Any]:
+def _list_public_details(signal: Signal) -> dict[str, Any]:
     """Return the details that a caller sees; what was not asked for is not there."""
     public = signal.meaning.public
     return {
@@ -106,21 +108,21 @@ def _shown(signal: Signal) -> dict[str, Any]:
     }
 
 
-def _signal(fault: BaseException, operation: str) -> Signal:
+def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
     if isinstance(fault, Signal):
         return fault
     if isinstance(fault, KeyboardInterrupt):
         return Cancelled(operation=operation)
     if isinstance(fault, MemoryError):
-        return exhausted()
+        return build_memory_error()
     if isinstance(fault, OSError) and fault.filename is not None:
-        return refusal(fault, "read", fault.filename)
+        return build_io_error(fault, "read", fault.filename)
     if isinstance(fault, ImportError):
-        return absent(fault) or Generic()
+        return build_import_error(fault) or Generic()
     return Generic()
 
 
-def _helpful(hint: str | None, operation: str) -> str | None:
+def _drop_circular_hint(hint: str | None, operation: str) -> str | None:
     """Return a hint; None when it only names the command that just failed, with no flag added."""
     done = (operation, _INCLUDED.get(operation))
     circular = any(one and f"{hint} ".startswith(f"kebab {one} ") for one in done)

@@ -115,7 +115,7 @@ class AppContext:
 
         return database_path(self.places.data)
 
-    def reader(self) -> "SqliteReader":
+    def open_reader(self) -> "SqliteReader":
         """Return a snapshot of the library, to be closed by the caller.
 
         Raises:
@@ -130,13 +130,13 @@ class AppContext:
 
         return ReaderPool(self.places.data, COLUMN_WEIGHTS)
 
-    def catalogue(self, reader: "SqliteReader") -> "Catalogue":
+    def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return what looks things up in a snapshot."""
         from kebab.store.sqlite.catalogue import Catalogue
 
         return Catalogue(reader)
 
-    def writer(self, operation: str) -> "SqliteWriter":
+    def open_writer(self, operation: str) -> "SqliteWriter":
         """Return the library under the writer lock, to be closed by the caller.
 
         Raises:
@@ -150,7 +150,7 @@ class AppContext:
         self._close_readers()
         return SqliteWriter(self.places.data, tokenize, self.clock.now)
 
-    def writer_lock(self) -> AbstractContextManager[object]:
+    def acquire_writer_lock(self) -> AbstractContextManager[object]:
         """Return the writer lock, taken."""
         from kebab.store.sqlite.lock import WriterLock
 
@@ -172,7 +172,7 @@ class AppContext:
         limit = self.settings.ask.history_turns
         return SqliteSessionStore(self.places.data, limit, read_only=self.read_only)
 
-    def profile(self, version: str) -> "ModelProfile":
+    def find_profile(self, version: str) -> "ModelProfile":
         """Return the facts about the model of an embedding version.
 
         Raises:
@@ -188,11 +188,11 @@ class AppContext:
         It is 0 for a model that left the registry: its vectors can be listed and deleted only.
         """
         try:
-            return self.profile(version).dimension
+            return self.find_profile(version).dimension
         except InvalidInput:
             return 0
 
-    def index(self, version: str) -> "MappedVectors":
+    def open_vector_index(self, version: str) -> "MappedVectors":
         """Return the vector index of an embedding version, to be searched."""
         from kebab.store.lance.vector_search import MappedVectors
 
@@ -203,7 +203,7 @@ class AppContext:
             )
         return self._indexes[version]
 
-    def vectors(self, version: str) -> "LanceVectors":
+    def open_vector_table(self, version: str) -> "LanceVectors":
         """Return the vector index of an embedding version, to be written."""
         from kebab.store.lance.table import LanceVectors
 
@@ -225,10 +225,10 @@ class AppContext:
         Raises:
             NotIndexed: There is no library that this build can read.
         """
-        with self.reader() as reader:
+        with self.open_reader() as reader:
             return reader.get_value(EMBEDDING_VERSION)
 
-    def budget(self, embedder: "Embedder | None") -> "Budget":
+    def build_budget(self, embedder: "Embedder | None") -> "Budget":
         """Return the limit of a chunk, counted by the embedder when there is one."""
         from kebab.chunk.budget import Budget, estimate, mixed_counter
 

@@ -5,14 +5,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kebab.app.context import AppContext
 from kebab.app.language_models import check_server, resolve_endpoint
-from kebab.config.load import load
+from kebab.config.load import load_settings
 from kebab.config.model import AUTO
-from kebab.core.ids import Keys, rising
+from kebab.core.ids import Keys, sort_keys
 from kebab.core.queries import Filters
-from kebab.doctor.machine import Machine, SettingsFile
-from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
-from kebab.doctor.run import Subject
-from kebab.doctor.storage import Corpus, Indexed, KnownTerm, Schema, Storage
+from kebab.doctor.machine import MachineInputs, SettingsFile
+from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
+from kebab.doctor.run import DoctorInputs
+from kebab.doctor.storage import (
+    DocumentInputs,
+    IndexedFile,
+    KnownTerm,
+    SchemaVersions,
+    StorageInputs,
+)
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.wire.health import Doctor
 
@@ -24,16 +30,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def doctor(context: AppContext) -> Doctor:
+def check_health(context: AppContext) -> Doctor:
     """Return the health of the knowledge base and of what it needs."""
-    from kebab.doctor.run import examine
+    from kebab.doctor.run import run_checks
 
-    return examine(build_inputs(context), context.clock)
+    return run_checks(build_inputs(context), context.clock)
 
 
-def build_inputs(context: AppContext) -> Subject:
+def build_inputs(context: AppContext) -> DoctorInputs:
     """Return the inputs of the checks."""
-    return Subject(
+    return DoctorInputs(
         machine=_machine(context),
         storage=_storage(context),
         corpus=_corpus(context),
@@ -41,11 +47,11 @@ def build_inputs(context: AppContext) -> Subject:
     )
 
 
-def _machine(context: AppContext) -> Machine:
+def _machine(context: AppContext) -> MachineInputs:
     from kebab.store.sqlite.lock import holder
 
     places = context.places
-    return Machine(
+    return MachineInputs(
         settings=lambda: _settings(context),
         folders={"data": places.data, "models": places.models, "state": places.state},
         data=places.data,
@@ -56,7 +62,7 @@ def _machine(context: AppContext) -> Machine:
 
 def _settings(context: AppContext) -> SettingsFile:
     path = context.config_path
-    load(path if path.exists() else None)
+    load_settings(path if path.exists() else None)
     try:
         resolve_endpoint(context.settings.models.llm, {})
     except ConfigInvalid as signal:
@@ -64,8 +70,8 @@ def _settings(context: AppContext) -> SettingsFile:
     return SettingsFile(path=path)
 
 
-def _storage(context: AppContext) -> Storage:
-    return Storage(
+def _storage(context: AppContext) -> StorageInputs:
+    return StorageInputs(
         path=context.database,
         schema=lambda: _schema(context),
         integrity=lambda: _query_catalogue(context, lambda catalogue: catalogue.damage()),
@@ -77,29 +83,29 @@ def _storage(context: AppContext) -> Storage:
 
 
 def _query_catalogue(context: AppContext, ask: "Callable[[Catalogue], T]") -> T:
-    with context.reader() as reader:
-        return ask(context.catalogue(reader))
+    with context.open_reader() as reader:
+        return ask(context.build_catalogue(reader))
 
 
-def _schema(context: AppContext) -> Schema:
+def _schema(context: AppContext) -> SchemaVersions:
     from kebab.store.sqlite import connection
 
     try:
-        with context.reader():
+        with context.open_reader():
             found: int | None = connection.expected()
     except NotIndexed as signal:
         found = signal.found
-    return Schema(expected=connection.expected(), found=found)
+    return SchemaVersions(expected=connection.expected(), found=found)
 
 
 def _known_term(context: AppContext) -> KnownTerm | None:
     """Return a word of the first passage that has one, and whether the word index knows it."""
     from kebab.text.tokenizer import tokenize
 
-    with context.reader() as reader:
-        page = context.catalogue(reader).documents(Filters(), limit=1)
+    with context.open_reader() as reader:
+        page = context.build_catalogue(reader).documents(Filters(), limit=1)
         detail = (
-            context.catalogue(reader).document(page.documents[0].doc_id) if page.total else None
+            context.build_catalogue(reader).document(page.documents[0].doc_id) if page.total else None
         )
         texts = [chunk.text for chunk in detail.chunks] if detail else []
         terms = [term for text in texts for term in tokenize(text)[:1]]
@@ -111,33 +117,34 @@ def _known_term(context: AppContext) -> KnownTerm | None:
 def _stored(context: AppContext) -> Keys:
     version = context.stored_version()
     # What is derived of the table may outlive it, and would then speak well of it.
-    return context.vectors(version).keys(sure=True) if version else rising(())
+    return context.open_vector_table(version).keys(sure=True) if version else sort_keys(())
 
 
-def _corpus(context: AppContext) -> Corpus:
-    return Corpus(
+def _corpus(context: AppContext) -> DocumentInputs:
+    return DocumentInputs(
         pending=lambda: _pending(context),
         files=lambda limit: _query_catalogue(context, lambda catalogue: _files(catalogue, limit)),
     )
 
 
 def _pending(context: AppContext) -> int:
-    with context.reader() as reader:
+    with context.open_reader() as reader:
         return reader.pending_count()
 
 
-def _files(catalogue: "Catalogue", limit: int) -> list[Indexed]:
+def _files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
     """Return documents spread over all of them."""
     found = catalogue.documents(Filters(), limit=-1).documents
     step = max(1, len(found) // limit)
     return [
-        Indexed(Path(one.root, one.path), one.size, one.mtime_ns) for one in found[::step][:limit]
+        IndexedFile(Path(one.root, one.path), one.size, one.mtime_ns)
+        for one in found[::step][:limit]
     ]
 
 
-def _models(context: AppContext) -> Models:
+def _models(context: AppContext) -> ModelInputs:
     ollama = context.settings.models.llm.provider == "ollama"
-    return Models(
+    return ModelInputs(
         weights=lambda: _weights(context),
         agreement=lambda: _agreement(context),
         versions=lambda: _versions(context),
@@ -183,14 +190,14 @@ def _weights(context: AppContext) -> Weights | None:
     )
 
 
-def _agreement(context: AppContext) -> Agreement | None:
+def _agreement(context: AppContext) -> ProbeResult | None:
     from kebab.embed.registry import measure_probe
 
     version = _version(context)
     embedder = context.embedders.load_installed(version) if version else None
     if embedder is None:
         return None
-    return Agreement(cosine=measure_probe(embedder), probe=embedder.profile.probe)
+    return ProbeResult(cosine=measure_probe(embedder), probe=embedder.profile.probe)
 
 
 def _versions(context: AppContext) -> EmbeddingVersions:

@@ -9,13 +9,13 @@ from typing import get_args
 
 import msgspec
 
-from kebab.app.audit_log import lines
+from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
-from kebab.app.library import not_found
+from kebab.app.library import build_not_found
 from kebab.app.timestamps import format_timestamp, parse_time
-from kebab.core.documents import Ambiguous
-from kebab.errors.listing import catalog
-from kebab.errors.system import refused
+from kebab.core.documents import AmbiguousName
+from kebab.errors.listing import build_catalog
+from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.catalog import build_error_row, build_error_rows
 from kebab.wire.error import (
@@ -30,7 +30,7 @@ from kebab.wire.error import (
     InspectErrorRequest,
 )
 from kebab.wire.library import LookupFault, NotFound
-from kebab.wire.record import UNREADABLE
+from kebab.wire.record import DECODE_ERRORS
 
 _DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 _IDS = 3
@@ -80,17 +80,17 @@ def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAud
     if len(found) == 1:
         return found[0]
     ids = [one.correlation_id for one in reversed(found)]
-    return not_found(name, "error", Ambiguous(tuple(ids[:_CANDIDATES])) if ids else None)
+    return build_not_found(name, "error", AmbiguousName(tuple(ids[:_CANDIDATES])) if ids else None)
 
 
-def explain(request: ExplainRequest) -> ErrorCatalog | NotFound:
+def explain_codes(request: ExplainRequest) -> ErrorCatalog | NotFound:
     """Return the catalogue row of a code, or every row."""
     if request.code is None:
         return ErrorCatalog(errors=build_error_rows())
-    if signal := catalog().get(request.code):
+    if signal := build_catalog().get(request.code):
         return ErrorCatalog(errors=[build_error_row(signal)])
     code = escape_undecodable(request.code)
-    near = difflib.get_close_matches(code, catalog(), n=3)
+    near = difflib.get_close_matches(code, build_catalog(), n=3)
     fault = LookupFault(
         kind="not_found", message=f"no such code: {code}", retryable=False, candidates=near
     )
@@ -101,8 +101,8 @@ def _entries(log: Path) -> tuple[list[_Entry], int]:
     """Return what the log holds, oldest first, and how many lines are none of ours."""
     found: dict[str, _Entry] = {}
     unreadable = 0
-    with refused(log, "read"):
-        for line in filter(bytes.strip, lines(log)):
+    with translate_os_errors(log, "read"):
+        for line in filter(bytes.strip, read_lines(log)):
             one = _read(line)
             if one is None:
                 unreadable += 1
@@ -116,7 +116,7 @@ def _read(line: bytes) -> _Entry | None:
     try:
         audit = msgspec.json.decode(line, type=ErrorAudit)
         return _Entry(datetime.fromisoformat(audit.occurred_at).timestamp(), audit)
-    except (*UNREADABLE, ValueError, OverflowError):
+    except (*DECODE_ERRORS, ValueError, OverflowError):
         return None
 
 

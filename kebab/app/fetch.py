@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import freshness, line_citation
-from kebab.app.library import find_chunk_id, find_document_id, not_found, open_catalogue
+from kebab.app.conversions import check_freshness, cite_lines
+from kebab.app.library import build_not_found, find_chunk_id, find_document_id, open_catalogue
 from kebab.core.documents import DocumentDetail, StoredDocument
 from kebab.errors.catalog import InvalidInput
-from kebab.errors.system import refused
+from kebab.errors.system import translate_os_errors
 from kebab.wire.citation import Freshness
 from kebab.wire.library import (
     FetchChunkRequest,
@@ -44,7 +44,7 @@ def fetch_chunk(context: AppContext, request: FetchChunkRequest) -> FetchResult 
         detail = catalogue.chunk(found)
         document = catalogue.summary(detail.chunk.doc_id) if detail else None
     if detail is None or document is None:
-        return not_found(request.name, "passage")
+        return build_not_found(request.name, "passage")
     chunk = detail.chunk
     span = _Span(
         kind="chunk",
@@ -99,13 +99,13 @@ def _document(context: AppContext, name: str) -> DocumentDetail | NotFound:
         found = find_document_id(catalogue, name)
         if isinstance(found, NotFound):
             return found
-        return catalogue.document(found) or not_found(name, "document")
+        return catalogue.document(found) or build_not_found(name, "document")
 
 
 def _lines(context: AppContext, document: StoredDocument) -> list[str]:
     """Return the lines of the file, decoded as they were for the index."""
     path = Path(document.root, document.path)
-    with refused(path, "read"):
+    with translate_os_errors(path, "read"):
         data = path.read_bytes()
     text = context.decode_text(data, path)
     return text.removesuffix("\n").split("\n") if text else []
@@ -160,11 +160,11 @@ def _result(
         start_line=given.start,
         end_line=min(given.end, last) if truncated else given.end,
         line_count=line_count,
-        citation=line_citation(document.path, asked.start, asked.end),
+        citation=cite_lines(document.path, asked.start, asked.end),
         freshness=state,
         truncated=truncated,
     )
 
 
 def _freshness(document: StoredDocument) -> Freshness:
-    return freshness(document.root, document.path, document.size, document.mtime_ns)
+    return check_freshness(document.root, document.path, document.size, document.mtime_ns)

@@ -5,10 +5,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kebab.app.classify import PLAIN, View, reply, seen_with
+from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.core.documents import EMBEDDING_VERSION, STDIN
-from kebab.core.progress import Cancel, Progress, ProgressKind, Report
+from kebab.core.files import ScanRules
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingUnavailable,
@@ -18,10 +19,9 @@ from kebab.errors.catalog import (
     UnsupportedMedia,
     UsageInvalid,
 )
-from kebab.errors.system import absolute
-from kebab.ingest.outcome import FileOutcome, IngestOutcome
-from kebab.ingest.ports import IngestPorts, TextNote
-from kebab.ingest.ports import IngestRequest as IngestJob
+from kebab.errors.system import resolve_path
+from kebab.ingest.job import FileOutcome, IngestOutcome, IngestPorts, TextNote
+from kebab.ingest.job import IngestRequest as IngestJob
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import (
     IngestItem,
@@ -42,7 +42,7 @@ _STDIN = "<stdin>"
 
 
 def ingest(
-    context: AppContext, request: IngestRequest, report: Report, cancel: Cancel
+    context: AppContext, request: IngestRequest, report: ProgressCallback, cancel: Cancel
 ) -> IngestReport:
     """Bring the index up to date with the files.
 
@@ -51,22 +51,25 @@ def ingest(
     """
     from kebab.ingest.run import run
     from kebab.ingest.scopes import Nothing, choose
+    from kebab.source.walk import FolderScanner
 
     job = _build_job(context, request)
     if not request.dry_run:
         context.refuse_when_read_only("ingest")
     if not context.database.exists():
         _refuse_nothing(job, ())
-        choose(job, Nothing())  # refuses what would leave an empty knowledge base behind
+        choose(
+            job, Nothing(), FolderScanner()
+        )  # refuses what would leave an empty knowledge base behind
     with _opened(context, job, report, cancel) as ports:
         _refuse_nothing(job, ports.library.sources() if ports.library else ())
         with _located(request.paths[0] if request.paths else ""):
             outcome = run(job, ports, report, cancel)
-        return ingest_report(_placed(context, outcome), seen_with(context.settings))
+        return ingest_report(_placed(context, outcome), build_view(context.settings))
 
 
 def ingest_text(
-    context: AppContext, request: IngestTextRequest, report: Report, cancel: Cancel
+    context: AppContext, request: IngestTextRequest, report: ProgressCallback, cancel: Cancel
 ) -> IngestReport:
     """Index text that is no file of the person's own.
 
@@ -91,7 +94,7 @@ def ingest_text(
     with _opened(context, job, report, cancel) as ports:
         with _located(_STDIN):
             outcome = run(note, job, ports, report, cancel)
-        return ingest_report(outcome, seen_with(context.settings))
+        return ingest_report(outcome, build_view(context.settings))
 
 
 def _refuse_nothing(job: IngestJob, known: "Sequence[Source]") -> None:
@@ -100,7 +103,7 @@ def _refuse_nothing(job: IngestJob, known: "Sequence[Source]") -> None:
         raise UsageInvalid(option="PATH", cause=cause)
 
 
-def ingest_report(outcome: IngestOutcome, view: View = PLAIN) -> IngestReport:
+def ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
     """Return the outcome of a run as the wire says it; `view` is how its errors are told."""
     return IngestReport(
         scope=list(outcome.scope),
@@ -134,7 +137,7 @@ def _item(item: FileOutcome, view: View) -> IngestItem:
         embedded=item.embedded,
         reused=item.reused,
         warnings=list(item.warnings),
-        error=reply(item.error, operation="ingest", view=view) if item.error else None,
+        error=build_error_reply(item.error, operation="ingest", view=view) if item.error else None,
     )
 
 
@@ -144,7 +147,7 @@ def _located(place: str) -> "Iterator[None]":
     try:
         yield
     except (ParseFailed, UnsupportedMedia) as signal:
-        signal.path = absolute(place)
+        signal.path = resolve_path(place)
         raise
 
 
@@ -153,7 +156,7 @@ def _placed(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
     for item in outcome.items:
         if isinstance(item.error, ParseFailed | UnsupportedMedia):
             root = str(context.places.texts) if item.source == STDIN else item.source
-            item.error.path = absolute(item.error.path, root)
+            item.error.path = resolve_path(item.error.path, root)
     return outcome
 
 
@@ -163,7 +166,7 @@ class _Models:
 
     context: AppContext
     library: "SqliteWriter | None"
-    report: Report
+    report: ProgressCallback
     cancel: Cancel
     found: "Embedder | None" = field(default=None, init=False)
     began: float = field(default_factory=time.monotonic, init=False)
@@ -185,7 +188,7 @@ class _Models:
 
     def budget(self) -> "Budget":
         """Return the limit of a chunk, by the embedder's own count when there is one."""
-        return self.context.budget(self.found)
+        return self.context.build_budget(self.found)
 
     def _tell(self, message: str) -> None:
         elapsed_ms = int((time.monotonic() - self.began) * 1000)
@@ -194,17 +197,17 @@ class _Models:
 
 
 def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
-    from kebab.source.ignore import IgnoreRules
-    from kebab.source.walk import ScanRules
-
     settings = context.settings
-    ignore = IgnoreRules(exclude=tuple(settings.ingest.exclude), hidden=settings.ingest.hidden)
     return IngestJob(
         paths=tuple(request.paths),
         workspace=settings.workspace or None,
         force=request.force,
         dry_run=request.dry_run,
-        rules=ScanRules(ignore=ignore, max_file_bytes=settings.ingest.max_file_bytes),
+        rules=ScanRules(
+            exclude=tuple(settings.ingest.exclude),
+            hidden=settings.ingest.hidden,
+            max_file_bytes=settings.ingest.max_file_bytes,
+        ),
         chunker=context.labels().chunker,
         deadline_s=settings.ingest.deadline_s,
         private=(str(context.places.data), str(context.places.models)),
@@ -213,7 +216,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
 
 @contextmanager
 def _opened(
-    context: AppContext, job: IngestJob, report: Report, cancel: Cancel
+    context: AppContext, job: IngestJob, report: ProgressCallback, cancel: Cancel
 ) -> "Iterator[IngestPorts]":
     """Yield the ports of one run over the opened library."""
     with _library(context, dry_run=job.dry_run) as library:
@@ -221,11 +224,17 @@ def _opened(
 
 
 def _ports(context: AppContext, library: "SqliteWriter | None", models: _Models) -> IngestPorts:
+    from kebab.parse.deadline import guard_parser
+    from kebab.source.walk import FolderScanner
+
     return IngestPorts(
         library=library,
-        vectors=context.vectors,
+        vectors=context.open_vector_table,
         embedder=models.embedder,
+        scanner=FolderScanner(),
         parsers=context.parsers(),
+        guard=guard_parser,
+        worker_module="kebab.app.prefetch_worker",
         budget=models.budget,
         clock=context.clock,
         batch=library.batch if library else _no_batch,
@@ -241,5 +250,5 @@ def _library(context: AppContext, *, dry_run: bool) -> "Iterator[SqliteWriter | 
     if dry_run and not context.database.exists():
         yield None
         return
-    with context.writer("ingest") as library:
+    with context.open_writer("ingest") as library:
         yield library

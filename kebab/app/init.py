@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from kebab.app.context import AppContext
-from kebab.config.template import toml
-from kebab.errors.system import refusal, unfit
+from kebab.config.template import build_toml
+from kebab.errors.system import build_io_error, build_read_error
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest
 
@@ -26,9 +26,9 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
         context.places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if written:
             context.config_path.parent.mkdir(parents=True, exist_ok=True)
-            _write(context.config_path, toml(root or ""))
+            _write(context.config_path, build_toml(root or ""))
     except OSError as fault:
-        raise refusal(fault, "create", fault.filename or context.config_path) from fault
+        raise build_io_error(fault, "create", fault.filename or context.config_path) from fault
     return InitReport(
         config_path=str(context.config_path),
         written=written,
@@ -60,7 +60,7 @@ def _write(path: Path, text: str) -> None:
 def _folder(workspace: str) -> str:
     path = Path(workspace).expanduser().resolve()
     if not path.is_dir():
-        raise unfit(path, "no such folder")
+        raise build_read_error(path, "no such folder")
     if escape_undecodable(str(path)) != str(path):
-        raise unfit(path, "the name is not valid UTF-8")
+        raise build_read_error(path, "the name is not valid UTF-8")
     return str(path)

@@ -5,7 +5,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from kebab.app.context import AppContext
-from kebab.errors.system import refusal
+from kebab.errors.system import build_io_error
 from kebab.wire.health import ResetReport, ResetRequest
 
 
@@ -21,7 +21,7 @@ def reset(context: AppContext, request: ResetRequest) -> ResetReport:
         return _plan(context, models=request.models)
     context.refuse_when_read_only("reset")
     # The lock file is not made for a folder that does not exist: there is nothing to guard.
-    with context.writer_lock() if context.places.data.exists() else nullcontext():
+    with context.acquire_writer_lock() if context.places.data.exists() else nullcontext():
         report = _plan(context, models=request.models)
         for name in report.removed:
             _delete(Path(name))
@@ -36,7 +36,7 @@ def _plan(context: AppContext, *, models: bool) -> ResetReport:
         data_dir=str(context.places.data),
         removed=[str(path) for path in doomed],
         kept=[str(path) for path in _children(context.places.data) if path not in doomed],
-        bytes_freed=sum(size(path) for path in doomed),
+        bytes_freed=sum(measure_size(path) for path in doomed),
         models_removed=models,
     )
 
@@ -73,11 +73,11 @@ def _delete(path: Path) -> None:
         else:
             path.unlink(missing_ok=True)
     except OSError as fault:
-        raise refusal(fault, "write", fault.filename or path) from fault
+        raise build_io_error(fault, "write", fault.filename or path) from fault
 
 
-def size(path: Path) -> int:
+def measure_size(path: Path) -> int:
     """Return the bytes of a file, or of all files below a folder; 0 when there is nothing."""
     if path.is_dir() and not path.is_symlink():
-        return sum(size(child) for child in path.iterdir())
+        return sum(measure_size(child) for child in path.iterdir())
     return path.lstat().st_size if path.is_symlink() or path.exists() else 0

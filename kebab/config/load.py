@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.model import Settings
-from kebab.config.paths import default_config
+from kebab.config.paths import find_default_config
 from kebab.errors.catalog import ConfigInvalid
-from kebab.errors.system import absolute
-from kebab.errors.translations.languages import Language, spoken
+from kebab.errors.system import resolve_path
+from kebab.errors.translations.languages import Language, parse_language
 
 _PREFIX = "KEBAB_"
 _LANGUAGE = "lang"
@@ -32,7 +32,7 @@ _FOREIGN = frozenset(
 """Variables with our prefix that are not settings."""
 
 
-def load(
+def load_settings(
     path: Path | None = None,
     *,
     environ: Mapping[str, str] | None = None,
@@ -45,10 +45,10 @@ def load(
     """
     environ = os.environ if environ is None else environ
     named = path or (Path(environ["KEBAB_CONFIG"]) if environ.get("KEBAB_CONFIG") else None)
-    settings = _convert(_read(named), absolute(named or default_config()))
+    settings = _convert(_read_file(named), resolve_path(named or find_default_config()))
     layered: dict[str, Any] = msgspec.to_builtins(settings)
-    for key, text, name in _from_environment(environ):
-        _set(layered, key, _literal(text, key))
+    for key, text, name in _iter_variables(environ):
+        _set(layered, key, _parse_variable(text, key))
         _convert(layered, f"${name}")
     for key, value in (flags or {}).items():
         if value is not None:
@@ -56,54 +56,56 @@ def load(
     return _convert(layered, "command line")
 
 
-def language(environ: Mapping[str, str] | None = None) -> Language:
+def read_language(environ: Mapping[str, str] | None = None) -> Language:
     """Return the language that the environment alone asks for."""
-    return spoken((os.environ if environ is None else environ).get(variable(_LANGUAGE), ""))
+    return parse_language(
+        (os.environ if environ is None else environ).get(build_variable_name(_LANGUAGE), "")
+    )
 
 
-def setting_keys(form: type[Struct] = Settings, prefix: str = "") -> Iterator[str]:
+def iter_setting_keys(form: type[Struct] = Settings, prefix: str = "") -> Iterator[str]:
     """Yield every setting as a dotted key, in order of declaration."""
     for field in msgspec.structs.fields(form):
         key = f"{prefix}{field.encode_name}"
         if isinstance(field.type, type) and issubclass(field.type, Struct):
-            yield from setting_keys(field.type, f"{key}.")
+            yield from iter_setting_keys(field.type, f"{key}.")
         else:
             yield key
 
 
-def variable(key: str) -> str:
+def build_variable_name(key: str) -> str:
     """Return the environment variable that sets a dotted key."""
     return _PREFIX + key.replace(".", "_").upper()
 
 
-def _read(named: Path | None) -> dict[str, Any]:
-    path = named or default_config()
+def _read_file(named: Path | None) -> dict[str, Any]:
+    path = named or find_default_config()
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError) as fault:
         if named is None:
             return {}
-        raise ConfigInvalid(path=absolute(path), cause="no such file") from fault
+        raise ConfigInvalid(path=resolve_path(path), cause="no such file") from fault
     except OSError as fault:
-        raise ConfigInvalid(path=absolute(path), cause=fault.strerror or str(fault)) from fault
+        raise ConfigInvalid(path=resolve_path(path), cause=fault.strerror or str(fault)) from fault
     except UnicodeDecodeError as fault:
-        raise ConfigInvalid(path=absolute(path), cause=f"not TOML: {fault}") from fault
+        raise ConfigInvalid(path=resolve_path(path), cause=f"not TOML: {fault}") from fault
     import tomllib
 
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise ConfigInvalid(path=absolute(path), cause=f"not TOML: {fault}") from fault
+        raise ConfigInvalid(path=resolve_path(path), cause=f"not TOML: {fault}") from fault
 
 
 def _convert(values: dict[str, Any], origin: str) -> Settings:
     try:
         return msgspec.convert(values, Settings)
     except msgspec.ValidationError as fault:
-        raise ConfigInvalid(path=origin, cause=_explained(str(fault))) from fault
+        raise ConfigInvalid(path=origin, cause=_explain_fault(str(fault))) from fault
 
 
-def _explained(fault: str) -> str:
+def _explain_fault(fault: str) -> str:
     """Return msgspec's words with the nearest known name after an unknown key."""
     words, _, place = fault.partition(" - at `$")
     where = place.rstrip("`").lstrip(".")
@@ -111,31 +113,33 @@ def _explained(fault: str) -> str:
         return f"`{where}`: {words}" if where else words
     name = words.split("`")[1]
     key = f"{where}.{name}" if where else name
-    return f"unknown key `{key}`{_nearest(key, setting_keys())}"
+    return f"unknown key `{key}`{_suggest_name(key, iter_setting_keys())}"
 
 
-def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    known = {variable(key): key for key in setting_keys()}
+def _iter_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    known = {build_variable_name(key): key for key in iter_setting_keys()}
     for name in sorted(name for name, text in environ.items() if text):
         if name in known:
             yield known[name], environ[name], name
         elif name.startswith(_PREFIX) and name not in _FOREIGN:
-            raise ConfigInvalid(path=f"${name}", cause=f"unknown variable{_nearest(name, known)}")
+            raise ConfigInvalid(
+                path=f"${name}", cause=f"unknown variable{_suggest_name(name, known)}"
+            )
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _suggest_name(name: str, known: Iterable[str]) -> str:
     import difflib
 
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f", did you mean `{near[0]}`?" if near else ""
 
 
-def _literal(text: str, key: str) -> Any:
+def _parse_variable(text: str, key: str) -> Any:
     """Return a variable's value: JSON where it reads as JSON and the setting is no text."""
     if key == _LANGUAGE:
         # Scripts hand on what the system says; a language that we lack must not stop them.
-        return spoken(text)
-    default = _default(key)
+        return parse_language(text)
+    default = _find_default(key)
     if isinstance(default, str):
         return text
     if isinstance(default, bool):
@@ -148,7 +152,7 @@ def _literal(text: str, key: str) -> Any:
         return text
 
 
-def _default(key: str) -> Any:
+def _find_default(key: str) -> Any:
     value: Any = Settings()
     for part in key.split("."):
         value = getattr(value, part)

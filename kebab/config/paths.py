@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kebab.config.model import Settings
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 
 _APP = "kebab"
 _XDG = {
@@ -18,7 +18,7 @@ _XDG = {
 """By kind, the variable that names a folder on Linux, and where it lies below home without it."""
 
 
-class Places(NamedTuple):
+class Paths(NamedTuple):
     """The folders and files of one knowledge base; nothing here is created by looking."""
 
     data: Path
@@ -36,38 +36,38 @@ class Places(NamedTuple):
         return self.state / "kebab.log"
 
 
-def default_config() -> Path:
+def find_default_config() -> Path:
     """Return where the settings file lies when no flag names one."""
-    return _folder("user_config_dir") / "config.toml"
+    return _find_folder("user_config_dir") / "config.toml"
 
 
-def places(settings: Settings) -> Places:
+def resolve_paths(settings: Settings) -> Paths:
     """Return the folders that these settings mean, absolute."""
-    return Places(
-        data=_chosen(settings.data_dir, "user_data_dir"),
-        models=_chosen(settings.models_dir, "user_cache_dir", "models"),
-        state=_chosen("", "user_state_dir"),
+    return Paths(
+        data=_resolve_folder(settings.data_dir, "user_data_dir"),
+        models=_resolve_folder(settings.models_dir, "user_cache_dir", "models"),
+        state=_resolve_folder("", "user_state_dir"),
     )
 
 
-def _chosen(setting: str, kind: str, *below: str) -> Path:
+def _resolve_folder(setting: str, kind: str, *below: str) -> Path:
     if setting:
         return Path(os.path.abspath(Path(setting).expanduser()))  # noqa: PTH100 - keeps links
-    return _folder(kind).joinpath(*below)
+    return _find_folder(kind).joinpath(*below)
 
 
-def _folder(kind: str) -> Path:
+def _find_folder(kind: str) -> Path:
     """Return our folder of a kind; the usual case is not worth the time to load the library."""
-    usual = _usual_on_linux(kind)
+    usual = _find_xdg_folder(kind)
     if usual is not None:
         return usual
-    with needed("the folders of this system", "platformdirs"):
+    with translate_import_errors("the folders of this system", "platformdirs"):
         import platformdirs
 
     return Path(getattr(platformdirs, kind)(_APP, appauthor=False))
 
 
-def _usual_on_linux(kind: str) -> Path | None:
+def _find_xdg_folder(kind: str) -> Path | None:
     """Return what platformdirs says where variables are in order, None elsewhere."""
     variable, below = _XDG[kind]
     named = os.environ.get(variable)

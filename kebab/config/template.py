@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kebab.config.load import variable
+from kebab.config.load import build_variable_name
 from kebab.config.model import Settings
 from kebab.wire.docstrings import field_docstrings
 
@@ -19,7 +19,7 @@ _HEADER = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Documented:
+class DocumentedSetting:
     """One setting as a reader sees it."""
 
     key: str
@@ -27,7 +27,9 @@ class Documented:
     text: str
 
 
-def documented(form: type[Struct] = Settings, prefix: str = "") -> Iterator[Documented]:
+def iter_documented_settings(
+    form: type[Struct] = Settings, prefix: str = ""
+) -> Iterator[DocumentedSetting]:
     """Yield every setting with its default and its documentation."""
     texts = field_docstrings(form)
     values = form()
@@ -35,15 +37,15 @@ def documented(form: type[Struct] = Settings, prefix: str = "") -> Iterator[Docu
         key = f"{prefix}{field.name}"
         value = getattr(values, field.name)
         if isinstance(value, Struct):
-            yield from documented(type(value), f"{key}.")
+            yield from iter_documented_settings(type(value), f"{key}.")
         else:
-            yield Documented(key, value, texts[field.name])
+            yield DocumentedSetting(key, value, texts[field.name])
 
 
-def toml(workspace: str = "") -> str:
+def build_toml(workspace: str = "") -> str:
     """Return the commented settings file; a workspace, when given, is set."""
     lines, section = [_HEADER], ""
-    for setting in documented():
+    for setting in iter_documented_settings():
         head, _, name = setting.key.rpartition(".")
         if head != section:
             section = head
@@ -55,11 +57,11 @@ def toml(workspace: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def table() -> str:
+def build_settings_table() -> str:
     """Return the settings as a Markdown table."""
     rows = ["| key | default | environment | what |", "|---|---|---|---|"]
-    for setting in documented():
+    for setting in iter_documented_settings():
         default = json.dumps(setting.default)
-        name = variable(setting.key)
+        name = build_variable_name(setting.key)
         rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
     return "\n".join(rows)

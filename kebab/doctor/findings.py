@@ -22,7 +22,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Check:
     """One thing to look at.
 
     `mend` is the fix when looking fails in a way that names none. The step is skipped unless
@@ -35,38 +35,38 @@ class Step:
     after: tuple[str, ...] = ()
 
 
-def well(summary: str) -> Finding:
+def succeed(summary: str) -> Finding:
     """Return that all is as it should be."""
     return Finding("ok", summary)
 
 
-def worry(summary: str, fix: str) -> Finding:
+def warn(summary: str, fix: str) -> Finding:
     """Return that something wants attention while the rest works."""
     return Finding("warn", summary, fix)
 
 
-def failure(summary: str, fix: str) -> Finding:
+def fail(summary: str, fix: str) -> Finding:
     """Return that something is broken."""
     return Finding("fail", summary, fix)
 
 
-def skipped(summary: str) -> Finding:
+def skip(summary: str) -> Finding:
     """Return that there was nothing to look at, or no way to."""
     return Finding("skip", summary)
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def diagnose(steps: Sequence[Step], clock: Clock) -> Doctor:
+def run_all(steps: Sequence[Check], clock: Clock) -> Doctor:
     """Run every step and return the report; a step that fails does not stop the others."""
     checks: list[DoctorCheck] = []
     for step in steps:
-        unmet = _unmet(step, checks)
+        unmet = _find_unmet(step, checks)
         started = clock.monotonic()
-        finding = skipped(f"needs `{unmet}`") if unmet else _look(step)
+        finding = skip(f"needs `{unmet}`") if unmet else _run_check(step)
         checks.append(
             DoctorCheck(
                 name=step.name,
@@ -83,23 +83,23 @@ def diagnose(steps: Sequence[Step], clock: Clock) -> Doctor:
     )
 
 
-def _unmet(step: Step, done: Sequence[DoctorCheck]) -> str | None:
+def _find_unmet(step: Check, done: Sequence[DoctorCheck]) -> str | None:
     met = {check.name for check in done if check.status == "ok"}
     return next((name for name in step.after if name not in met), None)
 
 
-def _look(step: Step) -> Finding:
+def _run_check(step: Check) -> Finding:
     try:
         return step.look()
     except Signal as signal:
         advice = signal.advice()
-        return failure(signal.text(), advice if advice and advice != _CIRCULAR else step.mend)
+        return fail(signal.text(), advice if advice and advice != _CIRCULAR else step.mend)
     except OSError as fault:
         place = f": {fault.filename}" if fault.filename else ""
-        return failure(f"{fault.strerror or fault}{place}", _allow(fault) or step.mend)
+        return fail(f"{fault.strerror or fault}{place}", _suggest_chmod(fault) or step.mend)
 
 
-def _allow(fault: OSError) -> str | None:
+def _suggest_chmod(fault: OSError) -> str | None:
     """Return how to give a permission that is missing; what cannot be read may be whole."""
     if not isinstance(fault, PermissionError) or not fault.filename:
         return None

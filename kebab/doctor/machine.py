@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kebab.doctor.findings import Finding, counted, failure, well, worry
+from kebab.doctor.findings import Finding, fail, format_count, succeed, warn
 from kebab.errors.catalog import ConfigInvalid
 
 _MIB = 1 << 20
@@ -26,7 +26,7 @@ class SettingsFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class MachineInputs:
     """What to ask about the machine.
 
     `settings` raises `ConfigInvalid` when they cannot be used. `folders` are the places kebab
@@ -40,63 +40,63 @@ class Machine:
     holder: Callable[[], int | None]
 
 
-def configuration(load: Callable[[], SettingsFile]) -> Finding:
+def check_settings(load: Callable[[], SettingsFile]) -> Finding:
     """Look whether the settings can be used."""
     try:
         file = load()
     except ConfigInvalid as signal:
-        return failure(signal.text(), _settings_fix(signal.path))
+        return fail(signal.text(), _settings_fix(signal.path))
     if file.warnings:
         edit = f"${{EDITOR:-vi}} {shlex.quote(str(file.path))}"
-        return worry(f"{file.path}: {'; '.join(file.warnings)}", edit)
+        return warn(f"{file.path}: {'; '.join(file.warnings)}", edit)
     where = file.path if file.path.exists() else f"defaults, there is no file: {file.path}"
-    return well(str(where))
+    return succeed(str(where))
 
 
-def directories(folders: Mapping[str, Path]) -> Finding:
+def check_folders(folders: Mapping[str, Path]) -> Finding:
     """Look whether every folder can be written to, or be made."""
     for purpose, path in folders.items():
-        ground = _ground(path)
+        ground = _find_existing(path)
         if not ground.is_dir():
             moved = f"mv {_quoted(ground)} {_quoted(ground.with_name(f'{ground.name}.old'))}"
-            return failure(f"a file stands in the way of the {purpose} folder: {ground}", moved)
+            return fail(f"a file stands in the way of the {purpose} folder: {ground}", moved)
         if not os.access(ground, os.W_OK | os.X_OK):
-            return failure(
+            return fail(
                 f"no permission to write the {purpose} folder: {ground}",
                 f"chmod u+rwx {_quoted(ground)}",
             )
-    return well(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
+    return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 
-def disk(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
+def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
     """Look whether there is space to index into."""
-    ground = _ground(data)
+    ground = _find_existing(data)
     space = free(ground) if free else shutil.disk_usage(ground).free
     summary = f"{space / _MIB:,.0f} MiB free: {ground}"
     look = f"df -h {_quoted(ground)}"
     if space < _NO_SPACE:
-        return failure(f"the disk is full, {summary}", look)
-    return worry(f"little space, {summary}", look) if space < _LITTLE_SPACE else well(summary)
+        return fail(f"the disk is full, {summary}", look)
+    return warn(f"little space, {summary}", look) if space < _LITTLE_SPACE else succeed(summary)
 
 
-def descriptors(soft_limit: Callable[[], int] | None = None) -> Finding:
+def check_open_files(soft_limit: Callable[[], int] | None = None) -> Finding:
     """Look whether a process may open enough files."""
-    limit = (soft_limit or _soft_limit)()
+    limit = (soft_limit or _read_file_limit)()
     summary = f"a process may open {limit:,} files"
-    return well(summary) if limit >= _FEW_DESCRIPTORS else worry(summary, "ulimit -n 1024")
+    return succeed(summary) if limit >= _FEW_DESCRIPTORS else warn(summary, "ulimit -n 1024")
 
 
-def writer(holder: Callable[[], int | None]) -> Finding:
+def check_writer(holder: Callable[[], int | None]) -> Finding:
     """Look who is writing; a writer is no fault."""
     pid = holder()
-    return well("nobody is writing" if pid is None else f"being written by process: {pid}")
+    return succeed("nobody is writing" if pid is None else f"being written by process: {pid}")
 
 
-def log(path: Path) -> Finding:
+def check_log(path: Path) -> Finding:
     """Tell where faults are written down."""
     if not path.exists():
-        return well(f"no fault was ever logged: {path}")
-    return well(f"{counted(path.stat().st_size, 'byte')}: {path}")
+        return succeed(f"no fault was ever logged: {path}")
+    return succeed(f"{format_count(path.stat().st_size, 'byte')}: {path}")
 
 
 def _settings_fix(origin: str) -> str:
@@ -106,7 +106,7 @@ def _settings_fix(origin: str) -> str:
     return f"kebab --config {shlex.quote(origin)} init --force"
 
 
-def _ground(path: Path) -> Path:
+def _find_existing(path: Path) -> Path:
     """Return the path, or the nearest parent that exists."""
     return next(place for place in (path, *path.parents) if place.exists() or place == place.parent)
 
@@ -115,7 +115,7 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def _soft_limit() -> int:
+def _read_file_limit() -> int:
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kebab.core.model_profile import ProbePair
-from kebab.doctor.findings import Finding, failure, skipped, well, worry
+from kebab.doctor.findings import Finding, fail, skip, succeed, warn
 from kebab.errors.catalog import ConfigInvalid, ModelNotPulled
 from kebab.errors.signal import Signal
 
@@ -26,7 +26,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class ProbeResult:
     """The cosine that the model gives to its probe pair, and the pair with its known cosine.
 
     The tolerance covers differences in arithmetic between processors; another pooling, another
@@ -49,7 +49,7 @@ class EmbeddingVersions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Models:
+class ModelInputs:
     """What to ask about the models.
 
     `weights` returns None when no model was chosen yet, `agreement` when the model is known for
@@ -58,62 +58,62 @@ class Models:
     """
 
     weights: Callable[[], Weights | None]
-    agreement: Callable[[], Agreement | None]
+    agreement: Callable[[], ProbeResult | None]
     versions: Callable[[], EmbeddingVersions]
     server: Callable[[], str | None]
     start: str
 
 
-def embedding_files(models: Models) -> Finding:
+def check_embedding_files(models: ModelInputs) -> Finding:
     """Look whether the weights are on this machine as they were released."""
     weights = models.weights()
     if weights is None:
-        return worry("no embedding model yet, words only are searched", "kebab model pull")
+        return warn("no embedding model yet, words only are searched", "kebab model pull")
     fetch = f"kebab model pull {weights.model}"
     if weights.folder is None:
-        return worry(f"weights not here, words only are searched: {weights.model}", fetch)
+        return warn(f"weights not here, words only are searched: {weights.model}", fetch)
     if weights.faults:
-        return failure(f"damaged weights in {weights.folder}: {'; '.join(weights.faults)}", fetch)
-    return well(f"{_described(weights)}: {weights.folder}")
+        return fail(f"damaged weights in {weights.folder}: {'; '.join(weights.faults)}", fetch)
+    return succeed(f"{_describe_weights(weights)}: {weights.folder}")
 
 
-def _described(weights: Weights) -> str:
+def _describe_weights(weights: Weights) -> str:
     """Return the model, its precision and, when that was measured, what it was chosen by."""
     named = ", ".join(filter(None, (weights.model, weights.precision)))
     rates = [f"{kind} {rate:.0f}" for kind, rate in weights.texts_per_second.items()]
     return f"{named} (texts/s at installation: {', '.join(rates)})" if rates else named
 
 
-def embedding_probe(models: Models) -> Finding:
+def check_embedding_probe(models: ModelInputs) -> Finding:
     """Look whether the model gives the vectors it is known for."""
     known = models.agreement()
     if known is None:
-        return skipped("no known vectors to compare with")
+        return skip("no known vectors to compare with")
     expected = known.probe.cosine
     summary = f"cosine of two known sentences {known.cosine:.4f}, expected: {expected:.4f}"
     agrees = known.probe.accepts(known.cosine)
-    return well(summary) if agrees else failure(summary, "kebab model pull")
+    return succeed(summary) if agrees else fail(summary, "kebab model pull")
 
 
-def embedding_version(models: Models) -> Finding:
+def check_embedding_version(models: ModelInputs) -> Finding:
     """Look whether the configured model is the one that the index was built with."""
     versions = models.versions()
     if versions.stored is None:
-        return skipped("no vector is stored")
+        return skip("no vector is stored")
     if versions.configured not in {None, versions.stored}:
-        return failure(
+        return fail(
             f"built with {versions.stored}, configured is {versions.configured}",
             "kebab model use auto",
         )
-    return well(versions.stored)
+    return succeed(versions.stored)
 
 
-def language_model(models: Models) -> Finding:
+def check_language_model(models: ModelInputs) -> Finding:
     """Look whether the language model can answer; only `kebab ask` needs it."""
     try:
         answering = models.server()
     except Signal as signal:
         # The other advice speaks of asking, or of calling doctor.
         mend = signal.advice() if isinstance(signal, ModelNotPulled | ConfigInvalid) else None
-        return worry(signal.text(), mend or models.start)
-    return well(answering) if answering else skipped("answers are taken from the notes, as set")
+        return warn(signal.text(), mend or models.start)
+    return succeed(answering) if answering else skip("answers are taken from the notes, as set")

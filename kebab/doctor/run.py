@@ -4,96 +4,104 @@ from dataclasses import dataclass
 
 from kebab.core.ports import Clock
 from kebab.doctor import machine, models, storage
-from kebab.doctor.findings import Step, diagnose
-from kebab.doctor.machine import Machine
-from kebab.doctor.models import Models
-from kebab.doctor.storage import Corpus, Storage
+from kebab.doctor.findings import Check, run_all
+from kebab.doctor.machine import MachineInputs
+from kebab.doctor.models import ModelInputs
+from kebab.doctor.storage import DocumentInputs, StorageInputs
 from kebab.wire.health import Doctor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class DoctorInputs:
     """All that can be asked."""
 
-    machine: Machine
-    storage: Storage
-    corpus: Corpus
-    models: Models
+    machine: MachineInputs
+    storage: StorageInputs
+    corpus: DocumentInputs
+    models: ModelInputs
 
 
-def examine(subject: Subject, clock: Clock) -> Doctor:
+def run_checks(subject: DoctorInputs, clock: Clock) -> Doctor:
     """Return the health of a knowledge base and of what it stands on."""
-    steps = (*_machine(subject.machine), *_base(subject), *_models(subject.models))
-    return diagnose(steps, clock)
+    steps = (
+        *_list_machine_checks(subject.machine),
+        *_list_storage_checks(subject),
+        *_list_model_checks(subject.models),
+    )
+    return run_all(steps, clock)
 
 
-def _machine(asked: Machine) -> list[Step]:
+def _list_machine_checks(asked: MachineInputs) -> list[Check]:
     return [
-        Step(
+        Check(
             name="configuration",
-            look=lambda: machine.configuration(asked.settings),
+            look=lambda: machine.check_settings(asked.settings),
             mend="kebab init --force",
         ),
-        Step(
+        Check(
             name="directories",
-            look=lambda: machine.directories(asked.folders),
+            look=lambda: machine.check_folders(asked.folders),
             mend="kebab init",
         ),
-        Step(name="disk", look=lambda: machine.disk(asked.data), mend="df -h"),
-        Step(name="descriptors", look=machine.descriptors, mend="ulimit -n 1024"),
-        Step(name="writer_lock", look=lambda: machine.writer(asked.holder), mend="kebab init"),
-        Step(name="log", look=lambda: machine.log(asked.log), mend="kebab init"),
+        Check(name="disk", look=lambda: machine.check_disk_space(asked.data), mend="df -h"),
+        Check(name="descriptors", look=machine.check_open_files, mend="ulimit -n 1024"),
+        Check(
+            name="writer_lock", look=lambda: machine.check_writer(asked.holder), mend="kebab init"
+        ),
+        Check(name="log", look=lambda: machine.check_log(asked.log), mend="kebab init"),
     ]
 
 
-def _base(subject: Subject) -> list[Step]:
+def _list_storage_checks(subject: DoctorInputs) -> list[Check]:
     asked, documents = subject.storage, subject.corpus
     readable, whole = ("database",), ("database", "integrity")
     rebuild, ingest = storage.REBUILD, "kebab ingest"
     return [
-        Step(name="database", look=lambda: storage.database(asked), mend=rebuild),
-        Step(
+        Check(name="database", look=lambda: storage.check_database(asked), mend=rebuild),
+        Check(
             name="integrity",
-            look=lambda: storage.integrity(asked),
+            look=lambda: storage.check_integrity(asked),
             mend=rebuild,
             after=readable,
         ),
-        Step(
+        Check(
             name="full_text",
-            look=lambda: storage.full_text(asked),
+            look=lambda: storage.check_full_text(asked),
             mend=rebuild,
             after=whole,
         ),
-        Step(
+        Check(
             name="vectors",
-            look=lambda: storage.vectors(asked),
+            look=lambda: storage.check_vectors(asked),
             mend=storage.REWRITE,
             after=whole,
         ),
-        Step(name="pending", look=lambda: storage.pending(documents), mend=ingest, after=whole),
-        Step(name="files", look=lambda: storage.files(documents), mend=ingest, after=whole),
-        Step(
+        Check(
+            name="pending", look=lambda: storage.check_pending(documents), mend=ingest, after=whole
+        ),
+        Check(name="files", look=lambda: storage.check_files(documents), mend=ingest, after=whole),
+        Check(
             name="embedding_version",
-            look=lambda: models.embedding_version(subject.models),
+            look=lambda: models.check_embedding_version(subject.models),
             mend="kebab model use auto",
             after=whole,
         ),
     ]
 
 
-def _models(asked: Models) -> list[Step]:
+def _list_model_checks(asked: ModelInputs) -> list[Check]:
     pull = "kebab model pull"
     return [
-        Step(name="embedding_files", look=lambda: models.embedding_files(asked), mend=pull),
-        Step(
+        Check(name="embedding_files", look=lambda: models.check_embedding_files(asked), mend=pull),
+        Check(
             name="embedding_probe",
-            look=lambda: models.embedding_probe(asked),
+            look=lambda: models.check_embedding_probe(asked),
             mend=pull,
             after=("embedding_files",),
         ),
-        Step(
+        Check(
             name="language_model",
-            look=lambda: models.language_model(asked),
+            look=lambda: models.check_language_model(asked),
             mend=asked.start,
         ),
     ]

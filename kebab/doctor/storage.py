@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kebab.core.ids import Key, Keys, lacking, repeated
-from kebab.doctor.findings import Finding, counted, failure, skipped, well, worry
+from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
+from kebab.doctor.findings import Finding, fail, format_count, skip, succeed, warn
 
 REBUILD = "kebab reset"
 """What a damaged store comes to: everything in it can be built again from the files."""
@@ -17,7 +17,7 @@ _QUOTED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class SchemaVersions:
     """The schema version this build wants, and the one that is there; None without a database."""
 
     expected: int
@@ -33,17 +33,17 @@ class KnownTerm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Storage:
+class StorageInputs:
     """What to ask about the stores; every callable may raise a signal instead of answering.
 
-    `integrity` returns what is wrong with the database, a sentence each. `known_term` returns None
+    `check_integrity` returns what is wrong with the database, a sentence each. `known_term` returns None
     when nothing is indexed. `stored` gives the key of every vector row, repeated keys included,
     `stamped` the keys that the database believes to have one, `garbage` those whose rows wait for
     deletion.
     """
 
     path: Path
-    schema: Callable[[], Schema]
+    schema: Callable[[], SchemaVersions]
     integrity: Callable[[], Sequence[str]]
     known_term: Callable[[], KnownTerm | None]
     stored: Callable[[], Keys]
@@ -51,56 +51,56 @@ class Storage:
     garbage: Callable[[], Collection[Key]]
 
 
-def database(storage: Storage) -> Finding:
+def check_database(storage: StorageInputs) -> Finding:
     """Look whether there is a database that this build can read."""
     schema = storage.schema()
     if schema.found is None:
-        return worry(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
+        return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
     if schema.found < schema.expected:
-        return failure(
+        return fail(
             f"schema {schema.found} waits for its migration to {schema.expected}", "kebab ingest"
         )
     if schema.found > schema.expected:
-        return failure(
+        return fail(
             f"written by a newer kebab, schema {schema.found}, this build reads {schema.expected}",
             "pip install --upgrade kebab",
         )
-    return well(f"schema {schema.found}: {storage.path}")
+    return succeed(f"schema {schema.found}: {storage.path}")
 
 
-def integrity(storage: Storage) -> Finding:
+def check_integrity(storage: StorageInputs) -> Finding:
     """Look whether SQLite finds its file whole."""
     if complaints := storage.integrity():
-        return failure(f"the database is damaged: {'; '.join(complaints[:_QUOTED])}", REBUILD)
-    return well("the database is whole")
+        return fail(f"the database is damaged: {'; '.join(complaints[:_QUOTED])}", REBUILD)
+    return succeed("the database is whole")
 
 
-def full_text(storage: Storage) -> Finding:
+def check_full_text(storage: StorageInputs) -> Finding:
     """Look whether the full-text index finds a word that is there."""
     known = storage.known_term()
     if known is None:
-        return skipped("no passage to look for")
+        return skip("no passage to look for")
     if not known.found:
-        return failure(
+        return fail(
             f"the full-text index misses a word that a passage holds: {known.term}",
             REWRITE,
         )
-    return well(f"the full-text index finds a known word: {known.term}")
+    return succeed(f"the full-text index finds a known word: {known.term}")
 
 
-def vectors(storage: Storage) -> Finding:
+def check_vectors(storage: StorageInputs) -> Finding:
     """Look whether the vector table and the database agree, row by row."""
     rows, stamped = storage.stored(), storage.stamped()
-    missing = len(lacking(stamped, rows))
-    doubled = len(repeated(rows))
-    orphans = len(set(lacking(rows, stamped)).difference(storage.garbage()))
+    missing = len(find_missing_keys(stamped, rows))
+    doubled = len(find_repeated_keys(rows))
+    orphans = len(set(find_missing_keys(rows, stamped)).difference(storage.garbage()))
     if missing:
-        return failure(f"{counted(missing, 'vector')} of {len(stamped):,} lost", REWRITE)
+        return fail(f"{format_count(missing, 'vector')} of {len(stamped):,} lost", REWRITE)
     if doubled:
-        return failure(f"{counted(doubled, 'vector')} stored more than once", REWRITE)
+        return fail(f"{format_count(doubled, 'vector')} stored more than once", REWRITE)
     if orphans:
-        return worry(f"{counted(orphans, 'vector')} of no passage", REWRITE)
-    return well(f"{counted(len(stamped), 'vector')}, each with its passage")
+        return warn(f"{format_count(orphans, 'vector')} of no passage", REWRITE)
+    return succeed(f"{format_count(len(stamped), 'vector')}, each with its passage")
 
 
 SAMPLE = 2_000
@@ -108,7 +108,7 @@ SAMPLE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedFile:
     """A file as it was when it was indexed."""
 
     path: Path
@@ -117,42 +117,44 @@ class Indexed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corpus:
+class DocumentInputs:
     """What to ask about the documents.
 
-    `files` returns up to that many documents that have a file, spread over all of them.
+    `check_files` returns up to that many documents that have a file, spread over all of them.
     """
 
     pending: Callable[[], int]
-    files: Callable[[int], Sequence[Indexed]]
+    files: Callable[[int], Sequence[IndexedFile]]
 
 
-def pending(corpus: Corpus) -> Finding:
+def check_pending(corpus: DocumentInputs) -> Finding:
     """Look whether passages still wait for their vector."""
     count = corpus.pending()
     if count:
-        return worry(f"{counted(count, 'passage')} found by words only, no vector", "kebab ingest")
-    return well("no passage waits for a vector")
+        return warn(
+            f"{format_count(count, 'passage')} found by words only, no vector", "kebab ingest"
+        )
+    return succeed("no passage waits for a vector")
 
 
-def files(corpus: Corpus) -> Finding:
+def check_files(corpus: DocumentInputs) -> Finding:
     """Look whether the files are still what was indexed."""
     seen = corpus.files(SAMPLE)
     if not seen:
-        return skipped("no document has a file")
-    states = [(_state(file), file) for file in seen]
+        return skip("no document has a file")
+    states = [(_compare_file(file), file) for file in seen]
     tally = Counter(state for state, _ in states)
-    looked = f"of {counted(len(seen), 'file')} looked at"
+    looked = f"of {format_count(len(seen), 'file')} looked at"
     if tally["same"] == len(seen):
-        return well(f"all {looked.removeprefix('of ')} are as they were indexed")
+        return succeed(f"all {looked.removeprefix('of ')} are as they were indexed")
     example = next(file.path for state, file in states if state != "same")
     found = ", ".join(
         f"{tally[state]:,} {state}" for state in ("changed", "gone", "unreadable") if tally[state]
     )
-    return worry(f"{found} {looked}, for instance: {example}", "kebab ingest")
+    return warn(f"{found} {looked}, for instance: {example}", "kebab ingest")
 
 
-def _state(file: Indexed) -> Literal["same", "changed", "gone", "unreadable"]:
+def _compare_file(file: IndexedFile) -> Literal["same", "changed", "gone", "unreadable"]:
     try:
         now = file.path.stat()
     except (FileNotFoundError, NotADirectoryError):

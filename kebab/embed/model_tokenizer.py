@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.embed import model_directory
 from kebab.embed.model_errors import TokenizerErrorTranslator
 from kebab.errors.catalog import EmbeddingUnavailable
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ class ModelTokenizer:
             if self._tokenizer is None:
                 # Otherwise a fork after parallel work makes the library write a warning.
                 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-                with needed("embedding", "tokenizers"):
+                with translate_import_errors("embedding", "tokenizers"):
                     from tokenizers import Tokenizer
 
                 with self._translate_errors():

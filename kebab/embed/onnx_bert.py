@@ -137,7 +137,7 @@ class _Encoder:
         return self._norm(f"{prefix}.output.LayerNorm", summed)
 
 
-def build(weights: "Mapping[str, NDArray[np.generic]]") -> Any:
+def build_graph(weights: "Mapping[str, NDArray[np.generic]]") -> Any:
     """Return the checked `onnx.ModelProto` of the encoder.
 
     Inputs `input_ids`, `attention_mask` and `token_type_ids` are int64 of shape (batch, length);

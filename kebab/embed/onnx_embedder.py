@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.embed.inference import InferenceRun, InferenceSession, default_threads, normalise
 from kebab.embed.model_tokenizer import ModelTokenizer
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.text.scripts import is_written_in
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class OnnxEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension))."""
-        with needed("embedding", "numpy"):
+        with translate_import_errors("embedding", "numpy"):
             import numpy as np
 
         started: deque[_StartedRun] = deque()

@@ -10,7 +10,7 @@ from kebab.errors.catalog import DependencyMissing, IoError, Op
 _NO_PATH = ("<", "'", '"')
 
 
-def absolute(path: object, base: str = "") -> str:
+def resolve_path(path: object, base: str = "") -> str:
     """Return a path that errors may name; a relative one lies below `base`, or where we are."""
     text = str(path)
     if text.startswith(_NO_PATH):
@@ -21,23 +21,23 @@ def absolute(path: object, base: str = "") -> str:
         return text
 
 
-def refusal(fault: OSError, op: Op, path: object) -> IoError:
+def build_io_error(fault: OSError, op: Op, path: object) -> IoError:
     """Return the signal for a refusal, in the system's own words."""
-    return IoError(path=absolute(path), op=op, cause=fault.strerror or str(fault))
+    return IoError(path=resolve_path(path), op=op, cause=fault.strerror or str(fault))
 
 
-def unfit(path: object, cause: str) -> IoError:
+def build_read_error(path: object, cause: str) -> IoError:
     """Return the signal for a place that cannot be read, for a reason that kebab found itself."""
-    return IoError(path=absolute(path), op="read", cause=cause)
+    return IoError(path=resolve_path(path), op="read", cause=cause)
 
 
-def exhausted() -> IoError:
+def build_memory_error() -> IoError:
     """Return the signal for a machine that has no memory left."""
     return IoError(path="<memory>", op="create", cause="out of memory")
 
 
 @contextmanager
-def refused(path: object, op: Op) -> Iterator[None]:
+def translate_os_errors(path: object, op: Op) -> Iterator[None]:
     """Turn a refusal of the file system within into the signal for it.
 
     Raises:
@@ -46,11 +46,11 @@ def refused(path: object, op: Op) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        raise refusal(fault, op, path) from fault
+        raise build_io_error(fault, op, path) from fault
 
 
 @contextmanager
-def needed(feature: str, package: str) -> Iterator[None]:
+def translate_import_errors(feature: str, package: str) -> Iterator[None]:
     """Turn the failed import of a library within into the signal for it.
 
     Args:
@@ -63,18 +63,18 @@ def needed(feature: str, package: str) -> Iterator[None]:
     try:
         yield
     except (ImportError, OSError) as fault:
-        raise _missing(fault, feature, package) from fault
+        raise _build_missing(fault, feature, package) from fault
 
 
-def absent(fault: ImportError) -> DependencyMissing | None:
+def build_import_error(fault: ImportError) -> DependencyMissing | None:
     """Return the signal for an import that nobody prepared for; None when it is our own fault."""
     library = (fault.name or "").partition(".")[0]
     if library in {"", "kebab", *sys.stdlib_module_names}:
         return None
-    return _missing(fault, library, library)
+    return _build_missing(fault, library, library)
 
 
-def _missing(fault: ImportError | OSError, feature: str, package: str) -> DependencyMissing:
+def _build_missing(fault: ImportError | OSError, feature: str, package: str) -> DependencyMissing:
     # What is there and cannot be loaded is not mended by asking for it once more.
     command = "install" if isinstance(fault, ModuleNotFoundError) else "install --force-reinstall"
     return DependencyMissing(feature=feature, install=f"pip {command} {package}")

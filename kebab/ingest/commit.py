@@ -1,16 +1,15 @@
 """One document after another into the library, each whole or not at all."""
 
-from kebab.core.documents import DocumentRow, FileStamp, Known
-from kebab.core.ids import DocId, doc_id
+from kebab.core.documents import DocumentRow, FileStamp, KnownDocument
+from kebab.core.ids import DocId, make_doc_id
 from kebab.core.ports import Clock, LibraryWriter
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
-from kebab.errors.system import refusal
+from kebab.errors.system import build_io_error
 from kebab.ingest.build import Press, read
-from kebab.ingest.outcome import FileOutcome, ItemKind, slowest
+from kebab.ingest.job import FileOutcome, ItemKind, Pulse, slowest
 from kebab.ingest.plan import Gone, Work
-from kebab.ingest.ports import Pulse
 from kebab.ingest.prefetch import Ready, ahead
 from kebab.wire.ingest import SlowFile
 
@@ -41,7 +40,7 @@ class Committer:
                 self.slowest = slowest((*self.slowest, SlowFile(doc_path=path, duration_ms=took)))
                 self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
 
-    def touch(self, touched: list[tuple[Known, FileStamp]]) -> None:
+    def touch(self, touched: list[tuple[KnownDocument, FileStamp]]) -> None:
         """Remember the new stamps of files whose content did not change."""
         for known, stamp in touched:
             self._library.touch(known.doc_id, stamp)
@@ -74,7 +73,7 @@ class Committer:
             if work.known is not None:
                 self.vanished.append(Gone(source=work.source, known=work.known))
         except OSError as failure:
-            self._refuse(work, refusal(failure, "read", work.entry.absolute))
+            self._refuse(work, build_io_error(failure, "read", work.entry.absolute))
         else:
             try:
                 self._put(work, press.row(work.source, work.entry, self._id(work), content))
@@ -111,7 +110,7 @@ class Committer:
             return work.known.doc_id
         occurrence = 0
         while True:
-            doc = doc_id(work.source.name, work.entry.path, occurrence)
+            doc = make_doc_id(work.source.name, work.entry.path, occurrence)
             if not self._library.doc_id_taken(doc):
                 return doc
             occurrence += 1

@@ -2,22 +2,18 @@
 
 import json
 import os
-import stat as modes
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kebab.core.documents import Known, Source
-from kebab.core.ids import digest
-from kebab.core.ports import LibraryWriter
+from kebab.core.documents import KnownDocument, Source
+from kebab.core.files import ScanResult, ScanRules, get_suffix
+from kebab.core.ids import compute_digest
+from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
-from kebab.errors.system import refusal, unfit
-from kebab.ingest.outcome import FileOutcome, ItemKind
-from kebab.ingest.ports import IngestRequest
+from kebab.errors.system import build_io_error, build_read_error
+from kebab.ingest.job import FileOutcome, IngestRequest, ItemKind
 from kebab.ingest.scopes import Knowledge, Scope, is_below
-from kebab.source.ignore import refusal_from_root
-from kebab.source.media import media_of, suffix_of
-from kebab.source.walk import Scan, ScanRules, scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +25,8 @@ class Survey:
     """
 
     scope: Scope
-    found: Scan
-    known: dict[str, Known]
+    found: ScanResult
+    known: dict[str, KnownDocument]
     overruled: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -38,10 +34,15 @@ class Surveyor:
     """Looks at scopes one by one."""
 
     def __init__(
-        self, request: IngestRequest, knowledge: Knowledge, tick: Callable[[], None]
+        self,
+        request: IngestRequest,
+        knowledge: Knowledge,
+        scanner: FileScanner,
+        tick: Callable[[], None],
     ) -> None:
         self._request = request
         self._knowledge = knowledge
+        self._scanner = scanner
         self._tick = tick
 
     def look(self, scope: Scope, sources: Iterable[Source]) -> Survey:
@@ -57,52 +58,53 @@ class Surveyor:
             found = self._folder(scope, sources, inside)
             self._named_before(scope, found, overruled)
         else:
-            found = self._files(scope, scope.files)
+            found = ScanResult()
+            self._add_named(scope, found, scope.files)
             overruled |= self._against_the_rules(scope)
             self._refuse_vanished(scope, found, inside)
         return Survey(scope=scope, found=found, known=inside, overruled=frozenset(overruled))
 
-    def _folder(self, scope: Scope, sources: Iterable[Source], known: dict[str, Known]) -> Scan:
+    def _folder(
+        self, scope: Scope, sources: Iterable[Source], known: dict[str, KnownDocument]
+    ) -> ScanResult:
         root = scope.source.root
         claimed = claims(scope.source, sources, self._knowledge)
         claimed.update(dict.fromkeys(map(os.path.realpath, self._request.private), "excluded"))
         try:
-            found = scan(
+            found = self._scanner.scan(
                 root, self._rules(scope), below=scope.below, claimed=claimed, tick=self._tick
             )
         except OSError as failure:
             if self._request.force and known and not Path(root).exists():
-                return Scan()
-            raise refusal(failure, "read", scope.place) from failure
+                return ScanResult()
+            raise build_io_error(failure, "read", scope.place) from failure
         if scope.whole and not found.seen and known and not self._request.force:
             raise _vanished(root, len(known))
         return found
 
-    def _files(self, scope: Scope, paths: Iterable[str]) -> Scan:
-        found = Scan()
-        for path in paths:
-            _stat_into(found, scope.source.root, path, self._request.rules.max_file_bytes)
-        return found
-
-    def _refuse_vanished(self, scope: Scope, found: Scan, known: dict[str, Known]) -> None:
+    def _refuse_vanished(
+        self, scope: Scope, found: ScanResult, known: dict[str, KnownDocument]
+    ) -> None:
         gone = known and not found.entries and not found.unreadable and not found.skips.total
         if gone and not self._request.force and _is_empty(scope.source.root):
             raise _vanished(scope.source.root, len(known))
 
-    def _named_before(self, scope: Scope, found: Scan, overruled: Iterable[str]) -> None:
+    def _named_before(self, scope: Scope, found: ScanResult, overruled: Iterable[str]) -> None:
         seen = {entry.path for entry in found.entries}
-        for path in overruled:
-            if path not in seen and scope.holds(path):
-                _stat_into(found, scope.source.root, path, self._request.rules.max_file_bytes)
+        missed = [path for path in overruled if path not in seen and scope.holds(path)]
+        self._add_named(scope, found, missed)
+
+    def _add_named(self, scope: Scope, found: ScanResult, paths: Iterable[str]) -> None:
+        self._scanner.add_named_files(found, scope.source.root, paths, self._request.rules)
 
     def _against_the_rules(self, scope: Scope) -> set[str]:
         if not scope.named or scope.files is None:
             return set()
-        root, rules = scope.source.root, self._request.rules.ignore
+        root, rules = scope.source.root, self._request.rules
         return {
             path
             for path in scope.files
-            if refusal_from_root(root, rules, path, folder=False) is not None
+            if self._scanner.find_skip_reason(root, rules, path, folder=False) is not None
         }
 
     def _rules(self, scope: Scope) -> ScanRules:
@@ -140,28 +142,7 @@ def keep_memory(library: LibraryWriter, survey: Survey) -> None:
 
 
 def _memory_name(source: Source) -> str:
-    return f"named_files:{digest(source.name)}"
-
-
-def _stat_into(found: Scan, root: str, path: str, limit: int) -> None:
-    """Add one file that was asked for by its name, or the reason why it cannot be a document."""
-    absolute = os.path.join(root, path)  # noqa: PTH118 - a plain string
-    found.seen += 1
-    try:
-        stat = Path(absolute).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        found.seen -= 1
-        return
-    except OSError:
-        found.refuse(path)
-        return
-    media = media_of(path)
-    if not modes.S_ISREG(stat.st_mode):
-        found.skips.add("special_file", path)
-    elif media is None:
-        found.pass_over(path)
-    else:
-        found.take(path, absolute, stat, media, limit=limit)
+    return f"named_files:{compute_digest(source.name)}"
 
 
 def _is_empty(root: str) -> bool:
@@ -177,7 +158,7 @@ def _vanished(root: str, count: int) -> IoError:
         f"the folder is empty or missing, but {count} documents are known in it; "
         "`--force` removes them"
     )
-    return unfit(root, cause)
+    return build_read_error(root, cause)
 
 
 @dataclass(slots=True)
@@ -193,6 +174,7 @@ def survey_all(
     scopes: Sequence[Scope],
     request: IngestRequest,
     knowledge: Knowledge,
+    scanner: FileScanner,
     tick: Callable[[], None],
 ) -> Surveys:
     """Return every scope beside what is known of it.
@@ -204,7 +186,7 @@ def survey_all(
         UnsupportedMedia: No parser takes the only file named.
     """
     sources = _all_sources(scopes, knowledge)
-    surveyor = Surveyor(request, knowledge, tick)
+    surveyor = Surveyor(request, knowledge, scanner, tick)
     surveys = Surveys(scopes)
     for scope in scopes:
         try:
@@ -243,11 +225,11 @@ def _refuse_unfit(survey: Survey, request: IngestRequest) -> None:
     """Raise what is wrong with the only file that was named."""
     place, reasons = survey.scope.place, survey.found.skips.by_reason
     if reasons["unsupported"] or reasons["special_file"]:
-        suffix = suffix_of(place.rpartition("/")[2])
+        suffix = get_suffix(place.rpartition("/")[2])
         media = suffix or "no extension"
         raise UnsupportedMedia(path=place, media=media)
     if reasons["over_limit"]:
         size = survey.found.largest
         raise TooLarge(what=place, size=size, limit=request.rules.max_file_bytes)
     if reasons["unreadable"]:
-        raise unfit(place, "permission denied")
+        raise build_read_error(place, "permission denied")

@@ -2,15 +2,15 @@
 
 import os
 import stat as modes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from kebab.core.documents import Known, Source
-from kebab.errors.system import refusal, unfit
-from kebab.ingest.ports import IngestRequest
-from kebab.source.ignore import IgnoreRules, refusal_from_root
+from kebab.core.documents import KnownDocument, Source
+from kebab.core.ports import FileScanner
+from kebab.errors.system import build_read_error
+from kebab.ingest.job import IngestRequest
 from kebab.text.normalize import escape_undecodable
 
 
@@ -20,7 +20,7 @@ class Knowledge(Protocol):
     def sources(self) -> list[Source]:
         """Return the registered roots."""
 
-    def known(self, source: str) -> dict[str, Known]:
+    def known(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
 
     def get_value(self, name: str) -> str | None:
@@ -34,7 +34,7 @@ class Nothing:
         """Return no roots."""
         return []
 
-    def known(self, source: str) -> dict[str, Known]:
+    def known(self, source: str) -> dict[str, KnownDocument]:
         """Return no documents."""
         del source
         return {}
@@ -76,77 +76,86 @@ class Scope:
         return not self.below or path.startswith(f"{self.below}/")
 
 
-def choose(request: IngestRequest, knowledge: Knowledge) -> list[Scope]:
-    """Return what a run looks at; nothing when no path was given and none is known.
+def choose(request: IngestRequest, knowledge: Knowledge, scanner: FileScanner) -> list[Scope]:
+    """Return the scopes of a run; none when the user names no path and no source is known.
 
     Raises:
         IoError: A path does not exist.
     """
-    sources = knowledge.sources()
+    chooser = _ScopeChooser(request, knowledge, scanner)
     if request.paths:
-        return _merged(_named(path, sources, request, knowledge) for path in request.paths)
-    scopes = [_all_of(source, knowledge) for source in sources]
+        return _merge(chooser.choose_named(path) for path in request.paths)
+    scopes = [_build_source_scope(source, knowledge) for source in knowledge.sources()]
     if request.workspace:
-        scopes.append(_folder(_resolved(request.workspace), sources, request.rules.ignore))
-    return _merged(scopes)
+        scopes.append(chooser.choose_folder(_resolve(request.workspace)))
+    return _merge(scopes)
 
 
-def _all_of(source: Source, knowledge: Knowledge) -> Scope:
+def _build_source_scope(source: Source, knowledge: Knowledge) -> Scope:
     files = tuple(knowledge.known(source.name)) if source.kind == "files" else None
     return Scope(source=source, files=files)
 
 
-def _named(
-    path: str, sources: Sequence[Source], request: IngestRequest, knowledge: Knowledge
-) -> Scope:
-    place = Path(path)
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - a Path would take no name for this folder
-    except OSError as failure:
-        known = _resolved(path)
-        if request.force and any(known == source.root for source in sources):
-            return _folder(known, sources, request.rules.ignore)
-        raise refusal(failure, "read", escape_undecodable(path)) from failure
-    except ValueError as failure:
-        raise unfit(repr(path), str(failure)) from failure
-    if modes.S_ISDIR(mode):
-        return _folder(_resolved(path), sources, request.rules.ignore)
-    # The name stays what the caller wrote: a link is a document under its own name.
-    return _file(_resolved(str(place.parent)), place.name, sources, knowledge)
+class _ScopeChooser:
+    """Finds the source that a path belongs to."""
 
+    def __init__(self, request: IngestRequest, knowledge: Knowledge, scanner: FileScanner) -> None:
+        self._request = request
+        self._knowledge = knowledge
+        self._scanner = scanner
+        self._sources = knowledge.sources()
 
-def _folder(path: str, sources: Sequence[Source], rules: IgnoreRules) -> Scope:
-    for source in sources:
-        if source.root == path and source.kind == "folder":
-            return Scope(source=source)
-    owner = _folder_above(path, sources)
-    if owner is not None:
-        below = _below(path, owner.root)
-        if refusal_from_root(owner.root, rules, below, folder=True) is None:
-            return Scope(source=owner, below=below)
-    return Scope(source=Source(name=path, root=path, kind="folder"))
+    def choose_named(self, path: str) -> Scope:
+        """Return the scope of a path that the user names."""
+        try:
+            mode = os.stat(path).st_mode  # noqa: PTH116 - a Path would take no name for this folder
+        except OSError as failure:
+            resolved = _resolve(path)
+            if self._request.force and any(resolved == one.root for one in self._sources):
+                return self.choose_folder(resolved)
+            raise refusal(failure, "read", escape_undecodable(path)) from failure
+        except ValueError as failure:
+            raise unfit(repr(path), str(failure)) from failure
+        if modes.S_ISDIR(mode):
+            return self.choose_folder(_resolve(path))
+        # The name stays as the user wrote it: a link is a document under its own name.
+        return self._choose_file(_resolve(str(Path(path).parent)), Path(path).name)
 
+    def choose_folder(self, path: str) -> Scope:
+        """Return the scope of a folder: a source, a part of one, or a new source."""
+        for source in self._sources:
+            if source.root == path and source.kind == "folder":
+                return Scope(source=source)
+        owner = self._find_folder_above(path)
+        if owner is not None:
+            below = _cut_root(path, owner.root)
+            rules = self._request.rules
+            if self._scanner.find_skip_reason(owner.root, rules, below, folder=True) is None:
+                return Scope(source=owner, below=below)
+        return Scope(source=Source(name=path, root=path, kind="folder"))
 
-def _file(folder: str, name: str, sources: Sequence[Source], knowledge: Knowledge) -> Scope:
-    for source in sources:
-        if source.root == folder and source.kind == "stdin":
-            return Scope(source=source, files=(name,), named=True)
-    exact = Source(name=folder, root=folder, kind="files")
-    if exact in sources and name in knowledge.known(folder):
+    def _choose_file(self, folder: str, name: str) -> Scope:
+        for source in self._sources:
+            if source.root == folder and source.kind == "stdin":
+                return Scope(source=source, files=(name,), named=True)
+        exact = Source(name=folder, root=folder, kind="files")
+        if exact not in self._sources or name not in self._knowledge.known(folder):
+            path = os.path.join(folder, name)  # noqa: PTH118 - a plain string
+            owner = self._find_folder_above(path)
+            if owner is not None:
+                return Scope(source=owner, files=(_cut_root(path, owner.root),), named=True)
         return Scope(source=exact, files=(name,), named=True)
-    path = os.path.join(folder, name)  # noqa: PTH118 - a plain string
-    owner = _folder_above(path, sources)
-    if owner is not None:
-        return Scope(source=owner, files=(_below(path, owner.root),), named=True)
-    return Scope(source=exact, files=(name,), named=True)
+
+    def _find_folder_above(self, path: str) -> Source | None:
+        above = [
+            source
+            for source in self._sources
+            if source.kind == "folder" and is_below(path, source.root)
+        ]
+        return max(above, key=lambda source: len(source.root), default=None)
 
 
-def _folder_above(path: str, sources: Sequence[Source]) -> Source | None:
-    above = [one for one in sources if one.kind == "folder" and is_below(path, one.root)]
-    return max(above, key=lambda one: len(one.root), default=None)
-
-
-def _merged(scopes: Iterable[Scope]) -> list[Scope]:
+def _merge(scopes: Iterable[Scope]) -> list[Scope]:
     """Return the scopes with named files gathered, and without those that another covers."""
     gathered: dict[tuple[str, str, bool], Scope] = {}
     for scope in scopes:
@@ -173,14 +182,16 @@ def is_below(path: str, root: str) -> bool:
     return path != root and path.startswith(root if root.endswith("/") else f"{root}/")
 
 
-def _below(path: str, root: str) -> str:
+def _cut_root(path: str, root: str) -> str:
     return path[len(root) :].lstrip("/")
 
 
-def _resolved(path: str) -> str:
+def _resolve(path: str) -> str:
     resolved = os.path.realpath(path)
     try:
         resolved.encode("utf-8")
     except UnicodeEncodeError as failure:
-        raise unfit(escape_undecodable(resolved), "the name is not valid UTF-8") from failure
+        raise build_read_error(
+            escape_undecodable(resolved), "the name is not valid UTF-8"
+        ) from failure
     return resolved

@@ -9,12 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from kebab.core.documents import STDIN, Source
-from kebab.core.ids import digest
-from kebab.core.progress import Cancel, ProgressKind, Report, silent
+from kebab.core.ids import compute_digest
+from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import ParseFailed, TimedOut
-from kebab.errors.system import refused
-from kebab.ingest.outcome import FileOutcome, IngestOutcome, ItemKind
-from kebab.ingest.ports import IngestPorts, IngestRequest, Pulse, TextNote
+from kebab.errors.system import translate_os_errors
+from kebab.ingest.job import (
+    FileOutcome,
+    IngestOutcome,
+    IngestPorts,
+    IngestRequest,
+    ItemKind,
+    Pulse,
+    TextNote,
+)
 from kebab.ingest.run import run
 
 _FENCED = re.compile(
@@ -30,7 +37,7 @@ def ingest_text(
     note: TextNote,
     request: IngestRequest,
     ports: IngestPorts,
-    report: Report = silent,
+    report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
 ) -> IngestOutcome:
     """Store a text as a document; the same title and URI again replace its content.
@@ -52,7 +59,7 @@ def ingest_text(
         outcome = _intended(path, content)
         pulse.say(ProgressKind.COMPLETED)
         return outcome
-    with refused(path, "read"):
+    with translate_os_errors(path, "read"):
         before = path.read_bytes() if path.is_file() else None
     _write(path, content)
     source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
@@ -77,7 +84,9 @@ def file_name(note: TextNote) -> str:
     """Return the name under which a text is kept, from its title and URI alone."""
     words = _NOT_A_WORD.sub("-", unicodedata.normalize("NFC", note.title)).strip("-").lower()
     slug = words.encode("utf-8", "replace")[:_SLUG_BYTES].decode("utf-8", "ignore").strip("-")
-    return f"{slug or 'text'}-{digest('stdin', note.title, note.source_uri or '', size=6)}.md"
+    return (
+        f"{slug or 'text'}-{compute_digest('stdin', note.title, note.source_uri or '', size=6)}.md"
+    )
 
 
 def is_own(name: str) -> bool:
@@ -117,7 +126,7 @@ def _intended(path: Path, content: bytes) -> IngestOutcome:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file so that it is whole, or not there, whatever happens."""
-    with refused(path, "write"):
+    with translate_os_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
             file.write(content)
@@ -131,7 +140,7 @@ def _put_back(path: Path, content: bytes | None) -> None:
     if content is not None:
         _write(path, content)
         return
-    with refused(path, "write"):
+    with translate_os_errors(path, "write"):
         path.unlink(missing_ok=True)
 
 

@@ -6,7 +6,7 @@ import ssl
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_errors import Call
 
@@ -34,7 +34,7 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
     # `import httpx` also imports the command line of httpx, and with it click, rich and pygments.
     # Without them it takes 98 ms of processor time instead of 156 ms (medians of 12 processes).
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None blocks the import
-    with needed("a model server", "httpx"):
+    with translate_import_errors("a model server", "httpx"):
         import httpx
 
     # httpx logs whole addresses, including the password of a login.

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.llm.endpoint import Endpoint
 
 
@@ -76,7 +76,7 @@ _connection_lost = _os_error_or("the connection was cut")
 @functools.cache
 def load_error_table() -> dict[type[Exception], _SignalBuilder]:
     """Return one row for each exception that httpx can raise at a correct caller."""
-    with needed("a model server", "httpx"):
+    with translate_import_errors("a model server", "httpx"):
         import httpx
 
     return {

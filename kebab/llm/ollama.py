@@ -13,7 +13,7 @@ from kebab.llm.server_errors import (
     build_refusal,
     build_unexpected_response,
     classify_error,
-    is_page,
+    is_html,
     parse_server_error,
 )
 
@@ -92,7 +92,7 @@ class _LineReader(AnswerReader):
     def _parse_line(self, raw: bytes) -> _Line:
         """Return the object of a line; an error in it is raised."""
         line = parse_json_object(raw)
-        if line is None and is_page(self.stream.head):
+        if line is None and is_html(self.stream.head):
             raise build_unexpected_response(self.request, self.stream.head)
         if line is None:
             start = format_one_line(raw[:400].decode("utf-8", "replace"), 80)

@@ -20,7 +20,7 @@ from kebab.llm.server_errors import (
     build_refusal,
     build_unexpected_response,
     classify_error,
-    is_page,
+    is_html,
     parse_server_error,
 )
 from kebab.llm.server_sent_events import ERROR, ServerSentEvent, parse_events
@@ -123,7 +123,7 @@ class _EventReader(AnswerReader):
 
     def read_completion(self) -> Completion:
         head = self.stream.head
-        if is_page(head):
+        if is_html(head):
             raise build_unexpected_response(self.request, head)
         if "json" in head.content_type.lower():
             self._read_json()

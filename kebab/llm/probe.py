@@ -48,12 +48,12 @@ def probe_ollama(
     version = _get_ollama_field(call, "/api/version", "version", str, connect_s)
     listed = _get_ollama_field(call, "/api/tags", "models", list | None, connect_s)
     server = OllamaServer(version=version, models=_list_texts(listed or [], "name"))
-    if model and complete_name(model) not in server.models:
+    if model and add_default_tag(model) not in server.models:
         raise ModelNotPulled(model=model, endpoint=endpoint.shown, operation=operation)
     return server
 
 
-def complete_name(model: str) -> str:
+def add_default_tag(model: str) -> str:
     """Return the name of a model with its tag, as Ollama lists it."""
     return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 

@@ -128,7 +128,7 @@ def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Sig
     answer = parse_json_object(body)
     error = parse_server_error(answer) if answer else None
     build = request.errors.by_status.get(head.status)
-    if build is None and not is_page(head):
+    if build is None and not is_html(head):
         build = request.errors.by_status_unless_page.get(head.status)
     if build is not None:
         return build(request, error or ServerError(text=""), head.status)
@@ -151,7 +151,7 @@ def build_unexpected_response(request: ModelRequest, head: ResponseHead) -> Sign
     return request.call.build_protocol_error(cause)
 
 
-def is_page(head: ResponseHead) -> bool:
+def is_html(head: ResponseHead) -> bool:
     """Return whether the response is an HTML page."""
     return "html" in head.content_type.lower()
 

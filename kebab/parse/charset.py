@@ -9,7 +9,7 @@ because its time grows with the text.
 import re
 from collections.abc import Callable
 
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 
 _SAMPLE = 32_768
 _SLOW_SAMPLE = 4_096
@@ -114,7 +114,7 @@ _MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
 
 def _ask_library(sample: bytes) -> str | None:
     """Return the best match of charset-normalizer."""
-    with needed("reading old encodings", "charset-normalizer"):
+    with translate_import_errors("reading old encodings", "charset-normalizer"):
         from charset_normalizer import from_bytes
 
     best = from_bytes(sample).best()

@@ -1,13 +1,143 @@
-"""Markdown: CommonMark with tables and front matter."""
+"""Reads Markdown: CommonMark with tables and front matter."""
 
+import re
 from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Literal
 
-from kebab.core.documents import ParsedDocument
+from kebab.core.documents import BlockKind, ParsedDocument
+from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import Span, place, shift, title_of
 from kebab.parse.encoding import decode
 from kebab.parse.frontmatter import FrontMatter, read
-from kebab.parse.markdown_blocks import outline
 from kebab.text.language import detect_document_language
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
+_LONGEST = 1000
+_MARKUP = re.compile(r"[\\`*_\[\]<>&!{]")
+_ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
+_SHORTCODE = re.compile(r"\{\{[<%]\s*\w*\s*\"?([^\"{}]*?)\"?\s*[%>]\}\}")
+_WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_DEFINITION = re.compile(r"^ {0,3}\[([^\[\]]{1,200})\]:[ \t]*\S", re.MULTILINE)
+
+
+class Labels:
+    """Labels of the headings of one body, whose links may be defined anywhere in it."""
+
+    def __init__(self, body: str, reader: "MarkdownIt") -> None:
+        self._body = body
+        self._reader = reader
+
+    def plain(self, source: str) -> str:
+        """Return the text of a heading on one line."""
+        source = source[:_LONGEST]
+        if _MARKUP.search(source):
+            source = _SHORTCODE.sub(r"\1", _ATTRIBUTES.sub("", source))
+            source = _WIKI_LINK.sub(r"\1", source)
+            source = _visible(self._inline(source))
+        return " ".join(source.split())
+
+    def _inline(self, source: str) -> "list[Token]":
+        """Return the inline tokens of a heading."""
+        links = self._links if "[" in source else {}
+        tokens: list[Token] = []
+        self._reader.inline.parse(source, self._reader, {"references": links}, tokens)
+        return tokens
+
+    @cached_property
+    def _links(self) -> dict[str, dict[str, str]]:
+        """Return the names that are links, in the form in which markdown-it looks them up."""
+        from markdown_it.common.utils import normalizeReference
+
+        names = _DEFINITION.findall(self._body)
+        return {normalizeReference(name): {"href": "#", "title": ""} for name in names}
+
+
+def _visible(tokens: "list[Token]") -> str:
+    """Return what a reader sees of inline tokens."""
+    parts = []
+    for token in tokens:
+        if token.type in {"text", "code_inline", "text_special"}:
+            parts.append(token.content)
+        elif token.type in {"softbreak", "hardbreak"}:
+            parts.append(" ")
+        elif token.children:
+            parts.append(_visible(token.children))
+    return "".join(parts)
+
+
+_KINDS = {
+    "heading_open": BlockKind.HEADING,
+    "bullet_list_open": BlockKind.LIST,
+    "ordered_list_open": BlockKind.LIST,
+    "table_open": BlockKind.TABLE,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "blockquote_open": BlockKind.QUOTE,
+    "html_block": BlockKind.HTML,
+}
+_DEEPEST = 100
+
+
+def outline(body: str) -> Iterator[Span]:
+    """Yield the top-level blocks of a body by their lines."""
+    tokens = _top_level(body)
+    labels = Labels(body, _reader())
+    for number, token in enumerate(tokens):
+        if token.level or token.map is None:
+            continue
+        first, last = token.map
+        kind = _KINDS.get(token.type, BlockKind.PARAGRAPH)
+        if kind is BlockKind.HEADING:
+            label = labels.plain(tokens[number + 1].content)
+            yield Span(kind, first, last, int(token.tag[1:]), label)
+        else:
+            yield Span(kind, first, last)
+
+
+@cache
+def _reader() -> "MarkdownIt":
+    """Return a reader of block structure.
+
+    Link definitions are read as the paragraphs they look like: their text stays findable, and
+    the library's time for a list of them grows with its square.
+    """
+    with translate_import_errors("reading Markdown", "markdown-it-py"):
+        from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
+    return reader.enable("table").disable("reference")
+
+
+def _top_level(body: str) -> "list[Token]":
+    """Return the tokens of the top level, and the content of each that has some."""
+    reader = _reader()
+    tokens: list[Token] = []
+    state = _state()(body, reader, {}, tokens)
+    reader.block.tokenize(state, 0, state.lineMax)
+    return tokens
+
+
+@cache
+def _state() -> "type[StateBlock]":
+    """Return the state of a block parser that keeps the top level only."""
+    from markdown_it.rules_block import StateBlock
+
+    class TopLevel(StateBlock):
+        """Forgets every token below the top level, but for what stands directly in it."""
+
+        def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> "Token":
+            """Return a new token, kept only at the top."""
+            token = super().push(ttype, tag, nesting)
+            if token.level > 0 and not (token.level == 1 and ttype == "inline"):
+                self.tokens.pop()
+            return token
+
+    return TopLevel
 
 
 class MarkdownParser:

@@ -7,9 +7,9 @@ python-frontmatter known.
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 
-with needed("reading front matter", "python-frontmatter"):
+with translate_import_errors("reading front matter", "python-frontmatter"):
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 

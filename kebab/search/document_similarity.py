@@ -12,7 +12,7 @@ from kebab.core.ids import DocId, Key
 from kebab.core.model_profile import CosineScale
 from kebab.core.ports import LibraryReader, Vectors
 from kebab.core.queries import Filters, StoredChunk
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.search import vector
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class DocumentVectors:
 
     def _stacked(self, keys: Collection[Key]) -> "tuple[list[Key], Matrix]":
         """Return those of these chunks that have a vector, and their vectors in rows."""
-        with needed("vectors", "numpy"):
+        with translate_import_errors("vectors", "numpy"):
             import numpy as np
 
         found = self._space.vectors.get(keys)

@@ -7,12 +7,12 @@ from hashlib import blake2b
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.chunks import Passage
+from kebab.core.chunks import ChunkText
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader
-from kebab.core.progress import Progress, ProgressKind, Report
+from kebab.core.progress import Progress, ProgressKind, ProgressCallback
 from kebab.core.queries import Filters
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.text.normalize import normalize_for_index
 from kebab.text.scripts import split_units
 from kebab.text.tokenizer import tokenize_unit
@@ -147,7 +147,7 @@ class Shingler:
     """Turns texts into shingles; the same text always gives the same ones."""
 
     def __init__(self) -> None:
-        with needed("finding duplicates", "numpy"):
+        with translate_import_errors("finding duplicates", "numpy"):
             import numpy as np
 
         self._np = np
@@ -256,7 +256,7 @@ class SignedPassages:
         return np.array(self.begins, np.int64)
 
 
-def sign_passages(library: LibraryReader, filters: Filters, report: Report) -> SignedPassages:
+def sign_passages(library: LibraryReader, filters: Filters, report: ProgressCallback) -> SignedPassages:
     """Return the passages of all documents that pass the filters."""
     found = SignedPassages()
     shingler = Shingler()
@@ -279,7 +279,7 @@ def sign_passages(library: LibraryReader, filters: Filters, report: Report) -> S
     return found
 
 
-def _batches(passages: Iterator[Passage]) -> Iterator[list[Passage]]:
+def _batches(passages: Iterator[ChunkText]) -> Iterator[list[ChunkText]]:
     while batch := list(islice(passages, _BATCH)):
         yield batch
 

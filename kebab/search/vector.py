@@ -19,7 +19,7 @@ from kebab.errors.catalog import (
     TimedOut,
 )
 from kebab.errors.signal import Signal
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.search import lexical
 from kebab.search.query_parser import ParsedQuery
 from kebab.wire.search import DegradedChannel
@@ -62,7 +62,7 @@ def _namespace(embedder: Embedder) -> str:
 
 def _vector(raw: bytes, dimension: int) -> "Vector | None":
     """Return stored bytes as a vector; None when they are not one of this dimension."""
-    with needed("embedding", "numpy"):
+    with translate_import_errors("embedding", "numpy"):
         import numpy as np
 
     if len(raw) != dimension * _FLOAT_BYTES:
@@ -97,7 +97,7 @@ class VectorMatches:
     near: Sequence[KeyedScore]
     cosines: dict[Key, float]
     model: ModelProfile
-    remembered: bool
+    from_cache: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +107,13 @@ class VectorRetriever:
     library: LibraryReader
     vectors: Callable[[], Vectors | None]
     embedder: Callable[[], Embedder]
-    memory: QueryVectorCache
+    query_vectors: QueryVectorCache
 
     def prepare(self, question: ParsedQuery) -> None:
         """Let the model load beside the search by words; what goes wrong shows when it is asked."""
         with suppress(*_LOST):
             embedder, text = self.embedder(), question.plain
-            wanted = embedder.supports(text) and not self.memory.remembers(embedder, text)
+            wanted = embedder.supports(text) and not self.query_vectors.remembers(embedder, text)
             if wanted and (vectors := self.vectors()) is not None and vectors.count():
                 embedder.prepare()
 
@@ -145,13 +145,13 @@ class VectorRetriever:
         vectors = self.vectors()
         if vectors is None or not vectors.count():
             return build_degraded("no passage has a vector yet", "kebab ingest")
-        query, remembered = self.memory.embed(embedder, question.plain)
+        query, remembered = self.query_vectors.embed(embedder, question.plain)
         near = find_nearest(self.library, vectors, query, limit, find_scope(self.library, question))
         return VectorMatches(
             near=near,
             cosines=_cosines(vectors, query, near, candidates),
             model=embedder.profile,
-            remembered=remembered,
+            from_cache=remembered,
         )
 
 

@@ -1,15 +1,14 @@
-"""Decides which files a scan leaves out, and counts them by reason."""
+"""Decides which files a scan leaves out."""
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.errors.system import needed
-from kebab.text.normalize import escape_undecodable
+from kebab.core.files import ScanRules
+from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -48,15 +47,6 @@ BUILT_IN = frozenset(
 """Folders that hold no one's notes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IgnoreRules:
-    """What the settings say about leaving files out."""
-
-    exclude: tuple[str, ...] = ()
-    hidden: bool = False
-    """Whether hidden files are taken."""
-
-
 @dataclass(frozen=True, slots=True)
 class Layer:
     """The patterns of one ignore file; `parent` is asked when they have no opinion."""
@@ -73,12 +63,14 @@ class Layer:
         return "ignored" if self.origin in {OWN_FILE, GIT_FILE} else "excluded"
 
 
-def base_layer(rules: IgnoreRules) -> Layer | None:
+def build_base_layer(rules: ScanRules) -> Layer | None:
     """Return the layer of the settings' own patterns, which is asked last."""
-    return _stack(None, 0, SETTINGS, rules.exclude)
+    return _add_layer(None, 0, SETTINGS, rules.exclude)
 
 
-def enter(layer: Layer | None, folder: str, absolute: str, names: Collection[str]) -> Layer | None:
+def enter_folder(
+    layer: Layer | None, folder: str, absolute: str, names: Collection[str]
+) -> Layer | None:
     """Return the layers that hold inside a folder which contains `names`.
 
     `folder` is its path below the root, empty or ending in a slash.
@@ -88,16 +80,18 @@ def enter(layer: Layer | None, folder: str, absolute: str, names: Collection[str
     """
     base = len(folder)
     if GIT_FILE in names:
-        layer = _stack(layer, base, GIT_FILE, _lines(absolute, GIT_FILE))
+        layer = _add_layer(layer, base, GIT_FILE, _read_lines(absolute, GIT_FILE))
     if OWN_FILE in names:
-        layer = _stack(layer, base, OWN_FILE, _lines(absolute, OWN_FILE))
+        layer = _add_layer(layer, base, OWN_FILE, _read_lines(absolute, OWN_FILE))
     return layer
 
 
-def refusal(layer: Layer | None, rules: IgnoreRules, path: str, *, folder: bool) -> str | None:
+def find_skip_reason(
+    layer: Layer | None, rules: ScanRules, path: str, *, folder: bool
+) -> str | None:
     """Return why an entry is left out, or None; the folders above it must have been asked."""
     if layer is not None:
-        verdict = _ask(layer, f"{path}/" if folder else path)
+        verdict = _match_layers(layer, f"{path}/" if folder else path)
         if verdict is not None:
             return verdict or None
     name = path.rpartition("/")[2]
@@ -106,24 +100,26 @@ def refusal(layer: Layer | None, rules: IgnoreRules, path: str, *, folder: bool)
     return "hidden" if name[:1] == "." and not rules.hidden else None
 
 
-def refusal_from_root(root: str, rules: IgnoreRules, path: str, *, folder: bool) -> str | None:
+def find_skip_reason_from_root(
+    root: str, rules: ScanRules, path: str, *, folder: bool
+) -> str | None:
     """Return why an entry is left out, asking every folder between the root and it."""
-    layer = base_layer(rules)
+    layer = build_base_layer(rules)
     parts = path.split("/")
     above = ""
     for depth, part in enumerate(parts):
         layer = _enter_alone(layer, root, above)
         is_folder = folder or depth < len(parts) - 1
-        reason = refusal(layer, rules, above + part, folder=is_folder)
+        reason = find_skip_reason(layer, rules, above + part, folder=is_folder)
         if reason is not None:
             return reason
         above += f"{part}/"
     return None
 
 
-def layer_above(root: str, rules: IgnoreRules, path: str) -> Layer | None:
+def build_layers_above(root: str, rules: ScanRules, path: str) -> Layer | None:
     """Return the layers of every folder above `path`, which lies below the root."""
-    layer = base_layer(rules)
+    layer = build_base_layer(rules)
     above = ""
     for part in path.split("/"):
         layer = _enter_alone(layer, root, above)
@@ -134,10 +130,10 @@ def layer_above(root: str, rules: IgnoreRules, path: str) -> Layer | None:
 def _enter_alone(layer: Layer | None, root: str, folder: str) -> Layer | None:
     place = Path(root, folder)
     present = [name for name in (GIT_FILE, OWN_FILE) if (place / name).is_file()]
-    return enter(layer, folder, str(place), present)
+    return enter_folder(layer, folder, str(place), present)
 
 
-def _ask(layer: Layer, probe: str) -> str | None:
+def _match_layers(layer: Layer, probe: str) -> str | None:
     """Return a reason, an empty string for what is wanted whatever the defaults say, or None."""
     step: Layer | None = layer
     while step is not None:
@@ -150,12 +146,12 @@ def _ask(layer: Layer, probe: str) -> str | None:
     return None
 
 
-def _lines(absolute: str, name: str) -> list[str]:
+def _read_lines(absolute: str, name: str) -> list[str]:
     raw = Path(absolute, name).read_bytes()
     return raw.decode("utf-8-sig", "surrogateescape").splitlines()
 
 
-def _stack(parent: Layer | None, base: int, origin: str, lines: Iterable[str]) -> Layer | None:
+def _add_layer(parent: Layer | None, base: int, origin: str, lines: Iterable[str]) -> Layer | None:
     spec = _compile(lines)
     return Layer(spec, base, origin, parent) if spec is not None else parent
 
@@ -165,7 +161,7 @@ def _compile(lines: Iterable[str]) -> "GitIgnoreSpec | None":
     written = [line for line in lines if line.strip() and not line.startswith("#")]
     if not written:
         return None
-    with needed("ignore files", "pathspec"):
+    with translate_import_errors("ignore files", "pathspec"):
         from pathspec import GitIgnoreSpec
 
     patterns = [pattern for line in written for pattern in _patterns(line)]
@@ -182,43 +178,3 @@ def _patterns(line: str) -> "Sequence[GitIgnoreSpecPattern]":
             return list(GitIgnoreSpec.from_lines([line]).patterns)
     except (ValueError, re.error):
         return []
-
-
-EXAMPLES = 3
-"""How many names of one reason are remembered."""
-
-
-@dataclass(slots=True)
-class Skips:
-    """Counts by reason and by suffix, with the first few names of each reason."""
-
-    by_reason: Counter[str] = field(default_factory=Counter)
-    by_extension: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, reason: str, path: str) -> None:
-        """Count one entry that was left out."""
-        self.by_reason[reason] += 1
-        names = self.examples.setdefault(reason, [])
-        if len(names) < EXAMPLES:
-            names.append(escape_undecodable(path))
-
-    def merge(self, other: "Skips") -> None:
-        """Add what another scan left out."""
-        self.by_reason.update(other.by_reason)
-        self.by_extension.update(other.by_extension)
-        for reason, path in other.each_example():
-            names = self.examples.setdefault(reason, [])
-            if len(names) < EXAMPLES:
-                names.append(path)
-
-    def each_example(self) -> Iterator[tuple[str, str]]:
-        """Yield (reason, name) of every remembered example."""
-        for reason, names in self.examples.items():
-            for name in names:
-                yield reason, name
-
-    @property
-    def total(self) -> int:
-        """How many entries were left out."""
-        return sum(self.by_reason.values())

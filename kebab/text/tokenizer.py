@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 
-from kebab.errors.system import needed
+from kebab.errors.system import translate_import_errors
 from kebab.text.normalize import normalize_for_index
 from kebab.text.scripts import is_dense, iter_unit_spans, split_clusters, split_units
 
@@ -66,7 +66,7 @@ def _stemmer_name(word: str) -> str | None:
 @cache
 def _load_stemmer(name: str) -> Callable[[str], str]:
     """Return the stemming function of a language, loaded on first use."""
-    with needed("the words of a text", "py-rust-stemmers"):
+    with translate_import_errors("the words of a text", "py-rust-stemmers"):
         from py_rust_stemmers import SnowballStemmer
 
     stem_word: Callable[[str], str] = SnowballStemmer(name).stem_word

@@ -4,7 +4,7 @@ import dataclasses
 import inspect
 from typing import Any
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Signal
 from kebab.wire.error import DetailField, ErrorRow, RetryAdvice
 
@@ -13,7 +13,7 @@ _TWICE = 2
 
 def build_error_rows() -> list[ErrorRow]:
     """Return every row of the catalogue, by code."""
-    return [build_error_row(signal) for _, signal in sorted(catalog().items())]
+    return [build_error_row(signal) for _, signal in sorted(build_catalog().items())]
 
 
 def build_error_row(signal: type[Signal]) -> ErrorRow:

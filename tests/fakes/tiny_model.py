@@ -83,7 +83,7 @@ def tokenizer_json(*, padding: bool = False) -> str:
 def onnx_bytes(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
     found = weights(seed, hidden=hidden, positions=positions)
-    return bytes(onnx_bert.build(found).SerializeToString())
+    return bytes(onnx_bert.build_graph(found).SerializeToString())
 
 
 def install(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from kebab.errors.catalog import Generic
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Exit
 from tests.contract.conftest import checked, validators
 from tests.fakes.console import Ran
@@ -177,7 +177,7 @@ def _lasting(value: Any) -> Any:
 
 @cache
 def _exits() -> dict[str, int]:
-    return {code: int(row.meaning.exit) for code, row in catalog().items()}
+    return {code: int(row.meaning.exit) for code, row in build_catalog().items()}
 
 
 def _last(ran: Ran) -> str:

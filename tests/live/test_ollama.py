@@ -12,7 +12,7 @@ from kebab.core.answers import Message
 from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelRejected, TimedOut
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines
-from kebab.llm.probe import complete_name, probe_ollama
+from kebab.llm.probe import add_default_tag, probe_ollama
 from tests.isolation import REAL
 from tests.ports.language_models import ollama_model
 
@@ -72,7 +72,7 @@ def ask(model, question, on_text=lambda piece: None, max_tokens=32):
 
 
 def test_the_server_has_the_model(name):
-    assert complete_name(name) in probe_ollama(parse_endpoint(ENDPOINT), name, read_s=30.0).models
+    assert add_default_tag(name) in probe_ollama(parse_endpoint(ENDPOINT), name, read_s=30.0).models
 
 
 def test_pieces_make_the_text_and_tokens_are_counted(model, heard):

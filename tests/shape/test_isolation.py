@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kebab.config.load import load
+from kebab.config.load import load_settings
 from kebab.config.model import Settings
-from kebab.config.paths import default_config, places
+from kebab.config.paths import find_default_config, resolve_paths
 from tests.isolation import DEFAULT_PORTS, KEPT, REAL, UNREACHABLE, NetworkUseError, is_kept
 
 OUTSIDE = ("KEBAB_", "OPENAI_", "HF_", "HUGGINGFACE_", "OLLAMA_", "XDG_", "PIP_")
@@ -25,17 +25,17 @@ def test_the_home_is_an_empty_temporary_folder():
 
 
 def test_the_default_places_lie_below_the_home():
-    for place in (default_config(), *places_of_a_person()):
+    for place in (find_default_config(), *places_of_a_person()):
         assert place.is_relative_to(Path.home())
 
 
 def places_of_a_person():
-    found = places(Settings())
+    found = resolve_paths(Settings())
     return (found.data, found.models, found.state)
 
 
 def test_the_settings_are_the_defaults():
-    assert load() == Settings()
+    assert load_settings() == Settings()
 
 
 @pytest.mark.parametrize("mark", ["first", "second"])

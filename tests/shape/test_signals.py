@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Origin
 from tests.shape.tree import ROOT, Module, modules
 
-ROWS = {row.__name__: row.meaning for row in catalog().values()}
+ROWS = {row.__name__: row.meaning for row in build_catalog().values()}
 HOME = "kebab.errors"
 ADAPTERS = (
     "kebab.embed",
@@ -28,7 +28,7 @@ MAY_RAISE = {
     Origin.SURFACE: SURFACES,
 }
 """Where a signal may be made, by its origin; whoever catches one may raise it again anywhere."""
-_CODES = set(catalog())
+_CODES = set(build_catalog())
 _NAMED = re.compile(rf"(?<![\w.])(?:{'|'.join(one for one in _CODES if '_' in one)})(?![\w.])")
 
 

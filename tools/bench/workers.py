@@ -29,19 +29,24 @@ def index_folder(folder: str, version: str, counter: str) -> int:
     """Index a folder with synthetic vectors by the real pipeline, and print the counts."""
     from kebab.ingest.job import IngestPorts, IngestRequest
     from kebab.ingest.run import run
+    from kebab.parse.deadline import guard_parser
+    from kebab.source.walk import FolderScanner
     from tools.bench.synthetic_vectors import SyntheticEmbedder
 
     context = _build_app_context()
     tokenizer = context.embedders.load_installed(version) if counter == TOKENIZER else None
     request = IngestRequest(paths=(folder,), chunker=context.labels().chunker)
     started = time.perf_counter()
-    with context.writer("ingest") as library:
+    with context.open_writer("ingest") as library:
         ports = IngestPorts(
             library=library,
-            vectors=context.vectors,
-            embedder=lambda: SyntheticEmbedder(version, context.profile(version).dimension),
+            vectors=context.open_vector_table,
+            embedder=lambda: SyntheticEmbedder(version, context.find_profile(version).dimension),
+            scanner=FolderScanner(),
             parsers=context.parsers(),
-            budget=lambda: context.budget(tokenizer),
+            guard=guard_parser,
+            worker_module="kebab.app.prefetch_worker",
+            budget=lambda: context.build_budget(tokenizer),
             clock=context.clock,
             batch=library.batch,
         )
@@ -112,7 +117,7 @@ def _time_embedding(texts: Sequence[str]) -> list[float]:
     from kebab.app.search import load_query_embedder
 
     context = _build_app_context()
-    with context.reader() as reader:
+    with context.open_reader() as reader:
         embedder = load_query_embedder(context, reader)
         return time_calls(lambda text: embedder.embed_query(f"{text} again"), texts)
 

@@ -15,14 +15,14 @@ ENGLISH: Language = "en"
 _FIRST_PART = re.compile(r"[a-z]+")
 
 
-def spoken(locale: str) -> Language:
+def parse_language(locale: str) -> Language:
     """Return the language of a locale such as `ko_KR.UTF-8`; English when we do not speak it."""
     first = _FIRST_PART.match(locale.strip().lower())
     found = (language for language in LANGUAGES if first and first[0] == language)
     return next(found, ENGLISH)
 
 
-def wordings(row: type[Signal], language: Language) -> Mapping[str, Wording]:
+def find_wordings(row: type[Signal], language: Language) -> Mapping[str, Wording]:
     """Return what a row says in a language, by case; English where there is no translation."""
     match language:
         case "ko":

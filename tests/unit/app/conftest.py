@@ -12,8 +12,8 @@ from kebab.app.context import AppContext
 from kebab.app.ingest import ingest
 from kebab.app.library import list_documents
 from kebab.app.search import search
-from kebab.config.load import load
-from kebab.core.progress import Cancel, silent
+from kebab.config.load import load_settings
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import MODELS
 from kebab.store.sqlite.connection import expected
 from kebab.wire.ingest import IngestReport, IngestRequest
@@ -46,7 +46,7 @@ class Desk:
     def context(self, *, read_only: bool = False, **flags: object) -> AppContext:
         """Return a context; a flag's `__` stands for the dot of a setting."""
         named = {name.replace("__", "."): value for name, value in flags.items()}
-        settings = load(environ={}, flags={**self.flags, **named})
+        settings = load_settings(environ={}, flags={**self.flags, **named})
         context = AppContext(settings, config_path=self.config, read_only=read_only)
         self._contexts.append(context)
         return context
@@ -67,12 +67,15 @@ class Desk:
         """Ingest these paths, the person's folder without any."""
         named = list(map(str, paths)) or [str(self.notes)]
         return ingest(
-            context or self.context(), IngestRequest(paths=named, **options), silent, Cancel()
+            context or self.context(),
+            IngestRequest(paths=named, **options),
+            ignore_progress,
+            Cancel(),
         )
 
     def again(self, context: AppContext | None = None) -> IngestReport:
         """Ingest without naming anything."""
-        return ingest(context or self.context(), IngestRequest(), silent, Cancel())
+        return ingest(context or self.context(), IngestRequest(), ignore_progress, Cancel())
 
     def search(
         self, query: str, *, context: AppContext | None = None, **fields: object

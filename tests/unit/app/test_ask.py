@@ -5,7 +5,7 @@ import pytest
 
 from kebab.app.ask import ask
 from kebab.app.sessions import show_session
-from kebab.config.load import load
+from kebab.config.load import load_settings
 from kebab.errors.catalog import (
     InvalidInput,
     ModelNotPulled,
@@ -276,4 +276,4 @@ def test_orders_inside_a_note_are_only_ever_quoted(notes, server):
     assert last["content"].count("HACKED") == inside.count("HACKED") == 1
     assert "HACKED" not in answer.answer
     assert "two o'clock" in quoted.citations[0].quote
-    assert load(environ={}).ask.unsupported == "mark"
+    assert load_settings(environ={}).ask.unsupported == "mark"

@@ -3,8 +3,8 @@ import shutil
 import pytest
 
 from kebab.app.embedders import Embedders
-from kebab.config.load import load
-from kebab.core.progress import Cancel, silent
+from kebab.config.load import load_settings
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -19,13 +19,13 @@ def made(tmp_path, tiny_models):
 
     def build(configured="auto", folder=tiny_models, **flags):
         flags = {"offline": True, "models.embedding.model": configured, **flags}
-        return Embedders(load(environ={}, flags=flags), folder)
+        return Embedders(load_settings(environ={}, flags=flags), folder)
 
     return build
 
 
 def _obtained(embedders, stored=None):
-    return embedders.obtain(stored, silent, Cancel())
+    return embedders.obtain(stored, ignore_progress, Cancel())
 
 
 def test_all_models_are_registered(made):
@@ -111,8 +111,8 @@ def test_offline_nothing_can_be_had_and_nothing_is_made(made, tmp_path):
 def test_fetching_gives_the_model_by_name_or_the_best(made):
     embedders = made(MINILM.key)
 
-    assert embedders.download("auto", silent, Cancel()) is E5_SMALL
-    assert embedders.download("l6-v2", silent, Cancel()) is MINILM
+    assert embedders.download("auto", ignore_progress, Cancel()) is E5_SMALL
+    assert embedders.download("l6-v2", ignore_progress, Cancel()) is MINILM
 
 
 def test_fetching_by_name_checks_every_byte(made, tmp_path, tiny_models):
@@ -121,7 +121,7 @@ def test_fetching_by_name_checks_every_byte(made, tmp_path, tiny_models):
     file.write_text(file.read_text().swapcase())
 
     with pytest.raises(EmbeddingUnavailable):
-        made(folder=tmp_path / "models").download(MINILM.key, silent, Cancel())
+        made(folder=tmp_path / "models").download(MINILM.key, ignore_progress, Cancel())
 
 
 def test_threads_are_taken_from_the_settings(made):

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.audit_log import Call, append, record
-from kebab.app.classify import classify
+from kebab.app.audit_log import FailedCall, append_line, record_error
+from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
 from kebab.app.errors import count_errors, inspect_error
 from kebab.config.model import Settings
-from kebab.config.paths import places
+from kebab.config.paths import resolve_paths
 from kebab.errors.catalog import IoError, Locked, ModelBusy
 from kebab.wire.error import ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound
@@ -21,7 +21,7 @@ LOCKED = Locked(path="x", holder_pid=7)
 
 @pytest.fixture
 def log():
-    return places(Settings()).log
+    return resolve_paths(Settings()).log
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def fail(log, monkeypatch):
 
     def note(fault, second):
         monkeypatch.setattr("kebab.app.audit_log.time.time", lambda: START + second)
-        known = classify(fault, operation="ask")
-        assert record(fault, known, Call(), log)
+        known = classify_error(fault, operation="ask")
+        assert record_error(fault, known, FailedCall(), log)
         return known.reply.correlation_id
 
     return note
@@ -144,7 +144,7 @@ def test_a_line_that_is_met_twice_counts_once(log, fail):
 def test_a_broken_or_foreign_line_is_passed_over_and_counted(log, fail, line):
     fail(BUSY, 1)
     good = json.loads(log.read_text())
-    append(log, line if isinstance(line, bytes) else line(good))
+    append_line(log, line if isinstance(line, bytes) else line(good))
     fail(BUSY, 2)
 
     reply = count()
@@ -155,7 +155,9 @@ def test_a_broken_or_foreign_line_is_passed_over_and_counted(log, fail, line):
 def test_a_line_of_a_newer_build_counts(log, fail):
     fail(BUSY, 1)
     line = json.loads(log.read_text())
-    append(log, json.dumps({**line, "correlation_id": "new", "more": 1, "code": "novel"}).encode())
+    append_line(
+        log, json.dumps({**line, "correlation_id": "new", "more": 1, "code": "novel"}).encode()
+    )
 
     assert count().total == 2
 
@@ -194,7 +196,7 @@ def test_a_beginning_of_several_ids_names_them(log, fail):
     fail(BUSY, 1)
     line = json.loads(log.read_text())
     for name in ("zz1", "zz2"):
-        append(log, json.dumps({**line, "correlation_id": name}).encode())
+        append_line(log, json.dumps({**line, "correlation_id": name}).encode())
 
     found = show("zz")
 

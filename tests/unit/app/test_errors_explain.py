@@ -1,18 +1,18 @@
-from kebab.app.errors import explain
-from kebab.errors.listing import catalog
+from kebab.app.errors import explain_codes
+from kebab.errors.listing import build_catalog
 from kebab.wire.error import ErrorCatalog, ExplainRequest
 from kebab.wire.library import NotFound
 
 
 def explain_code(code=None):
-    return explain(ExplainRequest(code=code))
+    return explain_codes(ExplainRequest(code=code))
 
 
 def test_without_a_code_every_row_comes():
     everything = explain_code()
 
     assert isinstance(everything, ErrorCatalog)
-    assert {row.code for row in everything.errors} == set(catalog())
+    assert {row.code for row in everything.errors} == set(build_catalog())
 
 
 def test_one_code_gives_one_row():

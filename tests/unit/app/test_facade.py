@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from kebab.app.facade import Kebab
-from kebab.config.load import load
-from kebab.core.progress import Cancel, Report
+from kebab.config.load import load_settings
+from kebab.core.progress import Cancel, ProgressCallback
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.wire.ask import (
@@ -133,7 +133,7 @@ def test_a_method_takes_and_returns_what_its_operation_declares(form, name):
     if known.events is AnswerEvent:
         assert found["report"] == Callable[[AnswerEvent], None]
     elif known.events:
-        assert (known.events, found["report"]) == (IngestProgress, Report)
+        assert (known.events, found["report"]) == (IngestProgress, ProgressCallback)
 
 
 def test_every_operation_has_a_request_to_try_it_with():
@@ -147,7 +147,7 @@ def opened(lab):
     """What opens a knowledge base of the desk."""
 
     def build(*, read_only=False):
-        settings = load(environ={}, flags=lab.flags)
+        settings = load_settings(environ={}, flags=lab.flags)
         return Kebab(settings, config_path=lab.config, read_only=read_only)
 
     return build
@@ -250,7 +250,7 @@ def test_looking_needs_none(lab, opened, name):
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_newer_database_is_not_read(desk, newer, name):
-    kebab = Kebab(load(environ={}, flags=desk.flags), config_path=desk.config)
+    kebab = Kebab(load_settings(environ={}, flags=desk.flags), config_path=desk.config)
     with kebab, pytest.raises(NotIndexed) as caught:
         call(kebab, name)
 

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from kebab.app.init import init
-from kebab.config.load import load
+from kebab.config.load import load_settings
 from kebab.errors.catalog import IoError, ReadOnly
 from kebab.wire.health import InitRequest
 
@@ -15,7 +15,7 @@ def test_the_settings_file_and_the_folder_are_made(desk):
 
     assert (report.config_path, report.written) == (str(desk.config), True)
     assert (report.data_dir, report.workspace) == (str(desk.data), None)
-    assert load(desk.config, environ={}) == load(environ={})
+    assert load_settings(desk.config, environ={}) == load_settings(environ={})
 
 
 def test_only_the_owner_may_look_into_the_folder(desk):
@@ -42,7 +42,7 @@ def test_any_name_of_a_workspace_survives_the_file(desk, name):
     folder.mkdir()
     init(desk.context(), InitRequest(workspace=str(folder), force=False))
 
-    assert load(desk.config, environ={}).workspace == str(folder)
+    assert load_settings(desk.config, environ={}).workspace == str(folder)
 
 
 def test_a_file_that_is_there_stays(desk):
@@ -60,14 +60,14 @@ def test_force_writes_it_anew(desk):
     report = init(desk.context(), InitRequest(workspace=None, force=True))
 
     assert report.written
-    assert load(desk.config, environ={}) == load(environ={})
+    assert load_settings(desk.config, environ={}) == load_settings(environ={})
 
 
 def test_force_replaces_an_empty_folder_of_that_name(desk):
     desk.config.mkdir()
     init(desk.context(), InitRequest(workspace=None, force=True))
 
-    assert load(desk.config, environ={}) == load(environ={})
+    assert load_settings(desk.config, environ={}) == load_settings(environ={})
 
 
 def test_a_folder_of_that_name_with_something_in_it_stays_and_is_named(desk):
@@ -103,7 +103,7 @@ def test_a_link_to_the_settings_stays_one_and_so_do_its_permissions(desk):
 
     assert desk.config.is_symlink()
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert load(kept, environ={}) == load(environ={})
+    assert load_settings(kept, environ={}) == load_settings(environ={})
 
 
 def test_missing_folders_on_the_way_are_made(desk):

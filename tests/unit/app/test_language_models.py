@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.app.language_models import build_language_model, check_server, resolve_endpoint
-from kebab.config.load import load
+from kebab.config.load import load_settings
 from kebab.core.answers import Message
 from kebab.errors.catalog import ConfigInvalid, ModelNotPulled, ModelRejected, ModelUnreachable
 from tests.fakes.ollama import Say as OllamaSays
@@ -13,7 +13,9 @@ QUESTION = (Message(role="user", content="When?"),)
 
 
 def settings(**llm):
-    return load(environ={}, flags={f"models.llm.{name}": value for name, value in llm.items()})
+    return load_settings(
+        environ={}, flags={f"models.llm.{name}": value for name, value in llm.items()}
+    )
 
 
 def say(model):

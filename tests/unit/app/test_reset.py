@@ -5,9 +5,9 @@ import pytest
 
 from kebab.app.context import AppContext
 from kebab.app.ingest import ingest_text
-from kebab.app.reset import reset, size
-from kebab.config.load import load
-from kebab.core.progress import Cancel, silent
+from kebab.app.reset import measure_size, reset
+from kebab.config.load import load_settings
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import Locked, NotIndexed, ReadOnly
 from kebab.wire.health import ResetRequest
 from kebab.wire.ingest import IngestTextRequest
@@ -21,7 +21,7 @@ def full(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
     text = IngestTextRequest(text=b"the dog runs", title="Dog")
-    ingest_text(lab.context(), text, silent, Cancel())
+    ingest_text(lab.context(), text, ignore_progress, Cancel())
     assert {path.name for path in lab.data.iterdir()} == OWN
     return lab
 
@@ -167,7 +167,7 @@ def test_a_broken_database_can_be_deleted(full):
 
 
 def test_nothing_is_deleted_under_a_writer(full):
-    with full.context().writer("test"), pytest.raises(Locked):
+    with full.context().open_writer("test"), pytest.raises(Locked):
         reset(full.context(), ResetRequest(models=False))
 
     assert full.search("cat").hits
@@ -184,7 +184,7 @@ def test_read_only_refuses(full):
 def test_a_relative_data_folder_is_the_one_from_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     context = AppContext(
-        load(environ={}, flags={"data_dir": "kb"}), config_path=tmp_path / "c.toml"
+        load_settings(environ={}, flags={"data_dir": "kb"}), config_path=tmp_path / "c.toml"
     )
 
     assert reset(context, ResetRequest(models=False, dry_run=True)).data_dir == str(tmp_path / "kb")
@@ -196,6 +196,6 @@ def test_sizes_are_those_of_files_without_following_links(tmp_path):
     (tmp_path / "b").write_bytes(b"123")
     (tmp_path / "a" / "link").symlink_to("/")
 
-    assert size(tmp_path / "b") == 3
-    assert size(tmp_path / "a") == 5 + len("/")
-    assert size(tmp_path / "missing") == 0
+    assert measure_size(tmp_path / "b") == 3
+    assert measure_size(tmp_path / "a") == 5 + len("/")
+    assert measure_size(tmp_path / "missing") == 0

@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from kebab.config import load as loading
-from kebab.config.load import language, load, setting_keys, variable
+from kebab.config.load import build_variable_name, iter_setting_keys, load_settings, read_language
 from kebab.config.model import Settings
 from kebab.errors.catalog import ConfigInvalid
 
 
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(tmp_path, monkeypatch):
-    monkeypatch.setattr(loading, "default_config", lambda: tmp_path / "absent.toml")
+    monkeypatch.setattr(loading, "find_default_config", lambda: tmp_path / "absent.toml")
 
 
 def _written(tmp_path, text):
@@ -21,23 +21,25 @@ def _written(tmp_path, text):
 
 
 def test_without_any_word_the_defaults_hold():
-    assert load(environ={}) == Settings()
+    assert load_settings(environ={}) == Settings()
 
 
 def test_a_flag_outranks_the_environment_which_outranks_the_file(tmp_path):
     path = _written(tmp_path, "[search]\nlimit = 1\nmode = 'lexical'\nsnippet_chars = 99\n")
     environ = {"KEBAB_SEARCH_LIMIT": "2", "KEBAB_SEARCH_MODE": "vector"}
 
-    search = load(path, environ=environ, flags={"search.limit": 3, "search.mode": None}).search
+    search = load_settings(
+        path, environ=environ, flags={"search.limit": 3, "search.mode": None}
+    ).search
 
     assert (search.limit, search.mode, search.snippet_chars) == (3, "vector", 99)
 
 
 def test_a_named_file_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(ConfigInvalid, match="no such file"):
-        load(tmp_path / "nowhere.toml", environ={})
+        load_settings(tmp_path / "nowhere.toml", environ={})
     with pytest.raises(ConfigInvalid, match="no such file"):
-        load(environ={"KEBAB_CONFIG": str(tmp_path / "nowhere.toml")})
+        load_settings(environ={"KEBAB_CONFIG": str(tmp_path / "nowhere.toml")})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def test_a_named_file_that_does_not_exist_is_refused(tmp_path):
 )
 def test_what_is_not_known_is_refused_with_the_nearest_name(tmp_path, text, cause):
     with pytest.raises(ConfigInvalid) as caught:
-        load(_written(tmp_path, text), environ={})
+        load_settings(_written(tmp_path, text), environ={})
 
     assert cause in caught.value.cause
 
@@ -62,7 +64,7 @@ def test_what_is_not_known_is_refused_with_the_nearest_name(tmp_path, text, caus
 def test_a_byte_order_mark_of_an_editor_is_passed_over(tmp_path):
     path = _written(tmp_path, "\ufeff[search]\nlimit = 7\n")
 
-    assert load(path, environ={}).search.limit == 7
+    assert load_settings(path, environ={}).search.limit == 7
 
 
 def test_default_settings_out_of_reach_are_refused_and_not_passed_over(monkeypatch):
@@ -72,12 +74,12 @@ def test_default_settings_out_of_reach_are_refused_and_not_passed_over(monkeypat
     monkeypatch.setattr(Path, "read_text", refuse)
 
     with pytest.raises(ConfigInvalid, match="Permission denied"):
-        load(environ={})
+        load_settings(environ={})
 
 
 def test_a_folder_is_not_a_settings_file(tmp_path):
     with pytest.raises(ConfigInvalid):
-        load(tmp_path, environ={})
+        load_settings(tmp_path, environ={})
 
 
 @pytest.mark.parametrize(
@@ -96,10 +98,10 @@ def test_a_folder_is_not_a_settings_file(tmp_path):
 def test_variables_are_read_by_the_type_of_their_setting(name, text, value):
     if value is None:
         with pytest.raises(ConfigInvalid, match="Expected `bool`"):
-            load(environ={name: text})
+            load_settings(environ={name: text})
         return
-    settings = load(environ={name: text})
-    key = next(key for key in setting_keys() if variable(key) == name)
+    settings = load_settings(environ={name: text})
+    key = next(key for key in iter_setting_keys() if build_variable_name(key) == name)
     for part in key.split("."):
         settings = getattr(settings, part)
 
@@ -108,29 +110,33 @@ def test_variables_are_read_by_the_type_of_their_setting(name, text, value):
 
 def test_an_unknown_variable_of_ours_is_refused_and_a_foreign_one_ignored():
     with pytest.raises(ConfigInvalid, match="did you mean `KEBAB_DATA_DIR`"):
-        load(environ={"KEBAB_DATADIR": "/x"})
-    assert load(environ={"OLLAMA_HOST": "x", "LANG": "ko_KR.UTF-8"}) == Settings()
+        load_settings(environ={"KEBAB_DATADIR": "/x"})
+    assert load_settings(environ={"OLLAMA_HOST": "x", "LANG": "ko_KR.UTF-8"}) == Settings()
 
 
 @pytest.mark.parametrize(
     ("text", "spoken"), [("ko", "ko"), ("zh_CN.UTF-8", "zh"), ("de_DE", "en"), ("", "en")]
 )
 def test_a_locale_in_the_variable_is_a_language_and_never_refused(text, spoken):
-    assert load(environ={"KEBAB_LANG": text}).lang == language({"KEBAB_LANG": text}) == spoken
+    assert (
+        load_settings(environ={"KEBAB_LANG": text}).lang
+        == read_language({"KEBAB_LANG": text})
+        == spoken
+    )
 
 
 def test_a_language_that_the_file_names_must_be_one_that_we_speak(tmp_path):
-    assert load(_written(tmp_path, 'lang = "ko"'), environ={}).lang == "ko"
+    assert load_settings(_written(tmp_path, 'lang = "ko"'), environ={}).lang == "ko"
     with pytest.raises(ConfigInvalid, match="lang"):
-        load(_written(tmp_path, 'lang = "ko_KR"'), environ={})
+        load_settings(_written(tmp_path, 'lang = "ko_KR"'), environ={})
 
 
 def test_an_empty_variable_is_no_word_at_all():
-    assert load(environ={"KEBAB_SEARCH_LIMIT": "", "KEBAB_OFFLINE": ""}) == Settings()
+    assert load_settings(environ={"KEBAB_SEARCH_LIMIT": "", "KEBAB_OFFLINE": ""}) == Settings()
 
 
 def test_a_relative_path_is_read_from_where_the_command_runs(tmp_path, monkeypatch):
     _written(tmp_path, "offline = true")
     monkeypatch.chdir(tmp_path)
 
-    assert load(Path("config.toml"), environ={}).offline
+    assert load_settings(Path("config.toml"), environ={}).offline

@@ -4,19 +4,19 @@ import platformdirs
 import pytest
 
 from kebab.config.model import Settings
-from kebab.config.paths import default_config, places
+from kebab.config.paths import find_default_config, resolve_paths
 
 
 def test_the_platform_decides_when_no_setting_does(monkeypatch, tmp_path):
     for name in ("DATA", "CACHE", "STATE", "CONFIG"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
 
-    found = places(Settings())
+    found = resolve_paths(Settings())
 
     assert found.data == tmp_path / "data" / "kebab"
     assert found.models == tmp_path / "cache" / "kebab" / "models"
     assert found.log == tmp_path / "state" / "kebab" / "kebab.log"
-    assert default_config() == tmp_path / "config" / "kebab" / "config.toml"
+    assert find_default_config() == tmp_path / "config" / "kebab" / "config.toml"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -24,7 +24,7 @@ def test_settings_name_folders_relative_to_here_and_to_home(monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
-    found = places(Settings(data_dir="kb", models_dir="~/models"))
+    found = resolve_paths(Settings(data_dir="kb", models_dir="~/models"))
 
     assert found.data == tmp_path / "kb"
     assert found.models == Path(tmp_path / "home" / "models")
@@ -50,9 +50,11 @@ def test_the_folders_are_those_that_platformdirs_names(monkeypatch, environment)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
-    found = places(Settings())
+    found = resolve_paths(Settings())
 
     assert found.data == Path(platformdirs.user_data_dir("kebab", appauthor=False))
     assert found.models == Path(platformdirs.user_cache_dir("kebab", appauthor=False), "models")
     assert found.state == Path(platformdirs.user_state_dir("kebab", appauthor=False))
-    assert default_config().parent == Path(platformdirs.user_config_dir("kebab", appauthor=False))
+    assert find_default_config().parent == Path(
+        platformdirs.user_config_dir("kebab", appauthor=False)
+    )

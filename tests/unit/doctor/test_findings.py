@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.doctor.findings import Finding, Step, counted, diagnose, failure, well, worry
+from kebab.doctor.findings import Check, Finding, fail, format_count, run_all, succeed, warn
 from kebab.errors.catalog import IoError, Locked, StoreCorrupt
 
 
@@ -19,7 +19,7 @@ class Ticking:
 
 
 def step(name, look, after=()):
-    return Step(name=name, look=look, mend="mend it", after=after)
+    return Check(name=name, look=look, mend="mend it", after=after)
 
 
 def raising(fault):
@@ -30,11 +30,11 @@ def raising(fault):
 
 
 def run(*steps):
-    return diagnose(steps, Ticking())
+    return run_all(steps, Ticking())
 
 
 def test_checks_come_in_order_and_timed():
-    diagnosis = run(step("a", lambda: well("fine")), step("b", lambda: worry("hm", "do")))
+    diagnosis = run(step("a", lambda: succeed("fine")), step("b", lambda: warn("hm", "do")))
 
     assert [(check.name, check.status, check.summary, check.fix) for check in diagnosis.checks] == [
         ("a", "ok", "fine", None),
@@ -46,10 +46,10 @@ def test_checks_come_in_order_and_timed():
 @pytest.mark.parametrize(
     ("finding", "ok"),
     [
-        (well("x"), True),
-        (worry("x", "y"), True),
+        (succeed("x"), True),
+        (warn("x", "y"), True),
         (Finding("skip", "x"), True),
-        (failure("x", "y"), False),
+        (fail("x", "y"), False),
     ],
 )
 def test_only_a_failure_is_unhealthy(finding, ok):
@@ -58,7 +58,7 @@ def test_only_a_failure_is_unhealthy(finding, ok):
 
 def test_a_signal_fails_its_check_and_no_other():
     diagnosis = run(
-        step("a", raising(Locked(path="/x", holder_pid=7))), step("b", lambda: well("fine"))
+        step("a", raising(Locked(path="/x", holder_pid=7))), step("b", lambda: succeed("fine"))
     )
 
     first, second = diagnosis.checks
@@ -96,7 +96,7 @@ def test_a_bug_is_not_mistaken_for_bad_health():
         run(step("a", raising(ZeroDivisionError())))
 
 
-@pytest.mark.parametrize("before", [worry("hm", "do"), failure("no", "do"), Finding("skip", "")])
+@pytest.mark.parametrize("before", [warn("hm", "do"), fail("no", "do"), Finding("skip", "")])
 def test_a_step_is_skipped_when_what_it_needs_is_not_well(before):
     unasked = raising(AssertionError("looked although what it needs is not well"))
 
@@ -109,10 +109,10 @@ def test_a_step_is_skipped_when_what_it_needs_is_not_well(before):
 
 def test_skips_carry_on_down_the_line():
     diagnosis = run(
-        step("a", lambda: failure("x", "y")),
-        step("b", lambda: well("x"), after=("a",)),
-        step("c", lambda: well("x"), after=("b",)),
-        step("d", lambda: well("x")),
+        step("a", lambda: fail("x", "y")),
+        step("b", lambda: succeed("x"), after=("a",)),
+        step("c", lambda: succeed("x"), after=("b",)),
+        step("d", lambda: succeed("x")),
     )
 
     assert [check.status for check in diagnosis.checks] == ["fail", "skip", "skip", "ok"]
@@ -122,4 +122,4 @@ def test_skips_carry_on_down_the_line():
     ("count", "text"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (12345, "12,345 files")]
 )
 def test_numbers_agree_with_their_nouns(count, text):
-    assert counted(count, "file") == text
+    assert format_count(count, "file") == text

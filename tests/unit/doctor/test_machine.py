@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from kebab.doctor import machine
-from kebab.doctor.findings import well
+from kebab.doctor.findings import succeed
 from kebab.doctor.machine import SettingsFile
 from kebab.errors.catalog import ConfigInvalid
 
@@ -23,13 +23,13 @@ def test_a_settings_file_that_is_read_is_named(tmp_path):
     file = tmp_path / "config.toml"
     file.touch()
 
-    finding = machine.configuration(lambda: SettingsFile(path=file))
+    finding = machine.check_settings(lambda: SettingsFile(path=file))
 
     assert (finding.status, finding.summary) == ("ok", str(file))
 
 
 def test_settings_without_a_file_are_well(tmp_path):
-    finding = machine.configuration(lambda: SettingsFile(path=tmp_path / "config.toml"))
+    finding = machine.check_settings(lambda: SettingsFile(path=tmp_path / "config.toml"))
 
     assert finding.status == "ok"
     assert finding.summary.startswith("defaults, there is no file")
@@ -38,7 +38,7 @@ def test_settings_without_a_file_are_well(tmp_path):
 def test_odd_settings_are_a_worry(tmp_path):
     odd = SettingsFile(path=tmp_path / "a b.toml", warnings=("port not understood: x", "second"))
 
-    finding = machine.configuration(lambda: odd)
+    finding = machine.check_settings(lambda: odd)
 
     assert finding.status == "warn"
     assert "port not understood: x; second" in finding.summary
@@ -53,7 +53,7 @@ def test_odd_settings_are_a_worry(tmp_path):
     ],
 )
 def test_refused_settings_fail_with_the_fix_for_their_place(origin, fix):
-    finding = machine.configuration(refusing(origin))
+    finding = machine.check_settings(refusing(origin))
 
     assert (finding.status, finding.fix) == ("fail", fix)
     assert "unknown key `x`" in finding.summary
@@ -62,7 +62,7 @@ def test_refused_settings_fail_with_the_fix_for_their_place(origin, fix):
 def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
     missing = tmp_path / "a" / "b"
 
-    finding = machine.directories({"data": tmp_path, "models": missing})
+    finding = machine.check_folders({"data": tmp_path, "models": missing})
 
     assert finding.status == "ok"
     assert str(missing) in finding.summary
@@ -72,7 +72,7 @@ def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
 def test_a_file_in_the_way_of_a_folder_fails(tmp_path):
     (tmp_path / "data").write_text("mine")
 
-    finding = machine.directories({"data": tmp_path / "data" / "kebab"})
+    finding = machine.check_folders({"data": tmp_path / "data" / "kebab"})
 
     assert finding.status == "fail"
     assert finding.fix == f"mv {tmp_path / 'data'} {tmp_path / 'data.old'}"
@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_written_fails(tmp_path, monkeypatch):
     closed.mkdir()
     monkeypatch.setattr(os, "access", lambda path, mode: path != closed)
 
-    finding = machine.directories({"state": tmp_path, "data": closed / "kebab"})
+    finding = machine.check_folders({"state": tmp_path, "data": closed / "kebab"})
 
     assert (finding.status, finding.fix) == ("fail", f"chmod u+rwx {closed}")
     assert "data folder" in finding.summary
@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_written_fails(tmp_path, monkeypatch):
     ],
 )
 def test_free_space_has_two_limits(tmp_path, free, status):
-    finding = machine.disk(tmp_path / "not" / "yet", lambda ground: free)
+    finding = machine.check_disk_space(tmp_path / "not" / "yet", lambda ground: free)
 
     assert finding.status == status
     assert (finding.fix is None) == (status == "ok")
@@ -110,29 +110,29 @@ def test_free_space_has_two_limits(tmp_path, free, status):
 def test_free_space_is_asked_of_the_system(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2048 * MIB))
 
-    assert machine.disk(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
+    assert machine.check_disk_space(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
 
 
 @pytest.mark.parametrize(("limit", "status"), [(16, "warn"), (255, "warn"), (256, "ok")])
 def test_few_descriptors_are_a_worry(limit, status):
-    assert machine.descriptors(lambda: limit).status == status
+    assert machine.check_open_files(lambda: limit).status == status
 
 
 def test_the_limit_of_descriptors_is_asked_of_the_system():
-    assert machine.descriptors().summary.startswith("a process may open ")
+    assert machine.check_open_files().summary.startswith("a process may open ")
 
 
 def test_a_writer_at_work_is_named_and_no_fault():
-    assert machine.writer(lambda: None).summary == "nobody is writing"
-    assert machine.writer(lambda: 42) == well("being written by process: 42")
+    assert machine.check_writer(lambda: None).summary == "nobody is writing"
+    assert machine.check_writer(lambda: 42) == succeed("being written by process: 42")
 
 
 def test_the_log_is_named_before_and_after_it_exists(tmp_path):
     path = tmp_path / "kebab.log"
 
-    before = machine.log(path)
+    before = machine.check_log(path)
     path.write_text("12345")
-    after = machine.log(path)
+    after = machine.check_log(path)
 
     assert before.summary == f"no fault was ever logged: {path}"
     assert after.summary == f"5 bytes: {path}"

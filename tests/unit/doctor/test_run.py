@@ -4,12 +4,18 @@ from time import monotonic
 
 import pytest
 
-from kebab.core.ids import rising
+from kebab.core.ids import sort_keys
 from kebab.core.model_profile import ProbePair
-from kebab.doctor.machine import Machine, SettingsFile
-from kebab.doctor.models import Agreement, EmbeddingVersions, Models, Weights
-from kebab.doctor.run import Subject, examine
-from kebab.doctor.storage import Corpus, Indexed, KnownTerm, Schema, Storage
+from kebab.doctor.machine import MachineInputs, SettingsFile
+from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
+from kebab.doctor.run import DoctorInputs, run_checks
+from kebab.doctor.storage import (
+    DocumentInputs,
+    IndexedFile,
+    KnownTerm,
+    SchemaVersions,
+    StorageInputs,
+)
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, StoreCorrupt
 
 STORED = {"integrity", "full_text", "vectors", "pending", "files", "embedding_version"}
@@ -38,29 +44,29 @@ def sound(tmp_path):
     note = tmp_path / "note.md"
     note.write_text("text")
     stat = note.stat()
-    return Subject(
-        machine=Machine(
+    return DoctorInputs(
+        machine=MachineInputs(
             settings=lambda: SettingsFile(path=tmp_path / "config.toml"),
             folders={"data": tmp_path, "models": tmp_path / "models", "state": tmp_path},
             data=tmp_path,
             log=tmp_path / "kebab.log",
             holder=lambda: None,
         ),
-        storage=Storage(
+        storage=StorageInputs(
             path=tmp_path / "kebab.sqlite",
-            schema=lambda: Schema(1, 1),
+            schema=lambda: SchemaVersions(1, 1),
             integrity=list,
             known_term=lambda: KnownTerm("word", found=True),
-            stored=lambda: rising([1]),
-            stamped=lambda: rising([1]),
+            stored=lambda: sort_keys([1]),
+            stamped=lambda: sort_keys([1]),
             garbage=list,
         ),
-        corpus=Corpus(
-            pending=lambda: 0, files=lambda _: [Indexed(note, stat.st_size, stat.st_mtime_ns)]
+        corpus=DocumentInputs(
+            pending=lambda: 0, files=lambda _: [IndexedFile(note, stat.st_size, stat.st_mtime_ns)]
         ),
-        models=Models(
+        models=ModelInputs(
             weights=lambda: Weights(model="m", folder=Path("/models/m")),
-            agreement=lambda: Agreement(
+            agreement=lambda: ProbeResult(
                 cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)
             ),
             versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
@@ -71,7 +77,7 @@ def sound(tmp_path):
 
 
 def statuses(subject):
-    return {check.name: check.status for check in examine(subject, Wall()).checks}
+    return {check.name: check.status for check in run_checks(subject, Wall()).checks}
 
 
 def named(subject, status):
@@ -79,7 +85,7 @@ def named(subject, status):
 
 
 def test_a_sound_base_is_healthy_in_every_check(sound):
-    diagnosis = examine(sound, Wall())
+    diagnosis = run_checks(sound, Wall())
 
     names = [check.name for check in diagnosis.checks]
     assert diagnosis.ok
@@ -89,9 +95,9 @@ def test_a_sound_base_is_healthy_in_every_check(sound):
 
 
 def test_a_missing_base_is_no_illness(sound):
-    empty = replace(sound, storage=replace(sound.storage, schema=lambda: Schema(1, None)))
+    empty = replace(sound, storage=replace(sound.storage, schema=lambda: SchemaVersions(1, None)))
 
-    assert examine(empty, Wall()).ok or statuses(empty)["disk"] == "fail"
+    assert run_checks(empty, Wall()).ok or statuses(empty)["disk"] == "fail"
     assert "database" in named(empty, "warn")
     assert named(empty, "skip") == STORED
 
@@ -99,7 +105,7 @@ def test_a_missing_base_is_no_illness(sound):
 def test_a_damaged_base_is_an_illness_with_its_cure(sound):
     torn = replace(sound, storage=replace(sound.storage, schema=raising(CORRUPT)))
 
-    diagnosis = examine(torn, Wall())
+    diagnosis = run_checks(torn, Wall())
 
     (failed,) = [check for check in diagnosis.checks if check.name == "database"]
     assert not diagnosis.ok
@@ -118,7 +124,7 @@ def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
 
     assert named(torn, "fail") - {"disk"} == {"vectors"}
     assert named(torn, "skip") == set()
-    (failed,) = [check for check in examine(torn, Wall()).checks if check.name == "vectors"]
+    (failed,) = [check for check in run_checks(torn, Wall()).checks if check.name == "vectors"]
     assert failed.fix == "kebab ingest --force"
 
 
@@ -164,7 +170,7 @@ def test_whatever_question_fails_doctor_ends_unhealthy_and_names_a_command(
 ):
     ill = replace(sound, **{room: replace(getattr(sound, room), **{question: raising(fault)})})
 
-    diagnosis = examine(ill, Wall())
+    diagnosis = run_checks(ill, Wall())
 
     failed = [check for check in diagnosis.checks if check.status == "fail"]
     assert not diagnosis.ok

@@ -3,17 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.ids import Key, rising
+from kebab.core.ids import Key, sort_keys
 from kebab.doctor import storage
-from kebab.doctor.storage import KnownTerm, Schema, Storage
+from kebab.doctor.storage import KnownTerm, SchemaVersions, StorageInputs
 
-SOUND = Storage(
+SOUND = StorageInputs(
     path=Path("/data/kebab.sqlite"),
-    schema=lambda: Schema(3, 3),
+    schema=lambda: SchemaVersions(3, 3),
     integrity=list,
     known_term=lambda: KnownTerm("kebab", found=True),
-    stored=lambda: rising([1, 2]),
-    stamped=lambda: rising([1, 2]),
+    stored=lambda: sort_keys([1, 2]),
+    stamped=lambda: sort_keys([1, 2]),
     garbage=list,
 )
 
@@ -28,13 +28,18 @@ SOUND = Storage(
     ],
 )
 def test_the_schema_decides_what_can_be_read(found, status, fix):
-    finding = storage.database(replace(SOUND, schema=lambda: Schema(3, found)))
+    finding = storage.check_database(replace(SOUND, schema=lambda: SchemaVersions(3, found)))
 
     assert (finding.status, finding.fix) == (status, fix)
 
 
 def test_a_sound_base_is_well_all_through():
-    checks = (storage.database, storage.integrity, storage.full_text, storage.vectors)
+    checks = (
+        storage.check_database,
+        storage.check_integrity,
+        storage.check_full_text,
+        storage.check_vectors,
+    )
 
     assert {check(SOUND).status for check in checks} == {"ok"}
 
@@ -42,21 +47,23 @@ def test_a_sound_base_is_well_all_through():
 def test_a_complaint_of_the_database_fails_and_is_quoted():
     complaints = ["row 7 missing from index", "torn page", "rows without an owner: 2", "more"]
 
-    finding = storage.integrity(replace(SOUND, integrity=lambda: complaints))
+    finding = storage.check_integrity(replace(SOUND, integrity=lambda: complaints))
 
     assert (finding.status, finding.fix) == ("fail", "kebab reset")
     assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
 
 
 def test_a_full_text_index_that_misses_a_known_word_fails():
-    finding = storage.full_text(replace(SOUND, known_term=lambda: KnownTerm("검색", found=False)))
+    finding = storage.check_full_text(
+        replace(SOUND, known_term=lambda: KnownTerm("검색", found=False))
+    )
 
     assert (finding.status, finding.fix) == ("fail", "kebab ingest --force")
     assert "검색" in finding.summary
 
 
 def test_without_a_passage_there_is_no_word_to_look_for():
-    assert storage.full_text(replace(SOUND, known_term=lambda: None)).status == "skip"
+    assert storage.check_full_text(replace(SOUND, known_term=lambda: None)).status == "skip"
 
 
 @pytest.mark.parametrize(
@@ -73,11 +80,11 @@ def test_without_a_passage_there_is_no_word_to_look_for():
     ],
 )
 def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, summary):
-    finding = storage.vectors(
+    finding = storage.check_vectors(
         replace(
             SOUND,
-            stored=lambda: rising(stored),
-            stamped=lambda: rising(stamped),
+            stored=lambda: sort_keys(stored),
+            stamped=lambda: sort_keys(stamped),
             garbage=lambda: [Key(key) for key in garbage],
         )
     )

@@ -1,11 +1,11 @@
 import pytest
 
 from kebab.doctor import storage
-from kebab.doctor.storage import SAMPLE, Corpus, Indexed
+from kebab.doctor.storage import SAMPLE, DocumentInputs, IndexedFile
 
 
 def asked(files=(), pending=0):
-    return Corpus(pending=lambda: pending, files=lambda limit: list(files)[:limit])
+    return DocumentInputs(pending=lambda: pending, files=lambda limit: list(files)[:limit])
 
 
 @pytest.fixture
@@ -14,22 +14,22 @@ def indexed(tmp_path):
         path = tmp_path / name
         path.write_text("text")
         stat = path.stat()
-        return Indexed(path, stat.st_size, stat.st_mtime_ns)
+        return IndexedFile(path, stat.st_size, stat.st_mtime_ns)
 
     return make
 
 
 def test_passages_without_a_vector_are_a_worry_with_its_fix():
-    assert storage.pending(asked()).status == "ok"
+    assert storage.check_pending(asked()).status == "ok"
 
-    finding = storage.pending(asked(pending=1200))
+    finding = storage.check_pending(asked(pending=1200))
 
     assert (finding.status, finding.fix) == ("warn", "kebab ingest")
     assert finding.summary == "1,200 passages found by words only, no vector"
 
 
 def test_untouched_files_are_well(indexed):
-    finding = storage.files(asked([indexed("a.md"), indexed("b.md")]))
+    finding = storage.check_files(asked([indexed("a.md"), indexed("b.md")]))
 
     assert finding.status == "ok"
     assert finding.summary == "all 2 files looked at are as they were indexed"
@@ -40,7 +40,7 @@ def test_changed_and_gone_files_are_counted_with_an_example(indexed):
     changed.path.write_text("longer text")
     gone.path.unlink()
 
-    finding = storage.files(asked([same, changed, gone]))
+    finding = storage.check_files(asked([same, changed, gone]))
 
     assert (finding.status, finding.fix) == ("warn", "kebab ingest")
     assert finding.summary == (
@@ -50,24 +50,24 @@ def test_changed_and_gone_files_are_counted_with_an_example(indexed):
 
 def test_a_file_whose_folder_became_a_file_is_gone(indexed):
     file = indexed("a.md")
-    below = Indexed(file.path / "b.md", 1, 1)
+    below = IndexedFile(file.path / "b.md", 1, 1)
 
-    assert "1 gone of 1 file" in storage.files(asked([below])).summary
+    assert "1 gone of 1 file" in storage.check_files(asked([below])).summary
 
 
 def test_a_file_that_cannot_be_looked_at_is_said_so(indexed):
-    too_long = Indexed(indexed("a.md").path.with_name("x" * 5000), 1, 1)
+    too_long = IndexedFile(indexed("a.md").path.with_name("x" * 5000), 1, 1)
 
-    assert "1 unreadable" in storage.files(asked([too_long])).summary
+    assert "1 unreadable" in storage.check_files(asked([too_long])).summary
 
 
 def test_without_files_there_is_nothing_to_look_at():
-    assert storage.files(asked()).status == "skip"
+    assert storage.check_files(asked()).status == "skip"
 
 
 def test_the_sample_is_bounded(indexed):
     file = indexed("a.md")
 
-    finding = storage.files(asked([file] * (SAMPLE + 1)))
+    finding = storage.check_files(asked([file] * (SAMPLE + 1)))
 
     assert finding.summary == f"all {SAMPLE:,} files looked at are as they were indexed"

@@ -81,4 +81,4 @@ def test_a_missing_weight_is_refused():
     del weights["encoder.layer.0.output.dense.bias"]
 
     with pytest.raises(KeyError, match=r"output\.dense\.bias"):
-        onnx_bert.build(weights)
+        onnx_bert.build_graph(weights)

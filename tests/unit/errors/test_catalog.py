@@ -4,12 +4,12 @@ import re
 import pytest
 
 from kebab.cli.root import COMMANDS
-from kebab.config.load import setting_keys
+from kebab.config.load import iter_setting_keys
 from kebab.errors.catalog import Locked, NotIndexed
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Kind, Retry
 
-_ROWS = list(catalog().values())
+_ROWS = list(build_catalog().values())
 
 
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)
@@ -37,10 +37,10 @@ def test_settings_of_an_explanation_exist(row):
     settings = {
         word
         for word in words
-        if word.partition(".")[0] in {key.partition(".")[0] for key in setting_keys()}
+        if word.partition(".")[0] in {key.partition(".")[0] for key in iter_setting_keys()}
     }
 
-    assert settings <= set(setting_keys())
+    assert settings <= set(iter_setting_keys())
 
 
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.meaning.code)

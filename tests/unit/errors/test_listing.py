@@ -1,9 +1,9 @@
 from kebab.errors.catalog import Generic, IoError
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 
 
 def test_rows_come_by_code_in_order_of_declaration():
-    rows = catalog()
+    rows = build_catalog()
 
     assert rows["io_error"] is IoError
     assert list(rows)[-1] == Generic.meaning.code

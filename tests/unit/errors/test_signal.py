@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.errors.catalog import Generic, IoError, StaleCursor
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Backoff, Canonical, Exit, Kind, Meaning, Origin, Retry, Signal
 
 
@@ -28,7 +28,7 @@ def test_templates_are_filled_with_the_details():
 
 def test_a_hint_may_name_details_and_may_be_absent():
     assert StaleCursor(issued_revision=1, current_revision=2).advice() is not None
-    assert catalog()["cancelled"].hint is None
+    assert build_catalog()["cancelled"].hint is None
 
 
 def test_a_code_cannot_be_declared_twice():
@@ -40,7 +40,7 @@ def test_a_template_cannot_name_a_detail_that_is_not_declared():
     with pytest.raises(TypeError, match="unknown details"):
         type("Loose", (Signal,), {}, meaning=_meaning("loose_one"), message="{nothing}")
 
-    assert "loose_one" not in catalog()
+    assert "loose_one" not in build_catalog()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from kebab.errors.system import absolute
+from kebab.errors.system import resolve_path
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_a_path_is_named_from_the_root_and_what_is_none_stays(
 ):
     monkeypatch.chdir(tmp_path)
 
-    assert absolute(path, base) == named.format(here=tmp_path)
+    assert resolve_path(path, base) == named.format(here=tmp_path)
 
 
 def test_a_folder_that_is_gone_leaves_the_path_as_it_is(monkeypatch, tmp_path):
@@ -31,5 +31,5 @@ def test_a_folder_that_is_gone_leaves_the_path_as_it_is(monkeypatch, tmp_path):
     monkeypatch.chdir(gone)
     gone.rmdir()
 
-    assert absolute("a.md") == "a.md"
+    assert resolve_path("a.md") == "a.md"
     os.chdir(tmp_path)

@@ -7,13 +7,18 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import IoError
-from kebab.errors.system import exhausted, refusal, refused, unfit
+from kebab.errors.system import (
+    build_io_error,
+    build_memory_error,
+    build_read_error,
+    translate_os_errors,
+)
 
 
 def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
     place = tmp_path / "missing"
 
-    with pytest.raises(IoError) as caught, refused(place, "read"):
+    with pytest.raises(IoError) as caught, translate_os_errors(place, "read"):
         place.read_bytes()
 
     assert caught.value.details() == {
@@ -25,7 +30,7 @@ def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
 
 
 def test_a_fault_without_words_of_the_system_speaks_for_itself():
-    assert refusal(OSError("cut short"), "write", Path("a.md")).cause == "cut short"
+    assert build_io_error(OSError("cut short"), "write", Path("a.md")).cause == "cut short"
 
 
 SYSTEM = sorted(
@@ -44,7 +49,7 @@ SYSTEM = sorted(
 def test_every_exception_of_the_system_is_translated(kind):
     fault = kind(13, "Permission denied", "a.md")
 
-    with pytest.raises(IoError) as caught, refused("a.md", "write"):
+    with pytest.raises(IoError) as caught, translate_os_errors("a.md", "write"):
         raise fault
 
     assert caught.value.__cause__ is fault
@@ -52,7 +57,7 @@ def test_every_exception_of_the_system_is_translated(kind):
 
 
 def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
-    signal = unfit(Path("notes"), "no such folder")
+    signal = build_read_error(Path("notes"), "no such folder")
 
     assert signal.details() == {
         "path": str(Path("notes").absolute()),
@@ -62,11 +67,11 @@ def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
 
 
 def test_what_is_no_refusal_passes():
-    with pytest.raises(ValueError, match="other"), refused("a.md", "read"):
+    with pytest.raises(ValueError, match="other"), translate_os_errors("a.md", "read"):
         raise ValueError("other")
 
 
 def test_a_lack_of_memory_is_a_refusal_of_the_system():
-    signal = exhausted()
+    signal = build_memory_error()
 
     assert (signal.op, signal.cause) == ("create", "out of memory")

@@ -6,7 +6,7 @@ import pytest
 
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.probe import complete_name, probe_ollama
+from kebab.llm.probe import add_default_tag, probe_ollama
 from tests.fakes.ollama import Answer, fake_ollama, json_answer
 
 
@@ -41,7 +41,7 @@ def test_a_missing_model_is_not_pulled(ollama, name):
 
 
 def test_the_tag_follows_the_last_slash():
-    assert complete_name("host:5000/team/model") == "host:5000/team/model:latest"
+    assert add_default_tag("host:5000/team/model") == "host:5000/team/model:latest"
 
 
 def test_a_server_without_models_lists_none(ollama):

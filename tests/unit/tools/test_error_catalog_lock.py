@@ -2,7 +2,7 @@ from copy import deepcopy
 
 import pytest
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Meaning
 from tools.error_catalog import build_lock, compare_locks
 
@@ -15,7 +15,7 @@ def released():
 def test_every_row_is_locked_with_all_that_is_frozen(released):
     free = {"code", "reserved", "backoff"}
 
-    assert list(released) == sorted(catalog())
+    assert list(released) == sorted(build_catalog())
     assert set(released["locked"]) == (set(Meaning._fields) - free) | {"details"}
 
 

@@ -1,4 +1,4 @@
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.wire.catalog import build_error_rows
 from tools.error_catalog import render_errors_page
 
@@ -6,7 +6,7 @@ from tools.error_catalog import render_errors_page
 def test_the_page_holds_a_section_for_every_code():
     page = render_errors_page()
 
-    assert [code for code in catalog() if f"\n## {code}\n" not in page] == []
+    assert [code for code in build_catalog() if f"\n## {code}\n" not in page] == []
 
 
 def test_the_page_says_how_long_to_wait_and_what_is_reserved():

@@ -1,7 +1,7 @@
 import jsonschema
 import pytest
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.wire.catalog import build_error_row
 from tools.schemas import build_detail_schema, build_schemas
 
@@ -59,10 +59,10 @@ def test_the_details_of_an_error_are_typed_by_its_code():
     assert not validator.is_valid({k: v for k, v in error.items() if k != "timestamp"})
 
 
-@pytest.mark.parametrize("code", sorted(catalog()))
+@pytest.mark.parametrize("code", sorted(build_catalog()))
 def test_every_row_has_typed_details(code):
-    schema = build_detail_schema(catalog()[code])
-    names = {field.name for field in build_error_row(catalog()[code]).details}
+    schema = build_detail_schema(build_catalog()[code])
+    names = {field.name for field in build_error_row(build_catalog()[code]).details}
 
     assert set(schema["properties"]) == names | {"chain"}
     assert "chain" not in schema["required"]

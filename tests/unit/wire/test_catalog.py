@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.errors.catalog import ModelBusy, Unauthorized
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.wire.catalog import build_error_row, build_error_rows, describe_backoff
 from kebab.wire.error import RetryAdvice
 
@@ -9,7 +9,7 @@ from kebab.wire.error import RetryAdvice
 def test_rows_come_by_code_with_their_explanation():
     codes = [row.code for row in build_error_rows()]
 
-    assert codes == sorted(catalog())
+    assert codes == sorted(build_catalog())
     assert all(row.explanation for row in build_error_rows())
 
 

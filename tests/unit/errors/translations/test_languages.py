@@ -4,16 +4,16 @@ from string import Formatter
 import pytest
 
 from kebab.errors.catalog import IoError, NotIndexed
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from kebab.errors.signal import Wording
 from kebab.errors.translations import ko, zh
-from kebab.errors.translations.languages import LANGUAGES, spoken, wordings
+from kebab.errors.translations.languages import LANGUAGES, find_wordings, parse_language
 
 FOREIGN = [language for language in LANGUAGES if language != "en"]
 SCRIPTS = {"ko": re.compile("[가-힣]"), "zh": re.compile("[\u4e00-\u9fff]")}
 CODE = re.compile(r"`[^`]*`")
 COMMAND = re.compile(r"(?:kebab|ollama|pip) [^\uac00-\ud7a3\u4e00-\u9fff]+|{\w+}")
-ROWS = list(catalog().values())
+ROWS = list(build_catalog().values())
 EVERY = [(language, row) for language in FOREIGN for row in ROWS]
 
 
@@ -38,7 +38,7 @@ def test_every_case_of_a_row_is_translated_and_nothing_else():
 
 @pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
 def test_a_translation_says_as_much_as_the_english_and_fills_in_the_same(language, row):
-    told = wordings(row, language)
+    told = find_wordings(row, language)
 
     for case, english in row.wordings.items():
         foreign = told[case]
@@ -49,7 +49,7 @@ def test_a_translation_says_as_much_as_the_english_and_fills_in_the_same(languag
 
 @pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
 def test_a_translation_is_in_its_language_and_ends_without_a_stop(language, row):
-    for said in wordings(row, language).values():
+    for said in find_wordings(row, language).values():
         assert SCRIPTS[language].search(said.message)
         assert not said.message.endswith((".", "。"))
         assert not (said.hint or "").endswith((".", "。"))
@@ -58,7 +58,7 @@ def test_a_translation_is_in_its_language_and_ends_without_a_stop(language, row)
 @pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
 def test_commands_and_names_of_flags_are_not_translated(language, row):
     for case, english in row.wordings.items():
-        foreign = wordings(row, language)[case]
+        foreign = find_wordings(row, language)[case]
         if english.hint and COMMAND.fullmatch(english.hint):
             assert foreign.hint == english.hint
         quoted = CODE.findall(f"{english.message} {english.hint}")
@@ -66,23 +66,23 @@ def test_commands_and_names_of_flags_are_not_translated(language, row):
 
 
 def test_english_stands_with_the_rows():
-    assert all(wordings(row, "en") is row.wordings for row in ROWS)
+    assert all(find_wordings(row, "en") is row.wordings for row in ROWS)
 
 
 def test_a_signal_is_told_in_every_language_and_case():
     older = NotIndexed(data_dir="/kb", expected=4, found=3)
 
-    assert older.text(wordings(NotIndexed, "ko")).endswith("3, 이 빌드가 읽는 스키마는 4")
-    assert older.advice(wordings(NotIndexed, "ko")) == "kebab ingest"
-    assert NotIndexed(data_dir="/kb", expected=4, found=5).advice(wordings(NotIndexed, "zh")) == (
-        "pip install --upgrade kebab"
-    )
+    assert older.text(find_wordings(NotIndexed, "ko")).endswith("3, 이 빌드가 읽는 스키마는 4")
+    assert older.advice(find_wordings(NotIndexed, "ko")) == "kebab ingest"
+    assert NotIndexed(data_dir="/kb", expected=4, found=5).advice(
+        find_wordings(NotIndexed, "zh")
+    ) == ("pip install --upgrade kebab")
 
 
 def test_what_is_not_translated_yet_is_told_in_english(monkeypatch):
     monkeypatch.delitem(ko.ROWS, IoError)
 
-    assert wordings(IoError, "ko") == {"": Wording(IoError.message, IoError.hint)}
+    assert find_wordings(IoError, "ko") == {"": Wording(IoError.message, IoError.hint)}
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_what_is_not_translated_yet_is_told_in_english(monkeypatch):
     ],
 )
 def test_a_locale_is_read_by_its_first_part(locale, language):
-    assert spoken(locale) == language
+    assert parse_language(locale) == language

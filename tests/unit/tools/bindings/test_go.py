@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from kebab.errors.listing import catalog
+from kebab.errors.listing import build_catalog
 from tools.bindings.go import render_source
 from tools.bindings.names import to_pascal_case
 
@@ -75,7 +75,7 @@ def test_the_table_says_what_the_catalogue_says(go):
             )
         return members
 
-    rows = {f"Code{to_pascal_case(code)}": wanted(row.meaning) for code, row in catalog().items()}
+    rows = {f"Code{to_pascal_case(code)}": wanted(row.meaning) for code, row in build_catalog().items()}
     assert table(go) == rows
 
 
@@ -83,7 +83,7 @@ def test_every_code_is_a_constant():
     text = " ".join(render_source().split())
 
     assert [
-        code for code in catalog() if f'Code{to_pascal_case(code)} Code = "{code}"' not in text
+        code for code in build_catalog() if f'Code{to_pascal_case(code)} Code = "{code}"' not in text
     ] == []
 
 
