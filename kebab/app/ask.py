@@ -132,7 +132,7 @@ def ask(context: AppContext, request: AskRequest, tell: Tell) -> Answer:
     inquiry = _inquiry(request, context.clock.now())
     session = _session(context, inquiry)
     recent = context.session_store.list_turns(session, _RECENT) if session else []
-    with context.reader() as reader:
+    with context.open_reader() as reader:
         writer = _writer(context, reader, request)
         outcome = AskEngine(build_engine(context, reader).search, writer).answer(
             inquiry, recent, _Teller(tell)
@@ -258,6 +258,6 @@ def _kept(context: AppContext, turn: Turn | None) -> _Kept:
     try:
         return _Kept(context.session_store.add_turn(turn))
     except (IoError, Locked) as signal:
-        message = f"this turn is not remembered: {signal.text()}"
+        message = f"this turn is not remembered: {signal.format_message()}"
         warning = AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)
         return _Kept(warnings=(warning,))

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kebab import __version__
-from kebab.app.classify import Fault, chain
-from kebab.app.redaction import redacted, redacted_arguments, redacted_start
+from kebab.app.classify import ClassifiedError, list_causes
+from kebab.app.redaction import redact, redact_arguments, redact_start
 from kebab.app.timestamps import format_timestamp
 from kebab.wire.error import AuditMeta, ErrorAudit
-from kebab.wire.record import encode, envelop
+from kebab.wire.record import add_envelope, encode_json
 
 MAX_BYTES = 1_000_000
 """A file of this size is full."""
@@ -43,21 +43,23 @@ _HEAD, _TAIL = 40, 120
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FailedCall:
     """The call that failed: its command line after `kebab`, and its knowledge base if known."""
 
     arguments: tuple[str, ...] = ()
     data_dir: str | None = None
 
 
-def record(fault: BaseException, known: Fault, call: Call, log: Path) -> bool:
+def record_error(fault: BaseException, known: ClassifiedError, call: FailedCall, log: Path) -> bool:
     """Append a fault to the log, which only its owner may read; return whether it was kept."""
-    line = audit(fault, known, call)
+    line = build_audit(fault, known, call)
     command, when, status = line.operation, line.occurred_at, line.status
-    return append(log, encode(envelop(line, command=command, timestamp=when, exit_code=status)))
+    return append_line(
+        log, encode_json(add_envelope(line, command=command, timestamp=when, exit_code=status))
+    )
 
 
-def audit(fault: BaseException, known: Fault, call: Call) -> ErrorAudit:
+def build_audit(fault: BaseException, known: ClassifiedError, call: FailedCall) -> ErrorAudit:
     """Return all that is known of a fault, without secrets."""
     reply = known.reply
     return ErrorAudit(
@@ -69,8 +71,8 @@ def audit(fault: BaseException, known: Fault, call: Call) -> ErrorAudit:
         kind=reply.kind,
         retry=reply.retry,
         severity=reply.severity,
-        message=redacted_start(str(fault), _LONGEST_TEXT) or type(fault).__name__,
-        chain=[_cut(one, _LONGEST_TEXT) for one in chain(fault)],
+        message=redact_start(str(fault), _LONGEST_TEXT) or type(fault).__name__,
+        chain=[_cut(one, _LONGEST_TEXT) for one in list_causes(fault)],
         traceback=_traceback(fault),
         meta=_meta(call),
     )
@@ -78,7 +80,7 @@ def audit(fault: BaseException, known: Fault, call: Call) -> ErrorAudit:
 
 def _traceback(fault: BaseException) -> list[str]:
     """Return where a fault was raised; of a very long way its beginning and its end."""
-    text = redacted("".join(traceback.format_exception(fault)))
+    text = redact("".join(traceback.format_exception(fault)))
     lines = [_cut(line, _LONGEST_LINE) for line in text.splitlines()]
     dropped = len(lines) - _HEAD - _TAIL
     if dropped <= 0:
@@ -86,14 +88,14 @@ def _traceback(fault: BaseException) -> list[str]:
     return [*lines[:_HEAD], f"… {dropped} lines", *lines[-_TAIL:]]
 
 
-def _meta(call: Call) -> AuditMeta:
-    argv = redacted_arguments(call.arguments[:_MOST_ARGUMENTS], _LONGEST_LINE)
+def _meta(call: FailedCall) -> AuditMeta:
+    argv = redact_arguments(call.arguments[:_MOST_ARGUMENTS], _LONGEST_LINE)
     return AuditMeta(
         kebab_version=__version__,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.release()} {platform.machine()}",
         argv=argv,
-        data_dir=redacted(call.data_dir),
+        data_dir=redact(call.data_dir),
         pid=os.getpid(),
     )
 
@@ -102,7 +104,7 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def append(log: Path, line: bytes) -> bool:
+def append_line(log: Path, line: bytes) -> bool:
     """Add a line; return whether it was kept. A full or closed disk is no second fault."""
     try:
         _make_private(log.parent)
@@ -114,7 +116,7 @@ def append(log: Path, line: bytes) -> bool:
         return False
 
 
-def lines(log: Path) -> Iterator[bytes]:
+def read_lines(log: Path) -> Iterator[bytes]:
     """Yield the lines, the newest file first, so that a file that moves meanwhile is not missed.
 
     Raises:

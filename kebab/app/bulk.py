@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kebab.app.classify import View, classify
+from kebab.app.classify import View, classify_error
 from kebab.errors.signal import Signal
 from kebab.wire.record import decode_request
 from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
@@ -24,7 +24,7 @@ def search_lines(
             query = request.query
             item = BulkSearchItem(index=index, query=query, response=search_one(request))
         except Signal as signal:
-            error = classify(signal, operation="search", view=view).reply
+            error = classify_error(signal, operation="search", view=view).reply
             item = BulkSearchItem(index=index, query=query, error=error)
         yield item
 

@@ -72,8 +72,8 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
     fields = build_error_fields(
         signal,
         operation=operation,
-        message=voice.text(words),
-        hint=_drop_circular_hint(voice.advice(words), operation),
+        message=voice.format_message(words),
+        hint=_drop_circular_hint(voice.format_hint(words), operation),
         details=_list_public_details(safe),
     )
     return ErrorReply(**fields)

@@ -272,7 +272,7 @@ class AppContext:
 
         logs = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
         vectors = self.places.data / folder(self.places.data).name
-        return [*logs, vectors, self.places.texts, self.places.data / FILE_NAME]
+        return [*logs, vectors, self.places.stdin_dir, self.places.data / FILE_NAME]
 
     def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
         """Return for each folder of our own what tells our entries in it from anybody else's."""
@@ -280,7 +280,7 @@ class AppContext:
         from kebab.store.lance import layout
 
         vectors = self.places.data / layout.folder(self.places.data).name
-        return {vectors: layout.is_own, self.places.texts: stdin.is_own}
+        return {vectors: layout.is_own, self.places.stdin_dir: stdin.is_own}
 
     def _close_readers(self) -> None:
         """Close the readers that nobody has, so that a writer finds the database to itself."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
 
 
-def line_citation(path: str, start: int, end: int) -> Citation:
+def cite_lines(path: str, start: int, end: int) -> Citation:
     """Return the citation of lines `start` to `end` of a file."""
     fragment = f"#L{start}" if start == end else f"#L{start}-L{end}"
     return LineCitation(
@@ -33,12 +33,12 @@ def quote_path(path: str) -> str:
     return "".join(one if _plain(one) else _escaped(one) for one in path)
 
 
-def file_of(source: str, root: str, path: str) -> str | None:
+def build_file_path(source: str, root: str, path: str) -> str | None:
     """Return where a document's file lies, None for text from standard input."""
     return None if source == STDIN else os.path.join(root, path)  # noqa: PTH118 - called for every hit
 
 
-def freshness(root: str, path: str, size: int, mtime_ns: int) -> Freshness:
+def check_freshness(root: str, path: str, size: int, mtime_ns: int) -> Freshness:
     """Return how the file on disk compares with what was indexed, by size and time."""
     try:
         now = os.stat(os.path.join(root, path))  # noqa: PTH116, PTH118 - called for every hit
@@ -57,12 +57,12 @@ def _escaped(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
-def response(page: Page, query: Query, next_cursor: str | None) -> SearchResponse:
+def to_search_response(page: Page, query: Query, next_cursor: str | None) -> SearchResponse:
     """Return a page of hits."""
     return SearchResponse(
         query=query.text,
         mode=query.mode.value,
-        hits=[search_hit(hit) for hit in page.hits],
+        hits=[to_search_hit(hit) for hit in page.hits],
         has_more=page.has_more,
         next_cursor=next_cursor,
         truncated=page.truncated,
@@ -73,7 +73,7 @@ def response(page: Page, query: Query, next_cursor: str | None) -> SearchRespons
     )
 
 
-def search_hit(hit: Hit) -> SearchHit:
+def to_search_hit(hit: Hit) -> SearchHit:
     """Return one hit, its file compared with the disk."""
     chunk = hit.chunk
     return SearchHit(
@@ -83,17 +83,17 @@ def search_hit(hit: Hit) -> SearchHit:
         score_kind="calibrated",
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
-        file=file_of(chunk.source, chunk.root, chunk.path),
+        file=build_file_path(chunk.source, chunk.root, chunk.path),
         source=chunk.source,
         title=chunk.title,
         heading_path=list(chunk.heading_path),
         chunk_id=chunk.chunk_id,
         snippet=hit.snippet.text,
         highlights=list(hit.snippet.highlights),
-        citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
+        citation=cite_lines(chunk.path, chunk.start_line, chunk.end_line),
         retrieval=hit.retrieval,
         indexed_at=format_timestamp(chunk.indexed_at),
-        freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
+        freshness=check_freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
@@ -103,7 +103,7 @@ def search_hit(hit: Hit) -> SearchHit:
     )
 
 
-def progress(event: "Progress") -> "IngestProgress":
+def to_ingest_progress(event: "Progress") -> "IngestProgress":
     """Return an event; what it does not know is left out."""
     from kebab.wire.ingest import IngestProgress
 

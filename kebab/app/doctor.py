@@ -66,7 +66,7 @@ def _settings(context: AppContext) -> SettingsFile:
     try:
         resolve_endpoint(context.settings.models.llm, {})
     except ConfigInvalid as signal:
-        return SettingsFile(path=path, warnings=(signal.text(),))
+        return SettingsFile(path=path, warnings=(signal.format_message(),))
     return SettingsFile(path=path)
 
 

@@ -1,11 +1,11 @@
 """Finds copies among documents and passages."""
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import file_of, freshness, line_citation
+from kebab.app.conversions import build_file_path, check_freshness, cite_lines
 from kebab.app.search import build_filters
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ports import LibraryReader
-from kebab.core.progress import Report
+from kebab.core.progress import ProgressCallback
 from kebab.core.queries import Filters, Query, StoredChunk
 from kebab.search import duplicates, page, snippet
 from kebab.search.duplicates import Copy, Group
@@ -14,7 +14,9 @@ from kebab.wire.related import DupesRequest, DuplicateGroup, DuplicateMember, Du
 _SNIPPET_CHARS = 160
 
 
-def dupes(context: AppContext, request: DupesRequest, report: Report) -> Duplicates:
+def find_duplicates(
+    context: AppContext, request: DupesRequest, report: ProgressCallback
+) -> Duplicates:
     """Return a page of groups.
 
     Raises:
@@ -25,7 +27,7 @@ def dupes(context: AppContext, request: DupesRequest, report: Report) -> Duplica
     """
     filters = build_filters(request, context.clock.now())
     started, bound = context.clock.monotonic(), _cursor_query(request, filters)
-    with context.reader() as reader:
+    with context.open_reader() as reader:
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.revision()
         given = request.cursor
         first = 0 if given is None else page.decode_cursor(given, bound, revision, salt)
@@ -61,7 +63,7 @@ def _group(library: LibraryReader, group: Group) -> DuplicateGroup:
     return DuplicateGroup(
         unit=group.unit,
         kind="exact" if group.exact else "near",
-        similarity=group.likeness,
+        similarity=group.similarity,
         snippet=snippet.cut_snippet(leading.text, {}, _SNIPPET_CHARS).text,
         members=[
             _member(one, chunks[one.keys[0]], chunks[one.keys[-1]], group) for one in group.copies
@@ -72,15 +74,15 @@ def _group(library: LibraryReader, group: Group) -> DuplicateGroup:
 def _member(copy: Copy, first: StoredChunk, last: StoredChunk, group: Group) -> DuplicateMember:
     whole = group.unit == "document"
     return DuplicateMember(
-        similarity=copy.likeness,
+        similarity=copy.similarity,
         exact=copy.exact,
         doc_id=first.doc_id,
         doc_path=first.path,
-        file=file_of(first.source, first.root, first.path),
+        file=build_file_path(first.source, first.root, first.path),
         source=first.source,
         title=first.title,
         chunk_id=None if whole else first.chunk_id,
         heading_path=[] if whole else list(first.heading_path),
-        citation=line_citation(first.path, first.start_line, last.end_line),
-        freshness=freshness(first.root, first.path, first.size, first.mtime_ns),
+        citation=cite_lines(first.path, first.start_line, last.end_line),
+        freshness=check_freshness(first.root, first.path, first.size, first.mtime_ns),
     )

@@ -9,7 +9,7 @@ from kebab.embed.registry import EmbeddingModel, find_model
 from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput
 
 if TYPE_CHECKING:
-    from kebab.core.progress import Cancel, Report
+    from kebab.core.progress import Cancel, ProgressCallback
     from kebab.embed.onnx_embedder import OnnxEmbedder
 
 
@@ -76,7 +76,9 @@ class Embedders:
             raise EmbeddingMismatch(expected=configured.version, found=stored)
         return configured.name
 
-    def obtain(self, stored: str | None, report: "Report", cancel: "Cancel") -> "OnnxEmbedder":
+    def obtain(
+        self, stored: str | None, report: "ProgressCallback", cancel: "Cancel"
+    ) -> "OnnxEmbedder":
         """Return the embedder of the knowledge base; download its weights when they are missing.
 
         Raises:
@@ -88,7 +90,7 @@ class Embedders:
         )
         return self._load(model, ready)
 
-    def download(self, name: str, report: "Report", cancel: "Cancel") -> EmbeddingModel:
+    def download(self, name: str, report: "ProgressCallback", cancel: "Cancel") -> EmbeddingModel:
         """Download the weights of a model, check every byte, and return the model.
 
         Raises:
@@ -99,7 +101,7 @@ class Embedders:
         return self._ensure_weights(wanted, report, cancel, patient=True)[0]
 
     def _ensure_weights(
-        self, wanted: str | None, report: "Report", cancel: "Cancel", *, patient: bool
+        self, wanted: str | None, report: "ProgressCallback", cancel: "Cancel", *, patient: bool
     ) -> tuple[EmbeddingModel, Path]:
         if wanted is None:
             return install.install_best_model(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.config.model import Settings
-from kebab.core.progress import Cancel, Report, silent
+from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,21 +107,23 @@ class Kebab:
 
     def related(self, request: "RelatedRequest") -> "RelatedDocs | NotFound":
         """Return the nearest documents."""
-        from kebab.app.related import related
+        from kebab.app.related import find_related
 
-        return related(self._context, request)
+        return find_related(self._context, request)
 
     def why(self, request: "WhyRequest") -> "Explanation | NotFound":
         """Return why a search finds a document, or where it loses it."""
-        from kebab.app.why import why
+        from kebab.app.why import explain_search
 
-        return why(self._context, request)
+        return explain_search(self._context, request)
 
-    def dupes(self, request: "DupesRequest", *, report: Report = silent) -> "Duplicates":
+    def dupes(
+        self, request: "DupesRequest", *, report: ProgressCallback = ignore_progress
+    ) -> "Duplicates":
         """Return a page of groups of copies."""
-        from kebab.app.dupes import dupes
+        from kebab.app.dupes import find_duplicates
 
-        return dupes(self._context, request, report)
+        return find_duplicates(self._context, request, report)
 
     def list(self, request: "ListRequest") -> "DocList":
         """Return a part of the list of documents."""
@@ -178,7 +180,11 @@ class Kebab:
         return remove_sessions(self._context, request)
 
     def ingest(
-        self, request: "IngestRequest", *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: "IngestRequest",
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> "IngestReport":
         """Bring the index up to date with the files."""
         from kebab.app.ingest import ingest
@@ -186,7 +192,11 @@ class Kebab:
         return ingest(self._context, request, report, cancel or Cancel())
 
     def ingest_text(
-        self, request: "IngestTextRequest", *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: "IngestTextRequest",
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> "IngestReport":
         """Index a text that is not a file."""
         from kebab.app.ingest import ingest_text
@@ -195,9 +205,9 @@ class Kebab:
 
     def rm(self, request: "RmRequest") -> "RemoveReport | NotFound":
         """Remove documents from the index; when one is not found, none is removed."""
-        from kebab.app.library import remove
+        from kebab.app.library import remove_documents
 
-        return remove(self._context, request)
+        return remove_documents(self._context, request)
 
     def reset(self, request: "ResetRequest") -> "ResetReport":
         """Delete everything that kebab made."""
@@ -218,7 +228,11 @@ class Kebab:
         return list_models(self._context)
 
     def model_pull(
-        self, request: "ModelPullRequest", *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: "ModelPullRequest",
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> "ModelReport":
         """Download the weights of a model."""
         from kebab.app.models import pull_model
@@ -226,7 +240,11 @@ class Kebab:
         return pull_model(self._context, request, report, cancel or Cancel())
 
     def model_use(
-        self, request: "ModelUseRequest", *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: "ModelUseRequest",
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> "ModelReport":
         """Change the model of the knowledge base."""
         from kebab.app.models import use_model
@@ -235,15 +253,15 @@ class Kebab:
 
     def doctor(self, _request: "DoctorRequest") -> "Doctor":
         """Return the health of the knowledge base and of what it needs."""
-        from kebab.app.doctor import doctor
+        from kebab.app.doctor import check_health
 
-        return doctor(self._context)
+        return check_health(self._context)
 
     def schema(self, _request: "SchemaRequest") -> "Introspection":
         """Return what this build is, can do and holds."""
-        from kebab.app.schema import describe
+        from kebab.app.schema import describe_build
 
-        return describe(self._context)
+        return describe_build(self._context)
 
     def errors(self, request: "ErrorsRequest") -> "ErrorStats":
         """Return the errors of the log, counted."""
@@ -259,6 +277,6 @@ class Kebab:
 
     def explain(self, request: "ExplainRequest") -> "ErrorCatalog | NotFound":
         """Return the explanation of error codes."""
-        from kebab.app.errors import explain
+        from kebab.app.errors import explain_codes
 
-        return explain(request)
+        return explain_codes(request)

@@ -88,7 +88,7 @@ def ingest_text(
         title=escape_undecodable(request.title.strip()),
         text=context.decode_text(request.text, _STDIN),
         source_uri=request.source_uri and escape_undecodable(request.source_uri),
-        folder=str(context.places.texts),
+        folder=str(context.places.stdin_dir),
     )
     job = _build_job(context, IngestRequest(dry_run=request.dry_run))
     with _opened(context, job, report, cancel) as ports:
@@ -155,7 +155,7 @@ def _placed(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
     """Let each fault name its file by where it lies; a parser knows the path below its source."""
     for item in outcome.items:
         if isinstance(item.error, ParseFailed | UnsupportedMedia):
-            root = str(context.places.texts) if item.source == STDIN else item.source
+            root = str(context.places.stdin_dir) if item.source == STDIN else item.source
             item.error.path = resolve_path(item.error.path, root)
     return outcome
 
@@ -180,7 +180,7 @@ class _Models:
         except EmbeddingUnavailable as signal:
             self._tell(f"no vectors in this run, words only: {signal.cause}")
         except DependencyMissing as signal:
-            self._tell(f"no vectors in this run, words only: {signal.text()}")
+            self._tell(f"no vectors in this run, words only: {signal.format_message()}")
         else:
             self.found = found
             self._tell(f"embedding with {found.version}")

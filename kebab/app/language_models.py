@@ -36,9 +36,9 @@ def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "End
         ConfigInvalid: The port cannot be read; another would mean another server.
     """
     endpoint = _endpoint(llm, os.environ if environ is None else environ)
-    if endpoint.doubt:
+    if endpoint.problem:
         origin = "models.llm.endpoint" if llm.endpoint else "$OLLAMA_HOST"
-        raise ConfigInvalid(path=origin, cause=endpoint.doubt)
+        raise ConfigInvalid(path=origin, cause=endpoint.problem)
     return endpoint
 
 
@@ -97,14 +97,14 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
         from kebab.llm.probe import probe_ollama
 
         server = probe_ollama(endpoint, llm.model)
-        return f"Ollama {server.version} at {endpoint.shown} has {llm.model}"
+        return f"Ollama {server.version} at {endpoint.display_url} has {llm.model}"
     from kebab.llm.api_key import ApiKey
     from kebab.llm.probe import probe_openai
 
     key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
     names = probe_openai(endpoint, llm.model, key=key)
     has = "lists" if llm.model in names else "answers, and does not list"
-    return f"the server at {endpoint.shown} {has} {llm.model}"
+    return f"the server at {endpoint.display_url} {has} {llm.model}"
 
 
 def _deadlines(llm: Llm) -> "Deadlines":

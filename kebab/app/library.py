@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import file_of, freshness, line_citation
+from kebab.app.conversions import build_file_path, check_freshness, cite_lines
 from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
-from kebab.core.chunks import embed_text
-from kebab.core.documents import STDIN, Ambiguous, DocumentDetail, StoredDocument
+from kebab.core.chunks import build_embed_text
+from kebab.core.documents import STDIN, AmbiguousName, DocumentDetail, StoredDocument
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
 from kebab.text.normalize import escape_undecodable
@@ -45,13 +45,13 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         NotIndexed: There is no index.
     """
     filters = build_filters(request, context.clock.now())
-    with context.reader() as reader:
-        page = context.catalogue(reader).documents(
+    with context.open_reader() as reader:
+        page = context.build_catalogue(reader).documents(
             filters, limit=-1 if request.limit is None else request.limit, offset=request.offset
         )
         revision = reader.revision()
     return DocList(
-        documents=[summary(one) for one in page.documents],
+        documents=[to_doc_summary(one) for one in page.documents],
         total=page.total,
         offset=request.offset,
         has_more=request.offset + len(page.documents) < page.total,
@@ -67,7 +67,7 @@ def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspectio
             return found
         detail = catalogue.document(found)
         if detail is None:
-            return not_found(request.name, "document")
+            return build_not_found(request.name, "document")
     return _inspection(detail)
 
 
@@ -80,13 +80,13 @@ def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkIns
         detail = catalogue.chunk(found)
         document = catalogue.summary(detail.chunk.doc_id) if detail else None
     if detail is None or document is None:
-        return not_found(request.name, "passage")
+        return build_not_found(request.name, "passage")
     chunk = detail.chunk
     return ChunkInspection(
         chunk=_brief(chunk),
-        document=summary(document),
+        document=to_doc_summary(document),
         text=chunk.text,
-        embed_text=embed_text(chunk.title, chunk.heading_path, chunk.text),
+        embed_text=build_embed_text(chunk.title, chunk.heading_path, chunk.text),
         text_hash=detail.text_hash,
         embedding_version=chunk.embedding_version,
         previous_chunk_id=detail.previous,
@@ -94,7 +94,7 @@ def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkIns
     )
 
 
-def remove(context: AppContext, request: RmRequest) -> RemoveReport | NotFound:
+def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | NotFound:
     """Take documents out of the index; all of them, or none when one is not found."""
     context.refuse_when_read_only("rm")
     with open_catalogue(context) as catalogue:
@@ -103,17 +103,17 @@ def remove(context: AppContext, request: RmRequest) -> RemoveReport | NotFound:
             return missing
         ids = [one for one in dict.fromkeys(found) if not isinstance(one, NotFound)]
         leaving = [one for one in map(catalogue.summary, ids) if one is not None]
-    with context.writer("rm") as library:
+    with context.open_writer("rm") as library:
         chunks = library.remove(ids)
     for one in leaving:
         if one.source == STDIN:
             Path(one.root, one.path).unlink(missing_ok=True)
-    gone = [summary(one) for one in leaving]
+    gone = [to_doc_summary(one) for one in leaving]
     returns = any(one.freshness != "gone" for one in gone)
     return RemoveReport(removed=gone, chunks=chunks, returns=returns)
 
 
-def summary(document: StoredDocument) -> DocSummary:
+def to_doc_summary(document: StoredDocument) -> DocSummary:
     """Return a document as it stands in a list, its file compared with the disk."""
     return DocSummary(
         doc_id=document.doc_id,
@@ -127,15 +127,15 @@ def summary(document: StoredDocument) -> DocSummary:
         chunk_count=document.chunks,
         modified_at=format_timestamp(document.mtime_ns / _NANO),
         indexed_at=format_timestamp(document.indexed_at),
-        freshness=freshness(document.root, document.path, document.size, document.mtime_ns),
+        freshness=check_freshness(document.root, document.path, document.size, document.mtime_ns),
     )
 
 
 def _inspection(detail: DocumentDetail) -> DocInspection:
     found = detail.summary
     return DocInspection(
-        document=summary(found),
-        file=file_of(found.source, found.root, found.path),
+        document=to_doc_summary(found),
+        file=build_file_path(found.source, found.root, found.path),
         content_hash=detail.content_hash,
         parser_version=detail.parser_version,
         chunker_version=detail.chunker_version,
@@ -149,7 +149,7 @@ def _brief(chunk: StoredChunk) -> ChunkBrief:
         chunk_id=chunk.chunk_id,
         ordinal=chunk.ordinal,
         heading_path=list(chunk.heading_path),
-        citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
+        citation=cite_lines(chunk.path, chunk.start_line, chunk.end_line),
         chars=len(chunk.text),
         vector=chunk.vector_state,
     )
@@ -158,8 +158,8 @@ def _brief(chunk: StoredChunk) -> ChunkBrief:
 @contextmanager
 def open_catalogue(context: AppContext) -> "Iterator[Catalogue]":
     """Yield what looks things up in one snapshot."""
-    with context.reader() as reader:
-        yield context.catalogue(reader)
+    with context.open_reader() as reader:
+        yield context.build_catalogue(reader)
 
 
 def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
@@ -168,7 +168,7 @@ def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     found = catalogue.resolve_document(name) or catalogue.resolve_document(_absolute(name))
     if isinstance(found, str):
         return found
-    return not_found(name, "document", found)
+    return build_not_found(name, "document", found)
 
 
 def find_chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
@@ -177,10 +177,10 @@ def find_chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
     found = catalogue.resolve_chunk(name)
     if isinstance(found, str):
         return found
-    return not_found(name, "passage", found)
+    return build_not_found(name, "passage", found)
 
 
-def not_found(name: str, what: str, ambiguous: Ambiguous | None = None) -> NotFound:
+def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None) -> NotFound:
     """Return that nothing, or more than one thing, goes by this name."""
     candidates = list(ambiguous.candidates) if ambiguous else []
     message = f"several {what}s go by this name" if ambiguous else f"no such {what}: {name}"

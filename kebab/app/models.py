@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.reset import size
+from kebab.app.reset import measure_size
 from kebab.config.model import AUTO
-from kebab.core.progress import Cancel, Report
+from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.catalog import NotIndexed, UsageInvalid
 from kebab.ingest.vectors import reembed
 from kebab.wire.health import ModelList, ModelPullRequest, ModelReport, ModelRow, ModelUseRequest
@@ -25,7 +25,7 @@ def list_models(context: AppContext) -> ModelList:
 
 
 def pull_model(
-    context: AppContext, request: ModelPullRequest, report: Report, cancel: Cancel
+    context: AppContext, request: ModelPullRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
     """Fetch the weights of a model, or of the best that can be had.
 
@@ -45,7 +45,7 @@ def pull_model(
 
 
 def use_model(
-    context: AppContext, request: ModelUseRequest, report: Report, cancel: Cancel
+    context: AppContext, request: ModelUseRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
     """Change the model of the knowledge base: fetch it, and embed everything again.
 
@@ -70,14 +70,14 @@ def use_model(
 
 
 def _embed_again(
-    context: AppContext, model: "EmbeddingModel", report: Report, cancel: Cancel
+    context: AppContext, model: "EmbeddingModel", report: ProgressCallback, cancel: Cancel
 ) -> EmbeddingSummary:
     """Give every passage a vector of this model; files are not read."""
     embedder = context.embedders.load_installed(model.version)
     assert embedder is not None, "its weights were just fetched"
-    with context.writer("model use") as library:
+    with context.open_writer("model use") as library:
         around = (report, context.clock, cancel)
-        return reembed(library, context.vectors, embedder, around)
+        return reembed(library, context.open_vector_table, embedder, around)
 
 
 def _chosen(context: AppContext, name: str) -> str:
@@ -101,7 +101,7 @@ def _row(context: AppContext, model: "EmbeddingModel", active: str | None) -> Mo
         languages=model.languages,
         installed=place is not None,
         active=model.version == active,
-        bytes=size(place) if place else None,
+        bytes=measure_size(place) if place else None,
         precision=manifest.precision if manifest else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,
@@ -122,7 +122,7 @@ def _active(context: AppContext) -> str | None:
 
 def _pending(context: AppContext) -> int:
     try:
-        with context.reader() as reader:
+        with context.open_reader() as reader:
             return reader.pending_count()
     except NotIndexed:
         return 0

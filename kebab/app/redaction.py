@@ -67,7 +67,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 """What is hidden, and what of it stays before or after the mark."""
 
 
-def redacted(value: Any, *, hides_home: bool = False) -> Any:
+def redact(value: Any, *, hides_home: bool = False) -> Any:
     """Return a value, with all that is in it, without secrets.
 
     Args:
@@ -79,30 +79,30 @@ def redacted(value: Any, *, hides_home: bool = False) -> Any:
         return _without_home(text) if hides_home else text
     if isinstance(value, dict):
         return {
-            redacted(name, hides_home=hides_home): HIDDEN
+            redact(name, hides_home=hides_home): HIDDEN
             if isinstance(item, str) and item and _SECRET_NAME.fullmatch(str(name))
-            else redacted(item, hides_home=hides_home)
+            else redact(item, hides_home=hides_home)
             for name, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [redacted(item, hides_home=hides_home) for item in value]
+        return [redact(item, hides_home=hides_home) for item in value]
     return value
 
 
-def redacted_start(text: str, longest: int) -> str:
+def redact_start(text: str, longest: int) -> str:
     """Return the start of a text without secrets, at most `longest` characters.
 
     Only the start of a long text is searched for secrets. The last part of what was searched is
     never shown, because a secret that is cut in two is not recognized there.
     """
     searched = text[: longest + 2 * _REACH]
-    shown: str = redacted(searched)
+    shown: str = redact(searched)
     if len(searched) < len(text):
         return shown[: min(longest - 1, max(0, len(shown) - _REACH))] + "…"
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
-def redacted_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
+def redact_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
     """Return a command line without secrets, each argument at most `longest` characters.
 
     A flag may name a secret that stands after it.
@@ -111,7 +111,7 @@ def redacted_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
     before = ""
     for argument in arguments:
         named = before.startswith("--") and _SECRET_NAME.fullmatch(before)
-        shown.append(HIDDEN if named else redacted_start(argument, longest))
+        shown.append(HIDDEN if named else redact_start(argument, longest))
         before = argument[:_REACH]
     return shown
 

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import file_of, freshness, line_citation
-from kebab.app.library import find_document_id, not_found, summary
+from kebab.app.conversions import build_file_path, check_freshness, cite_lines
+from kebab.app.library import build_not_found, find_document_id, to_doc_summary
 from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kebab.wire.search import DegradedChannel
 
 
-def related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
+def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
     """Return the nearest documents.
 
     The stored vectors are compared with each other, so neither a model nor the settings that name
@@ -31,14 +31,14 @@ def related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFo
     """
     filters = build_filters(request, context.clock.now())
     started = context.clock.monotonic()
-    with context.reader() as reader:
-        catalogue = context.catalogue(reader)
+    with context.open_reader() as reader:
+        catalogue = context.build_catalogue(reader)
         found = find_document_id(catalogue, request.name)
         if isinstance(found, NotFound):
             return found
         detail = catalogue.document(found)
         if detail is None:
-            return not_found(request.name, "document")
+            return build_not_found(request.name, "document")
         near: list[RelatedDocument] = []
         lost: tuple[DegradedChannel, ...] = ()
         if detail.chunks:
@@ -46,7 +46,7 @@ def related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFo
             near, lost = around.nearest(request.limit, filters), around.degraded
         revision = reader.revision()
     return RelatedDocs(
-        document=summary(detail.summary),
+        document=to_doc_summary(detail.summary),
         related=[_related(rank, one) for rank, one in enumerate(near, start=1)],
         degraded=list(lost),
         corpus_revision=revision,
@@ -58,7 +58,7 @@ def _space(context: AppContext, reader: "SqliteReader") -> VectorSpace | None:
     version = reader.get_value(EMBEDDING_VERSION)
     if version is None:
         return None
-    return VectorSpace(vectors=context.index(version), scale=context.profile(version).cosine_scale)
+    return VectorSpace(vectors=context.open_vector_index(version), scale=context.find_profile(version).cosine_scale)
 
 
 def _related(rank: int, one: RelatedDocument) -> RelatedDoc:
@@ -70,14 +70,14 @@ def _related(rank: int, one: RelatedDocument) -> RelatedDoc:
         lexical_score=one.words,
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
-        file=file_of(chunk.source, chunk.root, chunk.path),
+        file=build_file_path(chunk.source, chunk.root, chunk.path),
         source=chunk.source,
         title=chunk.title,
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
         indexed_at=format_timestamp(chunk.indexed_at),
-        freshness=freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
+        freshness=check_freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
         pair=_pair(one.pair),
         terms=list(one.terms),
     )
@@ -97,5 +97,5 @@ def _passage(chunk: "StoredChunk") -> MatchedPassage:
     return MatchedPassage(
         chunk_id=chunk.chunk_id,
         heading_path=list(chunk.heading_path),
-        citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
+        citation=cite_lines(chunk.path, chunk.start_line, chunk.end_line),
     )

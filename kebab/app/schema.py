@@ -60,7 +60,7 @@ def describe_build(context: AppContext) -> Introspection:
     """Return all of it."""
     stats, revision, embedding, unreadable = _EMPTY, 0, None, None
     try:
-        with context.reader() as reader:
+        with context.open_reader() as reader:
             stats = _stats(context, reader)
             revision = reader.revision()
             embedding = reader.get_value(EMBEDDING_VERSION)
@@ -100,7 +100,7 @@ def _models(context: AppContext, revision: int, embedding: str | None) -> ModelI
 
 
 def _stats(context: AppContext, reader: "SqliteReader") -> Stats:
-    catalogue = context.catalogue(reader)
+    catalogue = context.build_catalogue(reader)
     counts = catalogue.counts()
     return Stats(
         doc_count=counts.documents,

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import response
+from kebab.app.conversions import to_search_response
 from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Filters, Mode, Query
@@ -89,7 +89,7 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         EmbeddingMismatch: Vectors were demanded, and the settings name another model.
     """
     query = build_query(request, context.clock.now())
-    with context.reader() as reader:
+    with context.open_reader() as reader:
         salt = reader.get_value(CURSOR_SALT) or ""
         if request.cursor is not None:
             offset = decode_cursor(request.cursor, query, reader.revision(), salt)
@@ -97,7 +97,7 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         page = build_engine(context, reader).search(query)
     following = page.next_offset
     token = None if following is None else encode_cursor(query, following, page.revision, salt)
-    return response(page, query, token)
+    return to_search_response(page, query, token)
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
@@ -115,7 +115,7 @@ def prepare_vector_search(
     """
     version = reader.get_value(EMBEDDING_VERSION)
     return (
-        cache(lambda: None if version is None else context.index(version).current()),
+        cache(lambda: None if version is None else context.open_vector_index(version).current()),
         cache(lambda: load_query_embedder(context, reader)),
     )
 

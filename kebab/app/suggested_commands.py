@@ -29,7 +29,7 @@ _ONE = {
 }
 
 
-def search_command(request: SearchRequest) -> str:
+def format_search_command(request: SearchRequest) -> str:
     """Return the command that makes a request; flags that change nothing are left out."""
     plain = SearchRequest(query="")
     words = ["kebab", "search"]
@@ -98,7 +98,7 @@ def _within(_: "DocumentExplanation", request: SearchRequest, doc: "DocId") -> s
 
 
 def _changed(request: SearchRequest, **fields: Any) -> str:
-    return search_command(msgspec.structs.replace(request, **fields))
+    return format_search_command(msgspec.structs.replace(request, **fields))
 
 
 _UNSET: Mapping[str, Any] = {

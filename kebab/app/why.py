@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import line_citation
-from kebab.app.library import find_chunk_id, find_document_id, not_found, summary
+from kebab.app.conversions import cite_lines
+from kebab.app.library import build_not_found, find_chunk_id, find_document_id, to_doc_summary
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
 
 
-def why(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
+def explain_search(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
     """Return what a search makes of a document, or of one passage of it.
 
     Raises:
@@ -46,14 +46,16 @@ def why(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
         EmbeddingMismatch: Vectors were demanded, and the settings name another model.
     """
     query = build_query(request.search, context.clock.now())
-    with context.reader() as reader:
-        subject = _subject(context.catalogue(reader), request.name)
+    with context.open_reader() as reader:
+        subject = _subject(context.build_catalogue(reader), request.name)
         if isinstance(subject, NotFound):
             return subject
         document, passages = subject
         vectors, embedder = prepare_vector_search(context, reader)
         memory = QueryVectorCache(context.cache)
-        channel = VectorRetriever(library=reader, vectors=vectors, embedder=embedder, memory=memory)
+        channel = VectorRetriever(
+            library=reader, vectors=vectors, embedder=embedder, query_vectors=memory
+        )
         explained = Explainer(reader, channel).explain(query, passages)
     return _explanation(explained, document, request.search, query)
 
@@ -63,7 +65,9 @@ def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
     found = find_document_id(catalogue, name)
     if not isinstance(found, NotFound):
         detail = catalogue.document(found)
-        return (detail.summary, list(detail.chunks)) if detail else not_found(name, "document")
+        return (
+            (detail.summary, list(detail.chunks)) if detail else build_not_found(name, "document")
+        )
     passage = found if found.error.kind == "ambiguous" else find_chunk_id(catalogue, name)
     one = None if isinstance(passage, NotFound) else catalogue.chunk(passage)
     document = catalogue.summary(one.chunk.doc_id) if one else None
@@ -81,15 +85,15 @@ def _explanation(
         query=request.query,
         mode=request.mode,
         limit=request.limit,
-        document=summary(document),
+        document=to_doc_summary(document),
         found=found.kind == "found",
         rank=best.place if best and not explained.lifted else None,
         verdict=found.kind,
         message=found.text,
         hint=suggest_command(found.remedy, explained, request, document.doc_id),
-        reading=reading(explained, query.filters),
-        lifted=[barrier(one) for one in explained.lifted],
-        passages=[account(one) for one in explained.accounts],
+        reading=to_query_reading(explained, query.filters),
+        lifted=[to_barrier(one) for one in explained.lifted],
+        passages=[to_passage_account(one) for one in explained.accounts],
         candidates=explained.ranked,
         degraded=list(explained.degraded),
         corpus_revision=explained.revision,
@@ -109,7 +113,7 @@ _NAMES: dict[str, FilterName] = {
 }
 
 
-def reading(explained: "DocumentExplanation", given: "Filters") -> QueryReading:
+def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> QueryReading:
     """Return how a query was read; `given` are the filters that the request sets."""
     question, goal = explained.question, explained.aim
     return QueryReading(
@@ -128,14 +132,14 @@ def reading(explained: "DocumentExplanation", given: "Filters") -> QueryReading:
     )
 
 
-def account(one: "PassageExplanation") -> PassageAccount:
+def to_passage_account(one: "PassageExplanation") -> PassageAccount:
     """Return what a search made of a passage."""
     chunk = one.chunk
     return PassageAccount(
         chunk_id=chunk.chunk_id,
         heading_path=list(chunk.heading_path),
-        citation=line_citation(chunk.path, chunk.start_line, chunk.end_line),
-        barriers=[barrier(each) for each in one.barriers],
+        citation=cite_lines(chunk.path, chunk.start_line, chunk.end_line),
+        barriers=[to_barrier(each) for each in one.barriers],
         held=one.held,
         vector=chunk.vector_state,
         lexical=one.words,
@@ -149,7 +153,7 @@ def account(one: "PassageExplanation") -> PassageAccount:
     )
 
 
-def barrier(one: explain_terms.BrokenCondition) -> Barrier:
+def to_barrier(one: explain_terms.BrokenCondition) -> Barrier:
     """Return what keeps a passage out."""
     return Barrier(
         kind=one.kind,

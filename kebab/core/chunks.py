@@ -34,7 +34,7 @@ class Chunk(NamedTuple):
 class ChunkRow(NamedTuple):
     """A chunk with its identities, ready to be stored.
 
-    `embed_hash` is the digest of what the embedder is given (see `embed_text`), by which equal
+    `embed_hash` is the digest of what the embedder is given (see `build_embed_text`), by which equal
     passages share one vector.
     """
 
@@ -56,7 +56,7 @@ class PendingChunk(NamedTuple):
     embed_hash: str
 
 
-class Passage(NamedTuple):
+class ChunkText(NamedTuple):
     """A stored chunk's text alone, with the document it is of and the hash of that one's bytes."""
 
     key: Key
@@ -69,7 +69,7 @@ KeyedScore: TypeAlias = tuple[Key, float]
 """A chunk and its score; lists of them stand best first, ties by the smaller key."""
 
 
-def embed_text(title: str, heading_path: tuple[str, ...], text: str) -> str:
+def build_embed_text(title: str, heading_path: tuple[str, ...], text: str) -> str:
     """Return what an embedder is given for a chunk: its context on one line, then its text.
 
     A title that the heading path begins with is not said twice.

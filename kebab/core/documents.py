@@ -74,7 +74,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownDocument:
     """What the library remembers of a document, enough to tell whether its file changed."""
 
     doc_id: DocId
@@ -117,7 +117,7 @@ class DocumentRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class ChunkChanges:
     """What storing a document changed, in chunks."""
 
     kept: int = 0
@@ -153,7 +153,7 @@ class StoredDocument(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class DocumentPage(NamedTuple):
+class DocumentListing(NamedTuple):
     """A part of a list, and how many documents the whole list has."""
 
     documents: tuple[StoredDocument, ...]
@@ -180,7 +180,7 @@ class ChunkDetail(NamedTuple):
     following: ChunkId | None
 
 
-class Ambiguous(NamedTuple):
+class AmbiguousName(NamedTuple):
     """What a reference could mean, when it could mean more than one thing."""
 
     candidates: tuple[str, ...]

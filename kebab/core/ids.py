@@ -18,7 +18,7 @@ DocNumber = NewType("DocNumber", int)
 _ID_BYTES = 16
 
 
-def digest(*parts: str, size: int = _ID_BYTES) -> str:
+def compute_digest(*parts: str, size: int = _ID_BYTES) -> str:
     """Return `size` bytes of BLAKE2b over the parts, in hex; part lists never run together."""
     state = blake2b(digest_size=size)
     for part in parts:
@@ -28,23 +28,23 @@ def digest(*parts: str, size: int = _ID_BYTES) -> str:
     return state.hexdigest()
 
 
-def content_hash(data: bytes) -> str:
+def hash_content(data: bytes) -> str:
     """Return the hash of a file's bytes, 64 hex digits."""
     return blake2b(data, digest_size=32).hexdigest()
 
 
-def doc_id(source: str, path: str, occurrence: int = 0) -> DocId:
+def make_doc_id(source: str, path: str, occurrence: int = 0) -> DocId:
     """Return the id a document gets when it is first seen at `path` of `source`.
 
     `occurrence` is above 0 only when an earlier document from that path has moved away and
     still holds the id.
     """
-    return DocId(digest("doc", source, path, str(occurrence)))
+    return DocId(compute_digest("doc", source, path, str(occurrence)))
 
 
-def chunk_id(doc: DocId, chunker: str, text_hash: str, occurrence: int) -> ChunkId:
+def make_chunk_id(doc: DocId, chunker: str, text_hash: str, occurrence: int) -> ChunkId:
     """Return the id of the `occurrence`-th chunk with this text in a document."""
-    return ChunkId(digest("chunk", doc, chunker, text_hash, str(occurrence)))
+    return ChunkId(compute_digest("chunk", doc, chunker, text_hash, str(occurrence)))
 
 
 Keys: TypeAlias = "array[int]"
@@ -53,12 +53,12 @@ Keys: TypeAlias = "array[int]"
 _PART = 65_536
 
 
-def rising(keys: Iterable[int]) -> Keys:
+def sort_keys(keys: Iterable[int]) -> Keys:
     """Return keys that came in any order."""
     return array("q", sorted(keys))
 
 
-def lacking(wanted: Keys, held: Keys) -> list[Key]:
+def find_missing_keys(wanted: Keys, held: Keys) -> list[Key]:
     """Return those of the wanted keys that are not held, in rising order."""
     missing: list[Key] = []
     for start in range(0, len(wanted), _PART):
@@ -70,6 +70,6 @@ def lacking(wanted: Keys, held: Keys) -> list[Key]:
     return missing
 
 
-def repeated(keys: Keys) -> set[Key]:
+def find_repeated_keys(keys: Keys) -> set[Key]:
     """Return the keys that were found more than once."""
     return {Key(key) for key, following in pairwise(keys) if key == following}

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from kebab.core.chunks import KeyedScore, Matrix, Passage, PendingChunk, Vector
+    from kebab.core.chunks import ChunkText, KeyedScore, Matrix, PendingChunk, Vector
     from kebab.core.documents import (
+        ChunkChanges,
         DocumentRow,
         FileStamp,
-        Known,
+        KnownDocument,
         ParsedDocument,
         Source,
         VectorRow,
-        Written,
     )
+    from kebab.core.files import ScanResult, ScanRules
     from kebab.core.ids import DocId, DocNumber, Key, Keys
     from kebab.core.model_profile import ModelProfile
     from kebab.core.queries import Filters, StoredChunk, VectorState
@@ -46,6 +48,38 @@ class Parser(Protocol):
         Raises:
             ParseFailed: The bytes are not what the media type promises.
         """
+
+
+class FileScanner(Protocol):
+    """Finds the files of a source that can be documents."""
+
+    def scan(
+        self,
+        root: str,
+        rules: ScanRules,
+        *,
+        below: str = "",
+        claimed: Mapping[str, str] | None = None,
+        tick: Callable[[], None] = ...,
+    ) -> ScanResult:
+        """Return the files of the folder `below` in `root`, sorted by path.
+
+        `claimed` gives, by absolute path, the reason for which a folder or file is skipped.
+        `tick` is called once for each folder.
+
+        Raises:
+            OSError: The folder itself cannot be listed.
+        """
+
+    def add_named_files(
+        self, found: ScanResult, root: str, paths: Iterable[str], rules: ScanRules
+    ) -> None:
+        """Add files that the user named, or the reasons why they cannot be documents."""
+
+    def find_skip_reason(
+        self, root: str, rules: ScanRules, path: str, *, folder: bool
+    ) -> str | None:
+        """Return why the rules skip an entry below the root, or None."""
 
 
 class Embedder(Protocol):
@@ -101,13 +135,13 @@ class LibraryWriter(Protocol):
     def sources(self) -> list[Source]:
         """Return the registered roots."""
 
-    def known(self, source: str) -> dict[str, Known]:
+    def known(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
 
     def doc_id_taken(self, doc_id: DocId) -> bool:
         """Return whether a document holds this id."""
 
-    def put(self, document: DocumentRow) -> Written:
+    def put(self, document: DocumentRow) -> ChunkChanges:
         """Store a document and exactly its chunks; a chunk whose id stays keeps key and vector.
 
         A document that is known may come from another place; what stands at its place goes.
@@ -201,7 +235,7 @@ class LibraryReader(Protocol):
         It is quicker than `owners`, and means something in this snapshot only.
         """
 
-    def passages(self, filters: Filters) -> Iterator[Passage]:
+    def passages(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
 
     def close(self) -> None:
@@ -264,5 +298,8 @@ class VectorWriter(Vectors, Protocol):
     def maintain(self) -> None:
         """Compact and drop old versions when it pays, and refresh what readers map."""
 
+
+ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
+"""Takes the path, the parser and the seconds it may take; turns its faults into signals."""
 
 EmbedderFactory: TypeAlias = Callable[[], Embedder | None]

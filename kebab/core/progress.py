@@ -33,10 +33,10 @@ class Progress(NamedTuple):
     elapsed_ms: int = 0
 
 
-Report: TypeAlias = Callable[[Progress], None]
+ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
-def silent(event: Progress) -> None:
+def ignore_progress(event: Progress) -> None:
     """Take an event and do nothing."""
     del event
 

@@ -127,5 +127,5 @@ class Page(NamedTuple):
     stages: "tuple[TraceStage, ...]" = ()
     asked: Mapping[str, float] = {}
     """How telling each term of the question is here, those that occur nowhere included."""
-    conviction: float = 0.0
+    answerability: float = 0.0
     """The probability that the first hit of the whole search is one."""

@@ -40,13 +40,13 @@ _HOMES: tuple[ModuleType, ...] = (
 """The modules that declare wire objects; one that is missing here is found by its tests."""
 
 
-def every_form() -> list[type[Struct]]:
+def list_records() -> list[type[Struct]]:
     """Return each declared wire object that has a `schema_version`, by its name."""
     found = {form for home in _HOMES for form in vars(home).values() if _is_form(form)}
-    return sorted(found, key=lambda form: name_of(form) or "")
+    return sorted(found, key=lambda form: get_schema_name(form) or "")
 
 
-def name_of(form: type[Struct]) -> str | None:
+def get_schema_name(form: type[Struct]) -> str | None:
     """Return the `schema_version` of a form, or None when it is only a part of others."""
     tag = form.__struct_config__.tag
     return tag if isinstance(tag, str) and "." in tag else None
@@ -56,5 +56,5 @@ def _is_form(thing: object) -> bool:
     return (
         isinstance(thing, type)
         and issubclass(thing, Record | Request)
-        and name_of(thing) is not None
+        and get_schema_name(thing) is not None
     )

@@ -12,7 +12,7 @@ from kebab.errors.catalog import InvalidInput
 
 R = TypeVar("R", bound="Reply")
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What decoding raises for bytes that are no JSON, no UTF-8, or nested beyond reason."""
 
 _FLOAT_PLACES = 6
@@ -42,14 +42,14 @@ class Request(
     """An object that callers send; closed: an unknown field is a fault."""
 
 
-def envelop(reply: R, *, command: str, timestamp: str, exit_code: int | None) -> R:
+def add_envelope(reply: R, *, command: str, timestamp: str, exit_code: int | None) -> R:
     """Return the reply as a top-level object."""
     return msgspec.structs.replace(
         reply, command=command, timestamp=timestamp, exit_code=exit_code, output_format="json"
     )
 
 
-def encode(record: Record | Request) -> bytes:
+def encode_json(record: Record | Request) -> bytes:
     """Return one line of JSON without its newline: UTF-8, floats rounded to 6 places."""
     return _encoder.encode(_rounded(msgspec.to_builtins(record)))
 
@@ -62,11 +62,11 @@ def decode_request(raw: bytes, form: Any) -> Any:
     """
     try:
         return msgspec.json.decode(raw, type=form)
-    except UNREADABLE as fault:
-        raise refused(fault) from fault
+    except DECODE_ERRORS as fault:
+        raise to_invalid_input(fault) from fault
 
 
-def refused(fault: Exception) -> InvalidInput:
+def to_invalid_input(fault: Exception) -> InvalidInput:
     """Return the signal for a fault that msgspec found, with the JSON path split off."""
     cause, _, path = str(fault).partition(" - at `")
     return InvalidInput(field=path.rstrip("`") or "$", cause=cause)

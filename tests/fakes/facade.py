@@ -18,7 +18,7 @@ from typing import Any, Self
 from kebab.app.facade import Kebab
 from kebab.app.search import build_filters
 from kebab.config.model import Settings
-from kebab.core.progress import Cancel, Progress, ProgressKind, Report, silent
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.wire.ask import (
     Answer,
@@ -157,7 +157,11 @@ class FakeKebab:
         return whole
 
     def ingest(
-        self, request: IngestRequest, *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: IngestRequest,
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> IngestReport:
         """Read four files."""
         self._note("ingest", request)
@@ -181,7 +185,11 @@ class FakeKebab:
         return replies.ingest_report(dry_run=request.dry_run)
 
     def ingest_text(
-        self, request: IngestTextRequest, *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: IngestTextRequest,
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> IngestReport:
         """Take one text."""
         del cancel
@@ -219,7 +227,9 @@ class FakeKebab:
         lost = {"found": False, "rank": None, "verdict": "no_match", "message": "lost: no term"}
         return replies.explanation(**(lost if request.name == "nothing" else {}))
 
-    def dupes(self, request: DupesRequest, *, report: Report = silent) -> Duplicates:
+    def dupes(
+        self, request: DupesRequest, *, report: ProgressCallback = ignore_progress
+    ) -> Duplicates:
         """Find one group, none where only exact copies count."""
         self._note("dupes", request)
         build_filters(request, time.time())
@@ -272,7 +282,11 @@ class FakeKebab:
         return replies.model_list()
 
     def model_pull(
-        self, request: ModelPullRequest, *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: ModelPullRequest,
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> ModelReport:
         """Fetch a model, cancelled for `late...`, with passages left for `...waiting`."""
         self._note("model_pull", request)
@@ -282,7 +296,11 @@ class FakeKebab:
         return replies.model_report(pending=3 if request.name.endswith("waiting") else 0)
 
     def model_use(
-        self, request: ModelUseRequest, *, report: Report = silent, cancel: Cancel | None = None
+        self,
+        request: ModelUseRequest,
+        *,
+        report: ProgressCallback = ignore_progress,
+        cancel: Cancel | None = None,
     ) -> ModelReport:
         """Change the model."""
         return self.model_pull(ModelPullRequest(name=request.name), report=report, cancel=cancel)

@@ -108,7 +108,7 @@ def _time_word_index(texts: Sequence[str]) -> list[float]:
         match = build_match_expression(build_query_terms(text), (), ())
         return reader.lexical(match, Filters(), _HITS) if match else []
 
-    with _build_app_context().reader() as reader:
+    with _build_app_context().open_reader() as reader:
         return time_calls(search_words, texts)
 
 

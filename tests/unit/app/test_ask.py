@@ -169,7 +169,7 @@ def test_text_that_utf8_cannot_carry_is_refused(notes):
 def test_a_dead_server_is_an_error_that_names_the_way_without_it(notes):
     with pytest.raises(ModelUnreachable) as raised:
         ask(context(notes), AskRequest(question=QUESTION), lambda _: None)
-    assert "--extractive" in (raised.value.advice() or "")
+    assert "--extractive" in (raised.value.format_hint() or "")
 
 
 def test_a_model_that_is_not_there_is_an_error(notes, server):

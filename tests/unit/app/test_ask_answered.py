@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from kebab.app.ask import SUGGESTIONS, AnswerContext, reply
+from kebab.app.ask import SUGGESTIONS, AnswerContext, to_answer
 from kebab.core.answers import (
     AnswerMode,
     AskOutcome,
@@ -35,7 +35,9 @@ def answered(refusal=None, **fields):
         mode=AnswerMode.GENERATIVE,
         model="tiny",
         refusal=refusal,
-        citations=(SupportingQuote(marker=1, quote=Quote(chunk=CHUNK, start=5, end=28), spans=((0, 11),)),),
+        citations=(
+            SupportingQuote(marker=1, quote=Quote(chunk=CHUNK, start=5, end=28), spans=((0, 11),)),
+        ),
         retrieved=retrieved,
         usage=structs.replace(EMPTY_USAGE, prompt_tokens=5, downshifts=1, finish_reason="stop"),
         warnings=(AnswerWarning(code="odd", message="Odd", marker=None, span=(0, 3)),),
@@ -44,7 +46,7 @@ def answered(refusal=None, **fields):
 
 
 def test_a_citation_points_at_the_lines_of_its_quote():
-    (citation,) = reply(answered(), CONTEXT).citations
+    (citation,) = to_answer(answered(), CONTEXT).citations
 
     assert (citation.quote, citation.marker) == ("The backup runs at two.", 1)
     assert citation.citation.uri == "note-1.md#L5"
@@ -54,7 +56,7 @@ def test_a_citation_points_at_the_lines_of_its_quote():
 
 
 def test_an_answer_tells_what_it_was_made_from():
-    told = reply(answered(), CONTEXT)
+    told = to_answer(answered(), CONTEXT)
 
     assert (told.question, told.retrieval.query) == ("When?", "When does it run?")
     assert (told.retrieval.chunks_returned, told.retrieval.chunks_used) == (5, 1)
@@ -71,7 +73,7 @@ def test_an_answer_tells_what_it_was_made_from():
     [(None, True, 0), (Refusal.LLM_SELF_JUDGE, False, SUGGESTIONS)],
 )
 def test_only_a_refusal_suggests_the_nearest_passages(refusal, grounded, suggestions):
-    told = reply(answered(refusal, citations=()), CONTEXT)
+    told = to_answer(answered(refusal, citations=()), CONTEXT)
 
     assert told.grounded is grounded
     assert told.refusal_reason == (refusal.value if refusal else None)
@@ -79,7 +81,7 @@ def test_only_a_refusal_suggests_the_nearest_passages(refusal, grounded, suggest
 
 
 def test_without_a_model_there_is_no_prompt():
-    told = reply(answered(model=None), replace(CONTEXT, prompted=False))
+    told = to_answer(answered(model=None), replace(CONTEXT, prompted=False))
 
     assert (told.prompt_template_version, told.model) == (None, None)
 
@@ -88,14 +90,14 @@ def test_what_embedded_the_passages_is_told_when_vectors_found_them():
     near = HITS[0]._replace(retrieval=retrieval(vector_score=0.5))
     retrieved = replace(answered().retrieved, page=page(near))
 
-    assert reply(answered(), CONTEXT).embedding is None
-    assert reply(answered(retrieved=retrieved), CONTEXT).embedding == "v9"
+    assert to_answer(answered(), CONTEXT).embedding is None
+    assert to_answer(answered(retrieved=retrieved), CONTEXT).embedding == "v9"
 
 
 def test_a_channel_that_could_not_look_is_told():
     lost = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull")
     retrieved = replace(answered().retrieved, page=page(*HITS, degraded=(lost,)))
 
-    (degraded,) = reply(answered(retrieved=retrieved), CONTEXT).retrieval.degraded
+    (degraded,) = to_answer(answered(retrieved=retrieved), CONTEXT).retrieval.degraded
 
     assert (degraded.channel, degraded.hint) == ("vector", "kebab model pull")

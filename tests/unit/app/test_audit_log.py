@@ -5,13 +5,13 @@ import jsonschema
 import pytest
 
 from kebab import __version__
-from kebab.app.audit_log import Call, audit, record
-from kebab.app.classify import classify
+from kebab.app.audit_log import FailedCall, build_audit, record_error
+from kebab.app.classify import classify_error
 from kebab.errors.catalog import ModelUnreachable
 from kebab.wire.error import ErrorAudit
 from tools.schemas import build_schema
 
-CALL = Call(("search", "--api-key", "hunter2", "what?"), "/kb")
+CALL = FailedCall(("search", "--api-key", "hunter2", "what?"), "/kb")
 
 
 def _raised(fault, cause=None):
@@ -22,8 +22,8 @@ def _raised(fault, cause=None):
 
 
 def _kept(log, fault, call=CALL):
-    known = classify(fault, operation="search")
-    assert record(fault, known, call, log)
+    known = classify_error(fault, operation="search")
+    assert record_error(fault, known, call, log)
     return known, json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
 
 
@@ -63,14 +63,14 @@ def test_secrets_are_in_no_part_of_a_line(tmp_path):
     cause = ValueError("Authorization: Bearer hunter2")
     fault = ModelUnreachable(endpoint="http://me:hunter2@host", operation="ask", cause="x")
 
-    _kept(log, _raised(fault, cause), Call(("--password=hunter2",), "http://me:hunter2@x"))
+    _kept(log, _raised(fault, cause), FailedCall(("--password=hunter2",), "http://me:hunter2@x"))
 
     assert "hunter2" not in log.read_text(encoding="utf-8")
 
 
 def test_text_that_cannot_be_said_is_kept_as_escapes(tmp_path):
     log = tmp_path / "kebab.log"
-    _kept(log, _raised(ValueError("caf\udce9 한글")), Call(("caf\udce9",), "/caf\udce9"))
+    _kept(log, _raised(ValueError("caf\udce9 한글")), FailedCall(("caf\udce9",), "/caf\udce9"))
 
     assert "caf\\\\xe9 한글" in log.read_text(encoding="utf-8")
 
@@ -80,7 +80,9 @@ def test_a_line_has_its_bounds():
     for number in range(100):
         deep = _raised(ValueError(f"{number} " + "y" * 5_000), deep)
 
-    kept = audit(deep, classify(deep, operation="x"), Call(("z" * 9_000,) * 9_000))
+    kept = build_audit(
+        deep, classify_error(deep, operation="x"), FailedCall(("z" * 9_000,) * 9_000)
+    )
 
     assert len(kept.chain) == 20
     assert "… " in kept.traceback[40]
@@ -94,7 +96,7 @@ def test_a_secret_at_the_place_of_a_cut_is_not_shown():
         text = "x" * before + " token=hunter2" + "y" * 20_000
         fault = ValueError(text)
 
-        kept = audit(fault, classify(fault, operation="x"), Call((text,)))
+        kept = build_audit(fault, classify_error(fault, operation="x"), FailedCall((text,)))
 
         assert "hunt" not in json.dumps([kept.message, kept.chain, kept.traceback, kept.meta.argv])
 
@@ -102,7 +104,7 @@ def test_a_secret_at_the_place_of_a_cut_is_not_shown():
 def test_a_fault_without_words_is_named():
     fault = MemoryError()
 
-    assert audit(fault, classify(fault, operation="x"), CALL).message == "MemoryError"
+    assert build_audit(fault, classify_error(fault, operation="x"), CALL).message == "MemoryError"
 
 
 @pytest.mark.parametrize("name", ["file/kebab.log", "file/deeper/kebab.log"])
@@ -110,5 +112,5 @@ def test_a_log_that_cannot_be_written_is_no_second_fault(tmp_path, name):
     (tmp_path / "file").write_text("")
     fault = ValueError("x")
 
-    assert not record(fault, classify(fault, operation="x"), CALL, tmp_path / name)
+    assert not record_error(fault, classify_error(fault, operation="x"), CALL, tmp_path / name)
     assert (tmp_path / "file").read_text() == ""

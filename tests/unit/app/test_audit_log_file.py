@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kebab.app import audit_log as module
-from kebab.app.audit_log import FILES, LONGEST_LINE, append, lines
+from kebab.app.audit_log import FILES, LONGEST_LINE, append_line, read_lines
 
 WRITER = """
 import sys
@@ -14,7 +14,7 @@ from pathlib import Path
 from kebab.app import audit_log as log
 log.MAX_BYTES = 10_000
 for number in range(100):
-    assert log.append(Path(sys.argv[1]), f"{sys.argv[2]} {number:03} {'x' * 60}".encode())
+    assert log.append_line(Path(sys.argv[1]), f"{sys.argv[2]} {number:03} {'x' * 60}".encode())
 """
 
 
@@ -28,8 +28,8 @@ def mode(path):
 
 
 def test_a_line_is_kept_for_its_owner_alone(log):
-    assert append(log, b"one")
-    assert append(log, b"two")
+    assert append_line(log, b"one")
+    assert append_line(log, b"two")
 
     assert log.read_bytes() == b"one\ntwo\n"
     assert (mode(log), mode(log.parent)) == (0o600, 0o700)
@@ -39,19 +39,19 @@ def test_what_others_could_read_is_closed_to_them(log):
     log.parent.mkdir(mode=0o755)
     log.touch(mode=0o644)
 
-    assert append(log, b"one")
+    assert append_line(log, b"one")
     assert (mode(log), mode(log.parent)) == (0o600, 0o700)
 
 
 def test_a_full_file_moves_on_and_the_oldest_goes(log, monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES", 20)
     for number in range(20):
-        assert append(log, b"line %02d" % number)
+        assert append_line(log, b"line %02d" % number)
 
     files = sorted(path.name for path in log.parent.iterdir() if "lock" not in path.name)
     assert files == ["kebab.log", "kebab.log.1", "kebab.log.2"]
     assert len(files) == FILES
-    assert [line.strip() for line in lines(log)] == [
+    assert [line.strip() for line in read_lines(log)] == [
         b"line 18",
         b"line 19",
         b"line 16",
@@ -67,18 +67,18 @@ def test_processes_that_write_at_once_lose_and_mix_no_lines(log):
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
 
     wanted = {f"{name} {number:03} {'x' * 60}" for name in names for number in range(100)}
-    found = [line.decode().removesuffix("\n") for line in lines(log)]
+    found = [line.decode().removesuffix("\n") for line in read_lines(log)]
 
     assert sorted(found) == sorted(wanted)
     assert (log.parent / "kebab.log.1").exists()
 
 
 def test_a_line_that_was_cut_off_does_not_spoil_the_next(log):
-    append(log, b"one")
+    append_line(log, b"one")
     with log.open("ab") as file:
         file.write(b"half a li")
 
-    assert append(log, b"two")
+    assert append_line(log, b"two")
     assert log.read_bytes() == b"one\nhalf a li\ntwo\n"
 
 
@@ -86,10 +86,10 @@ def test_a_lock_that_is_never_given_back_stops_no_line(log, monkeypatch):
     import fcntl
 
     monkeypatch.setattr(module, "_PATIENCE_S", 0.0)
-    append(log, b"one")
+    append_line(log, b"one")
     with (log.parent / "kebab.log.lock").open("r+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        assert append(log, b"two")
+        assert append_line(log, b"two")
 
     assert log.read_bytes() == b"one\ntwo\n"
 
@@ -100,7 +100,7 @@ def test_a_link_in_place_of_the_log_is_not_followed(log, tmp_path):
     log.parent.mkdir()
     log.symlink_to(victim)
 
-    assert not append(log, b"one")
+    assert not append_line(log, b"one")
     assert victim.read_text() == "precious"
 
 
@@ -108,7 +108,7 @@ def test_a_link_in_place_of_the_lock_is_not_followed(log, tmp_path):
     log.parent.mkdir()
     (log.parent / "kebab.log.lock").symlink_to(tmp_path / "new")
 
-    assert not append(log, b"one")
+    assert not append_line(log, b"one")
     assert not (tmp_path / "new").exists()
 
 
@@ -116,8 +116,8 @@ def test_a_pipe_in_place_of_the_log_is_not_waited_for(log):
     log.parent.mkdir()
     os.mkfifo(log)
 
-    assert not append(log, b"one")
-    assert list(lines(log)) == []
+    assert not append_line(log, b"one")
+    assert list(read_lines(log)) == []
 
 
 @pytest.mark.parametrize("prepare", [Path.touch, lambda path: path.chmod(0o500)])
@@ -127,31 +127,31 @@ def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path, prepare, monkeypa
     else:
         monkeypatch.setattr(os, "open", _refuse)
 
-    assert not append(tmp_path / "state" / "kebab.log", b"one")
+    assert not append_line(tmp_path / "state" / "kebab.log", b"one")
 
 
 def test_a_full_disk_is_no_fault(log, monkeypatch):
     monkeypatch.setattr(os, "write", _refuse)
 
-    assert not append(log, b"one")
+    assert not append_line(log, b"one")
 
 
 def test_what_is_not_there_has_no_lines(log):
-    assert list(lines(log)) == []
+    assert list(read_lines(log)) == []
 
 
 def test_a_log_that_cannot_be_read_is_a_fault(log, monkeypatch):
-    append(log, b"one")
+    append_line(log, b"one")
     monkeypatch.setattr(os, "open", _refuse)
 
     with pytest.raises(OSError, match="No space"):
-        list(lines(log))
+        list(read_lines(log))
 
 
 def test_an_endless_line_comes_in_pieces(log):
-    append(log, b"x" * (LONGEST_LINE + 10))
+    append_line(log, b"x" * (LONGEST_LINE + 10))
 
-    assert max(map(len, lines(log))) == LONGEST_LINE + 1
+    assert max(map(len, read_lines(log))) == LONGEST_LINE + 1
 
 
 def _refuse(*_, **__):

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from kebab.app.bulk import search_lines
-from kebab.app.classify import PLAIN
+from kebab.app.classify import DEFAULT_VIEW
 from kebab.app.search import search
 
 
@@ -19,7 +19,7 @@ def library(desk):
 
 def answers(library, lines):
     context = library.context()
-    return search_lines(lambda request: search(context, request), lines, PLAIN)
+    return search_lines(lambda request: search(context, request), lines, DEFAULT_VIEW)
 
 
 def test_bulk_answers_every_line_in_its_order(library):

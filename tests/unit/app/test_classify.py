@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.classify import View, chain, classify, reply, seen_with
+from kebab.app.classify import View, build_error_reply, build_view, classify_error, list_causes
 from kebab.config.model import Errors, Settings
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -33,7 +33,7 @@ def secretive(monkeypatch):
 
 
 def test_a_signal_speaks_for_itself():
-    fault = classify(NotIndexed(data_dir="/kb", expected=1, found=None), operation="search")
+    fault = classify_error(NotIndexed(data_dir="/kb", expected=1, found=None), operation="search")
 
     assert (fault.reply.code, fault.exit, fault.quiet) == ("not_indexed", Exit.UNUSABLE, False)
     assert fault.reply.details == {"data_dir": "/kb", "expected": 1, "found": None}
@@ -52,7 +52,7 @@ def test_a_signal_speaks_for_itself():
     ],
 )
 def test_foreign_exceptions_get_the_code_that_fits(raised, code, status):
-    fault = classify(raised, operation="ingest")
+    fault = classify_error(raised, operation="ingest")
 
     assert (fault.reply.code, fault.exit) == (code, status)
 
@@ -71,20 +71,20 @@ def test_foreign_exceptions_get_the_code_that_fits(raised, code, status):
     ],
 )
 def test_no_hint_names_the_command_that_just_failed(raised, operation, hint):
-    assert classify(raised, operation=operation).reply.hint == hint
+    assert classify_error(raised, operation=operation).reply.hint == hint
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "zh"])
 def test_what_no_shorter_prompt_mends_is_answered_without_a_model(language):
     raised = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
-    hint = classify(raised, operation="ask", view=View(language=language)).reply.hint or ""
+    hint = classify_error(raised, operation="ask", view=View(language=language)).reply.hint or ""
 
     assert "`kebab ask --extractive`" in hint
     assert "--limit" not in hint
 
 
 def test_a_reader_that_went_away_is_quiet():
-    fault = classify(BrokenPipeError(32, "Broken pipe"), operation="list")
+    fault = classify_error(BrokenPipeError(32, "Broken pipe"), operation="list")
 
     assert (fault.quiet, fault.exit) == (True, Exit.READER_GONE)
 
@@ -92,8 +92,8 @@ def test_a_reader_that_went_away_is_quiet():
 def test_what_nobody_mapped_says_nothing_of_itself_unless_asked():
     raised = ValueError("secret path /home/me")
     raised.__cause__ = KeyError("inner")
-    plain = classify(raised, operation="x").reply
-    verbose = classify(raised, operation="x", view=VERBOSE).reply
+    plain = classify_error(raised, operation="x").reply
+    verbose = classify_error(raised, operation="x", view=VERBOSE).reply
 
     assert "secret" not in plain.message
     assert plain.details == {}
@@ -104,11 +104,11 @@ def test_the_causes_of_a_signal_are_told_when_asked_and_without_secrets():
     raised = IoError(path="/x", op="read", cause="gone")
     raised.__cause__ = FileNotFoundError("http://me:hunter2@host")
 
-    assert "chain" not in classify(raised, operation="x").reply.details
-    assert classify(raised, operation="x", view=VERBOSE).reply.details["chain"] == [
+    assert "chain" not in classify_error(raised, operation="x").reply.details
+    assert classify_error(raised, operation="x", view=VERBOSE).reply.details["chain"] == [
         "FileNotFoundError: http://[redacted]@host"
     ]
-    alone = classify(IoError(path="/x", op="read", cause="gone"), operation="x", view=VERBOSE)
+    alone = classify_error(IoError(path="/x", op="read", cause="gone"), operation="x", view=VERBOSE)
     assert "chain" not in alone.reply.details
 
 
@@ -116,21 +116,21 @@ def test_a_chain_follows_what_was_raised_meanwhile_but_not_what_was_put_aside():
     fault = ValueError("outer")
     fault.__context__ = KeyError("inner")
 
-    assert chain(fault) == ["ValueError: outer", "KeyError: 'inner'"]
+    assert list_causes(fault) == ["ValueError: outer", "KeyError: 'inner'"]
 
     fault.__suppress_context__ = True
-    assert chain(fault) == ["ValueError: outer"]
+    assert list_causes(fault) == ["ValueError: outer"]
 
 
 def test_a_fault_without_words_is_named():
-    assert chain(KeyboardInterrupt()) == ["KeyboardInterrupt"]
+    assert list_causes(KeyboardInterrupt()) == ["KeyboardInterrupt"]
 
 
 def test_a_chain_without_end_ends():
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
 
-    assert len(chain(one)) == 20
+    assert len(list_causes(one)) == 20
 
 
 def test_secrets_are_taken_out_of_message_hint_and_details():
@@ -140,7 +140,7 @@ def test_secrets_are_taken_out_of_message_hint_and_details():
     pulled = ModelNotPulled(model="http://me:hunter2@hub/x", endpoint="", operation="ask")
     tried = EmbeddingUnavailable(model="m", tried=["hub", "http://me:hunter2@mirror"], cause="x")
 
-    told = [classify(one, operation="ask").reply for one in (signal, pulled, tried)]
+    told = [classify_error(one, operation="ask").reply for one in (signal, pulled, tried)]
 
     assert "hunter2" not in repr(told)
     assert "abc" not in told[0].message
@@ -149,24 +149,26 @@ def test_secrets_are_taken_out_of_message_hint_and_details():
 
 
 def test_our_own_words_are_no_secrets():
-    assert "Authorization: Bearer TOKEN" in str(reply(Unauthorized(), operation="serve").hint)
+    assert "Authorization: Bearer TOKEN" in str(
+        build_error_reply(Unauthorized(), operation="serve").hint
+    )
 
 
 def test_names_that_are_no_text_become_escapes():
     signal = IoError(path="caf\udce9", op="read", cause="x")
 
-    assert classify(signal, operation="x").reply.details["path"] == "caf\\xe9"
+    assert classify_error(signal, operation="x").reply.details["path"] == "caf\\xe9"
 
 
 def test_the_signal_itself_keeps_what_it_knows():
     signal = ModelUnreachable(endpoint="http://me:hunter2@host", operation="ask", cause="x")
-    classify(signal, operation="ask")
+    classify_error(signal, operation="ask")
 
     assert signal.endpoint == "http://me:hunter2@host"
 
 
 def test_a_row_that_is_not_public_says_only_that_something_happened(secretive):
-    told = classify(secretive, operation="ingest").reply
+    told = classify_error(secretive, operation="ingest").reply
 
     assert told.code == "too_large"
     assert told.message == "something unexpected went wrong"
@@ -178,9 +180,9 @@ def test_a_row_that_is_not_public_says_only_that_something_happened(secretive):
 
 def test_message_and_hint_are_told_in_another_language_and_nothing_else():
     signal = NotIndexed(data_dir="/kb", expected=1, found=None)
-    english = reply(signal, operation="search")
-    korean = reply(signal, operation="search", view=KOREAN)
-    chinese = reply(signal, operation="search", view=View(language="zh"))
+    english = build_error_reply(signal, operation="search")
+    korean = build_error_reply(signal, operation="search", view=KOREAN)
+    chinese = build_error_reply(signal, operation="search", view=View(language="zh"))
 
     assert korean.message == "사용할 수 있는 색인이 없습니다: /kb"
     assert chinese.message.endswith("/kb")
@@ -190,13 +192,13 @@ def test_message_and_hint_are_told_in_another_language_and_nothing_else():
 
 
 def test_what_nobody_mapped_is_told_in_another_language_too():
-    assert classify(ValueError(), operation="x", view=KOREAN).reply.message.startswith("예상")
+    assert classify_error(ValueError(), operation="x", view=KOREAN).reply.message.startswith("예상")
 
 
 def test_settings_say_how_errors_are_told():
     settings = Settings(lang="zh", errors=Errors(redact_home=True))
 
-    assert seen_with(settings, verbose=True) == View("zh", hides_home=True, verbose=True)
+    assert build_view(settings, verbose=True) == View("zh", hides_home=True, verbose=True)
 
 
 def test_the_home_directory_is_written_short_when_asked():
@@ -204,14 +206,14 @@ def test_the_home_directory_is_written_short_when_asked():
     raised.__cause__ = ValueError(f"{Path.home()}/x")
     view = View(hides_home=True, verbose=True)
 
-    told = classify(raised, operation="x", view=view).reply
+    told = classify_error(raised, operation="x", view=view).reply
 
     assert told.message == "cannot read ~/x: gone"
     assert told.details["chain"] == ["ValueError: ~/x"]
 
 
 def test_two_faults_have_two_correlation_ids():
-    ids = {classify(ValueError(), operation="x").reply.correlation_id for _ in range(3)}
+    ids = {classify_error(ValueError(), operation="x").reply.correlation_id for _ in range(3)}
 
     assert len(ids) == 3
 
@@ -220,7 +222,7 @@ def test_a_library_that_cannot_be_loaded_is_named_and_a_module_of_ours_is_a_bug(
     foreign = ModuleNotFoundError("No module named 'rich'", name="rich")
     ours = ImportError("cannot import name 'x'", name="kebab.rag.prompt")
 
-    told, bug = (classify(fault, operation="search").reply for fault in (foreign, ours))
+    told, bug = (classify_error(fault, operation="search").reply for fault in (foreign, ours))
 
     assert (told.code, told.hint) == ("dependency_missing", "pip install rich")
     assert bug.code == "generic"
@@ -230,6 +232,8 @@ def test_it_is_told_when_to_try_again_and_when_that_makes_no_sense():
     unreachable = ModelUnreachable(endpoint="http://h", operation="ask", cause="refused")
     missing = NotIndexed(data_dir="/kb", expected=1, found=None)
 
-    waits = [reply(one, operation="ask").retry_after_ms for one in (unreachable, missing)]
+    waits = [
+        build_error_reply(one, operation="ask").retry_after_ms for one in (unreachable, missing)
+    ]
 
     assert waits == [1_000, None]

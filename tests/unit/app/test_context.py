@@ -71,7 +71,7 @@ def test_writing_can_be_switched_off(desk):
         context.refuse_when_read_only("model use")
     assert caught.value.operation == "model use"
     with pytest.raises(ReadOnly):
-        context.writer("ingest")
+        context.open_writer("ingest")
     assert not desk.data.exists()
 
 
@@ -98,28 +98,28 @@ def test_no_turn_is_kept_when_nothing_may_be_written(desk):
 
 def test_a_reader_needs_a_database(desk):
     with pytest.raises(NotIndexed):
-        desk.context().reader()
+        desk.context().open_reader()
 
 
 def test_one_writer_at_a_time_and_readers_beside_it(desk):
     desk.write("a.md", "the cat\n")
     desk.ingest()
     context = desk.context()
-    with context.writer("test"):
+    with context.open_writer("test"):
         with pytest.raises(Locked):
-            desk.context().writer("test")
+            desk.context().open_writer("test")
         with pytest.raises(Locked):
-            context.writer_lock()
-        with context.reader() as reader:
-            assert context.catalogue(reader).counts().documents == 1
-    with context.writer_lock(), pytest.raises(Locked):
-        context.writer("test")
+            context.acquire_writer_lock()
+        with context.open_reader() as reader:
+            assert context.build_catalogue(reader).counts().documents == 1
+    with context.acquire_writer_lock(), pytest.raises(Locked):
+        context.open_writer("test")
 
 
 def test_the_version_of_stored_vectors_is_none_before_the_first(desk):
     with pytest.raises(NotIndexed):
         desk.context().stored_version()
-    with desk.context().writer("test") as library:
+    with desk.context().open_writer("test") as library:
         assert desk.context().stored_version() is None
         library.set_value(EMBEDDING_VERSION, "some-384-v1")
 
@@ -130,8 +130,8 @@ def test_parts_are_built_once(desk):
     context = desk.context()
 
     assert context.embedders is context.embedders
-    assert context.vectors("a-384-v1") is context.vectors("a-384-v1")
-    assert context.vectors("a-384-v1") is not context.vectors("b-384-v1")
+    assert context.open_vector_table("a-384-v1") is context.open_vector_table("a-384-v1")
+    assert context.open_vector_table("a-384-v1") is not context.open_vector_table("b-384-v1")
     assert context.cache is context.cache
 
 
@@ -139,17 +139,17 @@ def test_the_limit_of_a_passage_is_that_of_settings_and_model(desk):
     context = desk.context(index__chunk_tokens=100)
     narrow, wide = HashingEmbedder(window=50), HashingEmbedder(window=500)
 
-    assert context.budget(None).limit == 100
-    assert context.budget(narrow).limit == 50
-    assert context.budget(wide).limit == 100
+    assert context.build_budget(None).limit == 100
+    assert context.build_budget(narrow).limit == 50
+    assert context.build_budget(wide).limit == 100
 
 
 def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
     context = desk.context()
     text = "one two three"
 
-    assert context.budget(HashingEmbedder()).count([text]) == HashingEmbedder().count_tokens([text])
-    assert context.budget(None).count([text]) != [0]
+    assert context.build_budget(HashingEmbedder()).count([text]) == HashingEmbedder().count_tokens([text])
+    assert context.build_budget(None).count([text]) != [0]
 
 
 def test_bytes_become_the_text_that_lines_are_counted_in(desk):

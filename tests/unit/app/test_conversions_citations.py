@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.conversions import file_of, freshness, line_citation, quote_path
+from kebab.app.conversions import build_file_path, check_freshness, cite_lines, quote_path
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ def test_what_would_break_a_link_is_escaped_and_letters_are_kept(path, uri):
 
 
 def test_a_citation_names_its_lines():
-    assert line_citation("a.md", 12, 34).uri == "a.md#L12-L34"
-    assert line_citation("a.md", 7, 7).uri == "a.md#L7"
+    assert cite_lines("a.md", 12, 34).uri == "a.md#L12-L34"
+    assert cite_lines("a.md", 7, 7).uri == "a.md#L7"
 
 
 def test_freshness_follows_the_file(tmp_path):
@@ -31,7 +31,7 @@ def test_freshness_follows_the_file(tmp_path):
     seen = file.stat()
 
     def now():
-        return freshness(str(tmp_path), "a.md", seen.st_size, seen.st_mtime_ns)
+        return check_freshness(str(tmp_path), "a.md", seen.st_size, seen.st_mtime_ns)
 
     assert now() == "fresh"
     file.write_text("longer")
@@ -41,5 +41,5 @@ def test_freshness_follows_the_file(tmp_path):
 
 
 def test_text_from_standard_input_has_no_file_of_a_persons_own():
-    assert file_of("work", "/home/me/notes", "a/b.md") == "/home/me/notes/a/b.md"
-    assert file_of("stdin", "/data/stdin", "call.md") is None
+    assert build_file_path("work", "/home/me/notes", "a/b.md") == "/home/me/notes/a/b.md"
+    assert build_file_path("stdin", "/data/stdin", "call.md") is None

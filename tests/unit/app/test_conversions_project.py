@@ -3,7 +3,7 @@ from typing import Any
 import jsonschema
 import msgspec
 
-from kebab.app.conversions import progress, response, search_hit
+from kebab.app.conversions import to_ingest_progress, to_search_hit, to_search_response
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.progress import Progress, ProgressKind
 from kebab.core.queries import (
@@ -15,7 +15,7 @@ from kebab.core.queries import (
     Snippet,
     StoredChunk,
 )
-from kebab.wire.record import encode, envelop
+from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.search import DegradedChannel, TraceStage
 from tests.fakes.evidence import retrieval
 from tools.schemas import build_schemas
@@ -72,7 +72,7 @@ def _page(*hits, **changes):
 
 
 def test_a_hit_says_where_it_stands_and_how_it_was_found(tmp_path):
-    found = search_hit(_hit(_chunk(tmp_path), lexical_rank=2, lexical_score=3.5))
+    found = to_search_hit(_hit(_chunk(tmp_path), lexical_rank=2, lexical_score=3.5))
 
     assert (found.doc_path, found.file) == ("a b.md", str(tmp_path / "a b.md"))
     assert found.citation.uri == "a%20b.md#L3-L4"
@@ -89,14 +89,14 @@ def test_a_hit_says_where_it_stands_and_how_it_was_found(tmp_path):
 
 
 def test_text_from_standard_input_names_no_file(tmp_path):
-    assert search_hit(_hit(_chunk(tmp_path, source="stdin"))).file is None
+    assert to_search_hit(_hit(_chunk(tmp_path, source="stdin"))).file is None
 
 
 def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
     degraded = (DegradedChannel(channel="vector", reason="no model", hint=None),)
     page = _page(_hit(_chunk(tmp_path)), degraded=degraded, has_more=True, truncated=True)
-    plain = response(page, Query(text="cat"), "next")
-    traced = response(page, Query(text="cat", mode=Mode.LEXICAL, trace=True), None)
+    plain = to_search_response(page, Query(text="cat"), "next")
+    traced = to_search_response(page, Query(text="cat", mode=Mode.LEXICAL, trace=True), None)
 
     assert (plain.trace, plain.next_cursor, plain.mode) == (msgspec.UNSET, "next", "hybrid")
     assert [(one.stage, one.note) for one in traced.trace or ()] == [("lexical", "2 terms")]
@@ -104,14 +104,14 @@ def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
     assert [(one.channel, one.hint) for one in plain.degraded] == [("vector", None)]
     schema = build_schemas()["search_response.v1"]
     for reply in (plain, traced):
-        line = encode(envelop(reply, command="search", timestamp="now", exit_code=0))
+        line = encode_json(add_envelope(reply, command="search", timestamp="now", exit_code=0))
         jsonschema.validate(msgspec.json.decode(line), schema)
         assert msgspec.json.decode(line)["hits"][0]["score"] == 0.123457
 
 
 def test_an_event_says_only_what_it_knows():
-    bare = progress(Progress(kind=ProgressKind.SCAN_STARTED))
-    full = progress(
+    bare = to_ingest_progress(Progress(kind=ProgressKind.SCAN_STARTED))
+    full = to_ingest_progress(
         Progress(
             kind=ProgressKind.EMBED_BATCH,
             path="a.md",

@@ -6,8 +6,8 @@ import apsw
 import pytest
 
 from kebab import __version__
-from kebab.app.doctor import doctor
-from kebab.app.library import remove
+from kebab.app.doctor import check_health
+from kebab.app.library import remove_documents
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.embed.registry import E5_SMALL, MINILM
@@ -17,7 +17,7 @@ from tests.fakes.embedder import HashingEmbedder
 
 
 def _checks(desk, **flags):
-    told = doctor(desk.context(**flags))
+    told = check_health(desk.context(**flags))
     checks = {check.name: check for check in told.checks}
     assert told.ok == all(check.status != "fail" for check in told.checks)
     for check in told.checks:
@@ -39,7 +39,7 @@ def full(lab):
 
 def test_a_healthy_knowledge_base_has_no_failure(full):
     before = full.tree()
-    told = doctor(full.context())
+    told = check_health(full.context())
     states = {check.name: check.status for check in told.checks}
 
     assert (told.ok, told.kebab_version) == (True, __version__)
@@ -93,7 +93,7 @@ def test_lost_vectors_are_a_failure(full):
 def test_vectors_of_no_passage_are_a_worry(full):
     (vector,) = (matrix[0] for _, matrix in HashingEmbedder().embed_passages(["stray"]))
     hit = full.search("cat").hits[0]
-    full.context().vectors(E5_SMALL.version).append(
+    full.context().open_vector_table(E5_SMALL.version).append(
         [VectorRow(Key(999), hit.chunk_id, hit.doc_id, vector)]
     )
     checks = _checks(full)
@@ -103,7 +103,7 @@ def test_vectors_of_no_passage_are_a_worry(full):
 
 
 def test_vectors_that_wait_for_deletion_are_no_worry(full):
-    remove(full.context(), RmRequest(names=["cat.md"]))
+    remove_documents(full.context(), RmRequest(names=["cat.md"]))
 
     assert _checks(full)["vectors"].status == "ok"
 
@@ -177,12 +177,12 @@ def test_a_file_in_place_of_a_folder_is_a_failure(desk):
 
 
 def test_a_writer_at_work_is_named(full):
-    with full.context().writer("test"):
+    with full.context().open_writer("test"):
         assert "process" in _checks(full)["writer_lock"].summary
 
 
 def test_looking_takes_little_time(full):
     started = time.monotonic()
-    doctor(full.context())
+    check_health(full.context())
 
     assert time.monotonic() - started < 5

@@ -39,7 +39,7 @@ def test_settings_are_read_again_and_a_doubtful_endpoint_is_told(desk):
 def test_the_writer_at_work_is_named(full):
     asked = _subject(full).machine
     assert asked.holder() is None
-    with full.context().writer("test"):
+    with full.context().open_writer("test"):
         assert asked.holder() is not None
 
 

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
-from kebab.app.dupes import dupes
-from kebab.core.progress import silent
+from kebab.app.dupes import find_duplicates
+from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidCursor, InvalidInput, NotIndexed, StaleCursor
 from kebab.wire.related import DupesRequest
 
@@ -15,7 +15,7 @@ def prose(seed, count=60):
 
 
 def find(desk, **options):
-    return dupes(desk.context(), DupesRequest(**options), silent)
+    return find_duplicates(desk.context(), DupesRequest(**options), ignore_progress)
 
 
 def test_copies_of_a_file_are_an_exact_group_with_path_and_lines(desk):

@@ -115,7 +115,7 @@ def test_a_document_that_is_gone_is_fetched_as_it_was_indexed(garden):
 @pytest.mark.parametrize("fetch", ["doc", "chunk"])
 def test_the_state_that_is_told_is_the_one_the_text_was_chosen_by(garden, monkeypatch, fetch):
     states = iter(["gone", "fresh"])
-    monkeypatch.setattr("kebab.app.fetch.freshness", lambda *_: next(states))
+    monkeypatch.setattr("kebab.app.fetch.check_freshness", lambda *_: next(states))
     found = _doc(garden) if fetch == "doc" else _chunk(garden)[1]
 
     assert found.freshness == "gone"

@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from kebab.app.ingest import ingest, ingest_report, ingest_text
-from kebab.app.library import remove
-from kebab.core.progress import Cancel, Progress, ProgressKind, silent
+from kebab.app.library import remove_documents
+from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     EmbeddingMismatch,
@@ -20,14 +20,14 @@ from kebab.errors.catalog import (
     TooLarge,
     UsageInvalid,
 )
-from kebab.ingest.outcome import FileOutcome, IngestOutcome, ItemKind
+from kebab.ingest.job import FileOutcome, IngestOutcome, ItemKind
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import RemoveReport, RmRequest
 
 
 def _text(desk, text, title="Call with Ada", *, context=None, **options):
     asked = IngestTextRequest(text=text.encode(), title=title, **options)
-    return ingest_text(context or desk.context(), asked, silent, Cancel())
+    return ingest_text(context or desk.context(), asked, ignore_progress, Cancel())
 
 
 def _kinds(report):
@@ -188,7 +188,7 @@ def test_nothing_named_and_nothing_known_is_a_usage_error(desk):
 
 
 def test_a_knowledge_base_that_knows_no_folder_has_nothing_to_read_either(desk):
-    desk.context().writer("test").close()
+    desk.context().open_writer("test").close()
 
     with pytest.raises(UsageInvalid, match="name a folder or a file"):
         desk.again()
@@ -203,7 +203,7 @@ def test_a_folder_that_does_not_exist_is_refused_by_name(desk):
 
 def test_a_second_writer_is_locked_out(desk):
     desk.write("a.md", "the cat\n")
-    with desk.context().writer("test"), pytest.raises(Locked) as caught:
+    with desk.context().open_writer("test"), pytest.raises(Locked) as caught:
         desk.ingest()
 
     assert caught.value.holder_pid == os.getpid()
@@ -260,7 +260,7 @@ def test_a_text_that_was_removed_does_not_come_back(desk):
     _text(desk, "the cat sleeps")
     _text(desk, "the bird sings", title="Birds")
     names = [name for name, one in desk.documents().items() if one.title == "Call with Ada"]
-    gone = remove(desk.context(), RmRequest(names=names))
+    gone = remove_documents(desk.context(), RmRequest(names=names))
     report = desk.again()
 
     assert isinstance(gone, RemoveReport)
@@ -274,7 +274,7 @@ def test_the_last_text_can_be_removed_too(desk):
     desk.write("a.md", "the dog\n")
     desk.ingest()
     report = _text(desk, "the cat sleeps")
-    remove(desk.context(), RmRequest(names=[report.items[0].doc_id]))
+    remove_documents(desk.context(), RmRequest(names=[report.items[0].doc_id]))
 
     assert (desk.again().errors, sorted(_ids(desk))) == (0, ["a.md"])
 
@@ -294,7 +294,7 @@ def test_a_text_is_measured_without_what_is_kept_beside_it(desk):
     told = _text(desk, "x" * 20, context=desk.context(**limit))
     with pytest.raises(TooLarge) as caught:
         _text(desk, "x" * 21, context=desk.context(**limit))
-    later = ingest(desk.context(**limit), IngestRequest(), silent, Cancel())
+    later = ingest(desk.context(**limit), IngestRequest(), ignore_progress, Cancel())
 
     assert (told.new, later.unchanged, later.skipped) == (1, 1, 0)
     assert (caught.value.size, caught.value.limit) == (21, 20)

@@ -75,7 +75,7 @@ def test_a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable():
     ],
 )
 def test_each_provider_has_its_endpoint(llm, environ, shown):
-    assert resolve_endpoint(settings(**llm).models.llm, environ).shown == shown
+    assert resolve_endpoint(settings(**llm).models.llm, environ).display_url == shown
 
 
 @pytest.mark.parametrize(

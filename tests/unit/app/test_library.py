@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from kebab.app.library import inspect_chunk, inspect_doc, list_documents, remove
+from kebab.app.library import inspect_chunk, inspect_doc, list_documents, remove_documents
 from kebab.core.documents import Source
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, ReadOnly
@@ -109,7 +109,7 @@ def test_text_from_standard_input_has_no_file_of_its_own(three):
     folder.mkdir()
     (folder / "t.md").write_text("kept\n")
     context = three.context()
-    with context.writer("test") as library:
+    with context.open_writer("test") as library:
         library.add_source(Source(name="stdin", root=str(folder), kind="stdin"))
     three.again()
 
@@ -159,7 +159,7 @@ def test_what_does_not_exist_is_an_answer(three):
 
 
 def test_removing_leaves_the_file_and_says_that_it_returns(three):
-    report = remove(three.context(), RmRequest(names=["b.md", "b.md", "deep/c.txt"]))
+    report = remove_documents(three.context(), RmRequest(names=["b.md", "b.md", "deep/c.txt"]))
 
     assert isinstance(report, RemoveReport)
     assert [one.doc_path for one in report.removed] == ["b.md", "deep/c.txt"]
@@ -173,14 +173,14 @@ def test_removing_leaves_the_file_and_says_that_it_returns(three):
 
 def test_a_document_whose_file_is_gone_does_not_return(three):
     (three.notes / "b.md").unlink()
-    report = remove(three.context(), RmRequest(names=["b.md"]))
+    report = remove_documents(three.context(), RmRequest(names=["b.md"]))
 
     assert isinstance(report, RemoveReport)
     assert not report.returns
 
 
 def test_nothing_is_removed_when_one_name_is_not_found(three):
-    report = remove(three.context(), RmRequest(names=["a.md", "missing.md"]))
+    report = remove_documents(three.context(), RmRequest(names=["a.md", "missing.md"]))
 
     assert isinstance(report, NotFound)
     assert report.name == "missing.md"
@@ -191,14 +191,14 @@ def test_vectors_of_what_was_removed_find_nothing(lab):
     for name in ("cat", "dog"):
         lab.write(f"{name}.md", f"the {name} sleeps\n")
     lab.ingest()
-    remove(lab.context(), RmRequest(names=["cat.md"]))
+    remove_documents(lab.context(), RmRequest(names=["cat.md"]))
 
     assert [hit.doc_path for hit in lab.search("cat", mode="vector").hits] == ["dog.md"]
 
 
 def test_removing_waits_for_no_writer(three):
-    with three.context().writer("test"), pytest.raises(Locked) as caught:
-        remove(three.context(), RmRequest(names=["a.md"]))
+    with three.context().open_writer("test"), pytest.raises(Locked) as caught:
+        remove_documents(three.context(), RmRequest(names=["a.md"]))
 
     assert caught.value.holder_pid == os.getpid()
     assert len(three.documents()) == 3
@@ -209,7 +209,7 @@ def test_read_only_refuses_to_remove_and_lets_look(three):
     context = three.context(read_only=True)
 
     with pytest.raises(ReadOnly, match="rm"):
-        remove(context, RmRequest(names=["a.md"]))
+        remove_documents(context, RmRequest(names=["a.md"]))
     assert list_documents(context, ListRequest()).total == 3
     assert isinstance(inspect_doc(context, InspectDocRequest(name="a.md")), DocInspection)
     assert three.tree() == before
@@ -221,7 +221,7 @@ def test_read_only_refuses_to_remove_and_lets_look(three):
         lambda context: list_documents(context, ListRequest()),
         lambda context: inspect_doc(context, InspectDocRequest(name="a.md")),
         lambda context: inspect_chunk(context, InspectChunkRequest(name="a")),
-        lambda context: remove(context, RmRequest(names=["a.md"])),
+        lambda context: remove_documents(context, RmRequest(names=["a.md"])),
     ],
     ids=["list", "inspect doc", "inspect chunk", "rm"],
 )

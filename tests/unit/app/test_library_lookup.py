@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.app.library import find_chunk_id, find_document_id, not_found, open_catalogue
-from kebab.core.documents import Ambiguous
+from kebab.app.library import build_not_found, find_chunk_id, find_document_id, open_catalogue
+from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import NotIndexed
 from kebab.wire.library import NotFound
 
@@ -108,8 +108,8 @@ def test_without_a_knowledge_base_nothing_can_be_looked_up(desk):
 
 
 def test_the_message_names_what_was_looked_for():
-    missing = not_found("x", "passage")
-    several = not_found("x", "document", Ambiguous(("xa", "xb")))
+    missing = build_not_found("x", "passage")
+    several = build_not_found("x", "document", AmbiguousName(("xa", "xb")))
 
     assert missing.error.message == "no such passage: x"
     assert several.error.message == "several documents go by this name"

@@ -3,18 +3,18 @@ import shutil
 import pytest
 
 from kebab.app.models import list_models, pull_model, use_model
-from kebab.core.progress import Cancel, silent
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, ReadOnly, UsageInvalid
 from kebab.wire.health import ModelPullRequest, ModelUseRequest
 
 
 def _use(desk, name, **flags):
-    return use_model(desk.context(**flags), ModelUseRequest(name=name), silent, Cancel())
+    return use_model(desk.context(**flags), ModelUseRequest(name=name), ignore_progress, Cancel())
 
 
 def _pull(desk, name, **flags):
-    return pull_model(desk.context(**flags), ModelPullRequest(name=name), silent, Cancel())
+    return pull_model(desk.context(**flags), ModelPullRequest(name=name), ignore_progress, Cancel())
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_the_choice_can_come_before_the_first_file(lab):
 def test_a_cancelled_change_tells_what_waits_and_the_next_ingest_goes_on(full):
     cancel = Cancel()
     cancel.request()
-    report = use_model(full.context(), ModelUseRequest(name=MINILM.key), silent, cancel)
+    report = use_model(full.context(), ModelUseRequest(name=MINILM.key), ignore_progress, cancel)
 
     assert (report.embedded, report.pending) == (0, 3)
     assert full.search("cat", mode="lexical").hits
@@ -141,9 +141,9 @@ def test_read_only_refuses_and_lets_list(full):
     context = full.context(read_only=True)
 
     with pytest.raises(ReadOnly, match="model use"):
-        use_model(context, ModelUseRequest(name=MINILM.key), silent, Cancel())
+        use_model(context, ModelUseRequest(name=MINILM.key), ignore_progress, Cancel())
     with pytest.raises(ReadOnly, match="model pull"):
-        pull_model(context, ModelPullRequest(name=MINILM.key), silent, Cancel())
+        pull_model(context, ModelPullRequest(name=MINILM.key), ignore_progress, Cancel())
     assert list_models(context).models[0].active
     assert full.tree() == before
 

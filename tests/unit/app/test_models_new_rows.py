@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.app.doctor import doctor
+from kebab.app.doctor import check_health
 from kebab.app.models import list_models, use_model
-from kebab.app.related import related
-from kebab.app.schema import describe
+from kebab.app.related import find_related
+from kebab.app.schema import describe_build
 from kebab.core.model_profile import CosineScale, LanguageTrust, ProbePair
-from kebab.core.progress import Cancel, silent
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.wire.health import ModelUseRequest
@@ -86,7 +86,7 @@ def test_evidence_is_the_cosine_on_its_scale(full, model):
 def test_doctor_finds_nothing_wrong_with_it(full, model):
     full.ingest()
 
-    checks = {check.name: check for check in doctor(full.context()).checks}
+    checks = {check.name: check for check in check_health(full.context()).checks}
 
     assert not [check for check in checks.values() if check.status == "fail"]
     assert checks["embedding_version"].summary == model.version
@@ -97,7 +97,7 @@ def test_doctor_finds_nothing_wrong_with_it(full, model):
 def test_related_notes_are_found_by_its_vectors(full, model):
     full.ingest()
 
-    found = related(full.context(), RelatedRequest(name="cat.md"))
+    found = find_related(full.context(), RelatedRequest(name="cat.md"))
 
     assert isinstance(found, RelatedDocs)
     assert {one.doc_path for one in found.related} == {"dog.md", "bird.md"}
@@ -109,7 +109,7 @@ def test_model_use_changes_to_it_and_back(full, model):
     full.ingest(context=full.context(models__embedding__model=MINILM.key))
 
     for name, version in ((model.key, model.version), (MINILM.key, MINILM.version)):
-        report = use_model(full.context(), ModelUseRequest(name=name), silent, Cancel())
+        report = use_model(full.context(), ModelUseRequest(name=name), ignore_progress, Cancel())
 
         assert (report.model.embedding_version, report.embedded, report.pending) == (version, 3, 0)
         assert full.search("the cat", mode="vector").hits[0].embedding_version == version
@@ -126,7 +126,7 @@ def test_lists_show_its_facts(full, model):
         model.languages,
     )
     assert row.active
-    label = describe(full.context()).models.index_version
+    label = describe_build(full.context()).models.index_version
     assert label == f"lance-flat-l2-{model.dimension}-v1"
 
 
@@ -134,7 +134,7 @@ def test_a_model_that_left_the_registry_can_be_replaced(full, model, monkeypatch
     full.ingest()
     monkeypatch.setattr(registry, "MODELS", MODELS)
 
-    report = use_model(full.context(), ModelUseRequest(name=MINILM.key), silent, Cancel())
+    report = use_model(full.context(), ModelUseRequest(name=MINILM.key), ignore_progress, Cancel())
 
     assert (report.embedded, report.pending) == (3, 0)
     assert full.search("the cat", mode="vector").hits[0].embedding_version == MINILM.version

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.redaction import HIDDEN, redacted, redacted_arguments, redacted_start
+from kebab.app.redaction import HIDDEN, redact, redact_arguments, redact_start
 
 SECRETS = [
     ("http://me:hunter2@host:11434/v1", "hunter2"),
@@ -57,16 +57,16 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
 def test_a_secret_is_taken_out_and_the_rest_stays(text, secret):
-    shown = redacted(text)
+    shown = redact(text)
 
     assert secret not in shown
     assert HIDDEN in shown
-    assert redacted(shown) == shown
+    assert redact(shown) == shown
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays_as_it_is(text):
-    assert redacted(text) == text
+    assert redact(text) == text
 
 
 def test_secrets_are_found_wherever_they_stand():
@@ -79,7 +79,7 @@ def test_secrets_are_found_wherever_they_stand():
         "none": None,
     }
 
-    shown = redacted(value)
+    shown = redact(value)
 
     assert "hunter2" not in repr(shown)
     assert (shown["count"], shown["none"], shown["headers"]["accept"]) == (7, None, "*")
@@ -91,27 +91,27 @@ def test_secrets_of_the_environment_are_known_in_any_form(monkeypatch):
     monkeypatch.setenv("SHORT_TOKEN", "abc")
     monkeypatch.setenv("MONKEY", "a tail and two arms")
 
-    assert redacted("it said: correct horse battery!") == f"it said: {HIDDEN}!"
-    assert redacted("abc, a tail and two arms") == "abc, a tail and two arms"
+    assert redact("it said: correct horse battery!") == f"it said: {HIDDEN}!"
+    assert redact("abc, a tail and two arms") == "abc, a tail and two arms"
 
 
 def test_names_that_are_no_text_become_escapes():
-    assert redacted("caf\udce9") == "caf\\xe9"
+    assert redact("caf\udce9") == "caf\\xe9"
 
 
 def test_the_home_directory_is_written_short_when_asked():
     home = Path.home()
 
-    assert redacted(f"{home}/notes", hides_home=True) == "~/notes"
-    assert redacted([f"no such folder: {home}"], hides_home=True) == ["no such folder: ~"]
-    assert redacted(f"{home}-backup/x", hides_home=True) == f"{home}-backup/x"
-    assert redacted(f"{home}/notes") == f"{home}/notes"
+    assert redact(f"{home}/notes", hides_home=True) == "~/notes"
+    assert redact([f"no such folder: {home}"], hides_home=True) == ["no such folder: ~"]
+    assert redact(f"{home}-backup/x", hides_home=True) == f"{home}-backup/x"
+    assert redact(f"{home}/notes") == f"{home}/notes"
 
 
 def test_a_flag_may_name_the_secret_after_it():
     arguments = ("ask", "--api-key", "hunter2", "--password=hunter2", "--tag", "key", "why?")
 
-    shown = redacted_arguments(arguments, 300)
+    shown = redact_arguments(arguments, 300)
 
     assert "hunter2" not in " ".join(shown)
     assert shown[-3:] == ["--tag", "key", "why?"]
@@ -121,13 +121,13 @@ def test_a_flag_may_name_the_secret_after_it():
     "piece", ["secret", "eyJa-", "x-", "://", "://a:", "sk-", "key='", "bearer ", "password"]
 )
 def test_hostile_text_takes_no_long_time(piece):
-    assert redacted(piece * 20_000)
+    assert redact(piece * 20_000)
 
 
 def test_a_long_text_is_cut_exactly():
-    assert redacted_start("x" * 50, 50) == "x" * 50
-    assert redacted_start("x" * 51, 50) == "x" * 49 + "…"
-    assert redacted_start("x" * 100_000, 50) == "x" * 49 + "…"
+    assert redact_start("x" * 50, 50) == "x" * 50
+    assert redact_start("x" * 51, 50) == "x" * 49 + "…"
+    assert redact_start("x" * 100_000, 50) == "x" * 49 + "…"
 
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
@@ -137,8 +137,8 @@ def test_a_cut_reveals_no_part_of_a_secret(text, secret):
         key = f"-----BEGIN PRIVATE KEY-----{'x' * (before - 60)}-----END PRIVATE KEY-----"
         long = f"{key} {text} {'x' * 20_000}"
 
-        assert redacted_start(long, 100).count(secret[:4]) <= redacted(text).count(secret[:4])
+        assert redact_start(long, 100).count(secret[:4]) <= redact(text).count(secret[:4])
 
 
 def test_only_the_start_of_a_long_command_line_is_searched():
-    assert redacted_arguments(("z" * 50_000_000,), 300) == ["z" * 299 + "…"]
+    assert redact_arguments(("z" * 50_000_000,), 300) == ["z" * 299 + "…"]

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.related import related
+from kebab.app.related import find_related
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.store.lance.vector_search import MappedVectors
 from kebab.wire.library import NotFound
@@ -11,7 +11,7 @@ FILLING = "grass sun cloud rain wind snow tree leaf root stem"
 
 def neighbours(desk, name="vault.md", limit=10, filters=None, **flags):
     options = RelatedRequest(name=name, limit=limit, **(filters or {}))
-    return related(desk.context(**flags), options)
+    return find_related(desk.context(**flags), options)
 
 
 def fill(desk):

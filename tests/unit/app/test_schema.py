@@ -5,19 +5,19 @@ import msgspec
 import pytest
 
 from kebab import __version__
-from kebab.app.library import remove
-from kebab.app.schema import describe
+from kebab.app.library import remove_documents
+from kebab.app.schema import describe_build
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import StoreCorrupt
-from kebab.wire.forms import name_of
+from kebab.wire.forms import get_schema_name
 from kebab.wire.library import RmRequest
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import encode, envelop
+from kebab.wire.record import add_envelope, encode_json
 from tools.schemas import build_schemas
 
 
 def _told(desk):
-    return describe(desk.context())
+    return describe_build(desk.context())
 
 
 def test_without_a_knowledge_base_everything_is_zero_and_nothing_is_made(desk):
@@ -66,7 +66,7 @@ def test_last_ingest_is_the_last_change(desk):
     first = _told(desk)
     desk.ingest()
     again = _told(desk)
-    remove(desk.context(), RmRequest(names=["a.md"]))
+    remove_documents(desk.context(), RmRequest(names=["a.md"]))
     emptied = _told(desk)
 
     assert first.stats.last_ingest_at == again.stats.last_ingest_at
@@ -89,7 +89,7 @@ def test_versions_say_what_shapes_the_index(lab):
 
 
 def _told_chunker(desk, tokens):
-    return describe(desk.context(index__chunk_tokens=tokens)).models.chunker_version
+    return describe_build(desk.context(index__chunk_tokens=tokens)).models.chunker_version
 
 
 def test_capabilities_say_what_works(desk):
@@ -116,7 +116,7 @@ def test_every_schema_of_this_build_is_named(desk):
 
     assert told.wire.schemas == sorted(build_schemas())
     assert told.kebab_version == __version__
-    line = encode(envelop(told, command="schema", timestamp="now", exit_code=0))
+    line = encode_json(add_envelope(told, command="schema", timestamp="now", exit_code=0))
     jsonschema.validate(msgspec.json.decode(line), build_schemas()["schema.v1"])
 
 
@@ -144,7 +144,7 @@ def test_a_damaged_database_is_not_hidden(desk):
 
 
 def test_capabilities_agree_with_the_registry_of_operations(desk):
-    able = describe(desk.context()).capabilities
+    able = describe_build(desk.context()).capabilities
 
     assert able.ingest_progress == (OPERATIONS["ingest"].events is not None)
     assert able.ingest_cancellation == OPERATIONS["ingest"].cancellable
@@ -157,7 +157,9 @@ def test_capabilities_agree_with_the_registry_of_operations(desk):
 
 def test_every_record_of_an_operation_is_listed(desk):
     records = {
-        name_of(one) for known in OPERATIONS.values() for one in (known.request, *known.replies)
+        get_schema_name(one)
+        for known in OPERATIONS.values()
+        for one in (known.request, *known.replies)
     }
 
-    assert records <= set(describe(desk.context()).wire.schemas)
+    assert records <= set(describe_build(desk.context()).wire.schemas)

@@ -21,7 +21,7 @@ from kebab.errors.catalog import (
     NotIndexed,
     StaleCursor,
 )
-from kebab.wire.record import encode
+from kebab.wire.record import encode_json
 from kebab.wire.search import SearchRequest
 
 DAY = 86_400
@@ -217,7 +217,7 @@ def test_a_cursor_from_before_a_change_is_stale(desk):
 @pytest.mark.parametrize("budget", [1, 450, 900, 1_300, 2_000, 5_000, 100_000])
 def test_a_budget_of_tokens_is_never_exceeded(library, budget):
     page = library.search("notes", max_tokens=budget, limit=20, snippet_chars=2_000)
-    characters = sum(len(encode(hit)) for hit in page.hits)
+    characters = sum(len(encode_json(hit)) for hit in page.hits)
 
     assert characters / 3 <= budget
     assert page.truncated == (len(page.hits) < 20)

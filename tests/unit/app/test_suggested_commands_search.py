@@ -2,12 +2,12 @@ import shlex
 
 import pytest
 
-from kebab.app.suggested_commands import search_command
+from kebab.app.suggested_commands import format_search_command
 from kebab.wire.search import SearchRequest
 
 
 def test_flags_that_change_nothing_are_left_out():
-    assert search_command(SearchRequest(query="restore")) == "kebab search restore"
+    assert format_search_command(SearchRequest(query="restore")) == "kebab search restore"
 
 
 def test_every_flag_that_was_set_is_there_and_the_shell_reads_it_back():
@@ -26,7 +26,7 @@ def test_every_flag_that_was_set_is_there_and_the_shell_reads_it_back():
         media=["markdown"],
     )
 
-    line = search_command(request)
+    line = format_search_command(request)
 
     assert shlex.split(line)[2:] == [
         *("--mode", "lexical", "--limit", "3", "--path", "x/**", "--doc-id", "3f"),
@@ -38,4 +38,4 @@ def test_every_flag_that_was_set_is_there_and_the_shell_reads_it_back():
 
 @pytest.mark.parametrize(("query", "seam"), [("-draft", True), ("a -draft", False)])
 def test_a_query_that_looks_like_a_flag_stands_behind_a_seam(query, seam):
-    assert ("--" in shlex.split(search_command(SearchRequest(query=query)))) is seam
+    assert ("--" in shlex.split(format_search_command(SearchRequest(query=query)))) is seam

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.why import why
+from kebab.app.why import explain_search
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput, NotIndexed
 from kebab.wire.library import NotFound
 from kebab.wire.search import SearchRequest
@@ -9,7 +9,7 @@ from kebab.wire.why import WhyRequest
 
 def asked(desk, query, name, flags=None, **fields):
     request = SearchRequest(query=query, **fields)
-    return why(desk.context(**flags or {}), WhyRequest(name=name, search=request))
+    return explain_search(desk.context(**flags or {}), WhyRequest(name=name, search=request))
 
 
 def fill(desk):
@@ -90,7 +90,7 @@ def test_a_bad_request_is_refused(desk, fields):
     request = SearchRequest(**{"query": "x", **fields})
 
     with pytest.raises(InvalidInput):
-        why(desk.context(), WhyRequest(name="disk.md", search=request))
+        explain_search(desk.context(), WhyRequest(name="disk.md", search=request))
 
 
 def test_vectors_that_were_demanded_and_cannot_be_had_are_an_error(desk):

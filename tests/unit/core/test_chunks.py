@@ -1,13 +1,16 @@
-from kebab.core.chunks import embed_text
+from kebab.core.chunks import build_embed_text
 
 
 def test_the_context_stands_on_one_line_above_the_text():
-    assert embed_text("Guide", ("Set-up", "Linux"), "Run it.") == "Guide > Set-up > Linux\nRun it."
+    assert (
+        build_embed_text("Guide", ("Set-up", "Linux"), "Run it.")
+        == "Guide > Set-up > Linux\nRun it."
+    )
 
 
 def test_a_title_that_opens_the_heading_path_is_said_once():
-    assert embed_text("Guide", ("Guide", "Linux"), "Run it.") == "Guide > Linux\nRun it."
+    assert build_embed_text("Guide", ("Guide", "Linux"), "Run it.") == "Guide > Linux\nRun it."
 
 
 def test_text_without_context_stands_alone():
-    assert embed_text("", (), "Run it.") == "Run it."
+    assert build_embed_text("", (), "Run it.") == "Run it."

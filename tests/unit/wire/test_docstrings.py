@@ -1,6 +1,6 @@
 from kebab.wire.docstrings import field_docstrings
 from kebab.wire.error import Warned
-from kebab.wire.forms import every_form
+from kebab.wire.forms import list_records
 
 
 def test_text_below_a_field_is_its_documentation_inherited_fields_included():
@@ -13,7 +13,7 @@ def test_text_below_a_field_is_its_documentation_inherited_fields_included():
 def test_every_field_of_every_form_is_documented():
     bare = [
         f"{form.__name__}.{name}"
-        for form in every_form()
+        for form in list_records()
         for name in form.__struct_fields__
         if not field_docstrings(form).get(name)
     ]

@@ -2,17 +2,17 @@ import importlib
 import pkgutil
 
 import kebab.wire
-from kebab.wire.forms import every_form, name_of
+from kebab.wire.forms import get_schema_name, list_records
 from kebab.wire.record import Record, Request
 from kebab.wire.search import Retrieval
 
 
 def test_every_form_is_named_once():
-    names = [name_of(form) for form in every_form()]
+    names = [get_schema_name(form) for form in list_records()]
 
     assert len(set(names)) == len(names)
     assert {"search_response.v1", "error.v1", "doctor.v1"} <= set(names)
-    assert name_of(Retrieval) is None
+    assert get_schema_name(Retrieval) is None
 
 
 def test_no_declared_form_is_missing():
@@ -24,7 +24,9 @@ def test_no_declared_form_is_missing():
         thing
         for module in modules
         for thing in vars(module).values()
-        if isinstance(thing, type) and issubclass(thing, Record | Request) and name_of(thing)
+        if isinstance(thing, type)
+        and issubclass(thing, Record | Request)
+        and get_schema_name(thing)
     }
 
-    assert declared == set(every_form())
+    assert declared == set(list_records())

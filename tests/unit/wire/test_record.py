@@ -6,26 +6,26 @@ import pytest
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.bench import BenchFigure, BenchReport
 from kebab.wire.error import Warned
-from kebab.wire.record import UNREADABLE, decode_request, encode, envelop
+from kebab.wire.record import DECODE_ERRORS, add_envelope, decode_request, encode_json
 from kebab.wire.search import SearchRequest
 from tests.shape.libraries import own_exceptions
 
 
 def test_a_reply_shows_its_envelope_only_at_the_top_level():
     reply = Warned(message="m")
-    top = envelop(reply, command="search", timestamp="2026-01-01T00:00:00Z", exit_code=0)
+    top = add_envelope(reply, command="search", timestamp="2026-01-01T00:00:00Z", exit_code=0)
 
-    assert json.loads(encode(reply)) == {
+    assert json.loads(encode_json(reply)) == {
         "schema_version": "warning.v1",
         "message": "m",
         "hint": None,
     }
-    assert json.loads(encode(top))["exit_code"] == 0
-    assert json.loads(encode(top))["output_format"] == "json"
+    assert json.loads(encode_json(top))["exit_code"] == 0
+    assert json.loads(encode_json(top))["output_format"] == "json"
 
 
 def test_text_is_never_escaped_to_ascii_and_takes_one_line():
-    raw = encode(Warned(message="각주\nline"))
+    raw = encode_json(Warned(message="각주\nline"))
 
     assert "각주".encode() in raw
     assert b"\n" not in raw
@@ -44,7 +44,7 @@ def test_floats_are_rounded_to_six_places_at_any_depth():
         budget=None,
         within=None,
     )
-    written = json.loads(encode(BenchReport(chunks=1, seed=1, figures=[figure])))["figures"][0]
+    written = json.loads(encode_json(BenchReport(chunks=1, seed=1, figures=[figure])))["figures"][0]
 
     assert (written["minimum"], written["median"]) == (0.123457, 0.3)
 
@@ -85,7 +85,7 @@ def test_records_are_frozen():
 def test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse():
     misuse = {msgspec.MsgspecError, msgspec.EncodeError}
 
-    caught = {kind for kind in own_exceptions("msgspec") if issubclass(kind, UNREADABLE)}
+    caught = {kind for kind in own_exceptions("msgspec") if issubclass(kind, DECODE_ERRORS)}
 
     assert caught == own_exceptions("msgspec") - misuse
     assert msgspec.ValidationError in caught

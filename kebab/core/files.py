@@ -1,0 +1,105 @@
+"""Declares the files that a scan finds, the rules of a scan, and what it leaves out."""
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MAX_EXAMPLES = 3
+"""How many names of one reason are remembered."""
+
+
+def get_suffix(name: str) -> str:
+    """Return the last suffix of a file name in lower case, with its dot; empty without one."""
+    stem, dot, last = name.rpartition(".")
+    return f".{last.lower()}" if dot and stem and last else ""
+
+
+class FileEntry(NamedTuple):
+    """A file that can be a document; `path` is relative to the root, with slashes."""
+
+    path: str
+    absolute: str
+    size: int
+    mtime_ns: int
+    inode: int
+    media: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRules:
+    """The settings of a scan; `max_file_bytes` 0 means no limit."""
+
+    exclude: tuple[str, ...] = ()
+    hidden: bool = False
+    max_file_bytes: int = 0
+
+
+@dataclass(slots=True)
+class SkipCounts:
+    """Counts skipped files by reason and by suffix, with a few names for each reason."""
+
+    by_reason: Counter[str] = field(default_factory=Counter)
+    by_extension: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, reason: str, path: str) -> None:
+        """Count one skipped entry."""
+        self.by_reason[reason] += 1
+        self._add_example(reason, path)
+
+    def merge(self, other: "SkipCounts") -> None:
+        """Add the counts of another scan."""
+        self.by_reason.update(other.by_reason)
+        self.by_extension.update(other.by_extension)
+        for reason, names in other.examples.items():
+            for name in names:
+                self._add_example(reason, name)
+
+    def _add_example(self, reason: str, name: str) -> None:
+        names = self.examples.setdefault(reason, [])
+        if len(names) < MAX_EXAMPLES:
+            names.append(name)
+
+    @property
+    def total(self) -> int:
+        """The number of skipped entries."""
+        return sum(self.by_reason.values())
+
+
+@dataclass(slots=True)
+class ScanResult:
+    """What a scan found.
+
+    `unreadable` holds the paths that cannot be read; those of folders end in a slash. Nothing is
+    known of what lies there, so no document there counts as deleted. `seen` counts the entries
+    that are not hidden, documents or not. `largest` is the size of the largest file above the
+    limit.
+    """
+
+    entries: list[FileEntry] = field(default_factory=list)
+    skips: SkipCounts = field(default_factory=SkipCounts)
+    unreadable: list[str] = field(default_factory=list)
+    seen: int = 0
+    largest: int = 0
+
+    def add_file(
+        self, path: str, absolute: str, stat: os.stat_result, media: str, *, limit: int
+    ) -> None:
+        """Add a file, or skip it when it is above the limit; a limit of 0 means none."""
+        if limit and stat.st_size > limit:
+            self.skips.add("over_limit", path)
+            self.largest = max(self.largest, stat.st_size)
+            return
+        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
+        self.entries.append(entry)
+
+    def skip_unsupported(self, path: str) -> None:
+        """Count a file that no parser reads."""
+        self.skips.add("unsupported", path)
+        self.skips.by_extension[get_suffix(path.rpartition("/")[2])] += 1
+
+    def skip_unreadable(self, path: str) -> None:
+        """Record a path that cannot be read."""
+        self.skips.add("unreadable", path)
+        self.unreadable.append(path)
