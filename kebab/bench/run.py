@@ -5,8 +5,7 @@ import platform
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,6 +18,7 @@ from kebab.bench.measurements import (
     measure_startup,
 )
 from kebab.bench.sandbox import Runner, run_process
+from kebab.core.progress import Heartbeat
 from kebab.wire.bench import BenchMachine, BenchProgress, BenchReport
 
 Measurement: TypeAlias = Callable[[BenchContext], None]
@@ -104,22 +104,9 @@ class ProgressReporter:
             self._step = (name, done, total)
         self._send_step()
 
-    @contextmanager
-    def repeat(self, interval_s: float = _REPEAT_S) -> Iterator[None]:
-        """Repeat the last event at intervals until the block ends."""
-        ended = threading.Event()
-
-        def send_regularly() -> None:
-            while not ended.wait(interval_s):
-                self._send_step()
-
-        thread = threading.Thread(target=send_regularly, name="progress", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
+    def repeat(self, interval_s: float = _REPEAT_S) -> Heartbeat:
+        """Repeat the last event at intervals while the context is open."""
+        return Heartbeat(self._send_step, interval_s)
 
     def _send_step(self) -> None:
         with self._lock:

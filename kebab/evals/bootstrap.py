@@ -48,24 +48,15 @@ def estimate_mean(values: Sequence[float]) -> Estimate:
 
 def estimate_ratio(pairs: Sequence[tuple[float, float]]) -> Estimate:
     """Estimate the sum of the first numbers divided by the sum of the second ones."""
-
-    def divide_sums(table: "Array") -> "Array":
-        sums = table.sum(axis=-2)
-        result: Array = sums[..., 0] / sums[..., 1]
-        return result
-
-    return _estimate(pairs, divide_sums)
+    return _estimate(pairs, lambda table: table[..., 0].sum(axis=-1) / table[..., 1].sum(axis=-1))
 
 
 def estimate_quantile(values: Sequence[float], share: float) -> Estimate:
     """Estimate the value below which a share of all values lies."""
     import numpy as np
 
-    def compute_quantile(table: "Array") -> "Array":
-        result: Array = np.quantile(table[..., 0], share, axis=-1)
-        return result
-
-    return _estimate([[value] for value in values], compute_quantile)
+    rows = [[value] for value in values]
+    return _estimate(rows, lambda table: np.quantile(table[..., 0], share, axis=-1))
 
 
 def estimate_mean_gap(rows: Sequence[tuple[int, float]], bins: int) -> Estimate:
@@ -73,12 +64,7 @@ def estimate_mean_gap(rows: Sequence[tuple[int, float]], bins: int) -> Estimate:
     import numpy as np
 
     table = [[gap if column == at else 0.0 for column in range(bins)] for at, gap in rows]
-
-    def sum_gaps(table: "Array") -> "Array":
-        result: Array = np.abs(table.mean(axis=-2)).sum(axis=-1)
-        return result
-
-    return _estimate(table, sum_gaps)
+    return _estimate(table, lambda table: np.abs(table.mean(axis=-2)).sum(axis=-1))
 
 
 def compute_p_value(differences: Sequence[float]) -> float:

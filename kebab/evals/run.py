@@ -32,7 +32,7 @@ from kebab.wire.evals import (
     EvalSkipped,
     EvalVersions,
 )
-from kebab.wire.health import ModelInfo, SchemaRequest
+from kebab.wire.health import Introspection, SchemaRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 
@@ -167,8 +167,15 @@ def evaluate(
     build = kebab.schema(SchemaRequest())
     return EvalReport(
         golden=golden,
-        settings=_describe_settings(options),
-        versions=_describe_versions(build.kebab_version, build.models),
+        settings=EvalSettings(
+            limit=options.limit,
+            per_doc=options.per_doc,
+            by_doc=options.by_doc,
+            resamples=bootstrap.RESAMPLES,
+            level=bootstrap.LEVEL,
+            seed=bootstrap.SEED,
+        ),
+        versions=_describe_versions(build),
         corpus_revision=revisions[-1] if revisions else build.models.corpus_revision,
         modes=[_measure_mode(mode, run, options.limit) for mode, run in runs.items()],
         skipped=skipped,
@@ -229,20 +236,10 @@ def _find_missing_documents(kebab: Kebab, questions: Sequence[Question]) -> list
     return [doc for doc in relevant if split_path(doc) not in indexed]
 
 
-def _describe_settings(options: EvalOptions) -> EvalSettings:
-    return EvalSettings(
-        limit=options.limit,
-        per_doc=options.per_doc,
-        by_doc=options.by_doc,
-        resamples=bootstrap.RESAMPLES,
-        level=bootstrap.LEVEL,
-        seed=bootstrap.SEED,
-    )
-
-
-def _describe_versions(build: str, models: ModelInfo) -> EvalVersions:
+def _describe_versions(build: Introspection) -> EvalVersions:
+    models = build.models
     return EvalVersions(
-        kebab=build,
+        kebab=build.kebab_version,
         parser=models.parser_version,
         chunker=models.chunker_version,
         embedding=models.embedding_version,

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from kebab.bench.vocabulary import TextGenerator, build_vocabulary
+from kebab.bench.corpus import TextGenerator, build_vocabulary
 
 
 def test_no_word_stands_twice_in_the_vocabulary():
