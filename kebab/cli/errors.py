@@ -247,7 +247,7 @@ def report_missing_library(
     if detect_json_output(arguments):
         write(_encode_without_msgspec(signal))
     else:
-        write(f"error: {signal}\nhint: {signal.advice()}\ncode: {signal.meaning.code}\n")
+        write(f"error: {signal}\nhint: {signal.format_hint()}\ncode: {signal.meaning.code}\n")
     return signal.meaning.exit
 
 
@@ -268,7 +268,7 @@ def _encode_without_msgspec(signal: DependencyMissing) -> str:
         signal,
         operation=name,
         message=str(signal),
-        hint=signal.advice(),
+        hint=signal.format_hint(),
         details=signal.details(),
     )
     return json.dumps({**envelope, **fields}) + "\n"

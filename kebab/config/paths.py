@@ -26,7 +26,7 @@ class Paths(NamedTuple):
     state: Path
 
     @property
-    def texts(self) -> Path:
+    def stdin_dir(self) -> Path:
         """The texts that came from standard input, one file each."""
         return self.data / "stdin"
 

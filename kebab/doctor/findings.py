@@ -92,8 +92,8 @@ def _run_check(step: Check) -> Finding:
     try:
         return step.look()
     except Signal as signal:
-        advice = signal.advice()
-        return fail(signal.text(), advice if advice and advice != _CIRCULAR else step.mend)
+        advice = signal.format_hint()
+        return fail(signal.format_message(), advice if advice and advice != _CIRCULAR else step.mend)
     except OSError as fault:
         place = f": {fault.filename}" if fault.filename else ""
         return fail(f"{fault.strerror or fault}{place}", _suggest_chmod(fault) or step.mend)

@@ -45,7 +45,7 @@ def check_settings(load: Callable[[], SettingsFile]) -> Finding:
     try:
         file = load()
     except ConfigInvalid as signal:
-        return fail(signal.text(), _settings_fix(signal.path))
+        return fail(signal.format_message(), _settings_fix(signal.path))
     if file.warnings:
         edit = f"${{EDITOR:-vi}} {shlex.quote(str(file.path))}"
         return warn(f"{file.path}: {'; '.join(file.warnings)}", edit)

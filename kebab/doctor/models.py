@@ -114,6 +114,6 @@ def check_language_model(models: ModelInputs) -> Finding:
         answering = models.server()
     except Signal as signal:
         # The other advice speaks of asking, or of calling doctor.
-        mend = signal.advice() if isinstance(signal, ModelNotPulled | ConfigInvalid) else None
-        return warn(signal.text(), mend or models.start)
+        mend = signal.format_hint() if isinstance(signal, ModelNotPulled | ConfigInvalid) else None
+        return warn(signal.format_message(), mend or models.start)
     return succeed(answering) if answering else skip("answers are taken from the notes, as set")

@@ -61,7 +61,7 @@ class ConfigInvalid(
     path: str
     cause: str
 
-    def case(self) -> str:
+    def choose_case(self) -> str:
         """Return which wording fits; a variable is not mended by a fresh file."""
         return "variable" if self.path.startswith("$") else ""
 
@@ -234,7 +234,7 @@ class NotIndexed(
     expected: int
     found: int | None
 
-    def case(self) -> str:
+    def choose_case(self) -> str:
         """Return which wording fits; an index that is there needs no folder, or a newer kebab."""
         if not self.found:
             return ""
@@ -596,7 +596,7 @@ class Locked(
     path: str
     holder_pid: int | None
 
-    def case(self) -> str:
+    def choose_case(self) -> str:
         """Return which wording fits: not every holder is known by its number."""
         return "unnamed" if self.holder_pid is None else ""
 

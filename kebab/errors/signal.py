@@ -119,11 +119,11 @@ class Meaning(NamedTuple):
     backoff: Backoff | None = None
 
     @property
-    def live(self) -> bool:
+    def is_raised(self) -> bool:
         """Whether the row is raised: it is neither retired nor reserved."""
         return not (self.retired or self.reserved)
 
-    def advised(self) -> "Meaning":
+    def with_default_backoff(self) -> "Meaning":
         """Return the row with the usual suggestion where it is transient and names none.
 
         Raises:
@@ -180,7 +180,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
             raise TypeError(f"error code declared twice: {meaning.code}")
         # Every command declares all rows; writing an initializer for each would take its time.
         dataclass(init=False, eq=False, repr=False)(cls)
-        cls.meaning, cls.message, cls.hint = meaning.advised(), message, hint
+        cls.meaning, cls.message, cls.hint = meaning.with_default_backoff(), message, hint
         cls.wordings = {"": Wording(message, hint), **(cases or {})}
         declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         said = "".join(one.message + (one.hint or "") for one in cls.wordings.values())
@@ -202,18 +202,18 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         """Return the typed details by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
-    def case(self) -> str:
+    def choose_case(self) -> str:
         """Return which of its wordings fits."""
         return ""
 
-    def text(self, wordings: Mapping[str, Wording] | None = None) -> str:
+    def format_message(self, wordings: Mapping[str, Wording] | None = None) -> str:
         """Return the message with its details filled in; other `wordings` are other languages."""
-        return (wordings or self.wordings)[self.case()].message.format(**self.details())
+        return (wordings or self.wordings)[self.choose_case()].message.format(**self.details())
 
-    def advice(self, wordings: Mapping[str, Wording] | None = None) -> str | None:
+    def format_hint(self, wordings: Mapping[str, Wording] | None = None) -> str | None:
         """Return the hint with its details filled in, or None."""
-        hint = (wordings or self.wordings)[self.case()].hint
+        hint = (wordings or self.wordings)[self.choose_case()].hint
         return hint.format(**self.details()) if hint else None
 
     def __str__(self) -> str:
-        return self.text()
+        return self.format_message()

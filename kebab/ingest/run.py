@@ -6,19 +6,27 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from kebab.core.documents import Source
-from kebab.core.ids import digest
+from kebab.core.files import SkipCounts
+from kebab.core.ids import compute_digest
 from kebab.core.ports import Embedder, LibraryWriter
-from kebab.core.progress import Cancel, ProgressKind, Report, silent
+from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
 from kebab.ingest.build import Press, recipes
 from kebab.ingest.commit import Committer, removed
-from kebab.ingest.outcome import NO_EMBEDDING, FileOutcome, IngestOutcome, ItemKind
+from kebab.ingest.job import (
+    NO_EMBEDDING,
+    FileOutcome,
+    IngestOutcome,
+    IngestPorts,
+    IngestRequest,
+    ItemKind,
+    Pulse,
+)
 from kebab.ingest.plan import Comparison, Plan, Work, compare
-from kebab.ingest.ports import IngestPorts, IngestRequest, Pulse
 from kebab.ingest.scan import Survey, Surveys, keep_memory, only_file, survey_all
 from kebab.ingest.scopes import Knowledge, Nothing, choose
 from kebab.ingest.vectors import Around, VectorSide
-from kebab.source.ignore import Skips
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 
@@ -66,7 +74,7 @@ class Told:
 
 def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
     """Return the report."""
-    skips = Skips()
+    skips = SkipCounts()
     for survey in told.surveys.looked:
         skips.merge(survey.found.skips)
     items = _planned(told) if told.request.dry_run else told.items
@@ -80,7 +88,10 @@ def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
         duration_ms=elapsed_ms,
         skipped_by_reason=dict(sorted(skips.by_reason.items())),
         skipped_by_extension=dict(sorted(skips.by_extension.items())),
-        skip_examples=skips.examples,
+        skip_examples={
+            reason: [escape_undecodable(name) for name in names]
+            for reason, names in skips.examples.items()
+        },
         items=told.surveys.refused + items,
         embedding=told.embedding,
         slowest=told.slowest,
@@ -103,7 +114,7 @@ def _intended(work: Work) -> FileOutcome:
 def run(
     request: IngestRequest,
     ports: IngestPorts,
-    report: Report = silent,
+    report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
 ) -> IngestOutcome:
     """Bring the library and its vectors up to date with the files, and return what happened.
@@ -164,9 +175,13 @@ class _Run:
         return tell(told, self._pulse.elapsed_ms)
 
     def _plan(self) -> Told:
-        scopes = choose(self._request, self._knowledge)
+        scopes = choose(self._request, self._knowledge, self._ports.scanner)
         surveys = survey_all(
-            scopes, self._request, self._knowledge, lambda: self._pulse.beat("scan")
+            scopes,
+            self._request,
+            self._knowledge,
+            self._ports.scanner,
+            lambda: self._pulse.beat("scan"),
         )
         total = sum(len(survey.found.entries) for survey in surveys.looked)
         self._pulse.say(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
@@ -223,6 +238,8 @@ class _Run:
     def _press(self) -> Press:
         return Press(
             parsers=self._ports.parsers,
+            guard=self._ports.guard,
+            worker_module=self._ports.worker_module,
             budget=self._ports.budget(),
             chunker=self._request.chunker,
             recipes=self._recipes,
@@ -239,7 +256,7 @@ class _Run:
         except EmbeddingUnavailable as signal:
             self._without_vectors(signal.cause)
         except DependencyMissing as signal:
-            self._without_vectors(signal.text())
+            self._without_vectors(signal.format_message())
 
     def _without_vectors(self, reason: str) -> None:
         message = f"no vectors in this run, words only: {reason}"
@@ -268,4 +285,4 @@ def _raise_its_error(told: Told) -> None:
 
 
 def _since_name(source: Source) -> str:
-    return f"scanned:{digest(source.name)}"
+    return f"scanned:{compute_digest(source.name)}"

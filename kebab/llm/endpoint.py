@@ -33,20 +33,20 @@ class Endpoint:
     port: int
     prefix: str = ""
     user_info: str = ""
-    doubt: str | None = None
+    problem: str | None = None
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """The address without secrets, for messages."""
         return f"{self.scheme}://{self._bracketed}:{self.port}{self.prefix}"
 
     @property
-    def loopback(self) -> bool:
+    def is_loopback(self) -> bool:
         """Whether the address is this machine, which a proxy cannot reach."""
         address = _parse_address(self.host)
         return address.is_loopback if address else self.host.casefold() == "localhost"
 
-    def url(self, path: str) -> str:
+    def build_url(self, path: str) -> str:
         """Return the full URL of an absolute API path, secrets included."""
         login = f"{self.user_info}@" if self.user_info else ""
         return f"{self.scheme}://{login}{self._bracketed}:{self.port}{self.prefix}{path}"
@@ -76,7 +76,7 @@ def parse_endpoint(text: str) -> Endpoint:
         port=default_port if port is None else port,
         prefix=f"/{path.strip('/')}" if path.strip("/") else "",
         user_info=user_info,
-        doubt=f"port not understood: {port_text}" if wrong_port else None,
+        problem=f"port not understood: {port_text}" if wrong_port else None,
     )
 
 

@@ -37,7 +37,7 @@ def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) 
     """Return the signal for a model that Ollama does not have."""
     call = request.call
     return ModelNotPulled(
-        model=request.model, endpoint=call.endpoint.shown, operation=call.operation
+        model=request.model, endpoint=call.endpoint.display_url, operation=call.operation
     )
 
 
@@ -48,7 +48,7 @@ def _build_unknown_model(request: ModelRequest, _error: ServerError, _status: in
 
 def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
     """Return the signal for a server that accepts no more work now."""
-    return ModelBusy(endpoint=request.call.endpoint.shown, operation=request.call.operation)
+    return ModelBusy(endpoint=request.call.endpoint.display_url, operation=request.call.operation)
 
 
 def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int) -> Signal:

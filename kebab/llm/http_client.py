@@ -39,7 +39,7 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
 
     # httpx logs whole addresses, including the password of a login.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    loopback = call.endpoint.loopback
+    loopback = call.endpoint.is_loopback
     try:
         return httpx.Client(
             timeout=httpx.Timeout(silence_s or None, connect=connect_s or None),

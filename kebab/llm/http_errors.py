@@ -32,11 +32,11 @@ class Call:
 
     def build_unreachable(self, cause: str) -> ModelUnreachable:
         """Return the signal for a server that cannot be reached."""
-        return ModelUnreachable(endpoint=self.endpoint.shown, operation=self.operation, cause=cause)
+        return ModelUnreachable(endpoint=self.endpoint.display_url, operation=self.operation, cause=cause)
 
     def build_protocol_error(self, cause: str) -> ModelProtocol:
         """Return the signal for an unexpected response."""
-        return ModelProtocol(endpoint=self.endpoint.shown, operation=self.operation, cause=cause)
+        return ModelProtocol(endpoint=self.endpoint.display_url, operation=self.operation, cause=cause)
 
     def build_timeout(
         self, operation: str = "", *, since: float | None = None, limit_s: float | None = None

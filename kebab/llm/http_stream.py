@@ -228,7 +228,7 @@ class HttpStream:
                 response = stack.enter_context(
                     client.stream(
                         "GET" if self._content is None else "POST",
-                        self._call.endpoint.url(self._path),
+                        self._call.endpoint.build_url(self._path),
                         content=self._content,
                         headers=self._headers,
                         extensions={"trace": self._connection.trace},

@@ -49,7 +49,7 @@ def probe_ollama(
     listed = _get_ollama_field(call, "/api/tags", "models", list | None, connect_s)
     server = OllamaServer(version=version, models=_list_texts(listed or [], "name"))
     if model and add_default_tag(model) not in server.models:
-        raise ModelNotPulled(model=model, endpoint=endpoint.shown, operation=operation)
+        raise ModelNotPulled(model=model, endpoint=endpoint.display_url, operation=operation)
     return server
 
 

@@ -59,7 +59,7 @@ class ModelRequest:
         """Return the signal for a server that refuses the request."""
         call = self.call
         return ModelRejected(
-            model=self.model, endpoint=call.endpoint.shown, operation=call.operation, cause=cause
+            model=self.model, endpoint=call.endpoint.display_url, operation=call.operation, cause=cause
         )
 
 

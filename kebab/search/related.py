@@ -193,7 +193,7 @@ class RelatedFinder:
             self.degraded = self._lacking(known=meaning.known)
             return meaning.nearness(filters, others)
         except _LOST as signal:
-            self.degraded = (build_degraded(signal.text(), signal.advice()),)
+            self.degraded = (build_degraded(signal.format_message(), signal.format_hint()),)
             return {}
 
     def _lacking(self, *, known: bool) -> tuple[DegradedChannel, ...]:

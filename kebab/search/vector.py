@@ -134,7 +134,7 @@ class VectorRetriever:
         except _LOST as signal:
             if mode is Mode.VECTOR:
                 raise
-            return build_degraded(signal.text(), signal.advice())
+            return build_degraded(signal.format_message(), signal.format_hint())
 
     def _ask(
         self, question: ParsedQuery, candidates: Collection[Key], limit: int

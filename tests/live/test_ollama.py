@@ -33,9 +33,9 @@ class EnoughError(Exception):
 def installed():
     """What each model of the server can do, by its name."""
     endpoint = parse_endpoint(ENDPOINT)
-    with httpx.Client(trust_env=not endpoint.loopback, timeout=30) as client:
+    with httpx.Client(trust_env=not endpoint.is_loopback, timeout=30) as client:
         return {
-            name: client.post(endpoint.url("/api/show"), json={"model": name}).json()
+            name: client.post(endpoint.build_url("/api/show"), json={"model": name}).json()
             for name in probe_ollama(endpoint, read_s=30.0).models
         }
 

@@ -111,7 +111,7 @@ def test_packages_raise_what_their_layer_may():
 def test_exactly_the_live_rows_are_raised():
     raised = {name for module in SOURCES for name in made(module)}
 
-    assert raised == {name for name, meaning in ROWS.items() if meaning.live}
+    assert raised == {name for name, meaning in ROWS.items() if meaning.is_raised}
 
 
 def test_the_packages_that_the_rules_name_exist():

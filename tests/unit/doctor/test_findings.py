@@ -74,7 +74,7 @@ def test_a_signal_fails_its_check_and_no_other():
 def test_a_hint_that_leads_back_to_doctor_gives_way_to_the_fix_of_the_step(signal):
     (check,) = run(step("a", raising(signal))).checks
 
-    assert (check.summary, check.fix) == (signal.text(), "mend it")
+    assert (check.summary, check.fix) == (signal.format_message(), "mend it")
 
 
 def test_a_refusal_of_the_system_fails_its_check():

@@ -116,7 +116,7 @@ def test_a_language_model_that_cannot_answer_is_only_a_worry(signal, fix):
 
     finding = models.check_language_model(replace(SOUND, server=server))
 
-    assert (finding.status, finding.summary, finding.fix) == ("warn", signal.text(), fix)
+    assert (finding.status, finding.summary, finding.fix) == ("warn", signal.format_message(), fix)
 
 
 def test_where_no_server_has_to_answer_there_is_nothing_to_look_at():

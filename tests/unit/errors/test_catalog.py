@@ -83,13 +83,13 @@ def test_domain_codes_name_one_row_each():
 def test_an_index_that_cannot_be_used_says_why_and_what_to_do(found, reason, hint):
     signal = NotIndexed(data_dir="/kb", expected=4, found=found)
 
-    assert signal.text() == f"no usable index in /kb{reason}"
-    assert signal.advice() == hint
+    assert signal.format_message() == f"no usable index in /kb{reason}"
+    assert signal.format_hint() == hint
 
 
 @pytest.mark.parametrize(("holder", "named"), [(17, True), (None, False)])
 def test_a_writer_is_named_when_it_is_known(holder, named):
     signal = Locked(path="/data", holder_pid=holder)
 
-    assert ("pid" in signal.text()) is named
-    assert signal.advice() == "try again when it has finished"
+    assert ("pid" in signal.format_message()) is named
+    assert signal.format_hint() == "try again when it has finished"

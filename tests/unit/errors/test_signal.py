@@ -27,7 +27,7 @@ def test_templates_are_filled_with_the_details():
 
 
 def test_a_hint_may_name_details_and_may_be_absent():
-    assert StaleCursor(issued_revision=1, current_revision=2).advice() is not None
+    assert StaleCursor(issued_revision=1, current_revision=2).format_hint() is not None
     assert build_catalog()["cancelled"].hint is None
 
 
@@ -56,8 +56,8 @@ def test_a_detail_with_a_default_may_be_left_out():
 
 
 def test_a_transient_row_suggests_how_long_to_wait():
-    assert _meaning("x", retry=Retry.TRANSIENT).advised().backoff == Backoff()
-    assert _meaning("x").advised().backoff is None
+    assert _meaning("x", retry=Retry.TRANSIENT).with_default_backoff().backoff == Backoff()
+    assert _meaning("x").with_default_backoff().backoff is None
 
 
 def test_a_row_where_trying_again_makes_no_sense_cannot_suggest_it():

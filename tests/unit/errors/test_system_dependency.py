@@ -13,7 +13,7 @@ def test_a_library_that_is_not_there_is_to_be_installed(monkeypatch):
         import apsw  # noqa: F401
 
     assert caught.value.details() == {"feature": "the index", "install": "pip install apsw"}
-    assert caught.value.advice() == "pip install apsw"
+    assert caught.value.format_hint() == "pip install apsw"
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 

@@ -41,8 +41,8 @@ from kebab.llm.endpoint import parse_endpoint
 def test_settings_are_parsed_by_the_rules_of_ollama(setting, shown):
     endpoint = parse_endpoint(setting)
 
-    assert endpoint.shown == shown
-    assert endpoint.doubt is None
+    assert endpoint.display_url == shown
+    assert endpoint.problem is None
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_settings_are_parsed_by_the_rules_of_ollama(setting, shown):
 def test_an_invalid_port_becomes_the_default_and_is_reported(setting, shown):
     endpoint = parse_endpoint(setting)
 
-    assert endpoint.shown == shown
-    assert "port not understood" in (endpoint.doubt or "")
+    assert endpoint.display_url == shown
+    assert "port not understood" in (endpoint.problem or "")
 
 
 def test_user_info_is_sent_and_never_shown():
     endpoint = parse_endpoint("https://me:secret@example.com/ollama")
 
-    assert endpoint.url("/api/tags") == "https://me:secret@example.com:443/ollama/api/tags"
-    assert endpoint.shown == "https://example.com:443/ollama"
+    assert endpoint.build_url("/api/tags") == "https://me:secret@example.com:443/ollama/api/tags"
+    assert endpoint.display_url == "https://example.com:443/ollama"
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_user_info_is_sent_and_never_shown():
     ],
 )
 def test_loopback_addresses_are_recognised(setting, loopback):
-    assert parse_endpoint(setting).loopback is loopback
+    assert parse_endpoint(setting).is_loopback is loopback

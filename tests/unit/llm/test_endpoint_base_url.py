@@ -25,14 +25,14 @@ from kebab.llm.endpoint import parse_base_url
     ],
 )
 def test_a_base_url_is_parsed_with_its_path(text, shown):
-    assert parse_base_url(text).shown == shown
+    assert parse_base_url(text).display_url == shown
 
 
 def test_a_path_is_appended_to_the_prefix():
     endpoint = parse_base_url("http://gpu-box:8080/llm/v1/")
 
-    assert endpoint.url("/models") == "http://gpu-box:8080/llm/v1/models"
+    assert endpoint.build_url("/models") == "http://gpu-box:8080/llm/v1/models"
 
 
 def test_an_invalid_port_of_a_base_url_is_reported():
-    assert parse_base_url("gpu-box:many").doubt == "port not understood: many"
+    assert parse_base_url("gpu-box:many").problem == "port not understood: many"

@@ -196,7 +196,7 @@ def test_no_signal_contains_the_key(status, echo, shape):
 
     refusal = signal(status, bodies[shape], content_type)
 
-    told = f"{refusal.text()} {refusal.details()} {refusal!r} {refusal.args}"
+    told = f"{refusal.format_message()} {refusal.details()} {refusal!r} {refusal.args}"
     assert not any(part in told for part in (SECRET, SECRET[:8], SECRET[8:16], "Rk5d", "k5d"))
     assert "password" not in told
 

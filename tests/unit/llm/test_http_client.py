@@ -61,7 +61,7 @@ def test_a_login_in_the_address_is_not_logged(caplog):
 
     with open_client(call, connect_s=1, silence_s=1) as client:
         client._transport = httpx.MockTransport(lambda _: httpx.Response(200))
-        client.get(call.endpoint.url("/"))
+        client.get(call.endpoint.build_url("/"))
 
     assert "secret" not in caplog.text
 

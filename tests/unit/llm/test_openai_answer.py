@@ -125,7 +125,7 @@ def test_silence_after_the_finish_is_ignored(server):
 def test_a_stream_without_an_end_is_a_protocol_error(server):
     signal, heard = failure(server, Say("Hello", end="silent"), ModelProtocol)
 
-    assert "without an end mark" in signal.text()
+    assert "without an end mark" in signal.format_message()
     assert heard == ["Hello"]
 
 
@@ -263,7 +263,7 @@ def test_an_error_without_a_text_is_an_error(server, error):
 
     signal, _ = failure(server, step, ModelUnreachable)
 
-    assert "the server gave no reason" in signal.text()
+    assert "the server gave no reason" in signal.format_message()
 
 
 def test_a_flat_error_object_is_an_error(server):

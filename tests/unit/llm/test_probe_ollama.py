@@ -100,7 +100,7 @@ def test_a_refused_connection_is_unreachable():
         with pytest.raises(ModelUnreachable, match="connection refused") as raised:
             probe_ollama(endpoint)
 
-    assert raised.value.endpoint == endpoint.shown
+    assert raised.value.endpoint == endpoint.display_url
 
 
 def test_an_incomplete_response_is_unreachable(ollama):

@@ -72,9 +72,9 @@ def test_english_stands_with_the_rows():
 def test_a_signal_is_told_in_every_language_and_case():
     older = NotIndexed(data_dir="/kb", expected=4, found=3)
 
-    assert older.text(find_wordings(NotIndexed, "ko")).endswith("3, 이 빌드가 읽는 스키마는 4")
-    assert older.advice(find_wordings(NotIndexed, "ko")) == "kebab ingest"
-    assert NotIndexed(data_dir="/kb", expected=4, found=5).advice(
+    assert older.format_message(find_wordings(NotIndexed, "ko")).endswith("3, 이 빌드가 읽는 스키마는 4")
+    assert older.format_hint(find_wordings(NotIndexed, "ko")) == "kebab ingest"
+    assert NotIndexed(data_dir="/kb", expected=4, found=5).format_hint(
         find_wordings(NotIndexed, "zh")
     ) == ("pip install --upgrade kebab")
 
