@@ -4,15 +4,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kebab.chunk.budget import Budget
-from kebab.chunk.ids import rows
+from kebab.chunk.budget import Budget, rows
 from kebab.chunk.split import split
 from kebab.core.documents import DocumentRow, FileStamp, Source
-from kebab.core.ids import DocId, content_hash, digest
-from kebab.core.ports import Parser
+from kebab.core.files import FileEntry
+from kebab.core.ids import DocId, compute_digest, hash_content
+from kebab.core.ports import Parser, ParserGuard
 from kebab.errors.catalog import UnsupportedMedia
-from kebab.parse.deadline import deadline, surprised
-from kebab.source.walk import FileEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +26,13 @@ class Press:
     """What turns content into rows, the same for all documents of a run."""
 
     parsers: Mapping[str, Parser]
+    guard: ParserGuard
     budget: Budget
     chunker: str
     recipes: Mapping[str, str]
     deadline_s: float
+    worker_module: str | None = None
+    """The program that builds the same documents in another process."""
 
     def row(self, source: Source, entry: FileEntry, doc: DocId, content: Content) -> DocumentRow:
         """Return a document ready to be stored.
@@ -44,7 +45,7 @@ class Press:
         parser = self.parsers.get(entry.media)
         if parser is None:
             raise UnsupportedMedia(path=entry.path, media=entry.media)
-        with deadline(self.deadline_s, "parse"), surprised(entry.path, parser.version):
+        with self.guard(entry.path, parser.version, self.deadline_s):
             parsed = parser.parse(content.data, entry.path)
             chunks = rows(doc, parsed.title, split(parsed, self.budget), self.chunker)
         return DocumentRow(
@@ -56,7 +57,7 @@ class Press:
             lang=parsed.lang,
             tags=parsed.metadata.tags,
             stamp=content.stamp,
-            content_hash=content_hash(content.data),
+            content_hash=hash_content(content.data),
             recipe=self.recipes[entry.media],
             parser_version=parser.version,
             chunker_version=self.chunker,
@@ -67,7 +68,10 @@ class Press:
 
 def recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
     """Return by media type the digest of everything that decides what is stored of a file."""
-    return {media: digest("recipe", parser.version, chunker) for media, parser in parsers.items()}
+    return {
+        media: compute_digest("recipe", parser.version, chunker)
+        for media, parser in parsers.items()
+    }
 
 
 def read(absolute: str) -> Content:

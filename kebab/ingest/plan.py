@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kebab.core.documents import FileStamp, Known, Source
-from kebab.core.ids import content_hash
-from kebab.ingest.outcome import ItemKind
+from kebab.core.documents import FileStamp, KnownDocument, Source
+from kebab.core.files import FileEntry
+from kebab.core.ids import hash_content
+from kebab.ingest.job import ItemKind
 from kebab.ingest.scan import Survey
-from kebab.source.walk import FileEntry
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Work:
     kind: ItemKind
     source: Source
     entry: FileEntry
-    known: Known | None = None
+    known: KnownDocument | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Gone:
     """A document whose file is no longer where it was."""
 
     source: Source
-    known: Known
+    known: KnownDocument
 
 
 def match(work: list[Work], gone: list[Gone], tick: Callable[[], bool]) -> None:
@@ -79,7 +79,7 @@ def _any(file: Work, gone: Gone) -> bool:
 def file_hash(absolute: str) -> str | None:
     """Return the hash of a file's bytes, None when it cannot be read."""
     try:
-        return content_hash(Path(absolute).read_bytes())
+        return hash_content(Path(absolute).read_bytes())
     except OSError:
         return None
 
@@ -93,7 +93,7 @@ class Plan:
     """What a run will do."""
 
     work: list[Work] = field(default_factory=list)
-    touched: list[tuple[Known, FileStamp]] = field(default_factory=list)
+    touched: list[tuple[KnownDocument, FileStamp]] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
     unchanged: int = 0
     files: int = 0
@@ -145,7 +145,7 @@ def _compare_one(survey: Survey, how: Comparison, plan: Plan, seen: set[tuple[st
     plan.gone += _gone(survey, missing)
 
 
-def _same_stamp(known: Known, entry: FileEntry, how: Comparison, source: Source) -> bool:
+def _same_stamp(known: KnownDocument, entry: FileEntry, how: Comparison, source: Source) -> bool:
     """Return whether a file is as it was, by its stamp alone."""
     return (
         known.mtime_ns == entry.mtime_ns
@@ -157,7 +157,9 @@ def _same_stamp(known: Known, entry: FileEntry, how: Comparison, source: Source)
     )
 
 
-def _settle(plan: Plan, known: Known, entry: FileEntry, how: Comparison, source: Source) -> None:
+def _settle(
+    plan: Plan, known: KnownDocument, entry: FileEntry, how: Comparison, source: Source
+) -> None:
     """Hash a file whose stamp leaves a doubt."""
     same_recipe = known.recipe == how.recipes.get(entry.media) and not how.force
     if same_recipe and known.size == entry.size and file_hash(entry.absolute) == known.content_hash:
@@ -170,7 +172,7 @@ def _settle(plan: Plan, known: Known, entry: FileEntry, how: Comparison, source:
         plan.work.append(work)
 
 
-def _gone(survey: Survey, missing: dict[str, Known]) -> list[Gone]:
+def _gone(survey: Survey, missing: dict[str, KnownDocument]) -> list[Gone]:
     unreadable = tuple(survey.found.unreadable)
     folders = tuple(path for path in unreadable if path.endswith("/"))
     return [

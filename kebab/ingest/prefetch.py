@@ -1,17 +1,12 @@
-"""Files read, parsed and cut in a helper process, a little ahead of those that are being stored.
-
-Parsing and storing each take about half of a run by words, and SQLite has one writer: with the
-helper a second core does the first half. Rows come back in the order of the work, so a run ends
-with the same library with and without it. What the helper cannot do is done here, where faults are
-told.
-"""
+"""Builds documents in a helper process ahead of the one that stores them."""
 
 import os
 import pickle
 import subprocess
 import sys
+import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import repeat
 from multiprocessing.connection import Connection
@@ -19,13 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kebab
-from kebab.chunk.token_count import estimate
+from kebab.chunk.budget import Budget, estimate
 from kebab.core.documents import DocumentRow, Source
+from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
-from kebab.ingest.build import Press
+from kebab.core.ports import Parser, ParserGuard
+from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
+from kebab.ingest.build import Press, read
 from kebab.ingest.plan import Work
-from kebab.parse.registry import PARSERS
-from kebab.source.walk import FileEntry
 
 _WORTH_IT = 2_000_000
 """From how many bytes a helper pays; it starts in about the time that a tenth of them takes."""
@@ -74,10 +70,7 @@ def ahead(
 
     `name` returns the id of the document that a file becomes.
     """
-    if not _pays(work, press):
-        yield repeat(None)
-        return
-    helper = _started(press)
+    helper = _started(press) if _pays(work, press) else None
     if helper is None:
         yield repeat(None)
         return
@@ -95,7 +88,7 @@ def _started(press: Press) -> "Helper | None":
 
 def _pays(work: Sequence[Work], press: Press) -> bool:
     """Return whether a helper is worth its start, and can do the same as we."""
-    same = press.parsers is PARSERS and press.budget.count is estimate
+    same = press.worker_module is not None and press.budget.count is estimate
     return same and bool(sys.executable) and _cores() > 1 and _size(work) >= _WORTH_IT
 
 
@@ -146,7 +139,7 @@ class Helper:
         """
         with ExitStack() as undo:
             (its_from, to), (from_, its_to) = _pipe(undo), _pipe(undo)
-            self._process = _process(its_from, its_to)
+            self._process = _process(press.worker_module or "", its_from, its_to)
             undo.pop_all()
         os.close(its_from)
         os.close(its_to)
@@ -206,9 +199,9 @@ def _pipe(undo: ExitStack) -> tuple[int, int]:
     return ends
 
 
-def _process(reads: int, writes: int) -> subprocess.Popen[bytes]:
+def _process(worker_module: str, reads: int, writes: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-P", "-m", "kebab.ingest.prefetch_worker", str(reads), str(writes)],
+        [sys.executable, "-P", "-m", worker_module, str(reads), str(writes)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -243,3 +236,37 @@ def _environment() -> dict[str, str]:
     root = str(Path(kebab.__file__).parents[1])
     paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def serve(tasks: int, rows: int, parsers: Mapping[str, Parser], guard: ParserGuard) -> None:
+    """Answer each batch of tasks from one pipe with its rows in the other, until both close."""
+    asked = Connection(tasks, writable=False)
+    answers = Connection(rows, readable=False)
+    try:
+        press = pressed(asked.recv(), parsers, guard)
+        while True:
+            answers.send([ready(press, task) for task in asked.recv()])
+    except (EOFError, OSError):
+        return
+
+
+def pressed(terms: Terms, parsers: Mapping[str, Parser], guard: ParserGuard) -> Press:
+    """Return a builder that makes the same rows as that of the run."""
+    return Press(
+        parsers=parsers,
+        guard=guard,
+        budget=Budget(terms.limit),
+        chunker=terms.chunker,
+        recipes=terms.recipes,
+        deadline_s=terms.deadline_s,
+    )
+
+
+def ready(press: Press, task: Task) -> Ready | None:
+    """Return a row, or None for a file whose fault has to be told."""
+    began = time.monotonic()
+    try:
+        row = press.row(task.source, task.entry, task.doc, read(task.entry.absolute))
+    except (OSError, ParseFailed, TimedOut, UnsupportedMedia):
+        return None
+    return Ready(row, (time.monotonic() - began) * 1000)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from kebab.core.documents import KnownDocument, Source
 from kebab.core.ports import FileScanner
-from kebab.errors.system import build_read_error
+from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestRequest
 from kebab.text.normalize import escape_undecodable
 
@@ -113,9 +113,9 @@ class _ScopeChooser:
             resolved = _resolve(path)
             if self._request.force and any(resolved == one.root for one in self._sources):
                 return self.choose_folder(resolved)
-            raise refusal(failure, "read", escape_undecodable(path)) from failure
+            raise build_io_error(failure, "read", escape_undecodable(path)) from failure
         except ValueError as failure:
-            raise unfit(repr(path), str(failure)) from failure
+            raise build_read_error(repr(path), str(failure)) from failure
         if modes.S_ISDIR(mode):
             return self.choose_folder(_resolve(path))
         # The name stays as the user wrote it: a link is a document under its own name.

@@ -100,3 +100,10 @@ def surprised(path: str, parser: str) -> Iterator[None]:
     except SURPRISES as fault:
         cause = f"{type(fault).__name__}: {fault}"
         raise ParseFailed(path=path, parser=parser, cause=cause) from fault
+
+
+@contextmanager
+def guard_parser(path: str, parser: str, seconds: float) -> Iterator[None]:
+    """Run a parser under a deadline, and turn its unexpected exceptions into `ParseFailed`."""
+    with deadline(seconds, "parse"), surprised(path, parser):
+        yield

@@ -1,10 +1,37 @@
-"""Which parser takes which media type: the one list of active parsers."""
+"""Declares the parser of each media type, and the one of plain text."""
 
 from collections.abc import Mapping
 
+from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.ports import Parser
+from kebab.parse.blocks import place, title_of
+from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.plain_text import TextParser
+from kebab.text.language import detect_document_language
+
+
+class TextParser:
+    """Reads anything that is text and has no markup that it knows."""
+
+    version = "text-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its title is the file's stem.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+        """
+        decoded = decode(data, path, self.version)
+        blocks = place(decoded.text, 0, ())
+        return ParsedDocument(
+            text=decoded.text,
+            title=title_of(Metadata(), blocks, path),
+            blocks=blocks,
+            lang=detect_document_language(decoded.text, blocks),
+            encoding=decoded.encoding,
+            warnings=decoded.warnings,
+        )
+
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),

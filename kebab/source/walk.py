@@ -3,26 +3,39 @@
 import errno
 import os
 import stat as modes
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from kebab.core.files import ScanResult, ScanRules, get_suffix
 from kebab.source.ignore import (
-    IgnoreRules,
     Layer,
-    Skips,
-    base_layer,
-    enter,
-    layer_above,
-    refusal,
-    refusal_from_root,
+    build_base_layer,
+    build_layers_above,
+    enter_folder,
+    find_skip_reason,
+    find_skip_reason_from_root,
 )
-from kebab.source.media import media_of, suffix_of
+
+MARKDOWN = "text/markdown"
+PLAIN = "text/plain"
+
+SUFFIXES = {
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx"), MARKDOWN),
+    **dict.fromkeys(
+        (".txt", ".text", ".log", ".rst", ".org", ".adoc", ".asciidoc", ".textile"), PLAIN
+    ),
+}
+"""Media type by lower-case suffix."""
 
 
-class Link(NamedTuple):
+def detect_media_type(name: str) -> str | None:
+    """Return the media type of a file by its name, or None when no parser takes such files."""
+    return SUFFIXES.get(get_suffix(name))
+
+
+class SymbolicLink(NamedTuple):
     """A symbolic link below the root."""
 
     path: str
@@ -38,7 +51,9 @@ class Target(NamedTuple):
     folder: bool
 
 
-def resolve(link: Link, root: str, rules: IgnoreRules, followed: set[str]) -> Target | str:
+def resolve_link(
+    link: SymbolicLink, root: str, rules: ScanRules, followed: set[str]
+) -> Target | str:
     """Return what a link adds to the scan, or the reason for which it is left out."""
     try:
         real = os.path.realpath(link.absolute, strict=True)
@@ -52,15 +67,15 @@ def resolve(link: Link, root: str, rules: IgnoreRules, followed: set[str]) -> Ta
         return "special_file"
     if folder and (real in followed or _with_slash(link.absolute).startswith(_with_slash(real))):
         return "symlink_loop"
-    if _found_anyway(real[len(_with_slash(root)) :], root, rules, folder=folder):
+    if _is_found_by_scan(real[len(_with_slash(root)) :], root, rules, folder=folder):
         return "duplicate"
     return Target(real, stat, folder)
 
 
-def _found_anyway(path: str, root: str, rules: IgnoreRules, *, folder: bool) -> bool:
-    if not folder and media_of(path.rpartition("/")[2]) is None:
+def _is_found_by_scan(path: str, root: str, rules: ScanRules, *, folder: bool) -> bool:
+    if not folder and detect_media_type(path.rpartition("/")[2]) is None:
         return False
-    return refusal_from_root(root, rules, path, folder=folder) is None
+    return find_skip_reason_from_root(root, rules, path, folder=folder) is None
 
 
 def _with_slash(folder: str) -> str:
@@ -70,204 +85,190 @@ def _with_slash(folder: str) -> str:
 _by_name = attrgetter("name")
 
 
-class FileEntry(NamedTuple):
-    """A file that can be a document; `path` is relative to the root, with slashes."""
-
-    path: str
-    absolute: str
-    size: int
-    mtime_ns: int
-    inode: int
-    media: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanRules:
-    """What the settings say about scanning; `max_file_bytes` 0 means no limit."""
-
-    ignore: IgnoreRules = field(default_factory=IgnoreRules)
-    max_file_bytes: int = 0
-
-
-@dataclass(slots=True)
-class Scan:
-    """What a scan found.
-
-    `unreadable` holds the paths that could not be looked at, folders with a slash at their end:
-    of what lies there nothing is known, so nothing there may count as deleted. `seen` counts the
-    entries that are not hidden, whether they can be documents or not; `largest` is the size of the
-    largest file above the limit.
-    """
-
-    entries: list[FileEntry] = field(default_factory=list)
-    skips: Skips = field(default_factory=Skips)
-    unreadable: list[str] = field(default_factory=list)
-    seen: int = 0
-    largest: int = 0
-
-    def take(
-        self, path: str, absolute: str, stat: os.stat_result, media: str, *, limit: int
-    ) -> None:
-        """Add a document, unless it is above the limit; 0 means none."""
-        if limit and stat.st_size > limit:
-            self.skips.add("over_limit", path)
-            self.largest = max(self.largest, stat.st_size)
-            return
-        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media)
-        self.entries.append(entry)
-
-    def pass_over(self, path: str) -> None:
-        """Count a file that no parser takes."""
-        self.skips.add("unsupported", path)
-        self.skips.by_extension[suffix_of(path.rpartition("/")[2])] += 1
-
-    def refuse(self, path: str) -> None:
-        """Remember what cannot be looked at."""
-        self.skips.add("unreadable", path)
-        self.unreadable.append(path)
-
-
 class _Folder(NamedTuple):
     path: str
     absolute: str
     layer: Layer | None
 
 
-def scan(
-    root: str,
-    rules: ScanRules,
-    *,
-    below: str = "",
-    claimed: Mapping[str, str] | None = None,
-    tick: Callable[[], None] = lambda: None,
-) -> Scan:
-    """Return the files of the folder `below` in `root`, sorted by path.
-
-    `claimed` gives, by absolute path, the reason for which a folder or file is left to others.
-    `tick` is called once for each folder. Symbolic links are followed inside the root when what
-    they lead to would not be found otherwise.
-
-    Raises:
-        OSError: The folder itself cannot be listed.
-    """
-    walk = _Walk(root, rules, claimed or {})
-    walk.start(below)
-    while walk.step():
-        tick()
-    walk.found.entries.sort()
-    return walk.found
-
-
 class _Walk:
     """One scan at work."""
 
     def __init__(self, root: str, rules: ScanRules, claimed: Mapping[str, str]) -> None:
-        self.found = Scan()
+        self.found = ScanResult()
         self._root = root
-        self._rules = rules.ignore
+        self._rules = rules
         self._limit = rules.max_file_bytes
         self._claimed = claimed
         self._folders: list[_Folder] = []
-        self._links: list[Link] = []
+        self._links: list[SymbolicLink] = []
         self._followed: set[str] = set()
 
     def start(self, below: str) -> None:
         """Read the folder that the scan begins with, under the rules of those above it."""
         if below:
-            layer = layer_above(self._root, self._rules, below)
-            self._read(_Folder(f"{below}/", str(Path(self._root, below)), layer))
+            layer = build_layers_above(self._root, self._rules, below)
+            self._read_folder(_Folder(f"{below}/", str(Path(self._root, below)), layer))
         else:
-            self._read(_Folder("", self._root, base_layer(self._rules)))
+            self._read_folder(_Folder("", self._root, build_base_layer(self._rules)))
 
     def step(self) -> bool:
         """Look into one more folder or link; return False when there is none."""
         if self._folders:
             folder = self._folders.pop()
             try:
-                self._read(folder)
+                self._read_folder(folder)
             except OSError as failure:
-                self._failed(failure, folder.path)
+                self._handle_failure(failure, folder.path)
             return True
         if self._links:
             links, self._links = sorted(self._links, key=attrgetter("path")), []
             for link in links:
-                self._link(link)
+                self._visit_link(link)
             return True
         return False
 
-    def _read(self, folder: _Folder) -> None:
+    def _read_folder(self, folder: _Folder) -> None:
         with os.scandir(folder.absolute) as listing:
             children = sorted(listing, key=_by_name)
         names = {child.name for child in children}
-        layer = enter(folder.layer, folder.path, folder.absolute, names)
+        layer = enter_folder(folder.layer, folder.path, folder.absolute, names)
         for child in children:
-            self._look(child, folder.path + child.name, layer)
+            self._visit(child, folder.path + child.name, layer)
 
-    def _look(self, child: os.DirEntry[str], path: str, layer: Layer | None) -> None:
+    def _visit(self, child: os.DirEntry[str], path: str, layer: Layer | None) -> None:
         self.found.seen += child.name[0] != "."
-        if not child.name.isascii() and not _decodable(child.name):
+        if not child.name.isascii() and not _is_utf8(child.name):
             self.found.skips.add("undecodable_name", path)
         elif child.is_symlink():
-            self._links.append(Link(path, child.path, layer))
+            self._links.append(SymbolicLink(path, child.path, layer))
         elif child.is_dir(follow_symlinks=False):
-            if not self._left_out(path, child.path, layer, folder=True):
+            if not self._is_skipped(path, child.path, layer, folder=True):
                 self._folders.append(_Folder(f"{path}/", child.path, layer))
-        elif not self._left_out(path, child.path, layer, folder=False):
-            self._file(child, path)
+        elif not self._is_skipped(path, child.path, layer, folder=False):
+            self._visit_file(child, path)
 
-    def _left_out(self, path: str, absolute: str, layer: Layer | None, *, folder: bool) -> bool:
-        reason = refusal(layer, self._rules, path, folder=folder)
+    def _is_skipped(self, path: str, absolute: str, layer: Layer | None, *, folder: bool) -> bool:
+        reason = find_skip_reason(layer, self._rules, path, folder=folder)
         if reason is None and self._claimed:
             reason = self._claimed.get(absolute)
         if reason is not None:
             self.found.skips.add(reason, path)
         return reason is not None
 
-    def _file(self, child: os.DirEntry[str], path: str) -> None:
-        media = media_of(child.name)
+    def _visit_file(self, child: os.DirEntry[str], path: str) -> None:
+        media = detect_media_type(child.name)
         if not child.is_file(follow_symlinks=False):
             self.found.skips.add("special_file", path)
         elif media is None:
-            self.found.pass_over(path)
+            self.found.skip_unsupported(path)
         else:
             try:
                 stat = child.stat(follow_symlinks=False)
             except OSError as failure:
-                self._failed(failure, path)
+                self._handle_failure(failure, path)
             else:
-                self.found.take(path, child.path, stat, media, limit=self._limit)
+                self.found.add_file(path, child.path, stat, media, limit=self._limit)
 
-    def _failed(self, failure: OSError, path: str) -> None:
+    def _handle_failure(self, failure: OSError, path: str) -> None:
         """Remember what cannot be looked at; what is no longer there needs no word."""
         if failure.errno not in {errno.ENOENT, errno.ENOTDIR}:
-            self.found.refuse(path)
+            self.found.skip_unreadable(path)
 
-    def _link(self, link: Link) -> None:
-        target = resolve(link, self._root, self._rules, self._followed)
+    def _visit_link(self, link: SymbolicLink) -> None:
+        target = resolve_link(link, self._root, self._rules, self._followed)
         if not isinstance(target, Target):
             self.found.skips.add(target, link.path)
-        elif self._left_out(link.path, link.absolute, link.layer, folder=target.folder):
+        elif self._is_skipped(link.path, link.absolute, link.layer, folder=target.folder):
             return
         elif target.folder:
             self._followed.add(target.real)
             self._folders.append(_Folder(f"{link.path}/", link.absolute, link.layer))
         else:
-            self._linked_file(link, target)
+            self._add_linked_file(link, target)
 
-    def _linked_file(self, link: Link, target: Target) -> None:
-        media = media_of(link.path.rpartition("/")[2])
+    def _add_linked_file(self, link: SymbolicLink, target: Target) -> None:
+        media = detect_media_type(link.path.rpartition("/")[2])
         if media is None:
-            self.found.pass_over(link.path)
+            self.found.skip_unsupported(link.path)
         elif target.real in self._followed:
             self.found.skips.add("duplicate", link.path)
         else:
             self._followed.add(target.real)
-            self.found.take(link.path, link.absolute, target.stat, media, limit=self._limit)
+            self.found.add_file(link.path, link.absolute, target.stat, media, limit=self._limit)
 
 
-def _decodable(name: str) -> bool:
+def _is_utf8(name: str) -> bool:
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
         return False
     return True
+
+
+class FolderScanner:
+    """Scans folders of the file system, as the pipelines use it."""
+
+    def scan(
+        self,
+        root: str,
+        rules: ScanRules,
+        *,
+        below: str = "",
+        claimed: Mapping[str, str] | None = None,
+        tick: Callable[[], None] = lambda: None,
+    ) -> ScanResult:
+        """Return the files of the folder `below` in `root`, sorted by path.
+
+        Symbolic links are followed inside the root when the scan does not find their target
+        anyway.
+
+        Args:
+            root: The absolute path of the source.
+            rules: The settings of the scan.
+            below: A folder below the root, empty for the root itself.
+            claimed: The reason for which a folder or file is skipped, by absolute path.
+            tick: Is called once for each folder.
+
+        Raises:
+            OSError: The folder itself cannot be listed.
+        """
+        walk = _Walk(root, rules, claimed or {})
+        walk.start(below)
+        while walk.step():
+            tick()
+        walk.found.entries.sort()
+        return walk.found
+
+    def add_named_files(
+        self, found: ScanResult, root: str, paths: Iterable[str], rules: ScanRules
+    ) -> None:
+        """Add files that the user named, or the reasons why they cannot be documents."""
+        for path in paths:
+            _add_named_file(found, root, path, rules.max_file_bytes)
+
+    def find_skip_reason(
+        self, root: str, rules: ScanRules, path: str, *, folder: bool
+    ) -> str | None:
+        """Return why the rules skip an entry below the root, or None."""
+        return find_skip_reason_from_root(root, rules, path, folder=folder)
+
+
+def _add_named_file(found: ScanResult, root: str, path: str, limit: int) -> None:
+    absolute = os.path.join(root, path)  # noqa: PTH118 - a plain string
+    try:
+        stat = Path(absolute).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError:
+        found.seen += 1
+        found.skip_unreadable(path)
+        return
+    found.seen += 1
+    media = detect_media_type(path)
+    if not modes.S_ISREG(stat.st_mode):
+        found.skips.add("special_file", path)
+    elif media is None:
+        found.skip_unsupported(path)
+    else:
+        found.add_file(path, absolute, stat, media, limit=limit)

@@ -22,10 +22,12 @@ import numpy as np
 from kebab.chunk.budget import Budget
 from kebab.core.ids import Key
 from kebab.core.queries import Filters
-from kebab.ingest.ports import IngestPorts, IngestRequest
+from kebab.ingest.job import IngestPorts, IngestRequest
 from kebab.ingest.run import run
+from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.plain_text import TextParser
+from kebab.parse.registry import TextParser
+from kebab.source.walk import FolderScanner
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
@@ -98,6 +100,8 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
             library=Fused(library, fuse),
             vectors=lambda version: Fused(LanceVectors(data, version, PROFILE.dimension), fuse),
             embedder=lambda: HashingEmbedder(batch=8),
+            scanner=FolderScanner(),
+            guard=guard_parser,
             parsers={"text/markdown": MarkdownParser(), "text/plain": TextParser()},
             budget=Budget,
             clock=SystemClock(),

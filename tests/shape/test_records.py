@@ -27,10 +27,10 @@ REASONS = {
     ("kebab.evals.bootstrap.Estimate", "kebab.wire.evals.EvalFigure"): (
         "statistics know no metric and no unit"
     ),
-    ("kebab.ingest.outcome.FileOutcome", "kebab.wire.ingest.IngestItem"): (
+    ("kebab.ingest.job.FileOutcome", "kebab.wire.ingest.IngestItem"): (
         "its error has no wording yet, and its counts grow during the run"
     ),
-    ("kebab.ingest.outcome.IngestOutcome", "kebab.wire.ingest.IngestReport"): (
+    ("kebab.ingest.job.IngestOutcome", "kebab.wire.ingest.IngestReport"): (
         "it holds errors without wording"
     ),
     ("kebab.search.explain_terms.BrokenCondition", "kebab.wire.why.Barrier"): (

@@ -1,8 +1,7 @@
 import pytest
 
-from kebab.chunk.budget import Budget, Slice, contexts, fit
-from kebab.chunk.ids import DEFAULT_LIMIT
-from kebab.core.chunks import embed_text
+from kebab.chunk.budget import DEFAULT_LIMIT, Budget, Slice, contexts, fit
+from kebab.core.chunks import build_embed_text
 
 
 def words(texts):
@@ -42,7 +41,7 @@ def test_a_long_context_keeps_its_inner_end(path, short):
     budget = Budget(60, words)
     found = contexts("T", [path], budget)[path]
     assert found.path == short
-    assert budget.sizes([embed_text("T", found.path, "")])[0] <= 15
+    assert budget.sizes([build_embed_text("T", found.path, "")])[0] <= 15
 
 
 def test_a_long_title_leaves_an_eighth_to_the_headings():
@@ -59,7 +58,7 @@ def test_what_does_not_fit_is_cut_again():
     assert "".join(text[piece.start : piece.end] for piece in pieces) == text
     assert len(pieces) > 1
     for piece in pieces:
-        size = words([embed_text("T", ("P",), text[piece.start : piece.end])])[0]
+        size = words([build_embed_text("T", ("P",), text[piece.start : piece.end])])[0]
         assert size <= 10
 
 

@@ -2,12 +2,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kebab.chunk.budget import Budget
+from kebab.chunk.budget import Budget, estimate
 from kebab.chunk.split import split
-from kebab.chunk.token_count import estimate
-from kebab.core.chunks import embed_text
+from kebab.core.chunks import build_embed_text
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.plain_text import TextParser
+from kebab.parse.registry import TextParser
 
 SENTENCES = [
     "The cache is empty. ",
@@ -52,7 +51,7 @@ def assert_sound(document, chunks, budget):
     for block in document.blocks:
         for at in range(block.start, block.end):
             assert at in covered or text[at].isspace()
-    whole = [embed_text(document.title, chunk.heading_path, chunk.text) for chunk in chunks]
+    whole = [build_embed_text(document.title, chunk.heading_path, chunk.text) for chunk in chunks]
     assert all(size <= budget.limit for size in budget.count(whole))
 
 

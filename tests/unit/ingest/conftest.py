@@ -7,10 +7,12 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.progress import Cancel
-from kebab.ingest.ports import IngestPorts, IngestRequest
+from kebab.ingest.job import IngestPorts, IngestRequest
 from kebab.ingest.run import run
+from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.plain_text import TextParser
+from kebab.parse.registry import TextParser
+from kebab.source.walk import FolderScanner
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.library import MemoryLibrary
 from tests.fakes.vectors import MemoryVectors
@@ -55,7 +57,9 @@ class Desk:
             library=library or self.library,
             vectors=self._open,
             embedder=self._load,
+            scanner=FolderScanner(),
             parsers=self.parsers,
+            guard=guard_parser,
             budget=Budget,
             clock=self.clock,
             batch=self.library.batch,

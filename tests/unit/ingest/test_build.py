@@ -4,11 +4,12 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.documents import Source
-from kebab.core.ids import DocId, content_hash
+from kebab.core.files import FileEntry
+from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.ingest.build import Press, read, recipes
+from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
-from kebab.source.walk import FileEntry
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
 PARSERS = {"text/markdown": MarkdownParser()}
@@ -34,6 +35,7 @@ class Surprised:
 
 def press(parsers, deadline_s=0.0):
     return Press(
+        guard=guard_parser,
         parsers=parsers,
         budget=Budget(),
         chunker="heading-254-v1",
@@ -56,7 +58,7 @@ def test_a_row_holds_all_that_is_stored_of_a_file(entry):
 
     assert (row.doc_id, row.source, row.path) == ("d", "notes", "a.md")
     assert (row.title, row.tags, row.lang) == ("T", ("x", "y"), "de")
-    assert row.content_hash == content_hash(content.data)
+    assert row.content_hash == hash_content(content.data)
     assert row.stamp == content.stamp
     assert (row.parser_version, row.chunker_version) == ("markdown-v1", "heading-254-v1")
     assert [chunk.chunk.text for chunk in row.chunks] == ["# H\n\ntext"]

@@ -2,22 +2,29 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.documents import Source
-from kebab.core.ids import DocId, doc_id
+from kebab.core.files import FileEntry
+from kebab.core.ids import DocId, make_doc_id
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.ingest.build import Press, recipes
 from kebab.ingest.commit import Committer
-from kebab.ingest.outcome import ItemKind
+from kebab.ingest.job import ItemKind, Pulse
 from kebab.ingest.plan import Gone, Work
-from kebab.ingest.ports import Pulse
-from kebab.source.walk import FileEntry
+from kebab.parse.deadline import guard_parser
 from tests.fakes.library import MemoryLibrary
 
 
 @pytest.fixture
 def press(desk):
     made = recipes(desk.parsers, "c")
-    return Press(parsers=desk.parsers, budget=Budget(), chunker="c", recipes=made, deadline_s=0)
+    return Press(
+        parsers=desk.parsers,
+        guard=guard_parser,
+        budget=Budget(),
+        chunker="c",
+        recipes=made,
+        deadline_s=0,
+    )
 
 
 def committer(desk, library=None):
@@ -40,7 +47,7 @@ def test_a_stored_file_is_an_item_with_its_chunks(desk, press):
 
     (item,) = writer.items
     assert (item.kind, item.chunk_count) == (ItemKind.NEW, 1)
-    assert item.doc_id == doc_id(str(desk.root), "a.md")
+    assert item.doc_id == make_doc_id(str(desk.root), "a.md")
     assert [file.doc_path for file in writer.slowest] == ["a.md"]
 
 
@@ -62,13 +69,13 @@ def test_an_id_that_is_taken_is_not_given_twice(desk, press):
         def doc_id_taken(self, doc_id):
             return doc_id == first
 
-    first = doc_id(str(desk.root), "a.md")
+    first = make_doc_id(str(desk.root), "a.md")
     library = Taken()
     library.add_source(one.source)
     writer = committer(desk, library)
     writer.store([one], press, Cancel())
 
-    assert writer.items[0].doc_id == doc_id(str(desk.root), "a.md", 1)
+    assert writer.items[0].doc_id == make_doc_id(str(desk.root), "a.md", 1)
 
 
 def test_a_file_that_cannot_be_opened_is_an_item(desk, press):

@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.documents import FileStamp, Known, Source
-from kebab.core.ids import DocId, content_hash
-from kebab.ingest.outcome import ItemKind
+from kebab.core.documents import FileStamp, KnownDocument, Source
+from kebab.core.files import FileEntry, ScanResult
+from kebab.core.ids import DocId, hash_content
+from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import RACY_NS, Comparison, compare
 from kebab.ingest.scan import Survey
 from kebab.ingest.scopes import Scope
-from kebab.source.walk import FileEntry, Scan
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
 RECIPES = {"text/markdown": "recipe"}
@@ -34,14 +34,14 @@ def known(entry, text="text", **changes):
         "size": entry.size,
         "mtime_ns": entry.mtime_ns,
         "inode": entry.inode,
-        "content_hash": content_hash(text.encode()),
+        "content_hash": hash_content(text.encode()),
         "recipe": "recipe",
     }
-    return Known(**(values | changes))
+    return KnownDocument(**(values | changes))
 
 
 def plan(entries, remembered, *, since=LATER, force=False, unreadable=()):
-    found = Scan(entries=entries, unreadable=list(unreadable))
+    found = ScanResult(entries=entries, unreadable=list(unreadable))
     survey = Survey(
         scope=Scope(source=SOURCE), found=found, known={one.path: one for one in remembered}
     )
@@ -134,7 +134,7 @@ def test_nothing_is_gone_where_nobody_could_look(file):
 
 def test_a_file_that_two_scopes_found_is_compared_once(file):
     entry = file("a.md")
-    survey = Survey(scope=Scope(source=SOURCE), found=Scan(entries=[entry]), known={})
+    survey = Survey(scope=Scope(source=SOURCE), found=ScanResult(entries=[entry]), known={})
     how = Comparison(recipes=RECIPES, since={}, force=False, tick=lambda: False)
 
     made = compare([survey, survey], how)

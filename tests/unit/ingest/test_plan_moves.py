@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.core.documents import Known, Source
-from kebab.core.ids import DocId, content_hash
-from kebab.ingest.outcome import ItemKind
+from kebab.core.documents import KnownDocument, Source
+from kebab.core.files import FileEntry
+from kebab.core.ids import DocId, hash_content
+from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import Gone, Work, match
-from kebab.source.walk import FileEntry
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
 
@@ -21,13 +21,13 @@ def arrived(tmp_path):
 
 
 def lost(path, text, inode=0):
-    known = Known(
+    known = KnownDocument(
         doc_id=DocId(f"id of {path}"),
         path=path,
         size=len(text),
         mtime_ns=1,
         inode=inode,
-        content_hash=content_hash(text.encode()),
+        content_hash=hash_content(text.encode()),
         recipe="",
     )
     return Gone(source=SOURCE, known=known)

@@ -5,14 +5,14 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.documents import Source
-from kebab.core.ids import doc_id
+from kebab.core.files import FileEntry
+from kebab.core.ids import make_doc_id
 from kebab.ingest.build import Press, recipes
-from kebab.ingest.outcome import ItemKind
+from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import Work
-from kebab.ingest.prefetch import Helper, Task, Terms, ahead, batches
-from kebab.ingest.prefetch_worker import pressed, ready
+from kebab.ingest.prefetch import Helper, Task, Terms, ahead, batches, pressed, ready
+from kebab.parse.deadline import guard_parser
 from kebab.parse.registry import PARSERS
-from kebab.source.walk import FileEntry
 
 FILES = 40
 
@@ -20,7 +20,15 @@ FILES = 40
 @pytest.fixture
 def press():
     made = recipes(PARSERS, "c")
-    return Press(parsers=PARSERS, budget=Budget(), chunker="c", recipes=made, deadline_s=30)
+    return Press(
+        parsers=PARSERS,
+        guard=guard_parser,
+        worker_module="kebab.app.prefetch_worker",
+        budget=Budget(),
+        chunker="c",
+        recipes=made,
+        deadline_s=30,
+    )
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ def work(tmp_path):
 
 
 def name(work):
-    return doc_id(work.source.name, work.entry.path)
+    return make_doc_id(work.source.name, work.entry.path)
 
 
 @contextmanager
@@ -59,7 +67,7 @@ def test_a_row_is_the_one_that_would_be_made_here(work, press):
 
     with rows(work, press) as found:
         for one, there in zip(work, found, strict=True):
-            here = ready(pressed(terms), task(one))
+            here = ready(pressed(terms, PARSERS, guard_parser), task(one))
             assert (here and here.row) == (there and there.row)
 
 

@@ -1,9 +1,11 @@
 import os
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from kebab.core.documents import ParsedDocument
+from kebab.core.files import ScanRules
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import (
     DependencyMissing,
@@ -14,11 +16,8 @@ from kebab.errors.catalog import (
     TooLarge,
     UnsupportedMedia,
 )
-from kebab.ingest.outcome import ItemKind
-from kebab.ingest.ports import IngestPorts, IngestRequest
+from kebab.ingest.job import IngestRequest, ItemKind
 from kebab.ingest.run import run
-from kebab.source.ignore import IgnoreRules
-from kebab.source.walk import ScanRules
 from tests.fakes.embedder import HashingEmbedder
 
 TERMINAL = {ProgressKind.COMPLETED, ProgressKind.ABORTED}
@@ -586,15 +585,7 @@ def test_a_dry_run_tells_everything_and_writes_nothing(desk):
 
 def test_a_dry_run_needs_no_library(desk):
     desk.write("a.md", "one")
-    ports = desk.ports()
-    ports = IngestPorts(
-        library=None,
-        vectors=ports.vectors,
-        embedder=ports.embedder,
-        parsers=ports.parsers,
-        budget=ports.budget,
-        clock=ports.clock,
-    )
+    ports = replace(desk.ports(), library=None)
 
     outcome = run(IngestRequest(paths=(str(desk.root),), dry_run=True), ports)
 
@@ -779,7 +770,7 @@ def test_a_folder_scanned_without_the_rules_finds_what_they_hid(desk):
     desk.write(".b.md", "two")
     desk.ingest()
 
-    rules = ScanRules(ignore=IgnoreRules(hidden=True))
+    rules = ScanRules(hidden=True)
     assert counts(desk.again(rules=rules)) == {"new": 1, "unchanged": 1}
 
 

@@ -1,10 +1,9 @@
 import gc
 
-from kebab.core.documents import Known
-from kebab.ingest.outcome import ItemKind
+from kebab.core.documents import KnownDocument
+from kebab.core.files import FileEntry
+from kebab.ingest.job import IngestRequest, ItemKind
 from kebab.ingest.plan import Work
-from kebab.ingest.ports import IngestRequest
-from kebab.source.walk import FileEntry
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -78,7 +77,7 @@ def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
         def embed_passages(self, texts):
             gc.collect()
             held.extend(
-                one for one in gc.get_objects() if isinstance(one, Work | FileEntry | Known)
+                one for one in gc.get_objects() if isinstance(one, Work | FileEntry | KnownDocument)
             )
             return super().embed_passages(texts)
 

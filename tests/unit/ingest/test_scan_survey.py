@@ -1,11 +1,12 @@
 import pytest
 
 from kebab.core.documents import Source
+from kebab.core.files import ScanRules
 from kebab.errors.catalog import IoError
-from kebab.ingest.ports import IngestRequest
+from kebab.ingest.job import IngestRequest
 from kebab.ingest.scan import Surveyor, claims, keep_memory, remembered
 from kebab.ingest.scopes import Scope
-from kebab.source.walk import ScanRules
+from kebab.source.walk import FolderScanner
 
 
 def folder(path):
@@ -14,7 +15,9 @@ def folder(path):
 
 def look(desk, scope, **options):
     request = IngestRequest(**options)
-    return Surveyor(request, desk.library, lambda: None).look(scope, desk.library.sources())
+    return Surveyor(request, desk.library, FolderScanner(), lambda: None).look(
+        scope, desk.library.sources()
+    )
 
 
 def test_a_survey_holds_what_is_found_and_what_is_known_of_its_part(desk):

@@ -2,9 +2,10 @@ import pytest
 
 from kebab.core.documents import Source
 from kebab.errors.catalog import IoError
-from kebab.ingest.ports import IngestRequest
+from kebab.ingest.job import IngestRequest
 from kebab.ingest.scan import only_file, survey_all
 from kebab.ingest.scopes import Nothing, Scope
+from kebab.source.walk import FolderScanner
 
 
 def folder(path):
@@ -12,7 +13,7 @@ def folder(path):
 
 
 def survey(scopes, **options):
-    return survey_all(scopes, IngestRequest(**options), Nothing(), lambda: None)
+    return survey_all(scopes, IngestRequest(**options), Nothing(), FolderScanner(), lambda: None)
 
 
 def test_a_root_that_cannot_be_read_becomes_an_item_beside_others(tmp_path):

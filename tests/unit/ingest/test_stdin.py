@@ -1,11 +1,11 @@
 import pytest
 
+from kebab.core.files import ScanRules
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import IoError, ParseFailed
-from kebab.ingest.ports import IngestRequest, TextNote
+from kebab.ingest.job import IngestRequest, TextNote
 from kebab.ingest.stdin import compose, file_name, ingest_text
 from kebab.parse.markdown import MarkdownParser
-from kebab.source.walk import ScanRules
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 import pytest
 
 from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
-from kebab.core.ids import rising
+from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
-from kebab.ingest.ports import Pulse
+from kebab.ingest.job import Pulse
 from kebab.ingest.vectors import Around, VectorSide
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
@@ -42,7 +42,7 @@ def test_a_rebuild_lets_everything_wait_and_clears_the_old_index(desk):
 
     assert side.version == "another"
     assert side.pending == 1
-    assert desk.tables[desk.embedder.version].keys() == rising([])
+    assert desk.tables[desk.embedder.version].keys() == sort_keys([])
 
 
 def test_the_index_stays_closed_without_a_reason(desk):
@@ -78,7 +78,7 @@ def test_garbage_goes_even_without_a_model(desk):
 
     VectorSide(desk.library, desk.ports().vectors, around(desk)).follow(None)
 
-    assert desk.tables[desk.embedder.version].keys() == rising([])
+    assert desk.tables[desk.embedder.version].keys() == sort_keys([])
     assert desk.library.garbage() == []
 
 

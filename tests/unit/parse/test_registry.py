@@ -1,6 +1,5 @@
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.plain_text import TextParser
-from kebab.parse.registry import PARSERS, active
+from kebab.parse.registry import PARSERS, TextParser, active
 
 
 def test_media_types_have_parsers():

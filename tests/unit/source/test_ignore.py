@@ -1,9 +1,10 @@
 import pytest
 
-from kebab.source.ignore import IgnoreRules, refusal_from_root
+from kebab.core.files import ScanRules
+from kebab.source.ignore import find_skip_reason_from_root
 from tests.shape.libraries import own_exceptions
 
-DEFAULT = IgnoreRules()
+DEFAULT = ScanRules()
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def tree(tmp_path):
 
 
 def reason(root, path, rules=DEFAULT, *, folder=False):
-    return refusal_from_root(root, rules, path, folder=folder)
+    return find_skip_reason_from_root(root, rules, path, folder=folder)
 
 
 def test_without_ignore_files_only_the_defaults_speak(tree):
@@ -83,7 +84,7 @@ def test_gitignore_does_not_take_a_built_in_exclude_back(tree):
 
 
 def test_settings_add_excludes_and_take_built_in_ones_back(tree):
-    rules = IgnoreRules(exclude=("*.log", "!venv"))
+    rules = ScanRules(exclude=("*.log", "!venv"))
     root = tree({})
 
     assert reason(root, "a.log", rules) == "excluded"
@@ -93,11 +94,11 @@ def test_settings_add_excludes_and_take_built_in_ones_back(tree):
 def test_an_ignore_file_overrules_the_settings(tree):
     root = tree({".kebabignore": "!a.log\n"})
 
-    assert reason(root, "a.log", IgnoreRules(exclude=("*.log",))) is None
+    assert reason(root, "a.log", ScanRules(exclude=("*.log",))) is None
 
 
 def test_hidden_files_can_be_asked_for(tree):
-    assert reason(tree({}), ".b.md", IgnoreRules(hidden=True)) is None
+    assert reason(tree({}), ".b.md", ScanRules(hidden=True)) is None
 
 
 @pytest.mark.parametrize("broken", ["!", "[z-a]", "\\", "[[:alpha:]]x", "# comment", "   "])

@@ -3,10 +3,11 @@ import unicodedata
 
 import pytest
 
-from kebab.source.ignore import IgnoreRules
-from kebab.source.walk import ScanRules, scan
+from kebab.core.files import ScanRules
+from kebab.source.walk import FolderScanner
 
 RULES = ScanRules()
+SCANNER = FolderScanner()
 
 
 @pytest.fixture
@@ -30,14 +31,14 @@ def paths(found):
 def test_files_are_found_in_the_order_of_their_paths(root):
     write(root, "b.md", "a/z.md", "a/b/c.txt", "A.md")
 
-    assert paths(scan(str(root), RULES)) == ["A.md", "a/b/c.txt", "a/z.md", "b.md"]
+    assert paths(SCANNER.scan(str(root), RULES)) == ["A.md", "a/b/c.txt", "a/z.md", "b.md"]
 
 
 def test_an_entry_tells_place_stamp_and_media(root):
     write(root, "sub/a.md")
     stat = (root / "sub/a.md").stat()
 
-    (entry,) = scan(str(root), RULES).entries
+    (entry,) = SCANNER.scan(str(root), RULES).entries
 
     assert entry.absolute == str(root / "sub/a.md")
     assert (entry.size, entry.mtime_ns, entry.inode) == (4, stat.st_mtime_ns, stat.st_ino)
@@ -67,7 +68,7 @@ def test_an_entry_tells_place_stamp_and_media(root):
 def test_a_name_is_kept_exactly_as_it_is_on_disk(root, name):
     write(root, name)
 
-    assert paths(scan(str(root), RULES)) == [name]
+    assert paths(SCANNER.scan(str(root), RULES)) == [name]
 
 
 def test_names_that_differ_in_case_or_form_only_are_different_files(root):
@@ -78,14 +79,14 @@ def test_names_that_differ_in_case_or_form_only_are_different_files(root):
     ]
     write(root, *names)
 
-    assert paths(scan(str(root), RULES)) == sorted(names)
+    assert paths(SCANNER.scan(str(root), RULES)) == sorted(names)
 
 
 def test_every_file_left_out_is_counted_with_its_reason(root):
     write(root, "a.md", "b.png", "c.png", "noext", ".hidden.md", "venv/x.md", "ignored/x.md")
     (root / ".gitignore").write_text("ignored/\n", encoding="utf-8")
 
-    skips = scan(str(root), RULES).skips
+    skips = SCANNER.scan(str(root), RULES).skips
 
     assert skips.by_reason == {"unsupported": 3, "hidden": 2, "excluded": 1, "ignored": 1}
     assert skips.by_extension == {".png": 2, "": 1}
@@ -97,18 +98,18 @@ def test_a_name_that_is_not_utf8_is_left_out_and_shown(root):
     (root / "latin-\udce9.md").write_bytes(b"x")
     (root / "folder-\udcff").mkdir()
 
-    found = scan(str(root), RULES)
+    found = SCANNER.scan(str(root), RULES)
 
     assert paths(found) == ["good.md"]
     assert found.skips.by_reason == {"undecodable_name": 2}
-    assert found.skips.examples["undecodable_name"] == ["folder-\\xff", "latin-\\xe9.md"]
+    assert found.skips.examples["undecodable_name"] == ["folder-\udcff", "latin-\udce9.md"]
 
 
 def test_files_above_the_limit_are_left_out(root):
     write(root, "small.md")
     (root / "large.md").write_text("x" * 100, encoding="utf-8")
 
-    found = scan(str(root), ScanRules(max_file_bytes=99))
+    found = SCANNER.scan(str(root), ScanRules(max_file_bytes=99))
 
     assert paths(found) == ["small.md"]
     assert found.skips.by_reason == {"over_limit": 1}
@@ -118,7 +119,7 @@ def test_files_above_the_limit_are_left_out(root):
 def test_a_pipe_with_the_name_of_a_note_is_not_read(root):
     os.mkfifo(root / "pipe.md")
 
-    assert scan(str(root), RULES).skips.by_reason == {"special_file": 1}
+    assert SCANNER.scan(str(root), RULES).skips.by_reason == {"special_file": 1}
 
 
 def test_a_folder_that_cannot_be_listed_is_told_and_the_scan_goes_on(root, monkeypatch):
@@ -132,7 +133,7 @@ def test_a_folder_that_cannot_be_listed_is_told_and_the_scan_goes_on(root, monke
 
     monkeypatch.setattr(os, "scandir", refuse)
 
-    found = scan(str(root), RULES)
+    found = SCANNER.scan(str(root), RULES)
 
     assert paths(found) == ["a.md"]
     assert found.unreadable == ["locked/"]
@@ -141,7 +142,7 @@ def test_a_folder_that_cannot_be_listed_is_told_and_the_scan_goes_on(root, monke
 
 def test_a_root_that_does_not_exist_is_an_error(root):
     with pytest.raises(FileNotFoundError):
-        scan(str(root / "missing"), RULES)
+        SCANNER.scan(str(root / "missing"), RULES)
 
 
 def test_a_part_of_the_root_is_scanned_under_the_rules_above_it(root):
@@ -149,14 +150,14 @@ def test_a_part_of_the_root_is_scanned_under_the_rules_above_it(root):
     (root / ".gitignore").write_text("*.txt\n", encoding="utf-8")
     (root / "sub/deep/.gitignore").write_text("!d.txt\n", encoding="utf-8")
 
-    assert paths(scan(str(root), RULES, below="sub")) == ["sub/b.md", "sub/deep/d.txt"]
+    assert paths(SCANNER.scan(str(root), RULES, below="sub")) == ["sub/b.md", "sub/deep/d.txt"]
 
 
 def test_what_belongs_to_others_is_left_to_them(root):
     write(root, "a.md", "other/b.md", "mine/c.md", "mine/d.md")
     claimed = {str(root / "other"): "other_source", str(root / "mine/c.md"): "other_source"}
 
-    found = scan(str(root), RULES, claimed=claimed)
+    found = SCANNER.scan(str(root), RULES, claimed=claimed)
 
     assert paths(found) == ["a.md", "mine/d.md"]
     assert found.skips.by_reason == {"other_source": 2}
@@ -166,7 +167,7 @@ def test_a_link_to_a_file_that_is_found_anyway_is_a_duplicate(root):
     write(root, "a.md")
     (root / "link.md").symlink_to(root / "a.md")
 
-    found = scan(str(root), RULES)
+    found = SCANNER.scan(str(root), RULES)
 
     assert paths(found) == ["a.md"]
     assert found.skips.by_reason == {"duplicate": 1}
@@ -177,7 +178,7 @@ def test_a_link_to_a_file_that_would_be_missed_is_followed_once(root):
     (root / "one.md").symlink_to(".store/a.md")
     (root / "two.md").symlink_to(".store/a.md")
 
-    found = scan(str(root), RULES)
+    found = SCANNER.scan(str(root), RULES)
 
     assert paths(found) == ["one.md"]
     assert found.skips.by_reason == {"hidden": 1, "duplicate": 1}
@@ -187,7 +188,7 @@ def test_a_link_to_a_folder_that_would_be_missed_is_followed(root):
     write(root, ".store/a.md", ".store/sub/b.md")
     (root / "store").symlink_to(".store")
 
-    assert paths(scan(str(root), RULES)) == ["store/a.md", "store/sub/b.md"]
+    assert paths(SCANNER.scan(str(root), RULES)) == ["store/a.md", "store/sub/b.md"]
 
 
 def test_links_that_loop_end(root):
@@ -197,7 +198,7 @@ def test_links_that_loop_end(root):
     (root / "store").symlink_to(".store")
     (root / ".store/again").symlink_to(root / ".store")
 
-    found = scan(str(root), RULES)
+    found = SCANNER.scan(str(root), RULES)
 
     assert paths(found) == ["store/b.md", "sub/a.md"]
     assert found.skips.by_reason == {"symlink_loop": 2, "symlink_broken": 1, "hidden": 1}
@@ -211,7 +212,7 @@ def test_links_that_lead_out_or_nowhere_are_not_followed(root, tmp_path):
     (root / "folder").symlink_to(outside)
     (root / "broken.md").symlink_to("nothing.md")
 
-    found = scan(str(root), RULES)
+    found = SCANNER.scan(str(root), RULES)
 
     assert paths(found) == []
     assert found.skips.by_reason == {"symlink_outside": 2, "symlink_broken": 1}
@@ -220,14 +221,14 @@ def test_links_that_lead_out_or_nowhere_are_not_followed(root, tmp_path):
 def test_a_root_with_nothing_but_hidden_things_counts_as_empty(root):
     write(root, ".git/HEAD", ".DS_Store")
 
-    assert scan(str(root), RULES).seen == 0
+    assert SCANNER.scan(str(root), RULES).seen == 0
 
 
 def test_each_folder_gives_a_tick(root):
     write(root, "a/x.md", "b/y.md")
     ticks = []
 
-    scan(str(root), RULES, tick=lambda: ticks.append(1))
+    SCANNER.scan(str(root), RULES, tick=lambda: ticks.append(1))
 
     assert len(ticks) == 2
 
@@ -235,6 +236,6 @@ def test_each_folder_gives_a_tick(root):
 def test_hidden_files_are_found_when_asked_for(root):
     write(root, ".hidden.md")
 
-    found = scan(str(root), ScanRules(ignore=IgnoreRules(hidden=True)))
+    found = SCANNER.scan(str(root), ScanRules(hidden=True))
 
     assert paths(found) == [".hidden.md"]

@@ -1,19 +1,19 @@
-from kebab.source.ignore import IgnoreRules
-from kebab.source.walk import Link, Target, resolve
+from kebab.core.files import ScanRules
+from kebab.source.walk import SymbolicLink, Target, resolve_link
 
-RULES = IgnoreRules()
+RULES = ScanRules()
 
 
 def link(root, name, target):
     path = root / name
     path.symlink_to(target)
-    return Link(name, str(path), None)
+    return SymbolicLink(name, str(path), None)
 
 
 def test_a_target_that_no_scan_would_find_is_returned(tmp_path):
     (tmp_path / ".hidden.md").write_text("text", encoding="utf-8")
 
-    target = resolve(link(tmp_path, "a.md", ".hidden.md"), str(tmp_path), RULES, set())
+    target = resolve_link(link(tmp_path, "a.md", ".hidden.md"), str(tmp_path), RULES, set())
 
     assert isinstance(target, Target)
     assert target.real == str(tmp_path / ".hidden.md")
@@ -24,7 +24,7 @@ def test_a_target_that_no_scan_would_find_is_returned(tmp_path):
 def test_a_link_with_a_readable_name_to_a_file_without_one_is_followed(tmp_path):
     (tmp_path / "README").write_text("text", encoding="utf-8")
 
-    target = resolve(link(tmp_path, "readme.md", "README"), str(tmp_path), RULES, set())
+    target = resolve_link(link(tmp_path, "readme.md", "README"), str(tmp_path), RULES, set())
 
     assert isinstance(target, Target)
 
@@ -34,10 +34,13 @@ def test_a_folder_followed_before_is_a_loop(tmp_path):
 
     followed = {str(tmp_path / ".store")}
 
-    assert resolve(link(tmp_path, "a", ".store"), str(tmp_path), RULES, followed) == "symlink_loop"
+    assert (
+        resolve_link(link(tmp_path, "a", ".store"), str(tmp_path), RULES, followed)
+        == "symlink_loop"
+    )
 
 
 def test_a_root_that_is_the_whole_file_system_holds_everything(tmp_path):
     (tmp_path / "a.md").write_text("text", encoding="utf-8")
 
-    assert resolve(link(tmp_path, "b.md", "a.md"), "/", RULES, set()) == "duplicate"
+    assert resolve_link(link(tmp_path, "b.md", "a.md"), "/", RULES, set()) == "duplicate"

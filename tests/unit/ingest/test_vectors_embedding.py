@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.core.ids import rising
+from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
-from kebab.ingest import embedding
-from kebab.ingest.embedding import FLUSH_S, Filler, Stores
-from kebab.ingest.ports import Pulse
+from kebab.ingest import vectors
+from kebab.ingest.job import Pulse
+from kebab.ingest.vectors import FLUSH_S, Filler, Stores
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
@@ -61,7 +61,7 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
 
 
 def test_a_twin_in_another_slice_is_copied(waiting, monkeypatch):
-    monkeypatch.setattr(embedding, "SLICE", 2)
+    monkeypatch.setattr(vectors, "SLICE", 2)
     table = MemoryVectors()
     work = filler(waiting, table)
 
@@ -84,7 +84,7 @@ def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
         filler(waiting, table).fill(waiting.embedder)
 
     assert table.keys()
-    assert waiting.library.vector_keys() == rising([])
+    assert waiting.library.vector_keys() == sort_keys([])
 
 
 def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
@@ -129,7 +129,7 @@ def test_progress_reaches_its_total(waiting):
 def test_copying_alone_needs_no_model(waiting):
     table = MemoryVectors()
     first = waiting.library.pending(1)
-    row = embedding._row(first[0], waiting.embedder.embed_query("x"))
+    row = vectors._row(first[0], waiting.embedder.embed_query("x"))
     table.append([row])
     waiting.library.mark_vectors([first[0].key], "committed", "v")
 

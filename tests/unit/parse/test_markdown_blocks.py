@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.documents import BlockKind
-from kebab.parse.markdown_blocks import outline
+from kebab.parse.markdown import outline
 
 
 def kinds(body):

@@ -1,15 +1,13 @@
-import os
-from multiprocessing.connection import Connection
-
 import pytest
 
 from kebab.core.documents import Source
+from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
-from kebab.ingest import prefetch_worker
+from kebab.ingest import prefetch
 from kebab.ingest.build import recipes
 from kebab.ingest.prefetch import Task, Terms
+from kebab.parse.deadline import guard_parser
 from kebab.parse.registry import PARSERS
-from kebab.source.walk import FileEntry
 
 TERMS = Terms(254, "c", recipes(PARSERS, "c"), 30.0)
 
@@ -22,7 +20,7 @@ def task(path, media="text/markdown"):
 def test_a_file_becomes_a_row(tmp_path):
     (tmp_path / "a.md").write_text("# A\n\nText.")
 
-    found = prefetch_worker.ready(prefetch_worker.pressed(TERMS), task(tmp_path / "a.md"))
+    found = prefetch.ready(prefetch.pressed(TERMS, PARSERS, guard_parser), task(tmp_path / "a.md"))
 
     assert found is not None
     assert (found.row.title, found.row.doc_id, len(found.row.chunks)) == ("A", "d", 1)
@@ -38,21 +36,6 @@ def test_a_fault_is_left_to_whoever_asks(tmp_path, data, media):
         (tmp_path / "a").write_bytes(data)
 
     assert (
-        prefetch_worker.ready(prefetch_worker.pressed(TERMS), task(tmp_path / "a", media)) is None
+        prefetch.ready(prefetch.pressed(TERMS, PARSERS, guard_parser), task(tmp_path / "a", media))
+        is None
     )
-
-
-def test_it_answers_until_there_is_nobody_to_ask(tmp_path):
-    (tmp_path / "a.md").write_text("# A")
-    asked, answers = os.pipe(), os.pipe()
-    to, back = Connection(asked[1], readable=False), Connection(answers[0], writable=False)
-    to.send(TERMS)
-    to.send([task(tmp_path / "a.md"), task(tmp_path / "b.md")])
-    to.close()
-
-    prefetch_worker.main(str(asked[0]), str(answers[1]))
-
-    found = back.recv()
-    assert [one.row.title if one else None for one in found] == ["A", None]
-    with pytest.raises(EOFError):
-        back.recv()

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.chunk.ids import CHUNKER_VERSION, chunker_version, rows
-from kebab.core.chunks import Chunk, embed_text
-from kebab.core.ids import DocId, digest
+from kebab.chunk.budget import CHUNKER_VERSION, chunker_version, rows
+from kebab.core.chunks import Chunk, build_embed_text
+from kebab.core.ids import DocId, compute_digest
 
 
 def chunks(texts):
@@ -40,6 +40,6 @@ def test_an_id_depends_on_document_chunker_and_text():
 
 def test_hashes_are_of_the_text_and_of_what_is_embedded():
     (row,) = rows(DocId("d"), "Title", chunks(["text"]))
-    assert row.text_hash == digest("text")
-    assert row.embed_hash == digest(embed_text("Title", (), "text"))
+    assert row.text_hash == compute_digest("text")
+    assert row.embed_hash == compute_digest(build_embed_text("Title", (), "text"))
     assert row.chunk.text == "text"

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.parse.markdown_blocks import outline
+from kebab.parse.markdown import outline
 
 
 @pytest.mark.parametrize(

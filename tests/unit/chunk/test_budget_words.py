@@ -1,5 +1,5 @@
-from kebab.chunk import token_count
-from kebab.chunk.token_count import WordCounter
+from kebab.chunk import budget
+from kebab.chunk.budget import WordCounter
 
 
 class Letters:
@@ -34,7 +34,7 @@ def test_only_blanks_and_line_ends_divide():
 
 
 def test_more_words_than_are_remembered_are_counted_again(monkeypatch):
-    monkeypatch.setattr(token_count, "_MOST_LETTERS", 5)
+    monkeypatch.setattr(budget, "_MOST_LETTERS", 5)
     letters = Letters()
     count = WordCounter(letters)
 

@@ -1,5 +1,5 @@
 from kebab.core.progress import Progress, ProgressKind
-from kebab.ingest.ports import SILENCE_S, Pulse
+from kebab.ingest.job import SILENCE_S, Pulse
 
 
 class HandClock:

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.chunk import token_count as module
-from kebab.chunk.token_count import estimate, mixed_counter
+from kebab.chunk import budget as module
+from kebab.chunk.budget import estimate, mixed_counter
 
 # The counts are those of the tokenizer of all-MiniLM-L6-v2, special tokens left out.
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "tokens.json").read_text("utf-8"))

@@ -2,7 +2,7 @@ from dataclasses import asdict
 
 import msgspec
 
-from kebab.ingest.outcome import SLOWEST, FileOutcome, IngestOutcome, ItemKind, slowest
+from kebab.ingest.job import SLOWEST, FileOutcome, IngestOutcome, ItemKind, slowest
 from kebab.wire.ingest import SlowFile
 
 

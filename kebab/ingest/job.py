@@ -1,0 +1,214 @@
+"""Declares a job: what it receives, how it reports progress, and what it returns."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kebab.chunk.budget import CHUNKER_VERSION, Budget
+from kebab.core.files import ScanRules
+from kebab.core.ids import DocId
+from kebab.core.ports import (
+    Clock,
+    EmbedderFactory,
+    FileScanner,
+    LibraryWriter,
+    Parser,
+    ParserGuard,
+    VectorWriter,
+)
+from kebab.core.progress import Progress, ProgressCallback, ProgressKind
+from kebab.errors.signal import Signal
+from kebab.wire.ingest import EmbeddingSummary, SlowFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestRequest:
+    """What one run has to do.
+
+    `paths` are folders or files; without any, the run scans the workspace and every registered
+    source. `chunker` is the version of the chunker: documents of another version are read again.
+    `private` holds absolute folders that are never scanned, such as the data directory.
+    """
+
+    paths: tuple[str, ...] = ()
+    workspace: str | None = None
+    force: bool = False
+    dry_run: bool = False
+    rules: ScanRules = field(default_factory=ScanRules)
+    chunker: str = CHUNKER_VERSION
+    deadline_s: float = 0.0
+    private: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestPorts:
+    """The adapters of a run, each built on first use.
+
+    `library` is None only for a dry run without a database. `vectors` opens the index of an
+    embedding version. `budget` is called once, after `embedder` and before the first document is
+    split. Writes to the library within `batch` may share commits. `worker_module` is the program
+    that prefetches documents with the same parsers; without it nothing is prefetched.
+    """
+
+    library: LibraryWriter | None
+    vectors: Callable[[str], VectorWriter]
+    embedder: EmbedderFactory
+    scanner: FileScanner
+    parsers: Mapping[str, Parser]
+    guard: ParserGuard
+    budget: Callable[[], Budget]
+    clock: Clock
+    batch: Callable[[], AbstractContextManager[None]] = nullcontext
+    worker_module: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextNote:
+    """Text that becomes a document without being a file of the person's own.
+
+    `folder` is where such texts are kept, one file each.
+    """
+
+    title: str
+    text: str
+    source_uri: str | None
+    folder: str
+
+
+SILENCE_S = 1.0
+"""The longest time without a word while a loop is turning."""
+
+
+class Pulse:
+    """Sends events; remembers when it last did."""
+
+    def __init__(self, report: ProgressCallback, clock: Clock) -> None:
+        self._report = report
+        self._clock = clock
+        self._started = self._last = clock.monotonic()
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Milliseconds since the run began."""
+        return round((self._clock.monotonic() - self._started) * 1000)
+
+    def say(
+        self,
+        kind: ProgressKind,
+        *,
+        path: str | None = None,
+        phase: str | None = None,
+        count: tuple[int, int] | None = None,
+        unit: str | None = None,
+        message: str | None = None,
+    ) -> None:
+        """Send an event; `count` is (done, total)."""
+        self._last = self._clock.monotonic()
+        done, total = count or (None, None)
+        event = Progress(
+            kind=kind,
+            path=path,
+            phase=phase,
+            done=done,
+            total=total,
+            unit=unit,
+            message=message,
+            elapsed_ms=self.elapsed_ms,
+        )
+        self._report(event)
+
+    def beat(self, phase: str) -> None:
+        """Send a heartbeat when nothing was said for a while."""
+        if self._clock.monotonic() - self._last >= SILENCE_S:
+            self.say(ProgressKind.HEARTBEAT, phase=phase)
+
+
+SLOWEST = 5
+NO_EMBEDDING = EmbeddingSummary(version=None, embedded=0, reused=0, pending=0, unsupported=0)
+"""The vectors of a run that embeds nothing."""
+
+
+class ItemKind(StrEnum):
+    """What happened to a file."""
+
+    NEW = "new"
+    UPDATED = "updated"
+    MOVED = "moved"
+    REMOVED = "removed"
+    ERROR = "error"
+
+
+@dataclass(slots=True, kw_only=True)
+class FileOutcome:
+    """What a run did with one file that was not simply unchanged; `error` is not yet worded."""
+
+    kind: ItemKind
+    doc_path: str
+    source: str
+    doc_id: DocId | None = None
+    chunk_count: int = 0
+    embedded: int = 0
+    reused: int = 0
+    warnings: tuple[str, ...] = ()
+    error: Signal | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class IngestOutcome:
+    """The whole run.
+
+    Unless it was cancelled, `scanned == new + updated + moved + unchanged + errors + skipped`.
+    """
+
+    scope: tuple[str, ...] = ()
+    dry_run: bool = False
+    scanned: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    cancelled: bool = False
+    duration_ms: int = 0
+    skipped_by_reason: dict[str, int] = field(default_factory=dict)
+    skipped_by_extension: dict[str, int] = field(default_factory=dict)
+    skip_examples: dict[str, list[str]] = field(default_factory=dict)
+    items: list[FileOutcome] = field(default_factory=list)
+    embedding: EmbeddingSummary = NO_EMBEDDING
+    slowest: tuple[SlowFile, ...] = ()
+
+    @property
+    def new(self) -> int:
+        """How many documents are new."""
+        return self._count(ItemKind.NEW)
+
+    @property
+    def updated(self) -> int:
+        """How many documents changed."""
+        return self._count(ItemKind.UPDATED)
+
+    @property
+    def moved(self) -> int:
+        """How many documents have another path and the same content."""
+        return self._count(ItemKind.MOVED)
+
+    @property
+    def removed(self) -> int:
+        """How many documents went because their file did."""
+        return self._count(ItemKind.REMOVED)
+
+    @property
+    def errors(self) -> int:
+        """How many files could not be indexed."""
+        return self._count(ItemKind.ERROR)
+
+    @property
+    def changed(self) -> int:
+        """How many documents are not as they were before the run."""
+        return len(self.items) - self.errors
+
+    def _count(self, kind: ItemKind) -> int:
+        return sum(item.kind is kind for item in self.items)
+
+
+def slowest(files: Iterable[SlowFile]) -> tuple[SlowFile, ...]:
+    """Return the few files that took longest, slowest first."""
+    return tuple(sorted(files, key=lambda file: -file.duration_ms)[:SLOWEST])
