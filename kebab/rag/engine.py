@@ -1,4 +1,4 @@
-"""Answers a question: retrieves, gates, generates or extracts, and checks."""
+"""Answers a question: retrieves evidence, decides whether it suffices, and writes the answer."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -25,6 +25,9 @@ from kebab.search.fusion import FAIR
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
+MIN_ANSWERABILITY = FAIR
+"""Below this answerability a question is refused."""
+
 EMPTY_USAGE = AnswerUsage(
     prompt_tokens=0,
     completion_tokens=0,
@@ -34,27 +37,27 @@ EMPTY_USAGE = AnswerUsage(
     truncated=False,
     downshifts=0,
 )
-"""What an answer costs before a model is asked."""
+"""The usage of an answer before any model call."""
 
 
 class AnswerListener(Protocol):
-    """Who hears of an answer while it is made."""
+    """Receives the progress of an answer."""
 
     def on_retrieved(self, page: Page) -> None:
-        """Take what was found."""
+        """Receive the hits of the search."""
 
     def on_token(self, text: str) -> None:
-        """Take the next piece of the answer, not yet checked."""
+        """Receive the next piece of the answer, which is not checked yet."""
 
     def on_restart(self, reason: str) -> None:
-        """Forget all pieces so far: the question is asked again with less."""
+        """Discard all pieces so far: the model is asked again with a shorter prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftAnswer:
-    """What a writer made of the passages: words with their support, or why there are none.
+    """The result of a writer: a text with its citations, or a refusal.
 
-    `used` is how many passages it worked from.
+    `used` is the number of passages that the writer worked from.
     """
 
     text: str = ""
@@ -66,20 +69,20 @@ class DraftAnswer:
 
 
 class AnswerWriter(Protocol):
-    """Words an answer from what was found."""
+    """Writes an answer from the hits of a search."""
 
     @property
     def mode(self) -> AnswerMode:
-        """Whether a model words it."""
+        """Whether a model writes the answer."""
 
     @property
     def model(self) -> LanguageModel | None:
-        """The model, if there is one."""
+        """The language model, if there is one."""
 
     def write(
         self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
     ) -> DraftAnswer:
-        """Return the words."""
+        """Write the answer."""
 
 
 class AskEngine:
@@ -87,8 +90,8 @@ class AskEngine:
 
     Args:
         search: Returns a page of hits.
-        writer: Words the answer.
-        clock: Returns seconds that never run backwards.
+        writer: Writes the answer.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(
@@ -103,93 +106,59 @@ class AskEngine:
         self._clock = clock
 
     def answer(
-        self, inquiry: AskQuery, history: Sequence[Turn], listener: AnswerListener
+        self, query: AskQuery, history: Sequence[Turn], listener: AnswerListener
     ) -> AskOutcome:
-        """Return an answer whose claims were checked, or a refusal.
+        """Return an answer with checked claims, or a refusal.
 
         Raises:
             InvalidInput: The question is empty.
-            ModelUnreachable: There is no model server, or it went away.
+            ModelUnreachable: There is no model server, or the connection was lost.
             ModelNotPulled: The server does not have the model.
             ModelRejected: The model cannot answer.
-            ModelBusy: The server takes no more work now.
-            ModelProtocol: What answers is no model server, or ended too early.
-            ContextOverflow: Even the least does not fit the model's window.
+            ModelBusy: The server accepts no more work at the moment.
+            ModelProtocol: The response is not the protocol's, or it ended too early.
+            ContextOverflow: Even the shortest prompt does not fit the context window.
             TimedOut: A deadline passed.
         """
-        if not inquiry.question.strip():
+        if not query.question.strip():
             raise InvalidInput(field="$.question", cause="it is empty")
-        began = self._clock()
-        question = build_standalone_question(inquiry.question, history, self._writer.model)
-        page = self._search(_query(inquiry, question))
-        listener.on_retrieved(page)
-        verdict = judge(page)
-        worded = self._worded(question, page, history, listener, passed=verdict.passed)
+        started = self._clock()
         model = self._writer.model
+        question = build_standalone_question(query.question, history, model)
+        page = self._search(
+            Query(
+                text=question, prose=True, mode=query.mode, limit=query.limit, filters=query.filters
+            )
+        )
+        listener.on_retrieved(page)
+        draft = self._write(question, page, history, listener)
+        latency_ms = round((self._clock() - started) * 1000, 3)
         return AskOutcome(
-            text=worded.text or _refused(inquiry.question, worded.refusal),
+            text=draft.text or _build_refusal_text(query.question, draft.refusal),
             mode=self._writer.mode,
             model=model.name if model else None,
-            refusal=worded.refusal,
-            citations=worded.citations,
+            refusal=draft.refusal,
+            citations=draft.citations,
             retrieved=RetrievalSummary(
                 question=question,
                 page=page,
-                used=worded.used,
-                top_score=verdict.evidence,
-                gate=verdict.threshold,
+                used=draft.used,
+                top_score=page.answerability if page.hits else 0.0,
+                gate=MIN_ANSWERABILITY,
             ),
-            usage=structs.replace(worded.usage, latency_ms=self._elapsed_ms(began)),
-            warnings=worded.warnings,
+            usage=structs.replace(draft.usage, latency_ms=latency_ms),
+            warnings=draft.warnings,
         )
 
-    def _elapsed_ms(self, began: float) -> float:
-        return round((self._clock() - began) * 1000, 3)
-
-    def _worded(
-        self,
-        question: str,
-        page: Page,
-        history: Sequence[Turn],
-        listener: AnswerListener,
-        *,
-        passed: bool,
+    def _write(
+        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
     ) -> DraftAnswer:
         if not page.hits:
             return DraftAnswer(refusal=Refusal.NO_CHUNKS)
-        if not passed:
+        if page.answerability < MIN_ANSWERABILITY:
             return DraftAnswer(refusal=Refusal.SCORE_GATE)
         return self._writer.write(question, page, history, listener)
 
 
-def _query(inquiry: AskQuery, question: str) -> Query:
-    return Query(
-        text=question,
-        prose=True,
-        mode=inquiry.mode,
-        limit=inquiry.limit,
-        filters=inquiry.filters,
-    )
-
-
-def _refused(question: str, refusal: Refusal | None) -> str:
+def _build_refusal_text(question: str, refusal: Refusal | None) -> str:
     return get_refusal_sentence(refusal, detect_question_language(question).code) if refusal else ""
-
-
-THRESHOLD = FAIR
-"""The least answerability that is answered from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether the notes may answer: the evidence between 0 and 1, and what it takes."""
-
-    passed: bool
-    evidence: float
-    threshold: float
-
-
-def judge(page: Page) -> Verdict:
-    """Return whether a page of hits holds enough to answer from."""
-    evidence = page.answerability if page.hits else 0.0
-    return Verdict(passed=evidence >= THRESHOLD, evidence=evidence, threshold=THRESHOLD)

@@ -17,55 +17,53 @@ from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
-_SIGNS = re.compile(r"[\W_]+")
-_WORD = _SIGNS.sub("", NOT_IN_NOTES)
-
-
-class StreamBuffer:
-    """Passes the pieces of an answer on, once they cannot be the agreed word any more."""
-
-    def __init__(self, pass_on: Callable[[str], None]) -> None:
-        self._pass_on = pass_on
-        self._begin = ""
-        self.is_open = False
-        """Whether anything was passed on."""
-        self.text = ""
-        """All that was said."""
-
-    def append(self, piece: str) -> None:
-        """Take a piece."""
-        self.text += piece
-        if self.is_open:
-            self._pass_on(piece)
-            return
-        # However it is spelt, and never more of it than the agreed word is long.
-        self._begin = (self._begin + _SIGNS.sub("", piece).upper())[: len(_WORD)]
-        if not _WORD.startswith(self._begin):
-            self.is_open = True
-            self._pass_on(self.text)
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._begin = self.text = ""
-        self.is_open = False
-
-
 UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 
+_SEPARATORS = re.compile(r"[\W_]+")
+_MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
 _CUT_OFF = "the answer was cut off by its limit"
 
 
+class StreamBuffer:
+    """Holds the first pieces of an answer until they cannot be `NOT_IN_NOTES` any more."""
+
+    def __init__(self, pass_on: Callable[[str], None]) -> None:
+        self._pass_on = pass_on
+        self._prefix = ""
+        self.is_open = False
+        """Whether pieces are passed on."""
+        self.text = ""
+        """All pieces so far."""
+
+    def append(self, piece: str) -> None:
+        """Add a piece, and pass on what is no longer held."""
+        self.text += piece
+        if self.is_open:
+            self._pass_on(piece)
+            return
+        # Case, blanks and signs are ignored, and the prefix is never longer than the word.
+        letters = _SEPARATORS.sub("", piece).upper()
+        self._prefix = (self._prefix + letters)[: len(_MARKER_WORD)]
+        if not _MARKER_WORD.startswith(self._prefix):
+            self.is_open = True
+            self._pass_on(self.text)
+
+    def reset(self) -> None:
+        """Discard all pieces."""
+        self._prefix = self.text = ""
+        self.is_open = False
+
+
 @dataclass(slots=True)
-class _Work:
-    """One question at work: what is sent, what it has cost, and what was odd."""
+class _Run:
+    """The state of one question: the prompt load, the usage and the warnings so far."""
 
     load: PromptLoad
     usage: AnswerUsage = EMPTY_USAGE
     warnings: list[AnswerWarning] = field(default_factory=list)
 
-    def spend(self, completion: Completion) -> None:
-        """Add what an attempt cost."""
+    def add_usage(self, completion: Completion) -> None:
         self.usage = structs.replace(
             self.usage,
             prompt_tokens=self.usage.prompt_tokens + completion.prompt_tokens,
@@ -74,26 +72,33 @@ class _Work:
             finish_reason=completion.finish,
         )
 
-    def shift(self, question: str, reason: str) -> None:
-        """Take less for the next attempt."""
+    def downshift(self, question: str, reason: str) -> None:
         step = self.usage.downshifts + 1
         self.load = reduce_load(self.load, question, step)
         self.usage = structs.replace(self.usage, downshifts=step)
         self.warn("downshifted", f"asked again with less: {reason}")
 
     def warn(self, code: str, message: str) -> None:
-        """Note something odd."""
         self.warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
+
+    def build_draft(self, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
+        return DraftAnswer(
+            text=text,
+            refusal=refusal,
+            warnings=tuple(self.warnings),
+            usage=self.usage,
+            used=len(self.load.passages),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelWriter:
-    """Lets a language model word the answer.
+    """Writes answers with a language model.
 
     Args:
         model: The model.
         answer_tokens: The most tokens of an answer.
-        policy: What becomes of an answer with a claim that its passage does not carry.
+        policy: Whether unsupported claims are marked, or the answer is withheld.
     """
 
     model: LanguageModel
@@ -102,103 +107,84 @@ class ModelWriter:
 
     @property
     def mode(self) -> AnswerMode:
-        """A model words it."""
+        """A model writes the answer."""
         return AnswerMode.GENERATIVE
 
     def write(
         self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
     ) -> DraftAnswer:
-        """Return what the model makes of the passages; interrupted, what it said so far."""
-        work = _Work(self._packed(question, page, history))
-        hold = StreamBuffer(listener.on_token)
-        try:
-            completion = self._completed(question, work, history, hold, listener)
-        except KeyboardInterrupt:
-            if not hold.is_open:
-                raise
-            return _result(work, text=hold.text, refusal=Refusal.LLM_STREAM_ABORTED)
-        if prompt.is_declined(completion.text) or not completion.text.strip():
-            return _result(work, refusal=Refusal.LLM_SELF_JUDGE)
-        return self._judged(completion.text, work)
-
-    def _packed(self, question: str, page: Page, history: Sequence[Turn]) -> PromptLoad:
+        """Return the checked answer of the model, or its text so far after an interruption."""
         overhead = prompt.estimate_overhead(question, history)
-        room = prompt.compute_evidence_budget(
+        budget = prompt.compute_evidence_budget(
             self.model.context_tokens, self.answer_tokens, overhead
         )
-        return PromptLoad(
-            passages=tuple(pack_evidence(page.hits, room)), answer_tokens=self.answer_tokens
-        )
+        run = _Run(PromptLoad(tuple(pack_evidence(page.hits, budget)), self.answer_tokens))
+        buffer = StreamBuffer(listener.on_token)
+        try:
+            completion = self._complete(question, run, history, buffer, listener)
+        except KeyboardInterrupt:
+            if not buffer.is_open:
+                raise
+            return run.build_draft(text=buffer.text, refusal=Refusal.LLM_STREAM_ABORTED)
+        if prompt.is_declined(completion.text) or not completion.text.strip():
+            return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
+        return self._check(completion.text, run)
 
-    def _completed(
+    def _complete(
         self,
         question: str,
-        work: _Work,
+        run: _Run,
         history: Sequence[Turn],
-        hold: StreamBuffer,
+        buffer: StreamBuffer,
         listener: AnswerListener,
     ) -> Completion:
-        """Return the first whole answer, or the last cut one, each attempt with less.
+        """Return the first complete answer, or the last cut one; each attempt has a smaller load.
 
         Raises:
-            ContextOverflow: Even the least does not fit.
+            ContextOverflow: Even the smallest load does not fit.
         """
         while True:
-            last = work.usage.downshifts == MAX_DOWNSHIFTS
+            is_last = run.usage.downshifts == MAX_DOWNSHIFTS
             try:
-                completion = self._said(question, work, history, hold)
+                completion = self._ask_model(question, run.load, history, buffer)
             except ContextOverflow:
-                if last:
+                if is_last:
                     raise
                 reason = _TOO_LONG
             else:
-                work.spend(completion)
-                if completion.finish == "stop" or last:
-                    return _ended(completion, work)
+                run.add_usage(completion)
+                if completion.finish == "stop":
+                    return completion
+                if is_last:
+                    run.usage = structs.replace(run.usage, truncated=True)
+                    run.warn("downshift_exhausted", f"the answer is not whole: {_CUT_OFF}")
+                    return completion
                 reason = _CUT_OFF
-            work.shift(question, reason)
-            hold.reset()
+            run.downshift(question, reason)
+            buffer.reset()
             listener.on_restart(reason)
 
-    def _said(
-        self, question: str, work: _Work, history: Sequence[Turn], hold: StreamBuffer
+    def _ask_model(
+        self, question: str, load: PromptLoad, history: Sequence[Turn], buffer: StreamBuffer
     ) -> Completion:
         messages = prompt.build_messages(
             question,
-            work.load.passages,
+            load.passages,
             language=detect_question_language(question),
-            answer_tokens=work.load.answer_tokens,
+            answer_tokens=load.answer_tokens,
             history=history,
         )
-        return self.model.chat(messages, max_tokens=work.load.answer_tokens, on_text=hold.append)
+        return self.model.chat(messages, max_tokens=load.answer_tokens, on_text=buffer.append)
 
-    def _judged(self, text: str, work: _Work) -> DraftAnswer:
-        """Return the checked answer, or its refusal when too little of it is supported."""
-        # Loaded now: its tables take a while, and the model need not wait for them.
+    def _check(self, text: str, run: _Run) -> DraftAnswer:
+        """Return the checked answer, or a refusal when too few claims are supported."""
+        # The import is slow, so it runs after the model has answered.
         from kebab.rag.checking.citations import check_answer
 
-        checked = check_answer(text, work.load.passages, self.policy)
-        work.warnings.extend(checked.warnings)
+        checked = check_answer(text, run.load.passages, self.policy)
+        run.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:
-            work.warnings = [structs.replace(one, span=None) for one in work.warnings]
-            return _result(work, refusal=Refusal.UNSUPPORTED_CLAIMS)
-        return replace(_result(work, text=checked.text), citations=checked.citations)
-
-
-def _ended(completion: Completion, work: _Work) -> Completion:
-    """Return the last attempt; one that was cut off is marked as such."""
-    if completion.finish == "length":
-        work.usage = structs.replace(work.usage, truncated=True)
-        work.warn("downshift_exhausted", f"the answer is not whole: {_CUT_OFF}")
-    return completion
-
-
-def _result(work: _Work, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
-    return DraftAnswer(
-        text=text,
-        refusal=refusal,
-        warnings=tuple(work.warnings),
-        usage=work.usage,
-        used=len(work.load.passages),
-    )
+            run.warnings = [structs.replace(one, span=None) for one in run.warnings]
+            return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
+        return replace(run.build_draft(text=checked.text), citations=checked.citations)

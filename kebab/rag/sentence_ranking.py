@@ -1,17 +1,17 @@
-"""Extraction: the sentences of the passages that answer best, without any model that writes.
+"""Ranks the sentences of the evidence by how well they answer a question.
 
-A sentence is judged by the share of the question's telling terms that it holds (by itself, and with
-its headings, half each), by its cosine to the question (embedded with title and headings, as
-passages are), and by how its passage stands beside the best one. Weights are round numbers near the
-fit on SQuAD 2 by the place of the right sentence. The gold answer stands in one of three quoted
+The score of a sentence combines three features: the share of the question's keywords in it (half
+of it counted without its headings, half with them), its cosine to the question (embedded with title
+and headings, like passages), and the score of its passage relative to the best passage. The weights
+are rounded from a fit on SQuAD 2. Share of questions whose gold answer is in one of three quoted
 sentences, in the right file and lines, with refusals counted as failures:
 
 - SQuAD 2, 1,000 questions: .896 with MiniLM, .866 by words alone
-- JaQuAD, by words, whose language had no part in the fit: .841
+- JaQuAD, by words: .841 (the fit used no Japanese)
 
-What did not pay (.003 or less, over three folds of articles): cues of the kind of question (names
-for `who`, numbers for `how many`), the words of the sentences around, the length, and more than 24
-sentences to embed.
+Features that gained .003 or less over three folds of articles are left out: cues of the kind of
+question (names for `who`, numbers for `how many`), the words of neighbouring sentences, the length,
+and more than 24 sentences to embed.
 """
 
 import re
@@ -27,32 +27,32 @@ from kebab.search.query_intent import compute_coverage, token_set, token_set_of_
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import Sentence, find_sentences
 
-WORDS, MEANING, PASSAGE = 0.25, 0.40, 0.25
+_WORD_WEIGHT, _COSINE_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.40, 0.25
 
 MAX_EMBEDDED = 24
-"""How many sentences are compared by meaning: 50 ms on two cores."""
+"""The most sentences that are compared by cosine; they take 50 ms on two cores."""
 
-_FLOOR = 0.5
-"""What is worth less than this share of the best sentence is not quoted.
+_MIN_RELATIVE_SCORE = 0.5
+"""A sentence below this share of the best score is not quoted.
 
-Costs nothing on SQuAD 2 and .002 on JaQuAD; .6 costs .012 there.
+The limit loses nothing on SQuAD 2 and .002 on JaQuAD; .6 loses .012 there.
 """
 
-_ALIKE = 0.8
-"""The share of their tokens that makes two sentences one."""
+_DUPLICATE_OVERLAP = 0.8
+"""Two sentences are duplicates when they share this part of their tokens."""
 
-_BARE, _POOR = 0.3, 0.8
-"""What a heading is worth as an answer, and a question, an announcement or a mere link."""
+_HEADING_QUALITY, _POOR_QUALITY = 0.3, 0.8
+"""Factors for a heading, and for a question, an announcement or a list of links."""
 
 _OPEN_ENDS = ("?", "\uff1f", "\u061f", ":", "\uff1a")
 _LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+")
-_LETTERS = 12
-"""Fewer letters and digits beside its links make a sentence a mere list of links."""
+_MIN_LETTERS = 12
+"""A sentence with links and fewer other letters and digits is a list of links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSentence:
-    """A sentence at [start, end) of its chunk's text, and its evidence from 0 to 1."""
+    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1."""
 
     passage: Evidence
     start: int
@@ -61,31 +61,28 @@ class ScoredSentence:
 
     @property
     def text(self) -> str:
-        """The words as they stand."""
+        """The verbatim text."""
         return self.passage.chunk.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence and what speaks for it; `meaning` is None where nothing can be said."""
+    """A sentence with its features; `cosine` is None when the sentence cannot be embedded."""
 
     passage: Evidence
     sentence: Sentence
     text: str
-    standing: float
-    """That of its passage among the others."""
-    words: float
+    passage_score: float
+    word_share: float
     quality: float
-    """What it is worth as an answer by its form."""
-    meaning: float | None = None
+    cosine: float | None = None
 
     @property
     def score(self) -> float:
-        """How much speaks for it, all in all."""
-        known = WORDS * self.words + PASSAGE * self.standing
-        if self.meaning is None:
-            return known / (WORDS + PASSAGE) * self.quality
-        return (known + MEANING * self.meaning) * self.quality
+        lexical = _WORD_WEIGHT * self.word_share + _PASSAGE_WEIGHT * self.passage_score
+        if self.cosine is None:
+            return lexical / (_WORD_WEIGHT + _PASSAGE_WEIGHT) * self.quality
+        return (lexical + _COSINE_WEIGHT * self.cosine) * self.quality
 
 
 def rank_sentences(
@@ -95,87 +92,86 @@ def rank_sentences(
     embedder: Embedder | None,
     limit: int,
 ) -> list[ScoredSentence]:
-    """Return the best sentences, best first, each said once.
+    """Return the best sentences without duplicates, best first.
 
     Args:
-        question: What is asked.
-        passages: What was found, best first.
-        asked: How telling each term of the question is.
-        embedder: The model that the passages were embedded with; without it words decide.
+        question: The question.
+        passages: The evidence, best first.
+        asked: The weight of each term of the question.
+        embedder: The embedding model of the index; without it only words count.
         limit: The most sentences.
     """
     weights = weigh_keywords(asked)
     best = max((passage.score for passage in passages), default=0.0)
-    found = [
+    candidates = [
         one
         for passage in passages
-        for one in _candidates(passage, compute_relative_evidence(passage.score, best), weights)
+        for one in _find_candidates(
+            passage, compute_relative_evidence(passage.score, best), weights
+        )
     ]
-    found.sort(key=lambda one: -one.score)
+    candidates.sort(key=lambda one: -one.score)
     if embedder is not None and embedder.supports(question):
-        found = _compared(question, found[:MAX_EMBEDDED], embedder)
-        found.sort(key=lambda one: -one.score)
-    return list(_apart(found, limit))
+        candidates = _add_cosines(question, candidates[:MAX_EMBEDDED], embedder)
+        candidates.sort(key=lambda one: -one.score)
+    return list(_select_distinct(candidates, limit))
 
 
-def _candidates(
-    passage: Evidence, place: float, weights: Mapping[str, float]
+def _find_candidates(
+    passage: Evidence, passage_score: float, weights: Mapping[str, float]
 ) -> Iterator[_Candidate]:
-    """Yield the sentences that a passage shows whole."""
+    """Yield the complete sentences of a passage."""
     chunk = passage.chunk
     context = token_set_of_all((chunk.title, *chunk.heading_path))
     for one in find_sentences(chunk.text):
         if passage.start <= one.start and one.end <= passage.start + len(passage.text):
             text = chunk.text[one.start : one.end]
             own = token_set(text)
-            words = (compute_coverage(weights, own) + compute_coverage(weights, own | context)) / 2
-            yield _Candidate(passage, one, text, place, words, _quality(one.kind, text))
+            share = (compute_coverage(weights, own) + compute_coverage(weights, own | context)) / 2
+            quality = _rate_form(one.kind, text)
+            yield _Candidate(passage, one, text, passage_score, share, quality)
 
 
-def _quality(kind: LayoutKind, text: str) -> float:
-    """Return what a sentence is worth as an answer by its form."""
+def _rate_form(kind: LayoutKind, text: str) -> float:
     if kind is LayoutKind.HEADING:
-        return _BARE
-    beside = sum(map(str.isalnum, _LINK.sub("", text)))
-    linked = beside < _LETTERS and _LINK.search(text)
-    return _POOR if linked or text.endswith(_OPEN_ENDS) else 1.0
+        return _HEADING_QUALITY
+    letters = sum(map(str.isalnum, _LINK.sub("", text)))
+    is_link_list = letters < _MIN_LETTERS and _LINK.search(text)
+    return _POOR_QUALITY if is_link_list or text.endswith(_OPEN_ENDS) else 1.0
 
 
-def _compared(question: str, found: Sequence[_Candidate], embedder: Embedder) -> list[_Candidate]:
-    """Return candidates with what their meaning says; as they are when the model fails."""
-    places = [place for place, one in enumerate(found) if embedder.supports(one.text)]
-    texts = [_in_context(found[place]) for place in places]
+def _add_cosines(
+    question: str, candidates: list[_Candidate], embedder: Embedder
+) -> list[_Candidate]:
+    """Return the candidates with their cosines, or unchanged when the model fails."""
+    places = [place for place, one in enumerate(candidates) if embedder.supports(one.text)]
+    texts = [_build_embed_text(candidates[place]) for place in places]
     scale = embedder.profile.cosine_scale
-    compared = list(found)
+    found = list(candidates)
     try:
         query = embedder.embed_query(question)
         for indexes, vectors in embedder.embed_passages(texts):
             for index, cosine in zip(indexes, vectors @ query, strict=True):
-                meant = replace(compared[places[index]], meaning=scale.share(float(cosine)))
-                compared[places[index]] = meant
+                place = places[index]
+                found[place] = replace(found[place], cosine=scale.share(float(cosine)))
     except (DependencyMissing, EmbeddingUnavailable, TimedOut):
-        return list(found)
-    return compared
+        return candidates
+    return found
 
 
-def _in_context(one: _Candidate) -> str:
+def _build_embed_text(one: _Candidate) -> str:
     chunk = one.passage.chunk
     return build_embed_text(chunk.title, chunk.heading_path, " ".join(one.text.split()))
 
 
-def _apart(found: Sequence[_Candidate], limit: int) -> Iterator[ScoredSentence]:
-    """Yield the first candidates that are worth it and say something new."""
-    said: list[frozenset[str]] = []
-    for one in found:
-        if len(said) == limit or one.score < _FLOOR * found[0].score:
+def _select_distinct(candidates: Sequence[_Candidate], limit: int) -> Iterator[ScoredSentence]:
+    selected: list[frozenset[str]] = []
+    for one in candidates:
+        if len(selected) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
         tokens = token_set(one.text)
-        if any(_alike(tokens, other) for other in said):
+        if any(len(tokens & had) >= _DUPLICATE_OVERLAP * len(tokens | had) for had in selected):
             continue
-        said.append(tokens)
+        selected.append(tokens)
         start, end, _ = one.sentence
         yield ScoredSentence(passage=one.passage, start=start, end=end, score=min(1.0, one.score))
-
-
-def _alike(tokens: frozenset[str], other: frozenset[str]) -> bool:
-    return len(tokens & other) >= _ALIKE * len(tokens | other)

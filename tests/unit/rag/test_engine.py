@@ -4,16 +4,18 @@ from msgspec.structs import replace
 from kebab.core.answers import AnswerMode, AskQuery, Refusal
 from kebab.core.queries import Filters, Mode
 from kebab.errors.catalog import InvalidInput
-from kebab.rag.engine import EMPTY_USAGE, AskEngine, DraftAnswer
+from kebab.rag.engine import EMPTY_USAGE, MIN_ANSWERABILITY, AskEngine, DraftAnswer
 from kebab.wire.ask import AnswerWarning
 from tests.fakes.evidence import hit, page, stored
 
 NOTE = "The backup of all documents runs every night at two with restic."
 FOUND = page(hit(stored(NOTE)), asked={"backup": 2.0, "run": 2.0})
-ELSEWHERE = page(hit(stored(NOTE), score=0.01), asked={"tomato": 3.0, "volcano": 3.0, "jupit": 3.0})
+OTHER_TOPIC = page(
+    hit(stored(NOTE), score=0.01), asked={"tomato": 3.0, "volcano": 3.0, "jupit": 3.0}
+)
 
 
-class Listening:
+class RecordingListener:
     def __init__(self):
         self.heard = []
 
@@ -27,23 +29,27 @@ class Listening:
         self.heard.append(reason)
 
 
-class Writing:
-    """A writer that says what it is told to."""
+class FixedWriter:
+    """A writer that returns a given draft."""
 
     mode = AnswerMode.EXTRACTIVE
     model = None
 
-    def __init__(self, worded):
-        self.worded = worded
+    def __init__(self, draft):
+        self.draft = draft
         self.asked = []
 
     def write(self, question, found, history, listener):
         self.asked.append(question)
-        return self.worded
+        return self.draft
 
 
-def answered(found, worded=None, **fields):
-    queries, writer, listener = [], Writing(worded or DraftAnswer(text="Nightly [1]")), Listening()
+def ask(found, draft=None, **fields):
+    queries, writer, listener = (
+        [],
+        FixedWriter(draft or DraftAnswer(text="Nightly [1]")),
+        RecordingListener(),
+    )
 
     def search(query):
         queries.append(query)
@@ -51,36 +57,36 @@ def answered(found, worded=None, **fields):
 
     ticks = iter((10.0, 10.5))
     engine = AskEngine(search, writer, clock=lambda: next(ticks))
-    inquiry = AskQuery(question="when does the backup run", **fields)
-    return engine.answer(inquiry, [], listener), writer, listener, queries
+    query = AskQuery(question="when does the backup run", **fields)
+    return engine.answer(query, [], listener), writer, listener, queries
 
 
-def test_what_the_writer_words_is_the_answer():
-    worded = DraftAnswer(
+def test_the_draft_of_the_writer_is_the_answer():
+    draft = DraftAnswer(
         text="Nightly [1]",
         warnings=(AnswerWarning(code="odd", message="odd", marker=None, span=None),),
         usage=replace(EMPTY_USAGE, prompt_tokens=7),
         used=1,
     )
 
-    answer, writer, listener, _ = answered(FOUND, worded)
+    answer, writer, listener, _ = ask(FOUND, draft)
 
     assert (answer.text, answer.grounded, answer.mode) == (
         "Nightly [1]",
         True,
         AnswerMode.EXTRACTIVE,
     )
-    assert answer.warnings == worded.warnings
+    assert answer.warnings == draft.warnings
     assert (answer.usage.prompt_tokens, answer.usage.latency_ms) == (7, 500.0)
     assert (answer.retrieved.used, answer.retrieved.page) == (1, FOUND)
     assert writer.asked == ["when does the backup run"]
     assert listener.heard == [FOUND]
 
 
-def test_the_search_keeps_to_mode_limit_and_filters():
+def test_the_search_uses_mode_limit_and_filters():
     filters = Filters(tag=("ops",))
 
-    _, _, _, queries = answered(FOUND, mode=Mode.LEXICAL, limit=3, filters=filters)
+    _, _, _, queries = ask(FOUND, mode=Mode.LEXICAL, limit=3, filters=filters)
 
     (query,) = queries
     assert (query.text, query.mode, query.limit, query.filters) == (
@@ -91,25 +97,46 @@ def test_the_search_keeps_to_mode_limit_and_filters():
     )
 
 
-def test_without_hits_there_is_nothing_to_answer_from():
-    answer, writer, _, _ = answered(page())
+def test_no_hits_are_refused():
+    answer, writer, _, _ = ask(page())
 
     assert (answer.refusal, answer.grounded) == (Refusal.NO_CHUNKS, False)
     assert answer.text
     assert writer.asked == []
 
 
-def test_a_question_on_another_matter_is_refused_before_anything_is_worded():
-    answer, writer, _, _ = answered(ELSEWHERE)
+def test_a_question_on_another_topic_is_refused_before_the_writer_runs():
+    answer, writer, _, _ = ask(OTHER_TOPIC)
 
     assert answer.refusal is Refusal.SCORE_GATE
     assert answer.retrieved.top_score < answer.retrieved.gate
     assert writer.asked == []
 
 
+def test_without_hits_the_top_score_is_zero():
+    answer, _, _, _ = ask(page(answerability=0.9))
+
+    assert (answer.refusal, answer.retrieved.top_score) == (Refusal.NO_CHUNKS, 0.0)
+    assert answer.retrieved.gate == MIN_ANSWERABILITY
+
+
+@pytest.mark.parametrize(
+    ("answerability", "refusal"),
+    [
+        (MIN_ANSWERABILITY, None),
+        (MIN_ANSWERABILITY - 0.01, Refusal.SCORE_GATE),
+        (1.0, None),
+    ],
+)
+def test_the_answerability_of_the_page_decides(answerability, refusal):
+    answer, _, _, _ = ask(page(hit(stored(NOTE)), answerability=answerability))
+
+    assert (answer.refusal, answer.retrieved.top_score) == (refusal, answerability)
+
+
 @pytest.mark.parametrize("refusal", list(Refusal))
-def test_a_refusal_without_words_of_its_own_gets_a_sentence(refusal):
-    answer, _, _, _ = answered(FOUND, DraftAnswer(refusal=refusal))
+def test_a_refusal_without_text_gets_a_sentence(refusal):
+    answer, _, _, _ = ask(FOUND, DraftAnswer(refusal=refusal))
 
     assert answer.refusal is refusal
     assert answer.text.strip()
@@ -117,7 +144,7 @@ def test_a_refusal_without_words_of_its_own_gets_a_sentence(refusal):
 
 @pytest.mark.parametrize("question", ["", " \n"])
 def test_an_empty_question_is_refused(question):
-    engine = AskEngine(lambda _: FOUND, Writing(DraftAnswer()))
+    engine = AskEngine(lambda _: FOUND, FixedWriter(DraftAnswer()))
 
     with pytest.raises(InvalidInput, match="question"):
-        engine.answer(AskQuery(question=question), [], Listening())
+        engine.answer(AskQuery(question=question), [], RecordingListener())
