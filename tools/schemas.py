@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
 from kebab.wire.docstrings import field_docstrings
-from kebab.wire.forms import list_records, get_schema_name
+from kebab.wire.forms import get_schema_name, list_records
 from kebab.wire.record import Reply, Request
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

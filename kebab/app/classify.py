@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 
 from kebab.app.redaction import redact
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic
-from kebab.errors.reply import build_error_fields
-from kebab.errors.signal import Exit, Signal
+from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.system import build_import_error, build_io_error, build_memory_error
 from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
 from kebab.wire.error import ErrorReply

@@ -1,14 +1,14 @@
 """Builds what the operations work with from the settings. Only this package names adapters."""
 
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.config.model import AUTO, Settings
 from kebab.config.paths import resolve_paths
+from kebab.config.settings import AUTO, Settings
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
@@ -16,7 +16,7 @@ from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from kebab.app.embedders import Embedders
     from kebab.chunk.budget import Budget
@@ -121,7 +121,7 @@ class AppContext:
         Raises:
             NotIndexed: There is none that this build can read.
         """
-        return self._readers.lend()
+        return self._readers.acquire()
 
     @cached_property
     def _readers(self) -> "ReaderPool":
@@ -131,10 +131,16 @@ class AppContext:
         return ReaderPool(self.places.data, COLUMN_WEIGHTS)
 
     def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
-        """Return what looks things up in a snapshot."""
+        """Return the catalogue of a snapshot, which finds documents and chunks by name."""
         from kebab.store.sqlite.catalogue import Catalogue
 
         return Catalogue(reader)
+
+    @contextmanager
+    def open_catalogue(self) -> "Iterator[Catalogue]":
+        """Yield the catalogue of a new snapshot, and close the snapshot afterwards."""
+        with self.open_reader() as reader:
+            yield self.build_catalogue(reader)
 
     def open_writer(self, operation: str) -> "SqliteWriter":
         """Return the library under the writer lock, to be closed by the caller.
@@ -230,12 +236,12 @@ class AppContext:
 
     def build_budget(self, embedder: "Embedder | None") -> "Budget":
         """Return the limit of a chunk, counted by the embedder when there is one."""
-        from kebab.chunk.budget import Budget, estimate, mixed_counter
+        from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 
         limit = self.settings.index.chunk_tokens
         if embedder is None:
-            return Budget(limit, estimate)
-        counter = mixed_counter(embedder.count_tokens, embedder.supports)
+            return Budget(limit, estimate_tokens)
+        counter = make_mixed_counter(embedder.count_tokens, embedder.supports)
         return Budget(min(limit, embedder.window), counter)
 
     def decode_text(self, data: bytes, place: object) -> str:
@@ -256,13 +262,13 @@ class AppContext:
 
     def labels(self) -> Labels:
         """Return the versions that shape what is stored."""
-        from kebab.chunk.budget import chunker_version
-        from kebab.parse.registry import active
+        from kebab.chunk.budget import format_chunker_version
+        from kebab.parse.registry import list_parser_versions
 
         return Labels(
             parser=self.parsers()["text/markdown"].version,
-            parsers=tuple(active()),
-            chunker=chunker_version(self.settings.index.chunk_tokens),
+            parsers=tuple(list_parser_versions()),
+            chunker=format_chunker_version(self.settings.index.chunk_tokens),
         )
 
     def list_own_files(self) -> list[Path]:
@@ -280,7 +286,7 @@ class AppContext:
         from kebab.store.lance import layout
 
         vectors = self.places.data / layout.folder(self.places.data).name
-        return {vectors: layout.is_own, self.places.stdin_dir: stdin.is_own}
+        return {vectors: layout.is_own, self.places.stdin_dir: stdin.is_own_file_name}
 
     def _close_readers(self) -> None:
         """Close the readers that nobody has, so that a writer finds the database to itself."""

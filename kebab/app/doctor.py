@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kebab.app.context import AppContext
 from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.config.load import load_settings
-from kebab.config.model import AUTO
+from kebab.config.settings import AUTO
 from kebab.core.ids import Keys, sort_keys
 from kebab.core.queries import Filters
 from kebab.doctor.machine import MachineInputs, SettingsFile
@@ -77,8 +77,8 @@ def _storage(context: AppContext) -> StorageInputs:
         integrity=lambda: _query_catalogue(context, lambda catalogue: catalogue.damage()),
         known_term=lambda: _known_term(context),
         stored=lambda: _stored(context),
-        stamped=lambda: _query_catalogue(context, lambda catalogue: catalogue.vector_keys()),
-        garbage=lambda: _query_catalogue(context, lambda catalogue: catalogue.garbage()),
+        stamped=lambda: _query_catalogue(context, lambda catalogue: catalogue.list_committed_keys()),
+        garbage=lambda: _query_catalogue(context, lambda catalogue: catalogue.list_deleted_keys()),
     )
 
 
@@ -103,7 +103,7 @@ def _known_term(context: AppContext) -> KnownTerm | None:
     from kebab.text.tokenizer import tokenize
 
     with context.open_reader() as reader:
-        page = context.build_catalogue(reader).documents(Filters(), limit=1)
+        page = context.build_catalogue(reader).list_documents(Filters(), limit=1)
         detail = (
             context.build_catalogue(reader).document(page.documents[0].doc_id) if page.total else None
         )
@@ -111,13 +111,13 @@ def _known_term(context: AppContext) -> KnownTerm | None:
         terms = [term for text in texts for term in tokenize(text)[:1]]
         if not terms:
             return None
-        return KnownTerm(terms[0], found=reader.document_frequency(terms[:1])[terms[0]] > 0)
+        return KnownTerm(terms[0], found=reader.get_document_frequencies(terms[:1])[terms[0]] > 0)
 
 
 def _stored(context: AppContext) -> Keys:
     version = context.stored_version()
     # What is derived of the table may outlive it, and would then speak well of it.
-    return context.open_vector_table(version).keys(sure=True) if version else sort_keys(())
+    return context.open_vector_table(version).list_keys(sure=True) if version else sort_keys(())
 
 
 def _corpus(context: AppContext) -> DocumentInputs:
@@ -129,12 +129,12 @@ def _corpus(context: AppContext) -> DocumentInputs:
 
 def _pending(context: AppContext) -> int:
     with context.open_reader() as reader:
-        return reader.pending_count()
+        return reader.count_pending()
 
 
 def _files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
     """Return documents spread over all of them."""
-    found = catalogue.documents(Filters(), limit=-1).documents
+    found = catalogue.list_documents(Filters(), limit=-1).documents
     step = max(1, len(found) // limit)
     return [
         IndexedFile(Path(one.root, one.path), one.size, one.mtime_ns)

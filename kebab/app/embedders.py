@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.config.model import AUTO, Settings
+from kebab.config.settings import AUTO, Settings
 from kebab.embed import install, model_directory, registry
 from kebab.embed.registry import EmbeddingModel, find_model
 from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput

@@ -14,7 +14,7 @@ from kebab.app.context import AppContext
 from kebab.app.library import build_not_found
 from kebab.app.timestamps import format_timestamp, parse_time
 from kebab.core.documents import AmbiguousName
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.catalog import build_error_row, build_error_rows

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from kebab.app.context import AppContext
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:

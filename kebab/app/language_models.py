@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kebab.config.model import Llm, Settings
+from kebab.config.settings import Llm, Settings
 from kebab.errors.catalog import ConfigInvalid
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
 
         server = probe_ollama(endpoint, llm.model)
         return f"Ollama {server.version} at {endpoint.display_url} has {llm.model}"
-    from kebab.llm.api_key import ApiKey
+    from kebab.llm.endpoint import ApiKey
     from kebab.llm.probe import probe_openai
 
     key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)

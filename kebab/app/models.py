@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.reset import measure_size
-from kebab.config.model import AUTO
+from kebab.config.settings import AUTO
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.catalog import NotIndexed, UsageInvalid
 from kebab.ingest.vectors import reembed
@@ -123,6 +123,6 @@ def _active(context: AppContext) -> str | None:
 def _pending(context: AppContext) -> int:
     try:
         with context.open_reader() as reader:
-            return reader.pending_count()
+            return reader.count_pending()
     except NotIndexed:
         return 0

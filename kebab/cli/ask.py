@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
-    from kebab.config.model import Settings
+    from kebab.config.settings import Settings
     from kebab.wire.ask import Answer
 
 F = TypeVar("F", bound="Callable[..., Any]")

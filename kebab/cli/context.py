@@ -1,4 +1,4 @@
-"""One call of kebab: its flags, channels and settings, and how its replies are printed."""
+"""Holds the flags, channels and settings of one call of kebab, and prints its replies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from kebab.app.classify import ClassifiedError
     from kebab.app.facade import Kebab
-    from kebab.cli.channels import OutputChannels
+    from kebab.cli.channels import OutputChannel, OutputChannels
     from kebab.cli.interrupt import Interrupts
     from kebab.cli.render.canvas import Canvas
-    from kebab.config.model import Settings
+    from kebab.config.settings import Settings
     from kebab.wire.library import NotFound
     from kebab.wire.record import Reply
 
@@ -31,13 +31,13 @@ Renderer = Callable[[R, "Canvas"], Iterable[str]]
 
 @dataclass(slots=True, eq=False, repr=False)
 class CommandContext:
-    """What a command needs to know of its call."""
+    """The state of one call that a command works with."""
 
     channels: OutputChannels
     interrupts: Interrupts
     arguments: tuple[str, ...] = ()
     kebab_factory: KebabFactory | None = None
-    """What opens a knowledge base; None means the facade."""
+    """Opens a knowledge base; None means the facade."""
     flags: Flags = field(default_factory=Flags)
     command: str = "kebab"
     params: Sequence[click.Parameter] = ()
@@ -51,7 +51,7 @@ class CommandContext:
     on_error: Callable[[ClassifiedError], None] = lambda _: None
     """Called with an error before it is reported."""
     _loaded: Settings | Signal | None = None
-    """The settings, or why they are unusable; None until they are first needed."""
+    """The settings, or the error of reading them; None until they are first needed."""
 
     def load_settings(self) -> Settings:
         """Return the settings of this call; they are read once.
@@ -97,7 +97,7 @@ class CommandContext:
     def open_kebab(self, settings: Settings | None = None, *, read_only: bool = False) -> Kebab:
         """Return the knowledge base of this call as a context manager.
 
-        With `read_only` nothing is written to it, not even the cache of queries.
+        With `read_only` nothing is written to it, not even the query cache.
         """
         factory = self.kebab_factory or _import_facade()
         return factory(
@@ -106,29 +106,39 @@ class CommandContext:
             read_only=read_only or self.flags.read_only,
         )
 
-    def create_canvas(self) -> Canvas:
-        """Return the canvas that results are drawn on."""
+    def create_canvas(self, channel: OutputChannel | None = None) -> Canvas:
+        """Return the canvas of a channel, by default of the channel of results."""
         from kebab.cli.render.canvas import create_canvas
 
-        return create_canvas(self.channels.out, self.flags.color)
+        return create_canvas(channel or self.channels.out, self.flags.color)
 
-    def print_reply(self, reply: R, draw: Renderer[R], status: Exit = Exit.DONE) -> Exit:
-        """Print a result on stdout; return the exit status."""
+    def print_reply(
+        self, reply: R | NotFound, render: Renderer[R], status: Exit = Exit.DONE
+    ) -> Exit:
+        """Print a result on stdout; return the exit status.
+
+        `not_found.v1` is a result too; its exit status is always `NO`.
+        """
+        from kebab.wire.library import NotFound
+
+        if isinstance(reply, NotFound):
+            status = Exit.NO
         if self.flags.machine:
             self.write_json(reply, status)
+            return status
+        canvas = self.create_canvas()
+        if isinstance(reply, NotFound):
+            from kebab.cli.render.documents import render_not_found
+
+            lines = render_not_found(reply, canvas)
         else:
-            text = "\n".join(draw(reply, self.create_canvas()))
-            self.channels.out.write(text + "\n" if text else "")
+            lines = render(reply, canvas)
+        text = "\n".join(lines)
+        self.channels.out.write(text + "\n" if text else "")
         return status
 
-    def print_not_found(self, reply: NotFound) -> Exit:
-        """Print that nothing has this name, which is a result and not an error."""
-        from kebab.cli.render.documents import render_not_found
-
-        return self.print_reply(reply, render_not_found, Exit.NO)
-
     def write_json(self, reply: Reply, status: int | None) -> None:
-        """Write one line of JSON on stdout; a status of None is not known yet."""
+        """Write one line of JSON on stdout; `status` is None while it is unknown."""
         self.channels.out.write_bytes(self.encode_reply(reply, status))
 
     def write_event(
@@ -148,10 +158,12 @@ class CommandContext:
         code = None if status is None else int(status)
         return encode_json(add_envelope(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
 
-    def repeat_command_with(self, flag: str, value: str) -> str:
-        """Return this command line for a shell, with another value of one flag."""
+    def repeat_command_with(self, flag: str, value: str | None) -> str:
+        """Return this command line for a shell with this value of a flag, empty without a value."""
         import shlex
 
+        if not value:
+            return ""
         kept: list[str] = []
         rest = iter(self.arguments)
         for argument in rest:

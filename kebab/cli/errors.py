@@ -11,8 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kebab.errors.reply import build_error_fields
-from kebab.errors.signal import Exit, Signal
+from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.system import build_import_error
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def build_view(context: CommandContext, language: Language | None = None) -> Vie
     """
     from kebab.app.classify import build_view
     from kebab.config.load import read_language as language_of_environment
-    from kebab.config.model import Settings
+    from kebab.config.settings import Settings
 
     wanted = language or context.flags.lang
     settings = context.find_settings() or Settings(lang=language_of_environment())
@@ -153,10 +152,9 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
     """
     from kebab.app.audit_log import FailedCall, record_error
     from kebab.app.redaction import redact
-    from kebab.config.model import Settings
     from kebab.config.paths import resolve_paths
-    from kebab.errors.catalog import DependencyMissing, UsageInvalid
-    from kebab.errors.listing import build_catalog
+    from kebab.config.settings import Settings
+    from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 
     fault = report.fault
     if fault.exit == Exit.INTERRUPTED or fault.reply.code == UsageInvalid.meaning.code:

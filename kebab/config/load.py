@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kebab.config.model import Settings
 from kebab.config.paths import find_default_config
+from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.system import translate_import_errors
 
 _APP = "kebab"

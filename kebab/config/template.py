@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.load import build_variable_name
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.wire.docstrings import field_docstrings
 
 _HEADER = """\

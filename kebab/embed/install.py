@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kebab.config.model import AUTO
+from kebab.config.settings import AUTO
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 from kebab.embed import model_directory, registry
 from kebab.embed.child_process import ChildProcess, module_arguments

@@ -1,7 +1,7 @@
-"""Every error that kebab can report: one class is one row.
+"""The catalogue of errors: one class is one row.
 
-The docstring is the long explanation that `kebab explain CODE` prints. A released row is frozen
-by `docs/wire-schema/v1/errors.lock.json`.
+The docstring of a row is the explanation that `kebab explain CODE` prints. The meaning of a
+released row is frozen by `docs/wire-schema/v1/errors.lock.json`.
 """
 
 from typing import Literal, TypeAlias
@@ -894,3 +894,9 @@ class Generic(
     """
 
     chain: list[str] | None = None
+
+
+def build_catalog() -> dict[str, type[Signal]]:
+    """Return the rows of the catalogue in order of declaration."""
+    rows = [row for row in globals().values() if isinstance(row, type)]
+    return {row.meaning.code: row for row in rows if issubclass(row, Signal) and row is not Signal}

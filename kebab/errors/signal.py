@@ -1,8 +1,7 @@
-"""The machinery of errors: a class statement is a catalogue row.
+"""The base class of all errors, and the fields of `error.v1`.
 
-A signal knows its public meaning and nothing of terminals or HTTP. Anything may raise one, and
-whoever goes on without what it needed may quote one; only `kebab.app.classify` makes of one what
-a caller sees.
+A signal knows its public meaning and nothing of terminals or HTTP. No third-party library is
+imported, so that a missing library can be reported too.
 """
 
 import re
@@ -217,3 +216,35 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
 
     def __str__(self) -> str:
         return self.format_message()
+
+
+_TARGETS = ("path", "model", "endpoint", "field", "option", "data_dir", "operation", "what")
+"""The details that can name what the error is about, the most specific first."""
+
+
+def build_error_fields(
+    signal: Signal, *, operation: str, message: str, hint: str | None, details: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of `error.v1` without those of the envelope."""
+    import uuid
+
+    meaning = signal.meaning
+    return {
+        "code": meaning.code,
+        "message": message,
+        "details": dict(details),
+        "hint": hint,
+        "kind": meaning.kind.value,
+        "operation": operation,
+        "target": _find_target(details),
+        "retryable": meaning.retry is Retry.TRANSIENT,
+        "retry": meaning.retry.value,
+        "retry_after_ms": meaning.backoff.first_ms if meaning.backoff else None,
+        "severity": meaning.severity.value,
+        "correlation_id": uuid.uuid4().hex,
+    }
+
+
+def _find_target(details: Mapping[str, Any]) -> str | None:
+    found = (details[name] for name in _TARGETS if isinstance(details.get(name), str))
+    return next(found, None)

@@ -7,10 +7,8 @@ from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
 from kebab.core.answers import Completion, FinishReason, Message
-from kebab.llm.api_key import NO_KEY, ApiKey
-from kebab.llm.endpoint import Endpoint
-from kebab.llm.http_client import parse_count
-from kebab.llm.http_errors import Call
+from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint
+from kebab.llm.http_client import Call, parse_count
 from kebab.llm.http_stream import Deadlines, HttpStream
 from kebab.llm.server_errors import ErrorTable, ModelRequest
 from kebab.text.normalize import escape_undecodable

@@ -1,17 +1,190 @@
-"""Opens the HTTP client for a model server, and decodes what the server sends."""
+"""Opens the HTTP client for a model server."""
 
+import functools
 import json
 import logging
+import socket
 import ssl
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
+from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.llm.endpoint import Endpoint
-from kebab.llm.http_errors import Call
 
 if TYPE_CHECKING:
     import httpx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of the server, with the facts that its errors report.
+
+    `deadline_s` is the limit for the whole call, where there is only one limit.
+    """
+
+    endpoint: Endpoint
+    operation: str
+    deadline_s: float = 0.0
+    started: float = field(default_factory=monotonic)
+
+    def build_unreachable(self, cause: str) -> ModelUnreachable:
+        """Return the signal for a server that cannot be reached."""
+        return ModelUnreachable(
+            endpoint=self.endpoint.display_url, operation=self.operation, cause=cause
+        )
+
+    def build_protocol_error(self, cause: str) -> ModelProtocol:
+        """Return the signal for an unexpected response."""
+        return ModelProtocol(
+            endpoint=self.endpoint.display_url, operation=self.operation, cause=cause
+        )
+
+    def build_timeout(
+        self, operation: str = "", *, since: float | None = None, limit_s: float | None = None
+    ) -> TimedOut:
+        """Return the signal for a response, or a part of it, that is too late."""
+        begun = self.started if since is None else since
+        return TimedOut(
+            operation=operation or self.operation,
+            elapsed_ms=round((monotonic() - begun) * 1000),
+            deadline_ms=round((self.deadline_s if limit_s is None else limit_s) * 1000),
+        )
+
+
+_SignalBuilder: TypeAlias = Callable[[Call, Exception], Signal]
+
+
+def _unreachable(cause: str) -> _SignalBuilder:
+    return lambda call, _failure: call.build_unreachable(cause)
+
+
+def _os_error_or(cause: str) -> _SignalBuilder:
+    """Report the error of the operating system, or `cause` where there is none."""
+    return lambda call, failure: call.build_unreachable(_describe_os_error(failure) or cause)
+
+
+def _protocol_error(cause: str) -> _SignalBuilder:
+    return lambda call, _failure: call.build_protocol_error(cause)
+
+
+def _timeout(call: Call, _failure: Exception) -> Signal:
+    return call.build_timeout()
+
+
+_connection_lost = _os_error_or("the connection was cut")
+
+
+@functools.cache
+def load_error_table() -> dict[type[Exception], _SignalBuilder]:
+    """Return one row for each exception that httpx can raise at a correct caller."""
+    with translate_import_errors("a model server", "httpx"):
+        import httpx
+
+    return {
+        httpx.ConnectError: _os_error_or("no connection"),
+        httpx.ConnectTimeout: _unreachable("connecting took too long"),
+        httpx.PoolTimeout: _timeout,
+        httpx.ReadTimeout: _timeout,
+        httpx.WriteTimeout: _timeout,
+        httpx.TimeoutException: _timeout,
+        httpx.ReadError: _connection_lost,
+        httpx.WriteError: _connection_lost,
+        httpx.CloseError: _connection_lost,
+        httpx.NetworkError: _connection_lost,
+        httpx.RemoteProtocolError: _unreachable("the response is incomplete"),
+        httpx.LocalProtocolError: _unreachable("the request is not HTTP"),
+        httpx.ProtocolError: _protocol_error("the response is not HTTP"),
+        httpx.ProxyError: _unreachable("the proxy failed"),
+        httpx.UnsupportedProtocol: _unreachable("only http and https are supported"),
+        httpx.InvalidURL: _unreachable("the address is not a URL"),
+        httpx.DecodingError: _protocol_error("the response cannot be decoded"),
+        httpx.TooManyRedirects: _protocol_error("too many redirects"),
+        httpx.HTTPStatusError: _protocol_error("the server returned an error status"),
+        httpx.TransportError: _connection_lost,
+        httpx.RequestError: _connection_lost,
+        httpx.HTTPError: _connection_lost,
+    }
+
+
+@functools.cache
+def list_misuse_errors() -> frozenset[type[Exception]]:
+    """Return the exceptions for wrong use of httpx. They are bugs and are not mapped."""
+    import httpx
+
+    return frozenset(
+        {
+            httpx.StreamError,
+            httpx.StreamConsumed,
+            httpx.StreamClosed,
+            httpx.ResponseNotRead,
+            httpx.RequestNotRead,
+            httpx.CookieConflict,
+        }
+    )
+
+
+@contextmanager
+def translate_http_errors(call: Call, *, responded: bool = True) -> Iterator[None]:
+    """Turn the exceptions of httpx into signals.
+
+    Args:
+        call: The call that the signals report.
+        responded: Whether the server has sent valid HTTP. Before that, invalid HTTP comes from
+            another program; after it, from a connection that was cut.
+
+    Raises:
+        ModelUnreachable: There is no connection, or it was cut.
+        ModelProtocol: The response is not valid HTTP.
+        TimedOut: The response did not come in time.
+    """
+    table = load_error_table()
+    try:
+        yield
+    except tuple(table) as failure:
+        if not responded and _is_invalid_http(failure):
+            raise call.build_protocol_error("the response is not HTTP") from failure
+        row = next(known for known in type(failure).__mro__ if known in table)
+        raise table[row](call, failure) from failure
+    except UnicodeError as failure:
+        # The resolver and the headers reject some characters before httpx checks them.
+        raise call.build_unreachable("the host name or a header cannot be sent") from failure
+
+
+def _is_invalid_http(failure: BaseException) -> bool:
+    """Return whether the HTTP parser rejected the response; an empty response does not count."""
+    import httpx
+
+    parsers = {type(link).__module__.partition(".")[0] for link in _iter_causes(failure)}
+    return isinstance(failure, httpx.RemoteProtocolError) and "h11" in parsers
+
+
+def _describe_os_error(failure: BaseException) -> str | None:
+    """Return a text for the first `OSError` in the chain of causes."""
+    for link in _iter_causes(failure):
+        if isinstance(link, socket.gaierror):
+            return "the host name is not known"
+        if isinstance(link, ssl.SSLCertVerificationError):
+            return f"the certificate is not trusted: {link.verify_message}"
+        if isinstance(link, ssl.SSLError):
+            return "no secure connection can be made"
+        if isinstance(link, OSError):
+            return (link.strerror or str(link)).lower()
+    return None
+
+
+def _iter_causes(failure: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and then its causes."""
+    link: BaseException | None = failure
+    while link is not None:
+        yield link
+        link = link.__cause__ or link.__context__
+
 
 _MAX_LINE_CHARS = 300
 _MAX_COUNT = 1 << 32

@@ -15,8 +15,7 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from kebab.errors.signal import Signal
-from kebab.llm.http_client import open_client
-from kebab.llm.http_errors import Call, translate_http_errors
+from kebab.llm.http_client import Call, open_client, translate_http_errors
 
 if TYPE_CHECKING:
     import httpx

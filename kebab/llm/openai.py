@@ -1,6 +1,6 @@
 """Implements the port `LanguageModel` with the OpenAI-compatible chat API."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
@@ -8,9 +8,8 @@ from typing import Any
 from kebab.core.answers import Completion, FinishReason, Message
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.llm.api_key import ApiKey
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions
-from kebab.llm.endpoint import Endpoint
+from kebab.llm.endpoint import ApiKey, Endpoint
 from kebab.llm.error_tables import OPENAI_ERRORS
 from kebab.llm.http_client import parse_json_object
 from kebab.llm.http_stream import MAX_LINE_BYTES, Deadlines
@@ -23,7 +22,61 @@ from kebab.llm.server_errors import (
     is_html,
     parse_server_error,
 )
-from kebab.llm.server_sent_events import ERROR, ServerSentEvent, parse_events
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event: its name, empty for most, and its data."""
+
+    name: str
+    data: bytes
+
+
+def parse_events(lines: Iterable[bytes]) -> Iterator[ServerSentEvent]:
+    """Yield the events of a stream.
+
+    Three things extend the standard: the last event may lack its blank line, and a field `error`
+    or a line of bare JSON is an event, because some servers send their errors this way.
+    """
+    name, data = "", list[bytes]()
+    for line in _split_lines(lines):
+        field, value = _split_field(line)
+        if line.startswith(b"{"):
+            yield ServerSentEvent("", line)
+        elif field == b"data":
+            data.append(value)
+        elif field == b"event":
+            name = value.decode("utf-8", "replace")
+        elif field == b"error":
+            yield ServerSentEvent(ERROR, value)
+        elif not line:
+            yield from _build_event(name, data)
+            name, data = "", []
+    yield from _build_event(name, data)
+
+
+def _build_event(name: str, data: list[bytes]) -> Iterator[ServerSentEvent]:
+    """Yield an event unless it has no data."""
+    if any(data):
+        yield ServerSentEvent(name, b"\n".join(data))
+
+
+def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines that end in LF, CRLF or CR, given those that end in LF or CRLF."""
+    first = True
+    for line in lines:
+        yield from (line.removeprefix(_BYTE_ORDER_MARK) if first else line).split(b"\r")
+        first = False
+
+
+def _split_field(line: bytes) -> tuple[bytes, bytes]:
+    """Return the name and the value of a line; a comment has an empty name."""
+    name, _, value = line.partition(b":")
+    return name, value.removeprefix(b" ")
+
 
 _OK = 200
 _INVALID = {400, 422}

@@ -5,11 +5,9 @@ from time import monotonic
 from typing import Any
 
 from kebab.errors.catalog import ModelNotPulled, TimedOut
-from kebab.llm.api_key import NO_KEY, ApiKey
-from kebab.llm.endpoint import Endpoint
+from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint
 from kebab.llm.error_tables import OLLAMA_ERRORS, OPENAI_ERRORS
-from kebab.llm.http_client import parse_json_object
-from kebab.llm.http_errors import Call
+from kebab.llm.http_client import Call, parse_json_object
 from kebab.llm.http_stream import Deadlines, HttpStream, ResponseHead
 from kebab.llm.server_errors import ModelRequest, build_refusal, build_unexpected_response
 

@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 
 from kebab.errors.catalog import ModelRejected
 from kebab.errors.signal import Signal
-from kebab.llm.api_key import NO_KEY, ApiKey
-from kebab.llm.http_client import format_one_line, parse_count, parse_json_object
-from kebab.llm.http_errors import Call
+from kebab.llm.endpoint import NO_KEY, ApiKey
+from kebab.llm.http_client import Call, format_one_line, parse_count, parse_json_object
 from kebab.llm.http_stream import ResponseHead
 
 _MAX_TEXT_CHARS = 4000
@@ -59,7 +58,10 @@ class ModelRequest:
         """Return the signal for a server that refuses the request."""
         call = self.call
         return ModelRejected(
-            model=self.model, endpoint=call.endpoint.display_url, operation=call.operation, cause=cause
+            model=self.model,
+            endpoint=call.endpoint.display_url,
+            operation=call.operation,
+            cause=cause,
         )
 
 

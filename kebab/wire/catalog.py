@@ -4,7 +4,7 @@ import dataclasses
 import inspect
 from typing import Any
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
 from kebab.wire.error import DetailField, ErrorRow, RetryAdvice
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from kebab.app.facade import Kebab
 from kebab.app.search import build_filters
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.wire.ask import (

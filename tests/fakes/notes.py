@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.wire.library import (
     ChunkBrief,
     DocInspection,

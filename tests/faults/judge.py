@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from kebab.errors.catalog import Generic
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import Generic, build_catalog
 from kebab.errors.signal import Exit
 from tests.contract.conftest import checked, validators
 from tests.fakes.console import Ran

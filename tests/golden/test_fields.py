@@ -7,7 +7,7 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Exit
 from tests.contract.conftest import validators
 from tests.golden.cases import LINES, cases

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Origin
 from tests.shape.tree import ROOT, Module, modules
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import Enum
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
 from tools.bindings.names import (
     ORIGIN,

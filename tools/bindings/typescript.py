@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import UnsetType
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
 from kebab.wire.docstrings import field_docstrings
 from kebab.wire.error import ErrorReply

@@ -13,8 +13,8 @@ from kebab.cli.chat import Chat
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import Prompt, find_terminal
-from kebab.config.model import Settings
 from kebab.config.paths import resolve_paths
+from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
 
 

@@ -1,4 +1,4 @@
-"""`kebab errors`."""
+"""`kebab errors` counts recent errors, or shows one of them."""
 
 from typing import get_args
 
@@ -6,11 +6,11 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
+from kebab.cli.options import limit_option
 from kebab.cli.render.errors import render_error_entry, render_error_stats
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
-from kebab.wire.library import NotFound
 
 
 @click.command(
@@ -24,12 +24,10 @@ from kebab.wire.library import NotFound
         "kebab errors --json | jq '.groups[0].counts[0].value'",
     ),
 )
-@click.option("--since", metavar="WHEN", help="Only errors since: a date, or `24h`.")
-@click.option("--by", type=click.Choice(get_args(Dimension)), help="Count by this alone.")
-@click.option(
-    "-n", "--limit", type=click.IntRange(1), default=10, help="The most values of a count."
-)
-@click.option("--id", "name", metavar="ID", help="Show one error in full, by its correlation id.")
+@click.option("--since", metavar="WHEN", help="Only errors since a date, or within `24h`.")
+@click.option("--by", type=click.Choice(get_args(Dimension)), help="Count only by this dimension.")
+@limit_option(None, "values of a dimension", default=10)
+@click.option("--id", "name", metavar="ID", help="Show the error with this correlation id in full.")
 @click.pass_obj
 def command(
     context: CommandContext,
@@ -39,24 +37,18 @@ def command(
     limit: int,
     name: str | None,
 ) -> Exit:
-    """Count what went wrong lately.
+    """Count recent errors.
 
-    Errors that ended a command are kept in a log on this machine, without secrets; interruptions
-    and mistyped commands are not. It needs neither settings nor a knowledge base. In a pipe, fields
-    are separated by tabs: by, value, count, share, first time, last time, last correlation id.
+    A local log records the errors that ended a command, without secrets. It does not record
+    interruptions and usage errors. The command needs neither settings nor a knowledge base. In a
+    pipe, tabs separate the fields: dimension, value, count, share, first time, last time, last
+    correlation id.
     """
-    if name is not None:
-        if since or by:
-            raise click.UsageError("`--id` shows one error, whatever its time and kind")
-        return _show(context, name)
+    if name is not None and (since or by):
+        raise click.UsageError("`--id` shows one error, whatever its time and kind")
     with context.open_kebab(Settings()) as kebab:
-        reply = kebab.errors(ErrorsRequest(since=since, by=by, limit=limit))
-    return context.print_reply(reply, render_error_stats)
-
-
-def _show(context: CommandContext, /, name: str) -> Exit:
-    with context.open_kebab(Settings()) as kebab:
-        reply = kebab.inspect_error(InspectErrorRequest(name=name))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
-    return context.print_reply(reply, render_error_entry)
+        if name is not None:
+            entry = kebab.inspect_error(InspectErrorRequest(name=name))
+            return context.print_reply(entry, render_error_entry)
+        stats = kebab.errors(ErrorsRequest(since=since, by=by, limit=limit))
+    return context.print_reply(stats, render_error_stats)

@@ -1,15 +1,14 @@
-"""`kebab explain`."""
+"""`kebab explain` explains an error code."""
 
 import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.errors import render_error_explanations
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
 from kebab.wire.error import ExplainRequest
-from kebab.wire.library import NotFound
 
 
 @click.command(
@@ -19,17 +18,15 @@ from kebab.wire.library import NotFound
     examples=(f"kebab explain {NotIndexed.meaning.code}", "kebab explain --all"),
 )
 @click.argument("code", required=False)
-@click.option("--all", "every", is_flag=True, help="Explain every code.")
+@click.option("--all", "all_codes", is_flag=True, help="Explain every code.")
 @click.pass_obj
-def command(context: CommandContext, /, code: str | None, *, every: bool) -> Exit:
+def command(context: CommandContext, /, code: str | None, *, all_codes: bool) -> Exit:
     """Explain an error code.
 
-    It needs neither settings nor a network. `kebab schema --errors` lists all codes.
+    The command needs neither settings nor a network. `kebab schema --errors` lists all codes.
     """
-    if every is (code is not None):
+    if all_codes is (code is not None):
         raise click.UsageError("name one CODE, or take `--all`", click.get_current_context())
     with context.open_kebab(Settings()) as kebab:
         reply = kebab.explain(ExplainRequest(code=code))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
     return context.print_reply(reply, render_error_explanations)

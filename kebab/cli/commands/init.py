@@ -9,7 +9,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.health import render_init
 from kebab.config.load import load_settings
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.signal import Exit
 from kebab.errors.system import resolve_path

@@ -1,4 +1,4 @@
-"""`kebab model list|pull|use`."""
+"""`kebab model list|pull|use` lists, downloads or changes embedding models."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -9,29 +9,24 @@ from kebab.app.facade import Kebab
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_cancellable_work
-from kebab.cli.render.models import render_model_list, render_model_report
-from kebab.config.model import AUTO
+from kebab.cli.render.health import render_model_list, render_model_report
+from kebab.config.settings import AUTO
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
-from kebab.wire.health import (
-    ModelListRequest,
-    ModelPullRequest,
-    ModelReport,
-    ModelUseRequest,
-)
+from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelReport, ModelUseRequest
 
-Work: TypeAlias = Callable[[Kebab, ProgressCallback, Cancel], ModelReport]
+Operation: TypeAlias = Callable[[Kebab, ProgressCallback, Cancel], ModelReport]
 
 
 @click.group("model", cls=Group, examples=("kebab model list",))
 def command() -> None:
-    """List, fetch or change the embedding model."""
+    """List, download or change the embedding model."""
 
 
 @command.command("list", cls=Command, examples=("kebab model list",))
 @click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
-    """List every embedding model, with the one in use marked."""
+    """List the embedding models and mark the active one."""
     with context.open_kebab() as kebab:
         reply = kebab.model_list(ModelListRequest())
     return context.print_reply(reply, render_model_list)
@@ -41,12 +36,12 @@ def list_(context: CommandContext, /) -> Exit:
 @click.argument("model", metavar="[NAME]", default=AUTO)
 @click.pass_obj
 def pull(context: CommandContext, /, model: str) -> Exit:
-    """Fetch the weights of a model, so that it can be used without a network.
+    """Download a model, so that it works without a network.
 
-    Without NAME, or as `auto`, the best model that can be had.
+    Without NAME, or with `auto`, the best available model is downloaded.
     """
     request = ModelPullRequest(name=model)
-    return _worked(
+    return _run_with_progress(
         context,
         lambda kebab, report, cancel: kebab.model_pull(request, report=report, cancel=cancel),
     )
@@ -58,21 +53,21 @@ def pull(context: CommandContext, /, model: str) -> Exit:
 def use(context: CommandContext, /, model: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.
 
-    Words are searched meanwhile. `auto` takes the model that the settings name, else the best that
-    can be had.
+    Search by words works meanwhile. `auto` selects the model in the settings, or the best
+    available model.
     """
     request = ModelUseRequest(name=model)
-    return _worked(
+    return _run_with_progress(
         context,
         lambda kebab, report, cancel: kebab.model_use(request, report=report, cancel=cancel),
     )
 
 
-def _worked(context: CommandContext, /, work: Work) -> Exit:
+def _run_with_progress(context: CommandContext, /, operation: Operation) -> Exit:
     settings = context.load_settings()
-    with report_cancellable_work(context) as (shown, cancel):
+    with report_cancellable_work(context) as (reporter, cancel):
         with context.open_kebab(settings) as kebab:
-            reply = work(kebab, shown, cancel)
+            reply = operation(kebab, reporter, cancel)
         status = Exit.INTERRUPTED if cancel.requested and reply.pending else Exit.DONE
-        shown.finish(status, cancelled=status is not Exit.DONE)
+        reporter.finish(status, cancelled=status is not Exit.DONE)
     return context.print_reply(reply, render_model_report, status)

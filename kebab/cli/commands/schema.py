@@ -1,4 +1,4 @@
-"""`kebab schema`."""
+"""`kebab schema` shows version, capabilities, models and statistics."""
 
 from typing import TYPE_CHECKING
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 @click.option("--errors", is_flag=True, help="List every error code instead.")
 @click.pass_obj
 def command(context: CommandContext, *, errors: bool) -> Exit:
-    """Show what this build is, can do and holds.
+    """Show version, capabilities, models and statistics.
 
-    It works without a knowledge base too.
+    The command also works without a knowledge base.
     """
     if errors:
-        return _catalogue(context)
+        return _print_error_codes(context)
     from kebab.wire.health import SchemaRequest
 
     with context.open_kebab() as kebab:
         reply = kebab.schema(SchemaRequest())
-    return context.print_reply(reply, _draw)
+    return context.print_reply(reply, _render)
 
 
-def _catalogue(context: CommandContext) -> Exit:
+def _print_error_codes(context: CommandContext) -> Exit:
     from kebab.cli.render.errors import render_error_table
-    from kebab.config.model import Settings
+    from kebab.config.settings import Settings
     from kebab.wire.error import ErrorCatalog, ExplainRequest
 
     with context.open_kebab(Settings()) as kebab:
@@ -47,7 +47,7 @@ def _catalogue(context: CommandContext) -> Exit:
     return context.print_reply(reply, render_error_table)
 
 
-def _draw(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":
+def _render(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":
     from kebab.cli.render.health import render_schema
 
     return render_schema(reply, canvas)

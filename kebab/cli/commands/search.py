@@ -10,7 +10,7 @@ import msgspec
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, filter_options, merge_flags, ndjson_option
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS
 from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse

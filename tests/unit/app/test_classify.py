@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kebab.app.classify import View, build_error_reply, build_view, classify_error, list_causes
-from kebab.config.model import Errors, Settings
+from kebab.config.settings import Errors, Settings
 from kebab.errors.catalog import (
     ConfigInvalid,
     ConfirmationRequired,

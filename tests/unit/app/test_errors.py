@@ -8,8 +8,8 @@ from kebab.app.audit_log import FailedCall, append_line, record_error
 from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
 from kebab.app.errors import count_errors, inspect_error
-from kebab.config.model import Settings
 from kebab.config.paths import resolve_paths
+from kebab.config.settings import Settings
 from kebab.errors.catalog import IoError, Locked, ModelBusy
 from kebab.wire.error import ErrorsRequest, InspectErrorRequest
 from kebab.wire.library import NotFound

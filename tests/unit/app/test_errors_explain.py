@@ -1,5 +1,5 @@
 from kebab.app.errors import explain_codes
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.wire.error import ErrorCatalog, ExplainRequest
 from kebab.wire.library import NotFound
 

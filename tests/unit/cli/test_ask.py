@@ -14,7 +14,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
 from kebab.cli.render.live import AnswerLog
 from kebab.cli.streams import AnswerEvents
-from kebab.config.model import Ask, Llm, Models, Search, Settings
+from kebab.config.settings import Ask, Llm, Models, Search, Settings
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies

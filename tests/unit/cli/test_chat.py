@@ -7,7 +7,7 @@ from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.chat import Chat
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
-from kebab.config.model import Ask, Settings
+from kebab.config.settings import Ask, Settings
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 

@@ -5,7 +5,7 @@ import pytest
 
 from kebab.config import load as loading
 from kebab.config.load import build_variable_name, iter_setting_keys, load_settings, read_language
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
 
 

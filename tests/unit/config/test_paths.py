@@ -3,8 +3,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from kebab.config.model import Settings
 from kebab.config.paths import find_default_config, resolve_paths
+from kebab.config.settings import Settings
 
 
 def test_the_platform_decides_when_no_setting_does(monkeypatch, tmp_path):

@@ -1,7 +1,7 @@
 import tomllib
 
 from kebab.config.load import iter_setting_keys, load_settings
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.config.template import build_settings_table, build_toml, iter_documented_settings
 
 

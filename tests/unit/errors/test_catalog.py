@@ -5,8 +5,7 @@ import pytest
 
 from kebab.cli.root import COMMANDS
 from kebab.config.load import iter_setting_keys
-from kebab.errors.catalog import Locked, NotIndexed
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import Locked, NotIndexed, build_catalog
 from kebab.errors.signal import Kind, Retry
 
 _ROWS = list(build_catalog().values())

@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.errors.catalog import Generic, IoError, StaleCursor
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import Generic, IoError, StaleCursor, build_catalog
 from kebab.errors.signal import Backoff, Canonical, Exit, Kind, Meaning, Origin, Retry, Signal
 
 

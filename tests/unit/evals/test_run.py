@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.evals.golden import GoldenFiles
 from kebab.evals.run import EvalOptions, evaluate

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 from kebab.errors.catalog import InvalidInput
 from kebab.evals.golden import Question
 from kebab.evals.run import ProgressReporter, QuestionRunner, build_outcome

@@ -2,9 +2,8 @@ import pytest
 
 from kebab.core.answers import Message
 from kebab.errors.catalog import ModelProtocol
-from kebab.llm.api_key import ApiKey
 from kebab.llm.chat import MAX_TOKEN_CHARS, AnswerReader, ChatModel, ChatOptions
-from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.endpoint import ApiKey, parse_endpoint
 from kebab.llm.error_tables import OLLAMA_ERRORS
 from kebab.llm.http_stream import Deadlines, HttpStream
 

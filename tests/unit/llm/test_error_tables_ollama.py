@@ -15,7 +15,7 @@ from kebab.errors.catalog import (
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.error_tables import OLLAMA_ERRORS
-from kebab.llm.http_errors import Call
+from kebab.llm.http_client import Call
 from kebab.llm.http_stream import ResponseHead
 from kebab.llm.server_errors import ModelRequest, build_refusal, classify_error, parse_server_error
 from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, STRANGE, failure

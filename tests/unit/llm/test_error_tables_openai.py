@@ -9,10 +9,9 @@ from kebab.errors.catalog import (
     ModelRejected,
     ModelUnreachable,
 )
-from kebab.llm.api_key import ApiKey
-from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.endpoint import ApiKey, parse_endpoint
 from kebab.llm.error_tables import OPENAI_ERRORS
-from kebab.llm.http_errors import Call
+from kebab.llm.http_client import Call
 from kebab.llm.http_stream import ResponseHead
 from kebab.llm.server_errors import ModelRequest, ServerError, build_refusal, classify_error
 from tests.fakes.openai_failures import FAILURES, KINDS, STRANGE, failure

@@ -3,7 +3,7 @@ import pytest
 from kebab.errors.catalog import ContextOverflow
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.error_tables import OPENAI_ERRORS
-from kebab.llm.http_errors import Call
+from kebab.llm.http_client import Call
 from kebab.llm.server_errors import (
     ModelRequest,
     ServerError,

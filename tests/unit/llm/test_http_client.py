@@ -6,8 +6,7 @@ import pytest
 
 from kebab.errors.catalog import ModelUnreachable
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.http_client import open_client
-from kebab.llm.http_errors import Call
+from kebab.llm.http_client import Call, open_client
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
@@ -70,7 +69,7 @@ def test_the_command_line_of_httpx_is_not_imported():
     program = (
         "import sys; from kebab.llm.http_client import open_client;"
         "from kebab.llm.endpoint import parse_endpoint;"
-        "from kebab.llm.http_errors import Call;"
+        "from kebab.llm.http_client import Call;"
         "call = Call(endpoint=parse_endpoint('127.0.0.1'), operation='ask');"
         "open_client(call, connect_s=1, silence_s=1).close();"
         "assert not {'rich', 'click', 'pygments'} & set(sys.modules), sorted(sys.modules)"

@@ -10,8 +10,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.api_key import ApiKey
-from kebab.llm.endpoint import parse_base_url
+from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.probe import probe_openai
 from tests.fakes.dead_ends import refusing
 from tests.fakes.openai import MODELS, Answer, Fail, fake_openai, json_answer

@@ -2,7 +2,7 @@ from copy import deepcopy
 
 import pytest
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Meaning
 from tools.error_catalog import build_lock, compare_locks
 

@@ -1,4 +1,4 @@
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.wire.catalog import build_error_rows
 from tools.error_catalog import render_errors_page
 

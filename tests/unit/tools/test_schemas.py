@@ -1,7 +1,7 @@
 import jsonschema
 import pytest
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.wire.catalog import build_error_row
 from tools.schemas import build_detail_schema, build_schemas
 

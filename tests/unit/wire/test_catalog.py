@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.errors.catalog import ModelBusy, Unauthorized
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import ModelBusy, Unauthorized, build_catalog
 from kebab.wire.catalog import build_error_row, build_error_rows, describe_backoff
 from kebab.wire.error import RetryAdvice
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 
 
 def test_every_code_is_explained(kebab):

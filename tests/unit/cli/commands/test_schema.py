@@ -1,4 +1,4 @@
-from kebab.config.model import Settings
+from kebab.config.settings import Settings
 
 
 def test_it_shows_what_this_build_is(kebab):

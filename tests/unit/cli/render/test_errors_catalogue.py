@@ -2,7 +2,7 @@ import pytest
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.errors import render_error_explanations, render_error_table
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.wire.catalog import build_error_row, build_error_rows
 from kebab.wire.error import ErrorCatalog
 

@@ -3,8 +3,7 @@ from string import Formatter
 
 import pytest
 
-from kebab.errors.catalog import IoError, NotIndexed
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import IoError, NotIndexed, build_catalog
 from kebab.errors.signal import Wording
 from kebab.errors.translations import ko, zh
 from kebab.errors.translations.languages import LANGUAGES, find_wordings, parse_language
@@ -72,7 +71,9 @@ def test_english_stands_with_the_rows():
 def test_a_signal_is_told_in_every_language_and_case():
     older = NotIndexed(data_dir="/kb", expected=4, found=3)
 
-    assert older.format_message(find_wordings(NotIndexed, "ko")).endswith("3, 이 빌드가 읽는 스키마는 4")
+    assert older.format_message(find_wordings(NotIndexed, "ko")).endswith(
+        "3, 이 빌드가 읽는 스키마는 4"
+    )
     assert older.format_hint(find_wordings(NotIndexed, "ko")) == "kebab ingest"
     assert NotIndexed(data_dir="/kb", expected=4, found=5).format_hint(
         find_wordings(NotIndexed, "zh")

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from tools.bindings.go import render_source
 from tools.bindings.names import to_pascal_case
 

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import build_catalog
 from tools.bindings.java import render_source
 
 

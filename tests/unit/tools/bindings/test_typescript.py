@@ -4,8 +4,7 @@ import subprocess
 import pytest
 from msgspec import UnsetType
 
-from kebab.errors.catalog import Op
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import Op, build_catalog
 from tools.bindings.typescript import format_type, render_source
 
 CLIENT = """\

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.errors.catalog import IoError, Locked, NotIndexed, TimedOut
-from kebab.errors.reply import build_error_fields
+from kebab.errors.signal import build_error_fields
 
 
 def build(signal):

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.llm.server_sent_events import ServerSentEvent, parse_events
+from kebab.llm.openai import ServerSentEvent, parse_events
 
 
 def read(text):

@@ -1,5 +1,4 @@
-from kebab.errors.catalog import Generic, IoError
-from kebab.errors.listing import build_catalog
+from kebab.errors.catalog import Generic, IoError, build_catalog
 
 
 def test_rows_come_by_code_in_order_of_declaration():

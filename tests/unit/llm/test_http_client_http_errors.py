@@ -8,7 +8,7 @@ import pytest
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.http_errors import Call, list_misuse_errors, load_error_table, translate_http_errors
+from kebab.llm.http_client import Call, list_misuse_errors, load_error_table, translate_http_errors
 
 CALL = Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask", deadline_s=0.25)
 

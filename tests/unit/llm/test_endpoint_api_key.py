@@ -1,8 +1,7 @@
 import pytest
 
 from kebab.errors.catalog import ConfigInvalid
-from kebab.llm.api_key import ApiKey
-from kebab.llm.endpoint import parse_endpoint
+from kebab.llm.endpoint import ApiKey, parse_endpoint
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 KEY = ApiKey(SECRET, "OPENAI_API_KEY")
