@@ -20,8 +20,7 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.errors.system import resolve_path
-from kebab.ingest.job import FileOutcome, IngestOutcome, IngestPorts, TextNote
-from kebab.ingest.job import IngestRequest as IngestJob
+from kebab.ingest.job import FileOutcome, IngestJob, IngestOutcome, IngestPorts, TextNote
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import (
     IngestItem,
@@ -49,8 +48,8 @@ def ingest(
     Raises:
         UsageInvalid: No path was given and none is known.
     """
-    from kebab.ingest.run import run
-    from kebab.ingest.scopes import Nothing, choose
+    from kebab.ingest.run import run_ingest
+    from kebab.ingest.scopes import EmptyLibrary, choose_scopes
     from kebab.source.walk import FolderScanner
 
     job = _build_job(context, request)
@@ -58,13 +57,13 @@ def ingest(
         context.refuse_when_read_only("ingest")
     if not context.database.exists():
         _refuse_nothing(job, ())
-        choose(
-            job, Nothing(), FolderScanner()
+        choose_scopes(
+            job, EmptyLibrary(), FolderScanner()
         )  # refuses what would leave an empty knowledge base behind
     with _opened(context, job, report, cancel) as ports:
-        _refuse_nothing(job, ports.library.sources() if ports.library else ())
+        _refuse_nothing(job, ports.library.list_sources() if ports.library else ())
         with _located(request.paths[0] if request.paths else ""):
-            outcome = run(job, ports, report, cancel)
+            outcome = run_ingest(job, ports, report, cancel)
         return ingest_report(_placed(context, outcome), build_view(context.settings))
 
 

@@ -15,15 +15,15 @@ DEFAULT_LIMIT = 254
 """The window of all-MiniLM-L6-v2 without its two special tokens."""
 
 
-def chunker_version(limit: int = DEFAULT_LIMIT) -> str:
+def format_chunker_version(limit: int = DEFAULT_LIMIT) -> str:
     """Return the label of a chunker: how it cuts, its limit in tokens, and its version."""
     return f"heading-{limit}-v1"
 
 
-CHUNKER_VERSION = chunker_version()
+CHUNKER_VERSION = format_chunker_version()
 
 
-def rows(
+def build_chunk_rows(
     doc_id: DocId, title: str, chunks: Iterable[Chunk], chunker: str = CHUNKER_VERSION
 ) -> tuple[ChunkRow, ...]:
     """Return the chunks of a document with their ids; equal texts are told apart by their order."""
@@ -43,36 +43,36 @@ def rows(
     return tuple(found)
 
 
-Count: TypeAlias = Callable[[Sequence[str]], list[int]]
+TokenCounter: TypeAlias = Callable[[Sequence[str]], list[int]]
 
-_MOST_LETTERS = 1_000_000
+_MAX_LETTERS = 1_000_000
 """How many letters of words are remembered, in about ten times as many bytes."""
 
 
 class WordCounter:
     """Counts texts as another does, who is asked once for each word."""
 
-    def __init__(self, count: Count) -> None:
+    def __init__(self, count: TokenCounter) -> None:
         self._count = count
         self._sizes: dict[str, int] = {}
         self._letters = 0
 
     def __call__(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text."""
-        cut = [_words(text) for text in texts]
+        cut = [_split_words(text) for text in texts]
         self._learn(cut)
         return [sum(map(self._sizes.__getitem__, words)) for words in cut]
 
     def _learn(self, cut: Sequence[list[str]]) -> None:
         """Have every word counted that is not known."""
-        if self._letters > _MOST_LETTERS:
+        if self._letters > _MAX_LETTERS:
             self._sizes, self._letters = {}, 0
         new = list(set(chain.from_iterable(cut)).difference(self._sizes))
         self._sizes.update(zip(new, self._count(new), strict=True))
         self._letters += sum(map(len, new))
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Return what blanks and line ends divide; a tokenizer may see other blanks otherwise."""
     return text.replace("\n", " ").split(" ")
 
@@ -97,17 +97,19 @@ _UNIT = 3_420
 
 _BITS = 48
 _FIELD = (1 << _BITS) - 1
-_MOST_WORDS = 1 << 16
-_LONGEST = 64
+_MAX_WORDS = 1 << 16
+_MAX_WORD_CHARS = 64
 
 
-def estimate(texts: Sequence[str]) -> list[int]:
+def estimate_tokens(texts: Sequence[str]) -> list[int]:
     """Return how many tokens each text has at most."""
     figures = _FIGURES.__getitem__
-    return [_bound(sum(map(figures, text.split()))) for text in texts]
+    return [_estimate_total(sum(map(figures, text.split()))) for text in texts]
 
 
-def mixed_counter(tokenizer_count: Count, supports: Callable[[str], bool]) -> Count:
+def make_mixed_counter(
+    tokenizer_count: TokenCounter, supports: Callable[[str], bool]
+) -> TokenCounter:
     """Return a counter that asks the tokenizer, and estimates what its model does not know."""
     counter = WordCounter(tokenizer_count)
 
@@ -115,54 +117,54 @@ def mixed_counter(tokenizer_count: Count, supports: Callable[[str], bool]) -> Co
         known = [supports(text) for text in texts]
         counted = iter(counter([text for text, sure in zip(texts, known, strict=True) if sure]))
         return [
-            next(counted) if sure else estimate([text])[0]
+            next(counted) if sure else estimate_tokens([text])[0]
             for text, sure in zip(texts, known, strict=True)
         ]
 
     return count
 
 
-class _Figures(dict[str, int]):
+class _FigureCache(dict[str, int]):
     """The figures of words that have been seen, forgotten when they are too many."""
 
     def __missing__(self, word: str) -> int:
-        if len(self) >= _MOST_WORDS:
+        if len(self) >= _MAX_WORDS:
             self.clear()
-        figures = _packed(word)
-        if len(word) <= _LONGEST:
+        figures = _pack_figures(word)
+        if len(word) <= _MAX_WORD_CHARS:
             self[word] = figures
         return figures
 
 
-_FIGURES = _Figures()
+_FIGURES = _FigureCache()
 
 
-def _packed(text: str) -> int:
+def _pack_figures(text: str) -> int:
     """Return the four figures of a stretch without blanks as one integer."""
     lengths = [len(word) for word in _WORD.findall(text)]
     signs = len(_SIGN.findall(text)) - _WIDE_DISCOUNT * len(_WIDE.findall(text))
     both = signs + _NAME * len(_CAPITALISED.findall(text))
-    english = sum(_price(length, _COST_ENGLISH, _PER_LETTER_ENGLISH) for length in lengths)
-    other = sum(_price(length, _COST_OTHER, _PER_LETTER_OTHER) for length in lengths)
+    english = sum(_estimate_word(length, _COST_ENGLISH, _PER_LETTER_ENGLISH) for length in lengths)
+    other = sum(_estimate_word(length, _COST_OTHER, _PER_LETTER_OTHER) for length in lengths)
     figures = (
         len(lengths),
         len(_ENGLISH.findall(text)),
-        _units(both + english),
-        _units(both + other),
+        _to_units(both + english),
+        _to_units(both + other),
     )
     return sum(figure << _BITS * place for place, figure in enumerate(figures))
 
 
-def _price(length: int, costs: list[float], per_letter: float) -> float:
+def _estimate_word(length: int, costs: list[float], per_letter: float) -> float:
     """Return what a word costs by its length."""
     return costs[length] if length < len(costs) else length * per_letter
 
 
-def _units(tokens: float) -> int:
+def _to_units(tokens: float) -> int:
     return round(tokens * _UNIT)
 
 
-def _bound(total: int) -> int:
+def _estimate_total(total: int) -> int:
     """Return the upper bound for a text of these figures."""
     words, english = total & _FIELD, total >> _BITS & _FIELD
     units = total >> _BITS * (2 if english >= _ENGLISH_SHARE * words else 3) & _FIELD
@@ -172,7 +174,7 @@ def _bound(total: int) -> int:
 _CHARACTERS_PER_TOKEN = 10
 _CONTEXT_SHARE = 4
 _HEADING_SHARE = 8
-_LEAST_ROOM = 8
+_MIN_ROOM = 8
 _CLIPS = (80, 40, 20)
 
 
@@ -181,7 +183,7 @@ class Budget:
     """The most tokens of a chunk as it is embedded, context included, and who counts them."""
 
     limit: int = DEFAULT_LIMIT
-    count: Callable[[Sequence[str]], list[int]] = estimate
+    count: Callable[[Sequence[str]], list[int]] = estimate_tokens
 
     def sizes(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text in tokens.
@@ -196,7 +198,7 @@ class Budget:
         ]
 
 
-class Slice(NamedTuple):
+class ChunkDraft(NamedTuple):
     """A chunk in the making: a range of the document's text and its heading path."""
 
     start: int
@@ -212,7 +214,7 @@ class Context:
     room: int
 
 
-def contexts(
+def build_contexts(
     title: str, paths: Sequence[tuple[str, ...]], budget: Budget
 ) -> dict[tuple[str, ...], Context]:
     """Return the context of each path, shortened where it would take over a quarter of a chunk.
@@ -221,7 +223,7 @@ def contexts(
     headings may have an eighth beside it while a quarter is left for the text.
     """
     unique = list(dict.fromkeys([(), *paths]))
-    sizes = dict(zip(unique, _context_sizes(title, unique, budget), strict=True))
+    sizes = dict(zip(unique, _count_context_tokens(title, unique, budget), strict=True))
     quarter = budget.limit // _CONTEXT_SHARE
     beside_title = sizes[()] + budget.limit // _HEADING_SHARE
     most = max(quarter, min(beside_title, budget.limit - quarter))
@@ -230,17 +232,19 @@ def contexts(
         short, size = path, sizes[path]
         if size > most:
             short, size = _shorten(title, path, most, budget)
-        found[path] = Context(short, max(budget.limit - size, _LEAST_ROOM))
+        found[path] = Context(short, max(budget.limit - size, _MIN_ROOM))
     return found
 
 
-def fit(text: str, title: str, slices: Sequence[Slice], budget: Budget) -> list[Slice]:
+def enforce_limit(
+    text: str, title: str, slices: Sequence[ChunkDraft], budget: Budget
+) -> list[ChunkDraft]:
     """Return the slices, cut again wherever what is embedded would exceed the limit.
 
     Counts of parts do not always add up to the count of the whole, so what comes out of the
     packing is counted as it will be embedded.
     """
-    done: dict[Slice, list[Slice]] = {}
+    done: dict[ChunkDraft, list[ChunkDraft]] = {}
     todo = list(slices)
     while todo:
         whole = [
@@ -252,17 +256,21 @@ def fit(text: str, title: str, slices: Sequence[Slice], budget: Budget) -> list[
             done[piece] = [piece._replace(start=part.start, end=part.end) for part in parts]
             again += done[piece]
         todo = again
-    return [leaf for piece in slices for leaf in _leaves(piece, done)]
+    return [leaf for piece in slices for leaf in _collect_leaves(piece, done)]
 
 
-def _leaves(piece: Slice, parts: dict[Slice, list[Slice]]) -> list[Slice]:
+def _collect_leaves(
+    piece: ChunkDraft, parts: dict[ChunkDraft, list[ChunkDraft]]
+) -> list[ChunkDraft]:
     """Return what a slice was cut into in the end, in order."""
     if not parts[piece]:
         return [piece]
-    return [leaf for part in parts[piece] for leaf in _leaves(part, parts)]
+    return [leaf for part in parts[piece] for leaf in _collect_leaves(part, parts)]
 
 
-def _context_sizes(title: str, paths: Sequence[tuple[str, ...]], budget: Budget) -> list[int]:
+def _count_context_tokens(
+    title: str, paths: Sequence[tuple[str, ...]], budget: Budget
+) -> list[int]:
     """Return the tokens of each context, one more for a joint that does not add up."""
     sizes = budget.sizes([build_embed_text(title, path, "") for path in paths])
     return [size + 1 if size else 0 for size in sizes]
@@ -275,7 +283,7 @@ def _shorten(
     forms = [path[depth:] for depth in range(1, len(path))]
     forms += [(path[-1][:length].rstrip() + "\u2026",) for length in _CLIPS]
     forms.append(())
-    sizes = _context_sizes(title, forms, budget)
+    sizes = _count_context_tokens(title, forms, budget)
     return next(
         (form, size) for form, size in zip(forms, sizes, strict=True) if size <= most or not form
     )

@@ -27,48 +27,48 @@ _SPACE = re.compile(r"\s+|[,\u3001\uff0c]")
 _INDENT = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _WINDOW_SHARE = 4
 _COMMAS = ",\u3001\uff0c"
-_MOST_MARKS = 8
+_MAX_MARKS = 8
 
 
-def _cut_at(pattern: re.Pattern[str]) -> Cutter:
+def _make_cutter(pattern: re.Pattern[str]) -> Cutter:
     """Return a cutter that cuts behind every match."""
 
     def cut(text: str, whole: Range, _room: int) -> list[Range]:
-        return _parts(whole, (found.end() for found in pattern.finditer(text, *whole)))
+        return _split_at(whole, (found.end() for found in pattern.finditer(text, *whole)))
 
     return cut
 
 
-def _items(text: str, whole: Range, _room: int) -> list[Range]:
+def _cut_items(text: str, whole: Range, _room: int) -> list[Range]:
     """Cut a list before every line that is indented no further than the first."""
     found = list(_INDENT.finditer(text, *whole))
     outermost = len(found[0][0]) if found else 0
-    return _parts(whole, (line.start() for line in found if len(line[0]) <= outermost))
+    return _split_at(whole, (line.start() for line in found if len(line[0]) <= outermost))
 
 
-def _windows(text: str, whole: Range, room: int) -> list[Range]:
+def _cut_windows(text: str, whole: Range, room: int) -> list[Range]:
     """Cut into stretches that surely fit, behind a space where there is one."""
     width = max(1, min(room, whole.end - whole.start) // _WINDOW_SHARE)
     ends = []
     at = whole.start
     while whole.end - at > width:
-        at = _last_space(text, at, at + width)
+        at = _find_last_space(text, at, at + width)
         ends.append(at)
-    return _parts(whole, ends)
+    return _split_at(whole, ends)
 
 
-def _last_space(text: str, start: int, end: int) -> int:
+def _find_last_space(text: str, start: int, end: int) -> int:
     """Return the best place to cut in the second half of a window, else its end."""
     for at in range(end, (start + end) // 2, -1):
         if text[at - 1].isspace() or text[at - 1] in _COMMAS:
             return at
-    for at in range(end, max(start, end - _MOST_MARKS), -1):
+    for at in range(end, max(start, end - _MAX_MARKS), -1):
         if not unicodedata.combining(text[at]):
             return at
     return end
 
 
-def _parts(whole: Range, ends: Iterable[int]) -> list[Range]:
+def _split_at(whole: Range, ends: Iterable[int]) -> list[Range]:
     """Return the parts between cuts that lie inside the range."""
     parts, at = [], whole.start
     for end in (*ends, whole.end):
@@ -78,19 +78,23 @@ def _parts(whole: Range, ends: Iterable[int]) -> list[Range]:
     return parts
 
 
-_groups, _lines, _sentences = _cut_at(_GROUP), _cut_at(_LINE), _cut_at(_SENTENCE)
-_PROSE: tuple[Cutter, ...] = (_sentences, _lines, _windows)
-_ROWS: tuple[Cutter, ...] = (_groups, _lines, _sentences, _windows)
+_cut_groups, _cut_lines, _cut_sentences = (
+    _make_cutter(_GROUP),
+    _make_cutter(_LINE),
+    _make_cutter(_SENTENCE),
+)
+_PROSE_CUTTERS: tuple[Cutter, ...] = (_cut_sentences, _cut_lines, _cut_windows)
+_LINE_CUTTERS: tuple[Cutter, ...] = (_cut_groups, _cut_lines, _cut_sentences, _cut_windows)
 _CUTTERS = {
-    BlockKind.PARAGRAPH: _PROSE,
-    BlockKind.HEADING: _PROSE,
-    BlockKind.LIST: (_items, _lines, _sentences, _windows),
+    BlockKind.PARAGRAPH: _PROSE_CUTTERS,
+    BlockKind.HEADING: _PROSE_CUTTERS,
+    BlockKind.LIST: (_cut_items, _cut_lines, _cut_sentences, _cut_windows),
 }
 
 
-def cutters(kind: BlockKind) -> tuple[Cutter, ...]:
+def get_cutters(kind: BlockKind) -> tuple[Cutter, ...]:
     """Return the ways to cut a block, the best first; the last one may be repeated."""
-    return _CUTTERS.get(kind, _ROWS)
+    return _CUTTERS.get(kind, _LINE_CUTTERS)
 
 
 def halve(text: str, whole: Range) -> list[Range]:
@@ -103,8 +107,8 @@ def halve(text: str, whole: Range) -> list[Range]:
     for pattern in (_GROUP, _LINE, _SENTENCE, _SPACE):
         ends = [at.end() for at in pattern.finditer(text, *quarter) if at.end() < whole.end]
         if ends:
-            return _parts(whole, [min(ends, key=lambda end: abs(end - middle))])
-    return _parts(whole, [middle])
+            return _split_at(whole, [min(ends, key=lambda end: abs(end - middle))])
+    return _split_at(whole, [middle])
 
 
 def trim(text: str, part: Range) -> Range | None:
@@ -133,15 +137,15 @@ class Piece(NamedTuple):
     glued: bool = False
 
 
-def pack(cells: Iterable[list[Piece]], room: int) -> Iterator[Range]:
+def pack_pieces(cells: Iterable[list[Piece]], room: int) -> Iterator[Range]:
     """Yield the ranges of chunks; a cell is a block, in one piece or in those it was cut into.
 
     Every piece fits `room`.
     """
     current: Piece | None = None
-    for cell in _stick(cells):
-        pieces = _even(cell, room)
-        if current is not None and _belong(current, pieces[0], room):
+    for cell in _join_headings(cells):
+        pieces = _balance(cell, room)
+        if current is not None and _should_merge(current, pieces[0], room):
             pieces[0] = _join([current, pieces[0]])
         elif current is not None:
             yield current.where
@@ -151,7 +155,7 @@ def pack(cells: Iterable[list[Piece]], room: int) -> Iterator[Range]:
         yield current.where
 
 
-def _stick(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
+def _join_headings(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
     """Yield cells in which headings stand before the block they announce."""
     waiting: list[Piece] = []
     for cell in cells:
@@ -163,7 +167,7 @@ def _stick(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
         yield waiting
 
 
-def _even(cell: list[Piece], room: int) -> list[Piece]:
+def _balance(cell: list[Piece], room: int) -> list[Piece]:
     """Return the pieces of a cell joined into as few parts as fit, of about equal size."""
     total = sum(piece.size for piece in cell)
     aim = total / -(-total // room) if total else 0
@@ -179,7 +183,7 @@ def _even(cell: list[Piece], room: int) -> list[Piece]:
     return [_join(part) for part in parts]
 
 
-def _belong(left: Piece, right: Piece, room: int) -> bool:
+def _should_merge(left: Piece, right: Piece, room: int) -> bool:
     """Return whether two neighbours make a better chunk than either alone."""
     total = left.size + right.size
     tiny = min(left.size, right.size) < _TINY

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kebab.chunk.budget import Budget, Context, Slice, contexts, fit
-from kebab.chunk.pack import Piece, Range, cutters, pack, trim
+from kebab.chunk.budget import Budget, ChunkDraft, Context, build_contexts, enforce_limit
+from kebab.chunk.pack import Piece, Range, get_cutters, pack_pieces, trim
 from kebab.core.chunks import Chunk
 from kebab.core.documents import Block, BlockKind, ParsedDocument
 
-_SPEAKS = re.compile(r"\w")
+_HAS_WORD = re.compile(r"\w")
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Section:
         self.paths.append(path)
 
 
-def sections(text: str, blocks: Iterable[Block]) -> Iterator[Section]:
+def split_sections(text: str, blocks: Iterable[Block]) -> Iterator[Section]:
     """Yield the sections of a document in order."""
     open_headings: list[Block] = []
     section = Section()
@@ -40,13 +40,13 @@ def sections(text: str, blocks: Iterable[Block]) -> Iterator[Section]:
             open_headings = [above for above in open_headings if above.level < block.level]
             open_headings.append(block)
         elif not section.has_body:
-            section.has_body = _SPEAKS.search(text, block.start, block.end) is not None
+            section.has_body = _HAS_WORD.search(text, block.start, block.end) is not None
         section.add(block, tuple(above.label for above in open_headings if above.label))
     if section.blocks:
         yield section
 
 
-def shared(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """Return what all paths begin with."""
     first, *others = paths
     for path in others:
@@ -68,18 +68,20 @@ class _Part:
     size: int = 0
 
 
-def split(document: ParsedDocument, budget: Budget) -> list[Chunk]:
+def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     """Return the chunks of a document, in order and without overlap.
 
     Every character of a block that is not blank is in exactly one chunk. The title must leave
     room in the limit, as the titles that parsers give do.
     """
     text, title = document.text, document.title
-    parts_of = list(sections(text, document.blocks))
-    context = contexts(title, [path for part in parts_of for path in part.paths], budget)
+    parts_of = list(split_sections(text, document.blocks))
+    context = build_contexts(title, [path for part in parts_of for path in part.paths], budget)
     pieces = _measure(text, parts_of, context, budget)
-    slices = [piece for section in parts_of for piece in _slices(text, section, context, pieces)]
-    return list(_chunks(text, fit(text, title, slices, budget)))
+    slices = [
+        piece for section in parts_of for piece in _draft_chunks(text, section, context, pieces)
+    ]
+    return list(_build_chunks(text, enforce_limit(text, title, slices, budget)))
 
 
 def _measure(
@@ -98,11 +100,11 @@ def _measure(
         for section in parts_of
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
-    _count(text, parts, budget)
-    _leave_room(parts)
-    while any(_too_long(part) for part in parts):
-        parts = [smaller for part in parts for smaller in _cut(text, part)]
-        _count(text, [part for part in parts if not part.size], budget)
+    _count_parts(text, parts, budget)
+    _reserve_heading_room(parts)
+    while any(_is_too_long(part) for part in parts):
+        parts = [smaller for part in parts for smaller in _cut_part(text, part)]
+        _count_parts(text, [part for part in parts if not part.size], budget)
     found: dict[Block, list[Piece]] = {part.block: [] for part in parts}
     for part in parts:
         glued = part.block.kind is BlockKind.HEADING
@@ -110,14 +112,14 @@ def _measure(
     return found
 
 
-def _count(text: str, parts: Sequence[_Part], budget: Budget) -> None:
+def _count_parts(text: str, parts: Sequence[_Part], budget: Budget) -> None:
     """Fill in the sizes of parts; no part is without one afterwards."""
     sizes = budget.sizes([text[part.where.start : part.where.end] for part in parts])
     for part, size in zip(parts, sizes, strict=True):
         part.size = max(size, 1)
 
 
-def _leave_room(parts: Sequence[_Part]) -> None:
+def _reserve_heading_room(parts: Sequence[_Part]) -> None:
     """Make the block behind headings leave room for them, half of its own at most."""
     taken = 0
     for part in parts:
@@ -128,41 +130,41 @@ def _leave_room(parts: Sequence[_Part]) -> None:
             taken = 0
 
 
-def _too_long(part: _Part) -> bool:
+def _is_too_long(part: _Part) -> bool:
     """Return whether a part must and can be cut."""
     return part.size > part.room and part.where.end - part.where.start > 1
 
 
-def _cut(text: str, part: _Part) -> list[_Part]:
+def _cut_part(text: str, part: _Part) -> list[_Part]:
     """Return the parts of what is too long by the next way to cut it."""
-    if not _too_long(part):
+    if not _is_too_long(part):
         return [part]
-    ways = cutters(part.block.kind)
+    ways = get_cutters(part.block.kind)
     way = ways[min(part.depth, len(ways) - 1)]
     ranges = way(text, part.where, part.room)
     size = part.size if len(ranges) == 1 else 0
     return [_Part(part.block, where, part.room, part.depth + 1, size) for where in ranges]
 
 
-def _slices(
+def _draft_chunks(
     text: str,
     section: Section,
     context: dict[tuple[str, ...], Context],
     pieces: dict[Block, list[Piece]],
-) -> Iterator[Slice]:
+) -> Iterator[ChunkDraft]:
     """Yield the chunks of a section as slices."""
     room = min(context[path].room for path in section.paths)
     at = 0
-    for where in pack((pieces[block] for block in section.blocks), room):
+    for where in pack_pieces((pieces[block] for block in section.blocks), room):
         while section.blocks[at].end <= where.start:
             at += 1
-        path = context[_path(section, at, where.end)].path
+        path = context[_find_path(section, at, where.end)].path
         trimmed = trim(text, where)
         if trimmed is not None:
-            yield Slice(trimmed.start, trimmed.end, path)
+            yield ChunkDraft(trimmed.start, trimmed.end, path)
 
 
-def _path(section: Section, first: int, end: int) -> tuple[str, ...]:
+def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
     """Return the path of the text below the headings of a slice, else what these share."""
     paths = []
     for at in range(first, len(section.blocks)):
@@ -171,10 +173,10 @@ def _path(section: Section, first: int, end: int) -> tuple[str, ...]:
         if section.blocks[at].kind is not BlockKind.HEADING:
             return section.paths[at]
         paths.append(section.paths[at])
-    return shared(paths)
+    return find_common_prefix(paths)
 
 
-def _chunks(text: str, slices: Sequence[Slice]) -> Iterator[Chunk]:
+def _build_chunks(text: str, slices: Sequence[ChunkDraft]) -> Iterator[Chunk]:
     """Yield the slices with their text and lines."""
     line, at, ordinal = 1, 0, 0
     for piece in slices:

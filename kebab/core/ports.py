@@ -132,34 +132,34 @@ class LibraryWriter(Protocol):
     def add_source(self, source: Source) -> None:
         """Register a root, or update its kind."""
 
-    def sources(self) -> list[Source]:
+    def list_sources(self) -> list[Source]:
         """Return the registered roots."""
 
-    def known(self, source: str) -> dict[str, KnownDocument]:
+    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
 
-    def doc_id_taken(self, doc_id: DocId) -> bool:
+    def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document holds this id."""
 
-    def put(self, document: DocumentRow) -> ChunkChanges:
+    def put_document(self, document: DocumentRow) -> ChunkChanges:
         """Store a document and exactly its chunks; a chunk whose id stays keeps key and vector.
 
         A document that is known may come from another place; what stands at its place goes.
         """
 
-    def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
+    def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Remember a new stamp of a file whose content did not change."""
 
-    def remove(self, doc_ids: Sequence[DocId]) -> int:
+    def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
         """Delete documents with all that is theirs; return how many chunks went."""
 
-    def pending(self, limit: int) -> list[PendingChunk]:
+    def list_pending(self, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks that lack a vector, by key."""
 
-    def pending_count(self) -> int:
+    def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
 
-    def embedded_twins(self, embed_hashes: Collection[str]) -> dict[str, Key]:
+    def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
@@ -168,13 +168,13 @@ class LibraryWriter(Protocol):
     def reset_vectors(self, states: Collection[VectorState]) -> int:
         """Make chunks in these states pending again; return how many."""
 
-    def garbage(self) -> list[Key]:
+    def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
 
-    def clear_garbage(self, keys: Collection[Key]) -> None:
+    def forget_deleted_keys(self, keys: Collection[Key]) -> None:
         """Forget garbage that the vector store no longer holds."""
 
-    def vector_keys(self) -> Keys:
+    def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
 
     def get_value(self, name: str) -> str | None:
@@ -183,7 +183,7 @@ class LibraryWriter(Protocol):
     def set_value(self, name: str, value: str | None) -> None:
         """Store a value by name; None forgets it."""
 
-    def note_run(self, scope: str, started: float, finished: float, changed: int) -> None:
+    def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
         """Remember a run; `last_ingest_at` is the finish of the last run that changed anything."""
 
     def checkpoint(self) -> None:
@@ -193,16 +193,16 @@ class LibraryWriter(Protocol):
 class LibraryReader(Protocol):
     """The truth, as search sees it: one snapshot from the first call until `close`."""
 
-    def revision(self) -> int:
+    def get_revision(self) -> int:
         """Return the corpus revision of the snapshot."""
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
 
-    def chunk_count(self) -> int:
+    def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
 
-    def lexical(
+    def search_lexical(
         self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
     ) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
@@ -211,31 +211,31 @@ class LibraryReader(Protocol):
         expression that is their alternative and nothing else: it may be answered from memory.
         """
 
-    def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
+    def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
 
-    def pending_count(self) -> int:
+    def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
 
-    def allowed(self, filters: Filters) -> list[Key] | None:
+    def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
 
-    def existing(self, keys: Collection[Key]) -> set[Key]:
+    def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks the snapshot holds with a committed vector."""
 
-    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+    def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
 
-    def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
+    def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
 
-    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+    def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return a number for the document of each of these chunks; unknown keys are left out.
 
         It is quicker than `owners`, and means something in this snapshot only.
         """
 
-    def passages(self, filters: Filters) -> Iterator[ChunkText]:
+    def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
 
     def close(self) -> None:
@@ -255,7 +255,7 @@ class AnswerCache(Protocol):
 class Vectors(Protocol):
     """The vector index of one embedding version. Rows are unit vectors; search is exact."""
 
-    def nearest(
+    def find_nearest(
         self, query: Vector, limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
         """Return the chunks of highest cosine, filtered before the cut.
@@ -264,7 +264,7 @@ class Vectors(Protocol):
             StoreCorrupt: The table cannot be read.
         """
 
-    def cosines(self, query: Vector, keys: Collection[Key]) -> dict[Key, float]:
+    def compute_cosines(self, query: Vector, keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these chunks that have a vector."""
 
     def get(self, keys: Collection[Key]) -> Mapping[Key, Vector]:
@@ -286,7 +286,7 @@ class VectorWriter(Vectors, Protocol):
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks in one commit."""
 
-    def keys(self, *, sure: bool = False) -> Keys:
+    def list_keys(self, *, sure: bool = False) -> Keys:
         """Return the key of every row in rising order, repeated keys included.
 
         With `sure` they come from the rows themselves, not from anything derived of them.

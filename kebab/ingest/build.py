@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kebab.chunk.budget import Budget, rows
-from kebab.chunk.split import split
+from kebab.chunk.budget import Budget, build_chunk_rows
+from kebab.chunk.split import split_document
 from kebab.core.documents import DocumentRow, FileStamp, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_content
@@ -14,7 +14,7 @@ from kebab.errors.catalog import UnsupportedMedia
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class FileContent:
     """The bytes of a file with the stamp that it had when reading began."""
 
     data: bytes
@@ -22,7 +22,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Press:
+class DocumentBuilder:
     """What turns content into rows, the same for all documents of a run."""
 
     parsers: Mapping[str, Parser]
@@ -34,7 +34,9 @@ class Press:
     worker_module: str | None = None
     """The program that builds the same documents in another process."""
 
-    def row(self, source: Source, entry: FileEntry, doc: DocId, content: Content) -> DocumentRow:
+    def row(
+        self, source: Source, entry: FileEntry, doc: DocId, content: FileContent
+    ) -> DocumentRow:
         """Return a document ready to be stored.
 
         Raises:
@@ -47,7 +49,9 @@ class Press:
             raise UnsupportedMedia(path=entry.path, media=entry.media)
         with self.guard(entry.path, parser.version, self.deadline_s):
             parsed = parser.parse(content.data, entry.path)
-            chunks = rows(doc, parsed.title, split(parsed, self.budget), self.chunker)
+            chunks = build_chunk_rows(
+                doc, parsed.title, split_document(parsed, self.budget), self.chunker
+            )
         return DocumentRow(
             doc_id=doc,
             source=source.name,
@@ -66,7 +70,7 @@ class Press:
         )
 
 
-def recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
+def compute_recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
     """Return by media type the digest of everything that decides what is stored of a file."""
     return {
         media: compute_digest("recipe", parser.version, chunker)
@@ -74,7 +78,7 @@ def recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
     }
 
 
-def read(absolute: str) -> Content:
+def read_file(absolute: str) -> FileContent:
     """Return a file's bytes; its stamp is older than they are, so a later edit is noticed.
 
     The size is that of the bytes: a file that was cut off while it was read is read again.
@@ -86,4 +90,4 @@ def read(absolute: str) -> Content:
         stat = os.fstat(file.fileno())
         data = file.read()
     stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
-    return Content(data=data, stamp=stamp)
+    return FileContent(data=data, stamp=stamp)

@@ -7,55 +7,57 @@ from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error
-from kebab.ingest.build import Press, read
-from kebab.ingest.job import FileOutcome, ItemKind, Pulse, slowest
-from kebab.ingest.plan import Gone, Work
-from kebab.ingest.prefetch import Ready, ahead
+from kebab.ingest.build import DocumentBuilder, read_file
+from kebab.ingest.job import FileOutcome, ItemKind, ProgressReporter, select_slowest
+from kebab.ingest.plan import FileTask, MissingDocument
+from kebab.ingest.prefetch import BuiltDocument, prefetch_documents
 from kebab.wire.ingest import SlowFile
 
 REMOVAL_BATCH = 256
 """How many documents are deleted in one transaction."""
 
 
-class Committer:
+class DocumentCommitter:
     """Writes to the library and remembers what came of each file."""
 
-    def __init__(self, library: LibraryWriter, pulse: Pulse, clock: Clock) -> None:
+    def __init__(self, library: LibraryWriter, pulse: ProgressReporter, clock: Clock) -> None:
         self.items: list[FileOutcome] = []
         self.slowest: tuple[SlowFile, ...] = ()
-        self.vanished: list[Gone] = []
+        self.vanished: list[MissingDocument] = []
         self._library = library
         self._pulse = pulse
         self._clock = clock
 
-    def store(self, work: list[Work], press: Press, cancel: Cancel) -> None:
+    def store(self, work: list[FileTask], press: DocumentBuilder, cancel: Cancel) -> None:
         """Store every file of the work, until cancelled."""
-        with ahead(work, press, self._id) as rows:
+        with prefetch_documents(work, press, self._id) as rows:
             for number, one in enumerate(work, start=1):
                 if cancel.requested:
                     return
                 count, path = (number, len(work)), one.entry.path
                 self._pulse.say(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
                 took = self._timed(one, press, next(rows))
-                self.slowest = slowest((*self.slowest, SlowFile(doc_path=path, duration_ms=took)))
+                self.slowest = select_slowest(
+                    (*self.slowest, SlowFile(doc_path=path, duration_ms=took))
+                )
                 self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
 
     def touch(self, touched: list[tuple[KnownDocument, FileStamp]]) -> None:
         """Remember the new stamps of files whose content did not change."""
         for known, stamp in touched:
-            self._library.touch(known.doc_id, stamp)
+            self._library.update_stamp(known.doc_id, stamp)
             self._pulse.beat("scan")
 
-    def remove(self, gone: list[Gone]) -> None:
+    def remove(self, gone: list[MissingDocument]) -> None:
         """Delete the documents whose files are gone."""
         unique = {one.known.doc_id: one for one in gone}
         ids = list(unique)
         for first in range(0, len(ids), REMOVAL_BATCH):
-            self._library.remove(ids[first : first + REMOVAL_BATCH])
+            self._library.remove_documents(ids[first : first + REMOVAL_BATCH])
             self._pulse.beat("remove")
-        self.items += [removed(one) for one in unique.values()]
+        self.items += [build_removed_outcome(one) for one in unique.values()]
 
-    def _timed(self, work: Work, press: Press, ready: Ready | None) -> float:
+    def _timed(self, work: FileTask, press: DocumentBuilder, ready: BuiltDocument | None) -> float:
         """Store one file; return how many milliseconds it took, wherever they were spent."""
         started = self._clock.monotonic()
         if ready is None:
@@ -65,13 +67,13 @@ class Committer:
         took = (self._clock.monotonic() - started) * 1000
         return took if ready is None else took + ready.duration_ms
 
-    def _one(self, work: Work, press: Press) -> None:
+    def _one(self, work: FileTask, press: DocumentBuilder) -> None:
         """Store one file; a fault of its own becomes its item, a vanished file is no item."""
         try:
-            content = read(work.entry.absolute)
+            content = read_file(work.entry.absolute)
         except (FileNotFoundError, NotADirectoryError):
             if work.known is not None:
-                self.vanished.append(Gone(source=work.source, known=work.known))
+                self.vanished.append(MissingDocument(source=work.source, known=work.known))
         except OSError as failure:
             self._refuse(work, build_io_error(failure, "read", work.entry.absolute))
         else:
@@ -80,8 +82,8 @@ class Committer:
             except (ParseFailed, TimedOut, UnsupportedMedia) as fault:
                 self._refuse(work, fault)
 
-    def _put(self, work: Work, row: DocumentRow) -> None:
-        written = self._library.put(row)
+    def _put(self, work: FileTask, row: DocumentRow) -> None:
+        written = self._library.put_document(row)
         self.items.append(
             FileOutcome(
                 kind=work.kind,
@@ -94,7 +96,7 @@ class Committer:
             )
         )
 
-    def _refuse(self, work: Work, error: Signal) -> None:
+    def _refuse(self, work: FileTask, error: Signal) -> None:
         item = FileOutcome(
             kind=ItemKind.ERROR,
             doc_path=work.entry.path,
@@ -104,19 +106,19 @@ class Committer:
         )
         self.items.append(item)
 
-    def _id(self, work: Work) -> DocId:
+    def _id(self, work: FileTask) -> DocId:
         """Return the id of a known document, or one that is free."""
         if work.known is not None:
             return work.known.doc_id
         occurrence = 0
         while True:
             doc = make_doc_id(work.source.name, work.entry.path, occurrence)
-            if not self._library.doc_id_taken(doc):
+            if not self._library.has_document(doc):
                 return doc
             occurrence += 1
 
 
-def removed(gone: Gone) -> FileOutcome:
+def build_removed_outcome(gone: MissingDocument) -> FileOutcome:
     """Return what the report says of a document whose file is gone."""
     return FileOutcome(
         kind=ItemKind.REMOVED,

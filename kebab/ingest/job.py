@@ -23,7 +23,7 @@ from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IngestRequest:
+class IngestJob:
     """What one run has to do.
 
     `paths` are folders or files; without any, the run scans the workspace and every registered
@@ -76,11 +76,11 @@ class TextNote:
     folder: str
 
 
-SILENCE_S = 1.0
+HEARTBEAT_INTERVAL_S = 1.0
 """The longest time without a word while a loop is turning."""
 
 
-class Pulse:
+class ProgressReporter:
     """Sends events; remembers when it last did."""
 
     def __init__(self, report: ProgressCallback, clock: Clock) -> None:
@@ -120,7 +120,7 @@ class Pulse:
 
     def beat(self, phase: str) -> None:
         """Send a heartbeat when nothing was said for a while."""
-        if self._clock.monotonic() - self._last >= SILENCE_S:
+        if self._clock.monotonic() - self._last >= HEARTBEAT_INTERVAL_S:
             self.say(ProgressKind.HEARTBEAT, phase=phase)
 
 
@@ -209,6 +209,6 @@ class IngestOutcome:
         return sum(item.kind is kind for item in self.items)
 
 
-def slowest(files: Iterable[SlowFile]) -> tuple[SlowFile, ...]:
+def select_slowest(files: Iterable[SlowFile]) -> tuple[SlowFile, ...]:
     """Return the few files that took longest, slowest first."""
     return tuple(sorted(files, key=lambda file: -file.duration_ms)[:SLOWEST])

@@ -9,11 +9,11 @@ from kebab.core.documents import FileStamp, KnownDocument, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import hash_content
 from kebab.ingest.job import ItemKind
-from kebab.ingest.scan import Survey
+from kebab.ingest.scan import ScopeScan
 
 
 @dataclass(slots=True, kw_only=True)
-class Work:
+class FileTask:
     """A file that must be read and stored; `known` is the document that it becomes."""
 
     kind: ItemKind
@@ -23,37 +23,43 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
+class MissingDocument:
     """A document whose file is no longer where it was."""
 
     source: Source
     known: KnownDocument
 
 
-def match(work: list[Work], gone: list[Gone], tick: Callable[[], bool]) -> None:
+def match_moved_files(
+    work: list[FileTask], gone: list[MissingDocument], tick: Callable[[], bool]
+) -> None:
     """Turn new files into moved documents, in place; each document is claimed at most once.
 
     Only files of a size that went missing are read. Among several candidates the same inode goes
     before the same name, and that before the order of paths, so the outcome never varies.
     """
     sizes = {one.known.size for one in gone}
-    lost: dict[str, list[Gone]] = defaultdict(list)
+    lost: dict[str, list[MissingDocument]] = defaultdict(list)
     for one in sorted(gone, key=lambda one: (one.source.name, one.known.path)):
         lost[one.known.content_hash].append(one)
-    hashed: dict[str, list[Work]] = defaultdict(list)
+    hashed: dict[str, list[FileTask]] = defaultdict(list)
     for file in work:
         if file.kind is ItemKind.NEW and file.entry.size in sizes and not tick():
-            found = file_hash(file.entry.absolute)
+            found = compute_file_hash(file.entry.absolute)
             if found in lost:
                 hashed[found].append(file)
     for digest, files in hashed.items():
-        for rank in (_same_file, _same_name, _any):
-            _pair(files, lost[digest], rank)
+        for rank in (_has_same_inode, _has_same_name, _matches_any):
+            _pair_files(files, lost[digest], rank)
     moved = {one.known.doc_id for one in work if one.kind is ItemKind.MOVED and one.known}
     gone[:] = [one for one in gone if one.known.doc_id not in moved]
 
 
-def _pair(files: list[Work], lost: list[Gone], fits: Callable[[Work, Gone], bool]) -> None:
+def _pair_files(
+    files: list[FileTask],
+    lost: list[MissingDocument],
+    fits: Callable[[FileTask, MissingDocument], bool],
+) -> None:
     for file in files:
         if file.kind is not ItemKind.NEW:
             continue
@@ -63,20 +69,20 @@ def _pair(files: list[Work], lost: list[Gone], fits: Callable[[Work, Gone], bool
             file.kind, file.known = ItemKind.MOVED, match.known
 
 
-def _same_file(file: Work, gone: Gone) -> bool:
+def _has_same_inode(file: FileTask, gone: MissingDocument) -> bool:
     return file.entry.inode == gone.known.inode
 
 
-def _same_name(file: Work, gone: Gone) -> bool:
+def _has_same_name(file: FileTask, gone: MissingDocument) -> bool:
     return file.entry.path.rpartition("/")[2] == gone.known.path.rpartition("/")[2]
 
 
-def _any(file: Work, gone: Gone) -> bool:
+def _matches_any(file: FileTask, gone: MissingDocument) -> bool:
     del file, gone
     return True
 
 
-def file_hash(absolute: str) -> str | None:
+def compute_file_hash(absolute: str) -> str | None:
     """Return the hash of a file's bytes, None when it cannot be read."""
     try:
         return hash_content(Path(absolute).read_bytes())
@@ -84,7 +90,7 @@ def file_hash(absolute: str) -> str | None:
         return None
 
 
-RACY_NS = 2_000_000_000
+TIMESTAMP_GRANULARITY_NS = 2_000_000_000
 """The coarsest time stamp that a file system in use gives."""
 
 
@@ -92,16 +98,16 @@ RACY_NS = 2_000_000_000
 class Plan:
     """What a run will do."""
 
-    work: list[Work] = field(default_factory=list)
+    work: list[FileTask] = field(default_factory=list)
     touched: list[tuple[KnownDocument, FileStamp]] = field(default_factory=list)
-    gone: list[Gone] = field(default_factory=list)
+    gone: list[MissingDocument] = field(default_factory=list)
     unchanged: int = 0
     files: int = 0
     """How many files were compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class CompareOptions:
     """How files are compared: `recipes` by media type, `since` by source name, in nanoseconds."""
 
     recipes: Mapping[str, str]
@@ -111,23 +117,25 @@ class Comparison:
     """Called between files; True stops the comparison."""
 
 
-def compare(surveys: list[Survey], how: Comparison) -> Plan:
+def compare_files(surveys: list[ScopeScan], how: CompareOptions) -> Plan:
     """Return the work that makes the library tell what is on disk."""
     plan = Plan()
     seen: set[tuple[str, str]] = set()
     for survey in surveys:
-        _compare_one(survey, how, plan, seen)
+        _compare_scope(survey, how, plan, seen)
     if plan.gone:
-        match(plan.work, plan.gone, how.tick)
+        match_moved_files(plan.work, plan.gone, how.tick)
     return plan
 
 
-def stamp_of(entry: FileEntry) -> FileStamp:
+def to_stamp(entry: FileEntry) -> FileStamp:
     """Return the stamp that the scan saw."""
     return FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
 
 
-def _compare_one(survey: Survey, how: Comparison, plan: Plan, seen: set[tuple[str, str]]) -> None:
+def _compare_scope(
+    survey: ScopeScan, how: CompareOptions, plan: Plan, seen: set[tuple[str, str]]
+) -> None:
     source = survey.scope.source
     missing = dict(survey.known)
     for entry in survey.found.entries:
@@ -137,46 +145,52 @@ def _compare_one(survey: Survey, how: Comparison, plan: Plan, seen: set[tuple[st
         seen.add((source.name, entry.path))
         plan.files += 1
         if known is None:
-            plan.work.append(Work(kind=ItemKind.NEW, source=source, entry=entry))
-        elif _same_stamp(known, entry, how, source):
+            plan.work.append(FileTask(kind=ItemKind.NEW, source=source, entry=entry))
+        elif _is_unchanged(known, entry, how, source):
             plan.unchanged += 1
         elif not how.tick():
-            _settle(plan, known, entry, how, source)
-    plan.gone += _gone(survey, missing)
+            _compare_content(plan, known, entry, how, source)
+    plan.gone += _find_missing(survey, missing)
 
 
-def _same_stamp(known: KnownDocument, entry: FileEntry, how: Comparison, source: Source) -> bool:
+def _is_unchanged(
+    known: KnownDocument, entry: FileEntry, how: CompareOptions, source: Source
+) -> bool:
     """Return whether a file is as it was, by its stamp alone."""
     return (
         known.mtime_ns == entry.mtime_ns
         and known.size == entry.size
         and known.inode == entry.inode
         and known.recipe == how.recipes.get(entry.media)
-        and entry.mtime_ns < how.since.get(source.name, 0) - RACY_NS
+        and entry.mtime_ns < how.since.get(source.name, 0) - TIMESTAMP_GRANULARITY_NS
         and not how.force
     )
 
 
-def _settle(
-    plan: Plan, known: KnownDocument, entry: FileEntry, how: Comparison, source: Source
+def _compare_content(
+    plan: Plan, known: KnownDocument, entry: FileEntry, how: CompareOptions, source: Source
 ) -> None:
     """Hash a file whose stamp leaves a doubt."""
     same_recipe = known.recipe == how.recipes.get(entry.media) and not how.force
-    if same_recipe and known.size == entry.size and file_hash(entry.absolute) == known.content_hash:
+    if (
+        same_recipe
+        and known.size == entry.size
+        and compute_file_hash(entry.absolute) == known.content_hash
+    ):
         plan.unchanged += 1
-        stamp = stamp_of(entry)
+        stamp = to_stamp(entry)
         if stamp != FileStamp(size=known.size, mtime_ns=known.mtime_ns, inode=known.inode):
             plan.touched.append((known, stamp))
     else:
-        work = Work(kind=ItemKind.UPDATED, source=source, entry=entry, known=known)
+        work = FileTask(kind=ItemKind.UPDATED, source=source, entry=entry, known=known)
         plan.work.append(work)
 
 
-def _gone(survey: Survey, missing: dict[str, KnownDocument]) -> list[Gone]:
+def _find_missing(survey: ScopeScan, missing: dict[str, KnownDocument]) -> list[MissingDocument]:
     unreadable = tuple(survey.found.unreadable)
     folders = tuple(path for path in unreadable if path.endswith("/"))
     return [
-        Gone(source=survey.scope.source, known=known)
+        MissingDocument(source=survey.scope.source, known=known)
         for path, known in missing.items()
         if path not in unreadable and not path.startswith(folders)
     ]

@@ -11,31 +11,37 @@ from kebab.core.ids import compute_digest
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
-from kebab.ingest.build import Press, recipes
-from kebab.ingest.commit import Committer, removed
+from kebab.ingest.build import DocumentBuilder, compute_recipes
+from kebab.ingest.commit import DocumentCommitter, build_removed_outcome
 from kebab.ingest.job import (
     NO_EMBEDDING,
     FileOutcome,
+    IngestJob,
     IngestOutcome,
     IngestPorts,
-    IngestRequest,
     ItemKind,
-    Pulse,
+    ProgressReporter,
 )
-from kebab.ingest.plan import Comparison, Plan, Work, compare
-from kebab.ingest.scan import Survey, Surveys, keep_memory, only_file, survey_all
-from kebab.ingest.scopes import Knowledge, Nothing, choose
-from kebab.ingest.vectors import Around, VectorSide
+from kebab.ingest.plan import CompareOptions, FileTask, Plan, compare_files
+from kebab.ingest.scan import (
+    ScanSummary,
+    ScopeScan,
+    is_single_file,
+    scan_scopes,
+    store_exempt_files,
+)
+from kebab.ingest.scopes import EmptyLibrary, LibraryState, choose_scopes
+from kebab.ingest.vectors import RunContext, VectorSync
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 
 @dataclass(slots=True, kw_only=True)
-class Told:
+class RunState:
     """What is known of a run so far."""
 
-    request: IngestRequest
-    surveys: Surveys
+    request: IngestJob
+    surveys: ScanSummary
     plan: Plan
     cancelled: bool
     items: list[FileOutcome] = field(default_factory=list)
@@ -56,7 +62,7 @@ class Told:
         self.plan.touched.clear()
         self.plan.gone.clear()
 
-    def settle(self, committer: Committer, side: VectorSide) -> None:
+    def settle(self, committer: DocumentCommitter, side: VectorSync) -> None:
         """Take in what was stored, and share out the vectors among the items."""
         self.items = committer.items
         self.slowest = committer.slowest
@@ -72,12 +78,12 @@ class Told:
         self.embedding = structs.replace(vectors, reused=vectors.reused + kept - shared)
 
 
-def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
+def build_report(told: RunState, elapsed_ms: int) -> IngestOutcome:
     """Return the report."""
     skips = SkipCounts()
     for survey in told.surveys.looked:
         skips.merge(survey.found.skips)
-    items = _planned(told) if told.request.dry_run else told.items
+    items = _build_planned_outcomes(told) if told.request.dry_run else told.items
     return IngestOutcome(
         scope=told.scope,
         dry_run=told.request.dry_run,
@@ -98,11 +104,13 @@ def tell(told: Told, elapsed_ms: int) -> IngestOutcome:
     )
 
 
-def _planned(told: Told) -> list[FileOutcome]:
-    return [_intended(one) for one in told.plan.work] + [removed(one) for one in told.plan.gone]
+def _build_planned_outcomes(told: RunState) -> list[FileOutcome]:
+    return [_build_planned_outcome(one) for one in told.plan.work] + [
+        build_removed_outcome(one) for one in told.plan.gone
+    ]
 
 
-def _intended(work: Work) -> FileOutcome:
+def _build_planned_outcome(work: FileTask) -> FileOutcome:
     return FileOutcome(
         kind=work.kind,
         doc_path=work.entry.path,
@@ -111,8 +119,8 @@ def _intended(work: Work) -> FileOutcome:
     )
 
 
-def run(
-    request: IngestRequest,
+def run_ingest(
+    request: IngestJob,
     ports: IngestPorts,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
@@ -126,7 +134,7 @@ def run(
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser takes the only file named.
     """
-    pulse = Pulse(report, ports.clock)
+    pulse = ProgressReporter(report, ports.clock)
     pulse.say(ProgressKind.SCAN_STARTED)
     ended = ProgressKind.ABORTED
     try:
@@ -142,14 +150,14 @@ class _Run:
     """One run at work."""
 
     def __init__(
-        self, request: IngestRequest, ports: IngestPorts, pulse: Pulse, cancel: Cancel
+        self, request: IngestJob, ports: IngestPorts, pulse: ProgressReporter, cancel: Cancel
     ) -> None:
         self._request = request
         self._ports = ports
         self._pulse = pulse
         self._cancel = cancel
-        self._knowledge: Knowledge = ports.library or Nothing()
-        self._recipes = recipes(ports.parsers, request.chunker)
+        self._knowledge: LibraryState = ports.library or EmptyLibrary()
+        self._recipes = compute_recipes(ports.parsers, request.chunker)
         self._started = ports.clock.now()
 
     def work(self) -> IngestOutcome:
@@ -157,26 +165,26 @@ class _Run:
         told = self._plan()
         library = self._ports.library
         if self._cancel.requested or self._request.dry_run or library is None:
-            return tell(told, self._pulse.elapsed_ms)
-        side = VectorSide(library, self._ports.vectors, self._around())
+            return build_report(told, self._pulse.elapsed_ms)
+        side = VectorSync(library, self._ports.vectors, self._around())
         embedder = self._embedder(told.plan, library, side)
         if self._request.force:
             side.doubt()
         self._register(told.surveys, library)
-        committer = Committer(library, self._pulse, self._ports.clock)
+        committer = DocumentCommitter(library, self._pulse, self._ports.clock)
         self._store(told.plan, committer, side)
         told.stored()
         if not self._cancel.requested:
             self._follow(side, embedder)
         told.settle(committer, side)
         self._finish(told, library)
-        if only_file(self._request, told.surveys.scopes):
-            _raise_its_error(told)
-        return tell(told, self._pulse.elapsed_ms)
+        if is_single_file(self._request, told.surveys.scopes):
+            _raise_file_error(told)
+        return build_report(told, self._pulse.elapsed_ms)
 
-    def _plan(self) -> Told:
-        scopes = choose(self._request, self._knowledge, self._ports.scanner)
-        surveys = survey_all(
+    def _plan(self) -> RunState:
+        scopes = choose_scopes(self._request, self._knowledge, self._ports.scanner)
+        surveys = scan_scopes(
             scopes,
             self._request,
             self._knowledge,
@@ -185,14 +193,14 @@ class _Run:
         )
         total = sum(len(survey.found.entries) for survey in surveys.looked)
         self._pulse.say(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
-        how = Comparison(
+        how = CompareOptions(
             recipes=self._recipes,
             since={survey.scope.source.name: self._since(survey) for survey in surveys.looked},
             force=self._request.force,
             tick=self._tick,
         )
-        plan = compare(surveys.looked, how)
-        return Told(
+        plan = compare_files(surveys.looked, how)
+        return RunState(
             request=self._request, surveys=surveys, plan=plan, cancelled=self._cancel.requested
         )
 
@@ -200,12 +208,12 @@ class _Run:
         self._pulse.beat("compare")
         return self._cancel.requested
 
-    def _since(self, survey: Survey) -> int:
-        return int(self._knowledge.get_value(_since_name(survey.scope.source)) or 0)
+    def _since(self, survey: ScopeScan) -> int:
+        return int(self._knowledge.get_value(_last_scan_key(survey.scope.source)) or 0)
 
-    def _embedder(self, plan: Plan, library: LibraryWriter, side: VectorSide) -> Embedder | None:
+    def _embedder(self, plan: Plan, library: LibraryWriter, side: VectorSync) -> Embedder | None:
         """Ask for the model when there is something for it to do."""
-        if not plan.work and not library.pending_count():
+        if not plan.work and not library.count_pending():
             return None
         self._pulse.say(ProgressKind.HEARTBEAT, phase="model")
         embedder = self._ports.embedder()
@@ -217,14 +225,14 @@ class _Run:
                 embedder.prepare()
         return embedder
 
-    def _register(self, surveys: Surveys, library: LibraryWriter) -> None:
-        registered = library.sources()
+    def _register(self, surveys: ScanSummary, library: LibraryWriter) -> None:
+        registered = library.list_sources()
         for survey in surveys.looked:
             if survey.scope.source not in registered:
                 library.add_source(survey.scope.source)
-            keep_memory(library, survey)
+            store_exempt_files(library, survey)
 
-    def _store(self, plan: Plan, committer: Committer, side: VectorSide) -> None:
+    def _store(self, plan: Plan, committer: DocumentCommitter, side: VectorSync) -> None:
         with self._ports.batch():
             committer.touch(plan.touched)
             if plan.work:
@@ -235,8 +243,8 @@ class _Run:
             with self._ports.batch():
                 committer.remove(gone)
 
-    def _press(self) -> Press:
-        return Press(
+    def _press(self) -> DocumentBuilder:
+        return DocumentBuilder(
             parsers=self._ports.parsers,
             guard=self._ports.guard,
             worker_module=self._ports.worker_module,
@@ -246,10 +254,10 @@ class _Run:
             deadline_s=self._request.deadline_s,
         )
 
-    def _around(self) -> Around:
-        return Around(pulse=self._pulse, clock=self._ports.clock, cancel=self._cancel)
+    def _around(self) -> RunContext:
+        return RunContext(pulse=self._pulse, clock=self._ports.clock, cancel=self._cancel)
 
-    def _follow(self, side: VectorSide, embedder: Embedder | None) -> None:
+    def _follow(self, side: VectorSync, embedder: Embedder | None) -> None:
         """Let the vectors follow; without a model or an index that work, passages wait."""
         try:
             side.follow(embedder)
@@ -262,27 +270,27 @@ class _Run:
         message = f"no vectors in this run, words only: {reason}"
         self._pulse.say(ProgressKind.HEARTBEAT, phase="model", message=message)
 
-    def _finish(self, told: Told, library: LibraryWriter) -> None:
+    def _finish(self, told: RunState, library: LibraryWriter) -> None:
         """Remember the run; one that was interrupted says nothing about what it did not reach."""
         told.cancelled = self._cancel.requested
         if not told.cancelled:
             for survey in told.surveys.looked:
                 if survey.scope.whole:
                     since = str(int(self._started * 1_000_000_000))
-                    library.set_value(_since_name(survey.scope.source), since)
+                    library.set_value(_last_scan_key(survey.scope.source), since)
         changed = sum(item.kind is not ItemKind.ERROR for item in told.items)
         finished = self._ports.clock.now()
-        library.note_run(" ".join(told.scope), self._started, finished, changed)
+        library.record_run(" ".join(told.scope), self._started, finished, changed)
         if changed or told.embedding.embedded or told.embedding.reused:
             library.checkpoint()
 
 
-def _raise_its_error(told: Told) -> None:
+def _raise_file_error(told: RunState) -> None:
     """Raise the fault of the only file that was named; there is no run to go on with."""
     for item in told.items:
         if item.error is not None:
             raise item.error
 
 
-def _since_name(source: Source) -> str:
+def _last_scan_key(source: Source) -> str:
     return f"scanned:{compute_digest(source.name)}"

@@ -12,12 +12,12 @@ from kebab.core.ids import compute_digest
 from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
-from kebab.ingest.job import FileOutcome, IngestRequest, ItemKind
-from kebab.ingest.scopes import Knowledge, Scope, is_below
+from kebab.ingest.job import FileOutcome, IngestJob, ItemKind
+from kebab.ingest.scopes import LibraryState, Scope, is_below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class ScopeScan:
     """One scope as it is on disk and in the library.
 
     `known` holds the scope's documents only. `overruled` are files that stay documents although
@@ -30,13 +30,13 @@ class Survey:
     overruled: frozenset[str] = field(default_factory=frozenset)
 
 
-class Surveyor:
+class ScopeScanner:
     """Looks at scopes one by one."""
 
     def __init__(
         self,
-        request: IngestRequest,
-        knowledge: Knowledge,
+        request: IngestJob,
+        knowledge: LibraryState,
         scanner: FileScanner,
         tick: Callable[[], None],
     ) -> None:
@@ -45,15 +45,15 @@ class Surveyor:
         self._scanner = scanner
         self._tick = tick
 
-    def look(self, scope: Scope, sources: Iterable[Source]) -> Survey:
+    def look(self, scope: Scope, sources: Iterable[Source]) -> ScopeScan:
         """Return what is there; `sources` are all roots, also those about to be registered.
 
         Raises:
             IoError: The root cannot be read, or is suddenly empty.
         """
-        known = self._knowledge.known(scope.source.name)
+        known = self._knowledge.load_known_documents(scope.source.name)
         inside = {path: one for path, one in known.items() if scope.holds(path)}
-        overruled = remembered(self._knowledge, scope.source)
+        overruled = load_exempt_files(self._knowledge, scope.source)
         if scope.files is None:
             found = self._folder(scope, sources, inside)
             self._named_before(scope, found, overruled)
@@ -62,13 +62,13 @@ class Surveyor:
             self._add_named(scope, found, scope.files)
             overruled |= self._against_the_rules(scope)
             self._refuse_vanished(scope, found, inside)
-        return Survey(scope=scope, found=found, known=inside, overruled=frozenset(overruled))
+        return ScopeScan(scope=scope, found=found, known=inside, overruled=frozenset(overruled))
 
     def _folder(
         self, scope: Scope, sources: Iterable[Source], known: dict[str, KnownDocument]
     ) -> ScanResult:
         root = scope.source.root
-        claimed = claims(scope.source, sources, self._knowledge)
+        claimed = find_claimed_paths(scope.source, sources, self._knowledge)
         claimed.update(dict.fromkeys(map(os.path.realpath, self._request.private), "excluded"))
         try:
             found = self._scanner.scan(
@@ -79,7 +79,7 @@ class Surveyor:
                 return ScanResult()
             raise build_io_error(failure, "read", scope.place) from failure
         if scope.whole and not found.seen and known and not self._request.force:
-            raise _vanished(root, len(known))
+            raise _build_missing_root_error(root, len(known))
         return found
 
     def _refuse_vanished(
@@ -87,7 +87,7 @@ class Surveyor:
     ) -> None:
         gone = known and not found.entries and not found.unreadable and not found.skips.total
         if gone and not self._request.force and _is_empty(scope.source.root):
-            raise _vanished(scope.source.root, len(known))
+            raise _build_missing_root_error(scope.source.root, len(known))
 
     def _named_before(self, scope: Scope, found: ScanResult, overruled: Iterable[str]) -> None:
         seen = {entry.path for entry in found.entries}
@@ -111,37 +111,39 @@ class Surveyor:
         return ScanRules() if scope.source.kind == "stdin" else self._request.rules
 
 
-def claims(source: Source, others: Iterable[Source], knowledge: Knowledge) -> dict[str, str]:
+def find_claimed_paths(
+    source: Source, others: Iterable[Source], knowledge: LibraryState
+) -> dict[str, str]:
     """Return by absolute path what lies below a source's root but belongs to another source."""
     claimed: dict[str, str] = {}
     for other in others:
         if not is_below(other.root, source.root):
             continue
         if other.kind == "files":
-            for path in knowledge.known(other.name):
+            for path in knowledge.load_known_documents(other.name):
                 claimed[os.path.join(other.root, path)] = "other_source"  # noqa: PTH118 - a plain string
         else:
             claimed[other.root] = "other_source"
     return claimed
 
 
-def remembered(knowledge: Knowledge, source: Source) -> set[str]:
+def load_exempt_files(knowledge: LibraryState, source: Source) -> set[str]:
     """Return the files of a source that were named although ignore rules leave them out."""
-    stored = knowledge.get_value(_memory_name(source))
+    stored = knowledge.get_value(_exempt_files_key(source))
     return set(json.loads(stored)) if stored else set()
 
 
-def keep_memory(library: LibraryWriter, survey: Survey) -> None:
+def store_exempt_files(library: LibraryWriter, survey: ScopeScan) -> None:
     """Store which files of a source were named although ignore rules leave them out."""
     source, found = survey.scope.source, survey.found
-    before, now = remembered(library, source), set(survey.overruled)
+    before, now = load_exempt_files(library, source), set(survey.overruled)
     if now and survey.scope.whole:
         now &= {entry.path for entry in found.entries} | set(found.unreadable)
     if now != before:
-        library.set_value(_memory_name(source), json.dumps(sorted(now)) if now else None)
+        library.set_value(_exempt_files_key(source), json.dumps(sorted(now)) if now else None)
 
 
-def _memory_name(source: Source) -> str:
+def _exempt_files_key(source: Source) -> str:
     return f"named_files:{compute_digest(source.name)}"
 
 
@@ -153,7 +155,7 @@ def _is_empty(root: str) -> bool:
     return not names
 
 
-def _vanished(root: str, count: int) -> IoError:
+def _build_missing_root_error(root: str, count: int) -> IoError:
     cause = (
         f"the folder is empty or missing, but {count} documents are known in it; "
         "`--force` removes them"
@@ -162,21 +164,21 @@ def _vanished(root: str, count: int) -> IoError:
 
 
 @dataclass(slots=True)
-class Surveys:
+class ScanSummary:
     """What could be looked at, and the roots that could not."""
 
     scopes: Sequence[Scope]
-    looked: list[Survey] = field(default_factory=list)
+    looked: list[ScopeScan] = field(default_factory=list)
     refused: list[FileOutcome] = field(default_factory=list)
 
 
-def survey_all(
+def scan_scopes(
     scopes: Sequence[Scope],
-    request: IngestRequest,
-    knowledge: Knowledge,
+    request: IngestJob,
+    knowledge: LibraryState,
     scanner: FileScanner,
     tick: Callable[[], None],
-) -> Surveys:
+) -> ScanSummary:
     """Return every scope beside what is known of it.
 
     Raises:
@@ -185,43 +187,43 @@ def survey_all(
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser takes the only file named.
     """
-    sources = _all_sources(scopes, knowledge)
-    surveyor = Surveyor(request, knowledge, scanner, tick)
-    surveys = Surveys(scopes)
+    sources = _merge_sources(scopes, knowledge)
+    surveyor = ScopeScanner(request, knowledge, scanner, tick)
+    surveys = ScanSummary(scopes)
     for scope in scopes:
         try:
             surveys.looked.append(surveyor.look(scope, sources))
         except IoError as failure:
             if request.paths or len(scopes) == 1:
                 raise
-            surveys.refused.append(_refused(scope, failure))
+            surveys.refused.append(_build_error_outcome(scope, failure))
     if not surveys.looked and surveys.refused:
         error = surveys.refused[0].error
         assert error is not None, "a refused root has its error"
         raise error
-    if only_file(request, scopes):
-        _refuse_unfit(surveys.looked[0], request)
+    if is_single_file(request, scopes):
+        _raise_for_single_file(surveys.looked[0], request)
     return surveys
 
 
-def only_file(request: IngestRequest, scopes: Sequence[Scope]) -> bool:
+def is_single_file(request: IngestJob, scopes: Sequence[Scope]) -> bool:
     """Return whether the caller named one file and nothing else."""
     return len(request.paths) == 1 and len(scopes) == 1 and scopes[0].files is not None
 
 
-def _all_sources(scopes: Sequence[Scope], knowledge: Knowledge) -> list[Source]:
-    by_name = {source.name: source for source in knowledge.sources()}
+def _merge_sources(scopes: Sequence[Scope], knowledge: LibraryState) -> list[Source]:
+    by_name = {source.name: source for source in knowledge.list_sources()}
     by_name.update((scope.source.name, scope.source) for scope in scopes)
     return list(by_name.values())
 
 
-def _refused(scope: Scope, failure: IoError) -> FileOutcome:
+def _build_error_outcome(scope: Scope, failure: IoError) -> FileOutcome:
     return FileOutcome(
         kind=ItemKind.ERROR, doc_path=scope.place, source=scope.source.name, error=failure
     )
 
 
-def _refuse_unfit(survey: Survey, request: IngestRequest) -> None:
+def _raise_for_single_file(survey: ScopeScan, request: IngestJob) -> None:
     """Raise what is wrong with the only file that was named."""
     place, reasons = survey.scope.place, survey.found.skips.by_reason
     if reasons["unsupported"] or reasons["special_file"]:

@@ -10,31 +10,31 @@ from typing import Protocol
 from kebab.core.documents import KnownDocument, Source
 from kebab.core.ports import FileScanner
 from kebab.errors.system import build_io_error, build_read_error
-from kebab.ingest.job import IngestRequest
+from kebab.ingest.job import IngestJob
 from kebab.text.normalize import escape_undecodable
 
 
-class Knowledge(Protocol):
+class LibraryState(Protocol):
     """What planning asks of the library; a dry run without a database has an empty one."""
 
-    def sources(self) -> list[Source]:
+    def list_sources(self) -> list[Source]:
         """Return the registered roots."""
 
-    def known(self, source: str) -> dict[str, KnownDocument]:
+    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
 
 
-class Nothing:
+class EmptyLibrary:
     """The knowledge of a library that does not exist yet."""
 
-    def sources(self) -> list[Source]:
+    def list_sources(self) -> list[Source]:
         """Return no roots."""
         return []
 
-    def known(self, source: str) -> dict[str, KnownDocument]:
+    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return no documents."""
         del source
         return {}
@@ -76,7 +76,7 @@ class Scope:
         return not self.below or path.startswith(f"{self.below}/")
 
 
-def choose(request: IngestRequest, knowledge: Knowledge, scanner: FileScanner) -> list[Scope]:
+def choose_scopes(request: IngestJob, knowledge: LibraryState, scanner: FileScanner) -> list[Scope]:
     """Return the scopes of a run; none when the user names no path and no source is known.
 
     Raises:
@@ -84,26 +84,26 @@ def choose(request: IngestRequest, knowledge: Knowledge, scanner: FileScanner) -
     """
     chooser = _ScopeChooser(request, knowledge, scanner)
     if request.paths:
-        return _merge(chooser.choose_named(path) for path in request.paths)
-    scopes = [_build_source_scope(source, knowledge) for source in knowledge.sources()]
+        return _merge_scopes(chooser.choose_named(path) for path in request.paths)
+    scopes = [_build_source_scope(source, knowledge) for source in knowledge.list_sources()]
     if request.workspace:
         scopes.append(chooser.choose_folder(_resolve(request.workspace)))
-    return _merge(scopes)
+    return _merge_scopes(scopes)
 
 
-def _build_source_scope(source: Source, knowledge: Knowledge) -> Scope:
-    files = tuple(knowledge.known(source.name)) if source.kind == "files" else None
+def _build_source_scope(source: Source, knowledge: LibraryState) -> Scope:
+    files = tuple(knowledge.load_known_documents(source.name)) if source.kind == "files" else None
     return Scope(source=source, files=files)
 
 
 class _ScopeChooser:
     """Finds the source that a path belongs to."""
 
-    def __init__(self, request: IngestRequest, knowledge: Knowledge, scanner: FileScanner) -> None:
+    def __init__(self, request: IngestJob, knowledge: LibraryState, scanner: FileScanner) -> None:
         self._request = request
         self._knowledge = knowledge
         self._scanner = scanner
-        self._sources = knowledge.sources()
+        self._sources = knowledge.list_sources()
 
     def choose_named(self, path: str) -> Scope:
         """Return the scope of a path that the user names."""
@@ -139,7 +139,7 @@ class _ScopeChooser:
             if source.root == folder and source.kind == "stdin":
                 return Scope(source=source, files=(name,), named=True)
         exact = Source(name=folder, root=folder, kind="files")
-        if exact not in self._sources or name not in self._knowledge.known(folder):
+        if exact not in self._sources or name not in self._knowledge.load_known_documents(folder):
             path = os.path.join(folder, name)  # noqa: PTH118 - a plain string
             owner = self._find_folder_above(path)
             if owner is not None:
@@ -155,7 +155,7 @@ class _ScopeChooser:
         return max(above, key=lambda source: len(source.root), default=None)
 
 
-def _merge(scopes: Iterable[Scope]) -> list[Scope]:
+def _merge_scopes(scopes: Iterable[Scope]) -> list[Scope]:
     """Return the scopes with named files gathered, and without those that another covers."""
     gathered: dict[tuple[str, str, bool], Scope] = {}
     for scope in scopes:

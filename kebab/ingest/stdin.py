@@ -15,14 +15,14 @@ from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import (
     FileOutcome,
+    IngestJob,
     IngestOutcome,
     IngestPorts,
-    IngestRequest,
     ItemKind,
-    Pulse,
+    ProgressReporter,
     TextNote,
 )
-from kebab.ingest.run import run
+from kebab.ingest.run import run_ingest
 
 _FENCED = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<block>(?:.*\n)*?)(?P=fence)[ \t]*(?:\r?\n|\Z)"
@@ -35,7 +35,7 @@ _SLUG_BYTES = 80
 
 def ingest_text(
     note: TextNote,
-    request: IngestRequest,
+    request: IngestJob,
     ports: IngestPorts,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
@@ -51,12 +51,12 @@ def ingest_text(
         ParseFailed: The parser refuses the text.
         TimedOut: The text's deadline passed.
     """
-    path = Path(note.folder, file_name(note))
-    content = compose(note).encode("utf-8", "replace")
+    path = Path(note.folder, build_file_name(note))
+    content = build_file_text(note).encode("utf-8", "replace")
     if request.dry_run or ports.library is None:
-        pulse = Pulse(report, ports.clock)
+        pulse = ProgressReporter(report, ports.clock)
         pulse.say(ProgressKind.SCAN_STARTED)
-        outcome = _intended(path, content)
+        outcome = _build_planned_outcome(path, content)
         pulse.say(ProgressKind.COMPLETED)
         return outcome
     with translate_os_errors(path, "read"):
@@ -64,7 +64,7 @@ def ingest_text(
     _write(path, content)
     source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
     ports.library.add_source(source)
-    named = IngestRequest(
+    named = IngestJob(
         paths=(str(path),),
         force=request.force,
         chunker=request.chunker,
@@ -73,14 +73,14 @@ def ingest_text(
         rules=replace(request.rules, max_file_bytes=0),
     )
     try:
-        return run(named, ports, report, cancel)
+        return run_ingest(named, ports, report, cancel)
     except (ParseFailed, TimedOut):
         # Kept, it would fail again in every later run, and nobody could say it is not wanted.
-        _put_back(path, before)
+        _restore(path, before)
         raise
 
 
-def file_name(note: TextNote) -> str:
+def build_file_name(note: TextNote) -> str:
     """Return the name under which a text is kept, from its title and URI alone."""
     words = _NOT_A_WORD.sub("-", unicodedata.normalize("NFC", note.title)).strip("-").lower()
     slug = words.encode("utf-8", "replace")[:_SLUG_BYTES].decode("utf-8", "ignore").strip("-")
@@ -89,31 +89,31 @@ def file_name(note: TextNote) -> str:
     )
 
 
-def is_own(name: str) -> bool:
+def is_own_file_name(name: str) -> bool:
     """Return whether a file of the folder has a name that only kebab gives, drafts included."""
     return _OWN.fullmatch(name) is not None
 
 
-def compose(note: TextNote) -> str:
+def build_file_text(note: TextNote) -> str:
     """Return the file: title and URI within the front matter, then the text."""
     fenced = _FENCED.match(note.text)
     fence = fenced["fence"] if fenced else "---"
     sign = " = " if fence == "+++" else ": "
     own = _OURS.sub("", fenced["block"]) if fenced else ""
     body = note.text[fenced.end() :] if fenced else f"\n{note.text}"
-    lines = [f"title{sign}{_quoted(note.title)}\n"]
+    lines = [f"title{sign}{_quote(note.title)}\n"]
     if note.source_uri:
-        lines.append(f"source_uri{sign}{_quoted(note.source_uri)}\n")
+        lines.append(f"source_uri{sign}{_quote(note.source_uri)}\n")
     return f"{fence}\n{''.join(lines)}{own}{fence}\n{body}"
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     """Return a string that YAML and TOML both read as it is."""
     plain = "".join(one for one in value if unicodedata.category(one) not in {"Cc", "Cs"})
     return json.dumps(" ".join(plain.split()), ensure_ascii=False)
 
 
-def _intended(path: Path, content: bytes) -> IngestOutcome:
+def _build_planned_outcome(path: Path, content: bytes) -> IngestOutcome:
     """Return what storing the text would do."""
     outcome = IngestOutcome(scope=(str(path),), dry_run=True, scanned=1)
     if path.is_file() and path.read_bytes() == content:
@@ -136,7 +136,7 @@ def _write(path: Path, content: bytes) -> None:
         _sync_folder(path.parent)
 
 
-def _put_back(path: Path, content: bytes | None) -> None:
+def _restore(path: Path, content: bytes | None) -> None:
     if content is not None:
         _write(path, content)
         return

@@ -11,21 +11,21 @@ from kebab.core.ids import DocId, Key, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Clock, Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
-from kebab.ingest.job import Pulse
+from kebab.ingest.job import ProgressReporter
 from kebab.wire.ingest import EmbeddingSummary
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
 
-SLICE = 4096
+BATCH_CHUNKS = 4096
 """How many pending chunks are taken at once, and the most rows of one append."""
 
-FLUSH_S = 30.0
+FLUSH_INTERVAL_S = 30.0
 """How long computed vectors may wait to be durable on a slow machine."""
 
 
 @dataclass(slots=True)
-class Tally:
+class VectorCounts:
     """How many vectors were computed and copied, by document, and how many cannot be had."""
 
     embedded: defaultdict[DocId, int] = field(default_factory=lambda: defaultdict(int))
@@ -42,11 +42,13 @@ class Stores:
     version: str
 
 
-class Filler:
+class ChunkEmbedder:
     """Gives pending chunks their vectors, slice by slice."""
 
-    def __init__(self, stores: Stores, pulse: Pulse, clock: Clock, cancel: Cancel) -> None:
-        self.tally = Tally()
+    def __init__(
+        self, stores: Stores, pulse: ProgressReporter, clock: Clock, cancel: Cancel
+    ) -> None:
+        self.tally = VectorCounts()
         self._library = stores.library
         self._vectors = stores.vectors
         self._version = stores.version
@@ -59,14 +61,14 @@ class Filler:
 
     def copy_twins(self) -> None:
         """Copy vectors to pending chunks that say what an embedded one says, as far as is cheap."""
-        self._copy(self._library.pending(SLICE))
+        self._copy(self._library.list_pending(BATCH_CHUNKS))
         self._flush()
 
     def fill(self, embedder: Embedder) -> None:
         """Embed everything that is pending, until cancelled."""
-        total = self._library.pending_count()
+        total = self._library.count_pending()
         while not self._cancel.requested:
-            chunks = self._library.pending(SLICE)
+            chunks = self._library.list_pending(BATCH_CHUNKS)
             if not chunks:
                 return
             self._slice(chunks, embedder, total)
@@ -89,27 +91,27 @@ class Filler:
 
     def _embed(self, groups: list[list[PendingChunk]], embedder: Embedder, total: int) -> None:
         """Embed each group of equal chunks once."""
-        texts = [_text(group[0]) for group in groups]
+        texts = [_build_embed_text(group[0]) for group in groups]
         if not texts:
             return
         for indexes, matrix in embedder.embed_passages(texts):
             for index, vector in zip(indexes, matrix, strict=True):
                 self._share(groups[index], vector)
             self._advance(sum(len(groups[index]) for index in indexes), total)
-            if self._clock.monotonic() - self._flushed >= FLUSH_S:
+            if self._clock.monotonic() - self._flushed >= FLUSH_INTERVAL_S:
                 self._flush()
             if self._cancel.requested:
                 return
 
     def _share(self, group: list[PendingChunk], vector: "Vector") -> None:
         for number, chunk in enumerate(group):
-            self._rows.append(_row(chunk, vector))
+            self._rows.append(_build_row(chunk, vector))
             counts = self.tally.copied if number else self.tally.embedded
             counts[chunk.doc_id] += 1
 
     def _copy(self, chunks: list[PendingChunk]) -> list[PendingChunk]:
         """Copy what twins have; return the chunks without one."""
-        twins = self._library.embedded_twins({chunk.embed_hash for chunk in chunks})
+        twins = self._library.find_equal_embeddings({chunk.embed_hash for chunk in chunks})
         vectors = self._vectors.get(set(twins.values())) if twins else {}
         left = []
         for chunk in chunks:
@@ -118,7 +120,7 @@ class Filler:
             if vector is None:
                 left.append(chunk)
             else:
-                self._rows.append(_row(chunk, vector))
+                self._rows.append(_build_row(chunk, vector))
                 self.tally.copied[chunk.doc_id] += 1
         return left
 
@@ -138,11 +140,11 @@ class Filler:
             self._pulse.say(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
 
 
-def _text(chunk: PendingChunk) -> str:
+def _build_embed_text(chunk: PendingChunk) -> str:
     return build_embed_text(chunk.title, chunk.heading_path, chunk.text)
 
 
-def _row(chunk: PendingChunk, vector: "Vector") -> VectorRow:
+def _build_row(chunk: PendingChunk, vector: "Vector") -> VectorRow:
     return VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector)
 
 
@@ -154,7 +156,7 @@ def reconcile(
     A chunk whose row is missing or stored twice waits for its vector again. With `sure` the rows
     themselves are read.
     """
-    stored, vouched = vectors.keys(sure=sure), library.vector_keys()
+    stored, vouched = vectors.list_keys(sure=sure), library.list_committed_keys()
     unknown, twice = set(find_missing_keys(stored, vouched)), find_repeated_keys(stored)
     doubtful = {*find_missing_keys(vouched, stored), *twice} - unknown
     if doubtful:
@@ -162,35 +164,35 @@ def reconcile(
     stray = unknown | twice
     if stray:
         vectors.delete(stray)
-    clear_garbage(library, library.garbage())
+    clear_stored_garbage(library, library.list_deleted_keys())
 
 
-def clear_garbage(library: LibraryWriter, keys: Collection[Key]) -> None:
+def clear_stored_garbage(library: LibraryWriter, keys: Collection[Key]) -> None:
     """Forget garbage that the index does not hold, without a transaction for nothing."""
     if keys:
-        library.clear_garbage(keys)
+        library.forget_deleted_keys(keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class RunContext:
     """What work with vectors needs around it."""
 
-    pulse: Pulse
+    pulse: ProgressReporter
     clock: Clock
     cancel: Cancel
 
 
-class VectorSide:
+class VectorSync:
     """Opens the index when there is a reason to, and leaves it agreeing with the library."""
 
     def __init__(
-        self, library: LibraryWriter, opener: Callable[[str], VectorWriter], around: Around
+        self, library: LibraryWriter, opener: Callable[[str], VectorWriter], around: RunContext
     ) -> None:
-        self.tally = Tally()
+        self.tally = VectorCounts()
         self._library = library
         self._opener = opener
         self._around = around
-        self._filler: Filler | None = None
+        self._filler: ChunkEmbedder | None = None
         self._vectors: VectorWriter | None = None
         self._doubted = False
 
@@ -202,7 +204,7 @@ class VectorSide:
     @property
     def pending(self) -> int:
         """How many chunks wait for a vector."""
-        return self._library.pending_count()
+        return self._library.count_pending()
 
     def outcome(self) -> EmbeddingSummary:
         """Return what became of the vectors so far."""
@@ -248,21 +250,21 @@ class VectorSide:
 
     def copy_twins(self) -> None:
         """Save the vectors of documents that are about to be removed for those like them."""
-        if self.version is not None and self._library.pending_count():
+        if self.version is not None and self._library.count_pending():
             self._open().copy_twins()
 
     def follow(self, embedder: Embedder | None) -> None:
         """Embed what is pending, and delete the vectors of what is gone."""
-        pending = self._library.pending_count() if embedder is not None else 0
+        pending = self._library.count_pending() if embedder is not None else 0
         if self.version is None:
-            clear_garbage(self._library, self._library.garbage())
-        elif pending or self._library.garbage() or self._library.get_value(VECTORS_DIRTY):
+            clear_stored_garbage(self._library, self._library.list_deleted_keys())
+        elif pending or self._library.list_deleted_keys() or self._library.get_value(VECTORS_DIRTY):
             filler = self._open()
             if embedder is not None:
                 filler.fill(embedder)
             self._close()
 
-    def _open(self) -> Filler:
+    def _open(self) -> ChunkEmbedder:
         """Open the index once and make it agree with the library first."""
         if self._filler is None:
             version = self.version
@@ -273,7 +275,7 @@ class VectorSide:
             self._agree(vectors, version)
             stores = Stores(library=self._library, vectors=vectors, version=version)
             around = self._around
-            self._filler = Filler(stores, around.pulse, around.clock, around.cancel)
+            self._filler = ChunkEmbedder(stores, around.pulse, around.clock, around.cancel)
             self.tally = self._filler.tally
         return self._filler
 
@@ -295,10 +297,10 @@ class VectorSide:
     def _close(self) -> None:
         """Delete garbage that came up since the index was opened, and compact."""
         assert self._vectors is not None, "the index was opened"
-        garbage = self._library.garbage()
+        garbage = self._library.list_deleted_keys()
         if garbage:
             self._vectors.delete(garbage)
-            self._library.clear_garbage(garbage)
+            self._library.forget_deleted_keys(garbage)
         self._vectors.maintain()
         self._library.set_value(VECTORS_DIRTY, None)
 
@@ -311,10 +313,10 @@ def reembed(
 ) -> EmbeddingSummary:
     """Make this the model of the knowledge base; interrupted, the rest stays pending."""
     report, clock, cancel = around
-    pulse = Pulse(report, clock)
+    pulse = ProgressReporter(report, clock)
     ended = ProgressKind.ABORTED
     try:
-        side = VectorSide(library, vectors, Around(pulse=pulse, clock=clock, cancel=cancel))
+        side = VectorSync(library, vectors, RunContext(pulse=pulse, clock=clock, cancel=cancel))
         side.adopt(embedder, rebuild=True)
         side.follow(embedder)
         library.checkpoint()

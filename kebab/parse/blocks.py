@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from kebab.core.documents import Block, BlockKind, Metadata
-from kebab.parse.encoding import clean
+from kebab.parse.encoding import normalize_text
 
 
 class Span(NamedTuple):
@@ -18,7 +18,7 @@ class Span(NamedTuple):
     label: str = ""
 
 
-def place(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ...]:
+def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ...]:
     """Return the spans as blocks of `text`, whose body starts at offset `body`.
 
     Outer blank lines are cut off, and lines that no span claims become paragraphs, so every line
@@ -29,20 +29,20 @@ def place(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ...]:
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
     blocks = []
-    for span in _complete(lines, spans):
+    for span in _fill_gaps(lines, spans):
         last = span.last - 1
         end = offsets[last] + len(lines[last].rstrip())
         blocks.append(Block(span.kind, offsets[span.first], end, span.level, span.label))
     return tuple(blocks)
 
 
-def shift(spans: Iterable[Span], lines: int) -> Iterator[Span]:
+def shift_spans(spans: Iterable[Span], lines: int) -> Iterator[Span]:
     """Yield the spans of a body before which `lines` more lines are searched."""
     for span in spans:
         yield span._replace(first=span.first + lines, last=span.last + lines) if lines else span
 
 
-def paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
+def find_paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
     """Yield the runs of lines with text between two line numbers."""
     start = None
     for number in range(first, last):
@@ -55,12 +55,12 @@ def paragraphs(lines: list[str], first: int, last: int) -> Iterator[Span]:
         yield Span(BlockKind.PARAGRAPH, start, last)
 
 
-def _complete(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
+def _fill_gaps(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
     """Yield the spans without outer blank lines, and the gaps between them as paragraphs."""
     done = 0
     for span in spans:
         first, last = max(span.first, done), span.last
-        yield from paragraphs(lines, done, first)
+        yield from find_paragraphs(lines, done, first)
         done = max(done, last)
         while first < last and not lines[first].strip():
             first += 1
@@ -69,25 +69,25 @@ def _complete(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
         if first < last:
             same = first == span.first and last == span.last
             yield span if same else span._replace(first=first, last=last)
-    yield from paragraphs(lines, done, len(lines))
+    yield from find_paragraphs(lines, done, len(lines))
 
 
-LONGEST = 160
+MAX_TITLE_CHARS = 160
 """Characters of a title; it stands before every chunk of its document that is embedded."""
 
 
-def title_of(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
+def choose_title(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
     """Return the title from front matter, else the first heading, else the file's stem."""
     headings = (block.label for block in blocks if block.kind is BlockKind.HEADING)
     for candidate in (metadata.title or "", *headings):
-        title = _one_line(candidate)
+        title = _to_one_line(candidate)
         if title:
             return title
-    return _one_line(PurePosixPath(path).stem) or _one_line(path) or "untitled"
+    return _to_one_line(PurePosixPath(path).stem) or _to_one_line(path) or "untitled"
 
 
-def _one_line(text: str) -> str:
+def _to_one_line(text: str) -> str:
     """Return printable text on one line, cut where it would crowd out what follows it."""
-    visible = "".join(max(char, " ") for char in clean(text))
+    visible = "".join(max(char, " ") for char in normalize_text(text))
     line = " ".join(visible.split())
-    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "\u2026"
+    return line if len(line) <= MAX_TITLE_CHARS else line[: MAX_TITLE_CHARS - 1].rstrip() + "\u2026"

@@ -31,21 +31,23 @@ _WESTERN = re.compile(
 )
 
 
-def legacy(data: bytes) -> str | None:
+def detect_legacy_encoding(data: bytes) -> str | None:
     """Return the codec that makes plausible text of the bytes, or None when nothing does."""
-    sample = _sample(data)
+    sample = _take_sample(data)
     for codec, plausible in _MULTI_BYTE:
         text = sample.decode(codec, "replace")
-        if _broken(text, whole=len(sample) == len(data)) <= len(text) // 500 and plausible(text):
+        if _count_undecodable(text, whole=len(sample) == len(data)) <= len(
+            text
+        ) // 500 and plausible(text):
             return codec
-    if _western(sample):
+    if _is_western(sample):
         return "cp1252"
     if len(sample) - len(sample.translate(None, _HIGH)) < _TINY_EVIDENCE:
         return None
-    return _ask_library(sample[:_SLOW_SAMPLE])
+    return _detect_with_library(sample[:_SLOW_SAMPLE])
 
 
-def _sample(data: bytes) -> bytes:
+def _take_sample(data: bytes) -> bytes:
     """Return a bounded stretch that starts at the line of the first byte that is not ASCII."""
     if len(data) <= _SAMPLE:
         return data
@@ -54,65 +56,65 @@ def _sample(data: bytes) -> bytes:
     return data[start : start + _SAMPLE]
 
 
-def _broken(text: str, *, whole: bool) -> int:
+def _count_undecodable(text: str, *, whole: bool) -> int:
     """Count characters that could not be decoded; a cut sample may end inside one."""
     return text.count("\ufffd") - (0 if whole or text[-1:] != "\ufffd" else 1)
 
 
-def _western(sample: bytes) -> bool:
+def _is_western(sample: bytes) -> bool:
     """Return whether accents stand beside letters and the rest is everyday punctuation."""
     text = sample.decode("cp1252", "replace")
     strange = len(text) - len(text.encode("ascii", "ignore"))
     return len(_WESTERN.findall(text)) >= _PLAUSIBLE * strange
 
 
-def _everyday(text: str, codec: str, first: int, last: int) -> int:
+def _count_frequent(text: str, codec: str, first: int, last: int) -> int:
     """Count characters whose lead byte lies in `first..last` and whose trail byte is high."""
     raw = text.encode(codec, "ignore")
     pairs = zip(raw[0::2], raw[1::2], strict=False)
     return sum(first <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
 
 
-def _korean(text: str) -> bool:
+def _is_korean(text: str) -> bool:
     """Return whether the letters are syllables of KS X 1001, rows B0 to C8."""
     hangul = "".join(_HANGUL.findall(text))
-    return _rich(_everyday(hangul, "cp949", 0xB0, 0xC8), text, 0.88)
+    return _has_share(_count_frequent(hangul, "cp949", 0xB0, 0xC8), text, 0.88)
 
 
-def _japanese(text: str) -> bool:
+def _is_japanese(text: str) -> bool:
     """Return whether the letters hold the kana that no Japanese sentence goes without."""
-    return _rich(len(_KANA.findall(text)), text, 0.2) and not _rich(
+    return _has_share(len(_KANA.findall(text)), text, 0.2) and not _has_share(
         len(_HALF_KANA.findall(text)), text, 0.2
     )
 
 
-def _simplified(text: str) -> bool:
+def _is_simplified_chinese(text: str) -> bool:
     """Return whether the letters are of the first, frequent level of GB 2312."""
     han = "".join(_HAN.findall(text))
-    return _rich(_everyday(han, "gb2312", 0xB0, 0xD7), text, 0.75)
+    return _has_share(_count_frequent(han, "gb2312", 0xB0, 0xD7), text, 0.75)
 
 
-def _traditional(text: str) -> bool:
+def _is_traditional_chinese(text: str) -> bool:
     """Return whether the letters are of the first, frequent level of Big5."""
     raw = "".join(_HAN.findall(text)).encode("big5", "ignore")
-    return _rich(sum(0xA4 <= lead <= 0xC6 for lead in raw[0::2]), text, 0.8)  # noqa: PLR2004 - rows of level 1
+    return _has_share(sum(0xA4 <= lead <= 0xC6 for lead in raw[0::2]), text, 0.8)  # noqa: PLR2004 - rows of level 1
 
 
-def _rich(count: int, text: str, share: float) -> bool:
+def _has_share(count: int, text: str, share: float) -> bool:
     """Return whether `count` is at least this share of the letters beyond ASCII, and not 0."""
     return count > 0 and count >= share * len(_LETTERS.findall(text))
 
 
 _MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("cp949", _korean),
-    ("euc_jp", _japanese),
-    ("cp932", _japanese),
-    ("gb18030", _simplified),
-    ("big5", _traditional),
+    ("cp949", _is_korean),
+    ("euc_jp", _is_japanese),
+    ("cp932", _is_japanese),
+    ("gb18030", _is_simplified_chinese),
+    ("big5", _is_traditional_chinese),
 )
 
 
-def _ask_library(sample: bytes) -> str | None:
+def _detect_with_library(sample: bytes) -> str | None:
     """Return the best match of charset-normalizer."""
     with translate_import_errors("reading old encodings", "charset-normalizer"):
         from charset_normalizer import from_bytes

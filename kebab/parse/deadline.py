@@ -13,12 +13,12 @@ from kebab.errors.catalog import ParseFailed, TimedOut
 _AT_ONCE_S = 0.001
 
 
-class _Passed(BaseException):
+class _DeadlinePassed(BaseException):
     """The alarm rang; not an `Exception`, so that nothing between swallows it."""
 
 
 @contextmanager
-def deadline(seconds: float, operation: str) -> Iterator[None]:
+def limit_time(seconds: float, operation: str) -> Iterator[None]:
     """Raise `TimedOut` when the body takes longer; 0 means no limit.
 
     On the main thread an alarm interrupts the body. On another thread no alarm can be had, so
@@ -26,22 +26,22 @@ def deadline(seconds: float, operation: str) -> Iterator[None]:
     """
     started = time.monotonic()
     try:
-        with _alarm(seconds):
+        with _set_alarm(seconds):
             yield
-    except _Passed:
-        raise _timed_out(started, seconds, operation) from None
+    except _DeadlinePassed:
+        raise _build_timeout(started, seconds, operation) from None
     if seconds and time.monotonic() - started > seconds:
-        raise _timed_out(started, seconds, operation)
+        raise _build_timeout(started, seconds, operation)
 
 
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    if not seconds or not _can_ring():
+def _set_alarm(seconds: float) -> Iterator[None]:
+    if not seconds or not _can_set_alarm():
         yield
         return
     started = time.monotonic()
     others, interval = signal.getitimer(signal.ITIMER_REAL)
-    before = signal.signal(signal.SIGALRM, _ring)
+    before = signal.signal(signal.SIGALRM, _raise_deadline_passed)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
@@ -56,16 +56,16 @@ def _alarm(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, left, interval)
 
 
-def _can_ring() -> bool:
+def _can_set_alarm() -> bool:
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
-def _ring(number: int, frame: FrameType | None) -> None:
+def _raise_deadline_passed(number: int, frame: FrameType | None) -> None:
     del number, frame
-    raise _Passed
+    raise _DeadlinePassed
 
 
-def _timed_out(started: float, seconds: float, operation: str) -> TimedOut:
+def _build_timeout(started: float, seconds: float, operation: str) -> TimedOut:
     return TimedOut(
         operation=operation,
         elapsed_ms=round((time.monotonic() - started) * 1000),
@@ -73,7 +73,7 @@ def _timed_out(started: float, seconds: float, operation: str) -> TimedOut:
     )
 
 
-SURPRISES: tuple[type[Exception], ...] = (
+PARSER_EXCEPTIONS: tuple[type[Exception], ...] = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -93,11 +93,11 @@ SURPRISES: tuple[type[Exception], ...] = (
 
 
 @contextmanager
-def surprised(path: str, parser: str) -> Iterator[None]:
+def convert_exceptions(path: str, parser: str) -> Iterator[None]:
     """Turn what a parser raises for a file that it was not made for into `ParseFailed`."""
     try:
         yield
-    except SURPRISES as fault:
+    except PARSER_EXCEPTIONS as fault:
         cause = f"{type(fault).__name__}: {fault}"
         raise ParseFailed(path=path, parser=parser, cause=cause) from fault
 
@@ -105,5 +105,5 @@ def surprised(path: str, parser: str) -> Iterator[None]:
 @contextmanager
 def guard_parser(path: str, parser: str, seconds: float) -> Iterator[None]:
     """Run a parser under a deadline, and turn its unexpected exceptions into `ParseFailed`."""
-    with deadline(seconds, "parse"), surprised(path, parser):
+    with limit_time(seconds, "parse"), convert_exceptions(path, parser):
         yield

@@ -45,41 +45,41 @@ def decode(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
     Raises:
         ParseFailed: The bytes are not text.
     """
-    encoding, body = _encoding(data)
+    encoding, body = _detect_encoding(data)
     if encoding is None:
         raise ParseFailed(path=path, parser=parser, cause="binary data, not text")
     raw = body.decode(encoding, "replace")
-    return Decoded(clean(raw), encoding, _losses(raw, body, encoding))
+    return Decoded(normalize_text(raw), encoding, _describe_losses(raw, body, encoding))
 
 
-def _encoding(data: bytes) -> tuple[str | None, bytes]:
+def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
     """Return the codec and the bytes it applies to; no codec for binary data."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return encoding, data[len(bom) :]
     if b"\0" in data:
-        wide = _wide(data)
+        wide = _detect_utf16(data)
         if wide:
             return wide, data
-    if _binary(data):
+    if _is_binary(data):
         return None, data
-    return _narrow(data)
+    return _detect_8bit(data)
 
 
-def _wide(data: bytes) -> str | None:
+def _detect_utf16(data: bytes) -> str | None:
     """Return the UTF-16 codec whose zero bytes stand where those of plain text would."""
     units = len(data) // 2
     even, odd = data[0::2].count(0), data[1::2].count(0)
     encoding = "utf-16-le" if odd > even else "utf-16-be"
     most, least = max(even, odd), min(even, odd)
-    if most < _NUL_SHARE * units or least * 10 > most or _stray(data, even + odd):
+    if most < _NUL_SHARE * units or least * 10 > most or _has_stray_zeros(data, even + odd):
         return None
     text = data[:65_536].decode(encoding, "replace")
     good = sum(char.isprintable() or char in "\t\r\n\f" for char in text)
     return encoding if good >= _PRINTABLE_SHARE * len(text) else None
 
 
-def _stray(data: bytes, zeros: int) -> bool:
+def _has_stray_zeros(data: bytes, zeros: int) -> bool:
     """Return whether the bytes are UTF-8 but for a few zeros."""
     if zeros * 4 > len(data):
         return False
@@ -90,7 +90,7 @@ def _stray(data: bytes, zeros: int) -> bool:
     return True
 
 
-def _binary(data: bytes) -> bool:
+def _is_binary(data: bytes) -> bool:
     """Return whether too many bytes are control characters; zeros at the end are padding."""
     body = data.rstrip(b"\0")
     controls = len(body) - len(body.translate(None, _CONTROLS))
@@ -98,7 +98,7 @@ def _binary(data: bytes) -> bool:
     return padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body))
 
 
-def _narrow(data: bytes) -> tuple[str, bytes]:
+def _detect_8bit(data: bytes) -> tuple[str, bytes]:
     """Choose between UTF-8, also when slightly broken, and a legacy codec."""
     try:
         data.decode()
@@ -115,9 +115,9 @@ def _narrow(data: bytes) -> tuple[str, bytes]:
     valid = len(text) - len(text.encode("ascii", "ignore")) - broken
     if valid >= _VALID_PER_BROKEN * broken:
         return "utf-8", data
-    from kebab.parse.charset import legacy
+    from kebab.parse.charset import detect_legacy_encoding
 
-    encoding = legacy(data)
+    encoding = detect_legacy_encoding(data)
     return encoding or "utf-8", data
 
 
@@ -127,7 +127,7 @@ def _join_pair(found: re.Match[bytes]) -> bytes:
     return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
 
 
-def _losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
+def _describe_losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
     """Return a warning for bytes that the codec could not read."""
     lost = raw.count(REPLACEMENT)
     if lost:
@@ -135,7 +135,7 @@ def _losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
     return (f"characters that are not {encoding} were replaced: {lost}",) if lost > 0 else ()
 
 
-def clean(text: str) -> str:
+def normalize_text(text: str) -> str:
     r"""Return NFC text with `\n` line ends and nothing that a store or terminal cannot hold."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", REPLACEMENT)
     if lines.isascii():

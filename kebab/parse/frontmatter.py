@@ -15,9 +15,9 @@ from kebab.core.documents import Metadata
 
 Fields: TypeAlias = Mapping[str, Any]
 
-_MOST = 4 * 1024 * 1024
-_MOST_TOML = 256 * 1024
-_MOST_TAGS = 256
+_MAX_CHARS = 4 * 1024 * 1024
+_MAX_TOML_CHARS = 256 * 1024
+_MAX_TAGS = 256
 _OPENING = re.compile(r"(---|\+\+\+)[ \t]*\n(?=[^\n]*\S)")
 _CLOSING = {
     "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
@@ -26,7 +26,7 @@ _CLOSING = {
 _KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
 _TITLE_LINE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
-_MOST_KEY_WORDS = 4
+_MAX_KEY_WORDS = 4
 _LANG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*\Z")
 
 
@@ -47,7 +47,7 @@ class FrontMatter:
 _NONE = FrontMatter(Metadata(), 0, 0)
 
 
-def read(text: str) -> FrontMatter:
+def read_front_matter(text: str) -> FrontMatter:
     """Return the front matter of a document; without one the body starts at 0."""
     if text.startswith("{"):
         return _read_json(text)
@@ -55,26 +55,26 @@ def read(text: str) -> FrontMatter:
     if opening is None:
         return _NONE
     fence = opening[1]
-    closing = _CLOSING[fence].search(text, opening.end(), opening.end() + _MOST)
+    closing = _CLOSING[fence].search(text, opening.end(), opening.end() + _MAX_CHARS)
     inner = text[opening.end() : closing.start()] if closing else text[opening.end() :][:200]
     looks_meant = _KEY_LINE.match(inner) is not None
     if closing is None:
-        return _refused("front matter is not closed", meant=looks_meant)
+        return _reject("front matter is not closed", meant=looks_meant)
     body = min(closing.end() + 1, len(text))
     if not inner.strip():
         return FrontMatter(Metadata(), body, body)
     fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
     if fields is not None:
-        return FrontMatter(_metadata(fields), body, body)
-    return _salvaged(inner, body, problem) if looks_meant else _NONE
+        return FrontMatter(_to_metadata(fields), body, body)
+    return _salvage_title(inner, body, problem) if looks_meant else _NONE
 
 
-def _refused(problem: str, *, meant: bool) -> FrontMatter:
+def _reject(problem: str, *, meant: bool) -> FrontMatter:
     """Return the whole text as body, with a warning when front matter was clearly meant."""
     return FrontMatter(Metadata(), 0, 0, (f"{problem}, read as text",)) if meant else _NONE
 
 
-def _salvaged(inner: str, body: int, problem: str) -> FrontMatter:
+def _salvage_title(inner: str, body: int, problem: str) -> FrontMatter:
     """Return the title of front matter that is damaged, mostly by a bare colon in that title."""
     found = _TITLE_LINE.search(inner)
     title = found[1].strip().strip("\"'") if found else None
@@ -84,10 +84,10 @@ def _salvaged(inner: str, body: int, problem: str) -> FrontMatter:
 
 def _read_yaml(inner: str) -> tuple[Fields | None, str]:
     """Return the fields of a YAML block, or None and what is wrong with it."""
-    from kebab.parse.yaml_fields import Damage, top_level
+    from kebab.parse.yaml_fields import YamlError, read_top_level
 
-    fields = top_level(inner)
-    if isinstance(fields, Damage):
+    fields = read_top_level(inner)
+    if isinstance(fields, YamlError):
         where = f" at line {fields.line + 1}" if fields.line else ""
         return None, f"front matter is not valid YAML{where}"
     if fields is None or not all(map(_is_key, fields)):
@@ -97,12 +97,12 @@ def _read_yaml(inner: str) -> tuple[Fields | None, str]:
 
 def _is_key(key: str) -> bool:
     """Tell a key from prose with a colon that happens to stand between two rules."""
-    return _KEY.match(key) is not None and len(key.split()) <= _MOST_KEY_WORDS
+    return _KEY.match(key) is not None and len(key.split()) <= _MAX_KEY_WORDS
 
 
 def _read_toml(inner: str) -> tuple[Fields | None, str]:
     """Return the fields of a TOML block, or None and what is wrong with it."""
-    if len(inner) > _MOST_TOML:
+    if len(inner) > _MAX_TOML_CHARS:
         return None, "front matter is too long for TOML"
     import tomllib
 
@@ -115,33 +115,33 @@ def _read_toml(inner: str) -> tuple[Fields | None, str]:
 def _read_json(text: str) -> FrontMatter:
     """Return JSON front matter: one object that ends with its line."""
     try:
-        fields, end = json.JSONDecoder().raw_decode(text[:_MOST])
+        fields, end = json.JSONDecoder().raw_decode(text[:_MAX_CHARS])
     except (ValueError, RecursionError):
-        return _refused(
+        return _reject(
             "front matter is not valid JSON", meant=re.match(r'\{\s*"\w+"\s*:', text) is not None
         )
     rest = re.compile(r"[ \t]*(?:\n|\Z)").match(text, end)
-    return FrontMatter(_metadata(fields), rest.end(), rest.end()) if rest else _NONE
+    return FrontMatter(_to_metadata(fields), rest.end(), rest.end()) if rest else _NONE
 
 
-def _metadata(fields: Fields) -> Metadata:
+def _to_metadata(fields: Fields) -> Metadata:
     """Return what is known of the fields, whatever their case."""
     lower = {str(name).strip().lower(): value for name, value in fields.items()}
     return Metadata(
-        title=_title(lower.get("title")),
-        tags=_tags(lower.get("tags", lower.get("tag", lower.get("keywords")))),
-        lang=_lang(lower.get("lang") or lower.get("language")),
+        title=_to_title(lower.get("title")),
+        tags=_to_tags(lower.get("tags", lower.get("tag", lower.get("keywords")))),
+        lang=_to_lang(lower.get("lang") or lower.get("language")),
     )
 
 
-def _title(value: Any) -> str | None:
+def _to_title(value: Any) -> str | None:
     """Return a title; lists, tables and flags are none."""
     if value is None or isinstance(value, bool | list | dict):
         return None
     return " ".join(str(value).split()) or None
 
 
-def _tags(value: Any) -> tuple[str, ...]:
+def _to_tags(value: Any) -> tuple[str, ...]:
     """Return tags without `#`, each once, from a list or a comma or space separated string."""
     if isinstance(value, str):
         value = value.split("," if "," in value else None)
@@ -149,10 +149,10 @@ def _tags(value: Any) -> tuple[str, ...]:
         return ()
     scalars = (tag for tag in value if not isinstance(tag, list | dict | bool))
     tags = (" ".join(str(tag).split()).lstrip("#").strip("/ ") for tag in scalars)
-    return tuple(dict.fromkeys(tag for tag in tags if tag))[:_MOST_TAGS]
+    return tuple(dict.fromkeys(tag for tag in tags if tag))[:_MAX_TAGS]
 
 
-def _lang(value: Any) -> str | None:
+def _to_lang(value: Any) -> str | None:
     """Return the primary subtag of a language tag, lower case."""
     found = _LANG.match(value.strip()) if isinstance(value, str) else None
     return found[1].lower() if found else None

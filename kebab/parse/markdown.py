@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.errors.system import translate_import_errors
-from kebab.parse.blocks import Span, place, shift, title_of
+from kebab.parse.blocks import Span, build_blocks, choose_title, shift_spans
 from kebab.parse.encoding import decode
-from kebab.parse.frontmatter import FrontMatter, read
+from kebab.parse.frontmatter import FrontMatter, read_front_matter
 from kebab.text.language import detect_document_language
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-_LONGEST = 1000
+_MAX_HEADING_CHARS = 1000
 _MARKUP = re.compile(r"[\\`*_\[\]<>&!{]")
 _ATTRIBUTES = re.compile(r"\s*\{[#.:][^{}]*\}\s*$")
 _SHORTCODE = re.compile(r"\{\{[<%]\s*\w*\s*\"?([^\"{}]*?)\"?\s*[%>]\}\}")
@@ -25,7 +25,7 @@ _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\[\]]{1,200})\]:[ \t]*\S", re.MULTILINE)
 
 
-class Labels:
+class HeadingLabels:
     """Labels of the headings of one body, whose links may be defined anywhere in it."""
 
     def __init__(self, body: str, reader: "MarkdownIt") -> None:
@@ -34,11 +34,11 @@ class Labels:
 
     def plain(self, source: str) -> str:
         """Return the text of a heading on one line."""
-        source = source[:_LONGEST]
+        source = source[:_MAX_HEADING_CHARS]
         if _MARKUP.search(source):
             source = _SHORTCODE.sub(r"\1", _ATTRIBUTES.sub("", source))
             source = _WIKI_LINK.sub(r"\1", source)
-            source = _visible(self._inline(source))
+            source = _join_visible_text(self._inline(source))
         return " ".join(source.split())
 
     def _inline(self, source: str) -> "list[Token]":
@@ -57,7 +57,7 @@ class Labels:
         return {normalizeReference(name): {"href": "#", "title": ""} for name in names}
 
 
-def _visible(tokens: "list[Token]") -> str:
+def _join_visible_text(tokens: "list[Token]") -> str:
     """Return what a reader sees of inline tokens."""
     parts = []
     for token in tokens:
@@ -66,7 +66,7 @@ def _visible(tokens: "list[Token]") -> str:
         elif token.type in {"softbreak", "hardbreak"}:
             parts.append(" ")
         elif token.children:
-            parts.append(_visible(token.children))
+            parts.append(_join_visible_text(token.children))
     return "".join(parts)
 
 
@@ -80,13 +80,13 @@ _KINDS = {
     "blockquote_open": BlockKind.QUOTE,
     "html_block": BlockKind.HTML,
 }
-_DEEPEST = 100
+_MAX_NESTING = 100
 
 
-def outline(body: str) -> Iterator[Span]:
+def find_blocks(body: str) -> Iterator[Span]:
     """Yield the top-level blocks of a body by their lines."""
-    tokens = _top_level(body)
-    labels = Labels(body, _reader())
+    tokens = _tokenize_top_level(body)
+    labels = HeadingLabels(body, _get_reader())
     for number, token in enumerate(tokens):
         if token.level or token.map is None:
             continue
@@ -100,7 +100,7 @@ def outline(body: str) -> Iterator[Span]:
 
 
 @cache
-def _reader() -> "MarkdownIt":
+def _get_reader() -> "MarkdownIt":
     """Return a reader of block structure.
 
     Link definitions are read as the paragraphs they look like: their text stays findable, and
@@ -109,21 +109,21 @@ def _reader() -> "MarkdownIt":
     with translate_import_errors("reading Markdown", "markdown-it-py"):
         from markdown_it import MarkdownIt
 
-    reader = MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
+    reader = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
     return reader.enable("table").disable("reference")
 
 
-def _top_level(body: str) -> "list[Token]":
+def _tokenize_top_level(body: str) -> "list[Token]":
     """Return the tokens of the top level, and the content of each that has some."""
-    reader = _reader()
+    reader = _get_reader()
     tokens: list[Token] = []
-    state = _state()(body, reader, {}, tokens)
+    state = _get_state_class()(body, reader, {}, tokens)
     reader.block.tokenize(state, 0, state.lineMax)
     return tokens
 
 
 @cache
-def _state() -> "type[StateBlock]":
+def _get_state_class() -> "type[StateBlock]":
     """Return the state of a block parser that keeps the top level only."""
     from markdown_it.rules_block import StateBlock
 
@@ -153,13 +153,15 @@ class MarkdownParser:
         """
         decoded = decode(data, path, self.version)
         text = decoded.text
-        front = read(text)
-        blocks = place(text, front.searched, _spans(text, front))
+        front = read_front_matter(text)
+        blocks = build_blocks(text, front.searched, _find_spans(text, front))
         if not blocks and front.metadata.title:
-            blocks = place(text, 0, ())  # all that such a note says stands in its front matter
+            blocks = build_blocks(
+                text, 0, ()
+            )  # all that such a note says stands in its front matter
         return ParsedDocument(
             text=text,
-            title=title_of(front.metadata, blocks, path),
+            title=choose_title(front.metadata, blocks, path),
             blocks=blocks,
             metadata=front.metadata,
             lang=front.metadata.lang or detect_document_language(text, blocks),
@@ -168,7 +170,7 @@ class MarkdownParser:
         )
 
 
-def _spans(text: str, front: FrontMatter) -> Iterator[Span]:
+def _find_spans(text: str, front: FrontMatter) -> Iterator[Span]:
     """Return the blocks of the body, by lines counted from where the searched text starts."""
     lines = text.count("\n", front.searched, front.body)
-    return shift(outline(text[front.body :]), lines)
+    return shift_spans(find_blocks(text[front.body :]), lines)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.ports import Parser
-from kebab.parse.blocks import place, title_of
+from kebab.parse.blocks import build_blocks, choose_title
 from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
 from kebab.text.language import detect_document_language
@@ -22,10 +22,10 @@ class TextParser:
             ParseFailed: The bytes are not text.
         """
         decoded = decode(data, path, self.version)
-        blocks = place(decoded.text, 0, ())
+        blocks = build_blocks(decoded.text, 0, ())
         return ParsedDocument(
             text=decoded.text,
-            title=title_of(Metadata(), blocks, path),
+            title=choose_title(Metadata(), blocks, path),
             blocks=blocks,
             lang=detect_document_language(decoded.text, blocks),
             encoding=decoded.encoding,
@@ -40,6 +40,6 @@ PARSERS: Mapping[str, Parser] = {
 """Every parser by the media type it takes."""
 
 
-def active() -> list[str]:
+def list_parser_versions() -> list[str]:
     """Return the labels of all parsers, each once, in order."""
     return sorted({parser.version for parser in PARSERS.values()})

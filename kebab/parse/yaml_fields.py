@@ -15,24 +15,24 @@ with translate_import_errors("reading front matter", "python-frontmatter"):
 
 Value: TypeAlias = str | list[str] | None
 
-_DEEPEST = 1000  # the time of libyaml grows with the square of the depth
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_MAX_DEPTH = 1000  # the time of libyaml grows with the square of the depth
+_NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
+class YamlError:
     """The text is not YAML, or is nested beyond reason; `line` is 1-based, 0 when unknown."""
 
     line: int
 
 
-def top_level(text: str) -> dict[str, Value] | Damage | None:
+def read_top_level(text: str) -> dict[str, Value] | YamlError | None:
     """Return the fields of a mapping; None when the text is valid but something else."""
     try:
         fields: dict[str, Value] | None = YAMLHandler().load(text, Loader=TopLevelLoader)
     except yaml.YAMLError as failure:
         mark = getattr(failure, "problem_mark", None)
-        return Damage(mark.line + 1 if mark else 0)
+        return YamlError(mark.line + 1 if mark else 0)
     return fields
 
 
@@ -60,7 +60,7 @@ class TopLevelLoader(yaml.CBaseLoader):
     def _value(self, event: yaml.Event | None) -> Value:
         """Return a scalar or a list of scalars; skip everything else."""
         if isinstance(event, yaml.ScalarEvent):
-            plain_null = not event.style and event.value in _NULLS
+            plain_null = not event.style and event.value in _NULL_WORDS
             return None if plain_null else str(event.value)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._items()
@@ -85,5 +85,5 @@ class TopLevelLoader(yaml.CBaseLoader):
             event = self.get_event()
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:
+            if depth > _MAX_DEPTH:
                 raise yaml.YAMLError

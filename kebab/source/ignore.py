@@ -18,7 +18,7 @@ OWN_FILE = ".kebabignore"
 GIT_FILE = ".gitignore"
 SETTINGS = "settings"
 
-BUILT_IN = frozenset(
+BUILT_IN_EXCLUDES = frozenset(
     {
         "$RECYCLE.BIN",
         ".bzr",
@@ -95,7 +95,7 @@ def find_skip_reason(
         if verdict is not None:
             return verdict or None
     name = path.rpartition("/")[2]
-    if folder and name in BUILT_IN:
+    if folder and name in BUILT_IN_EXCLUDES:
         return "excluded"
     return "hidden" if name[:1] == "." and not rules.hidden else None
 
@@ -152,11 +152,11 @@ def _read_lines(absolute: str, name: str) -> list[str]:
 
 
 def _add_layer(parent: Layer | None, base: int, origin: str, lines: Iterable[str]) -> Layer | None:
-    spec = _compile(lines)
+    spec = _compile_patterns(lines)
     return Layer(spec, base, origin, parent) if spec is not None else parent
 
 
-def _compile(lines: Iterable[str]) -> "GitIgnoreSpec | None":
+def _compile_patterns(lines: Iterable[str]) -> "GitIgnoreSpec | None":
     """Return the patterns; a line that git would not understand is left out, as git does."""
     written = [line for line in lines if line.strip() and not line.startswith("#")]
     if not written:
@@ -164,11 +164,11 @@ def _compile(lines: Iterable[str]) -> "GitIgnoreSpec | None":
     with translate_import_errors("ignore files", "pathspec"):
         from pathspec import GitIgnoreSpec
 
-    patterns = [pattern for line in written for pattern in _patterns(line)]
+    patterns = [pattern for line in written for pattern in _parse_pattern(line)]
     return GitIgnoreSpec(patterns) if patterns else None
 
 
-def _patterns(line: str) -> "Sequence[GitIgnoreSpecPattern]":
+def _parse_pattern(line: str) -> "Sequence[GitIgnoreSpecPattern]":
     """Return the pattern of a line, or nothing when it is none."""
     from pathspec import GitIgnoreSpec
 

@@ -22,8 +22,8 @@ import numpy as np
 from kebab.chunk.budget import Budget
 from kebab.core.ids import Key
 from kebab.core.queries import Filters
-from kebab.ingest.job import IngestPorts, IngestRequest
-from kebab.ingest.run import run
+from kebab.ingest.job import IngestJob, IngestPorts
+from kebab.ingest.run import run_ingest
 from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser
@@ -107,7 +107,7 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
             clock=SystemClock(),
             batch=library.batch,
         )
-        run(IngestRequest(paths=(root,)), ports)
+        run_ingest(IngestJob(paths=(root,)), ports)
 
 
 def dump(data: Path) -> dict[str, Any]:
@@ -115,8 +115,8 @@ def dump(data: Path) -> dict[str, Any]:
         version = reader.get_value("embedding_version")
         assert version is not None, "the first run gave every chunk a vector"
         vectors = LanceVectors(data, version, PROFILE.dimension)
-        rows = Counter(map(Key, vectors.keys()))
-        chunks = reader.chunks(sorted(rows))
+        rows = Counter(map(Key, vectors.list_keys()))
+        chunks = reader.load_chunks(sorted(rows))
         ids = {chunk.key: chunk.chunk_id for chunk in chunks}
         stored = vectors.get(list(ids))
         return {
@@ -124,17 +124,17 @@ def dump(data: Path) -> dict[str, Any]:
                 (one.path, one.doc_id, one.ordinal, one.chunk_id, one.title, one.text)
                 for one in chunks
             ),
-            "chunk_count": reader.chunk_count(),
-            "pending": reader.pending_count(),
+            "chunk_count": reader.count_chunks(),
+            "pending": reader.count_pending(),
             "rows": sum(rows.values()),
-            "strays": len(set(rows) - reader.existing(rows)),
+            "strays": len(set(rows) - reader.find_committed_keys(rows)),
             "vectors": {ids[key]: fingerprint(stored[key]) for key in ids},
             "dirty": reader.get_value("vectors_dirty"),
             "lexical": [
-                named(reader.lexical(f'"{query}"', Filters(), 50), ids) for query in QUERIES
+                named(reader.search_lexical(f'"{query}"', Filters(), 50), ids) for query in QUERIES
             ],
             "nearest": [
-                named(vectors.nearest(HashingEmbedder().embed_query(query), 20), ids)
+                named(vectors.find_nearest(HashingEmbedder().embed_query(query), 20), ids)
                 for query in QUERIES
             ],
         }

@@ -27,15 +27,15 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 def index_folder(folder: str, version: str, counter: str) -> int:
     """Index a folder with synthetic vectors by the real pipeline, and print the counts."""
-    from kebab.ingest.job import IngestPorts, IngestRequest
-    from kebab.ingest.run import run
+    from kebab.ingest.job import IngestJob, IngestPorts
+    from kebab.ingest.run import run_ingest
     from kebab.parse.deadline import guard_parser
     from kebab.source.walk import FolderScanner
     from tools.bench.synthetic_vectors import SyntheticEmbedder
 
     context = _build_app_context()
     tokenizer = context.embedders.load_installed(version) if counter == TOKENIZER else None
-    request = IngestRequest(paths=(folder,), chunker=context.labels().chunker)
+    request = IngestJob(paths=(folder,), chunker=context.labels().chunker)
     started = time.perf_counter()
     with context.open_writer("ingest") as library:
         ports = IngestPorts(
@@ -50,7 +50,7 @@ def index_folder(folder: str, version: str, counter: str) -> int:
             clock=context.clock,
             batch=library.batch,
         )
-        outcome = run(request, ports)
+        outcome = run_ingest(request, ports)
     return _print_reply(
         {
             "new": outcome.new,
@@ -106,7 +106,7 @@ def _time_word_index(texts: Sequence[str]) -> list[float]:
 
     def search_words(text: str) -> object:
         match = build_match_expression(build_query_terms(text), (), ())
-        return reader.lexical(match, Filters(), _HITS) if match else []
+        return reader.search_lexical(match, Filters(), _HITS) if match else []
 
     with _build_app_context().open_reader() as reader:
         return time_calls(search_words, texts)

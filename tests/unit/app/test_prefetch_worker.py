@@ -7,16 +7,16 @@ from kebab.app import prefetch_worker
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
-from kebab.ingest.build import recipes
-from kebab.ingest.prefetch import Task, Terms
+from kebab.ingest.build import compute_recipes
+from kebab.ingest.prefetch import BuilderSettings, BuildTask
 from kebab.parse.registry import PARSERS
 
-TERMS = Terms(254, "c", recipes(PARSERS, "c"), 30.0)
+TERMS = BuilderSettings(254, "c", compute_recipes(PARSERS, "c"), 30.0)
 
 
 def task(path, media="text/markdown"):
     source = Source(name=str(path.parent), root=str(path.parent), kind="folder")
-    return Task(source, FileEntry(path.name, str(path), 1, 1, 1, media), DocId("d"))
+    return BuildTask(source, FileEntry(path.name, str(path), 1, 1, 1, media), DocId("d"))
 
 
 def test_it_answers_until_there_is_nobody_to_ask(tmp_path):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kebab.chunk import budget as module
-from kebab.chunk.budget import estimate, mixed_counter
+from kebab.chunk.budget import estimate_tokens, make_mixed_counter
 
 # The counts are those of the tokenizer of all-MiniLM-L6-v2, special tokens left out.
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "tokens.json").read_text("utf-8"))
@@ -12,28 +12,28 @@ CASES = json.loads((Path(__file__).parents[2] / "cases" / "tokens.json").read_te
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_the_estimate_is_an_upper_bound_that_is_not_absurd(case):
-    (bound,) = estimate([case["text"]])
+    (bound,) = estimate_tokens([case["text"]])
     assert case["tokens"] <= bound <= 2 * case["tokens"]
 
 
 def test_two_letters_of_a_wide_script_count_as_one_token():
-    assert estimate(["한글로 쓴 문서다", "日本語の文書", "中文文件"]) == [4, 3, 2]
-    assert estimate(["документ"]) == [8]
+    assert estimate_tokens(["한글로 쓴 문서다", "日本語の文書", "中文文件"]) == [4, 3, 2]
+    assert estimate_tokens(["документ"]) == [8]
 
 
 def test_an_endless_word_counts_for_its_length():
-    assert estimate(["x" * 3_000])[0] >= 1_000
+    assert estimate_tokens(["x" * 3_000])[0] >= 1_000
 
 
 def test_estimates_come_in_order():
-    assert estimate(["a", "a b", "a b c"]) == [1, 2, 3]
+    assert estimate_tokens(["a", "a b", "a b c"]) == [1, 2, 3]
 
 
 def test_what_the_model_does_not_know_is_estimated():
     def tokenizer(texts):
         return [100 for _ in texts]
 
-    count = mixed_counter(tokenizer, str.isascii)
+    count = make_mixed_counter(tokenizer, str.isascii)
     assert count(["a", "한글 문서", "b"]) == [100, 2, 100]
     assert count([]) == []
 
@@ -55,18 +55,22 @@ def test_words_cost_the_same_wherever_they_stand():
     for size in range(1, len(words) + 1):
         text = " ".join(words[:size])
         again = "\n\t ".join(reversed(words[:size]))
-        assert estimate([text]) == estimate([again]) == estimate([f"  {text}\n"])
+        assert (
+            estimate_tokens([text]) == estimate_tokens([again]) == estimate_tokens([f"  {text}\n"])
+        )
 
 
 def test_whether_a_text_is_english_is_told_by_all_its_words():
-    assert estimate(["the distances of the ships"]) < estimate(["las distances les los ships"])
+    assert estimate_tokens(["the distances of the ships"]) < estimate_tokens(
+        ["las distances les los ships"]
+    )
 
 
 def test_more_words_than_are_remembered_change_nothing(monkeypatch):
     texts = [f"word{number} the Word{number}," for number in range(20)]
-    expected = estimate(texts)
-    monkeypatch.setattr(module, "_MOST_WORDS", 3)
-    monkeypatch.setattr(module, "_FIGURES", module._Figures())
+    expected = estimate_tokens(texts)
+    monkeypatch.setattr(module, "_MAX_WORDS", 3)
+    monkeypatch.setattr(module, "_FIGURES", module._FigureCache())
 
-    assert estimate(texts) == expected
+    assert estimate_tokens(texts) == expected
     assert len(module._FIGURES) <= 3

@@ -34,7 +34,7 @@ def test_only_blanks_and_line_ends_divide():
 
 
 def test_more_words_than_are_remembered_are_counted_again(monkeypatch):
-    monkeypatch.setattr(budget, "_MOST_LETTERS", 5)
+    monkeypatch.setattr(budget, "_MAX_LETTERS", 5)
     letters = Letters()
     count = WordCounter(letters)
 

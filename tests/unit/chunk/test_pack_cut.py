@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.chunk.pack import Range, cutters, halve, trim
+from kebab.chunk.pack import Range, get_cutters, halve, trim
 from kebab.core.documents import BlockKind
 
 TEXT = st.text(st.sampled_from("ab .\n\t-\uac00\u3002,\u0301") | st.characters(), min_size=1)
@@ -10,12 +10,12 @@ TEXT = st.text(st.sampled_from("ab .\n\t-\uac00\u3002,\u0301") | st.characters()
 
 def parts(text, kind, depth=0, room=40):
     whole = Range(0, len(text))
-    return [text[start:end] for start, end in cutters(kind)[depth](text, whole, room)]
+    return [text[start:end] for start, end in get_cutters(kind)[depth](text, whole, room)]
 
 
 @given(text=TEXT, kind=st.sampled_from(list(BlockKind)), room=st.integers(1, 40))
 def test_every_cut_is_a_partition(text, kind, room):
-    for cutter in cutters(kind):
+    for cutter in get_cutters(kind):
         ranges = cutter(text, Range(0, len(text)), room)
         assert "".join(text[start:end] for start, end in ranges) == text
         assert all(start < end for start, end in ranges)

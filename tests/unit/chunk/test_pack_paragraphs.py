@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.chunk.pack import Piece, Range, pack
+from kebab.chunk.pack import Piece, Range, pack_pieces
 
 ROOM = 100
 
@@ -18,7 +18,7 @@ def cells(*sizes, glued=()):
 
 
 def packed(*sizes, glued=()):
-    return [end - start for start, end in pack(cells(*sizes, glued=glued), ROOM)]
+    return [end - start for start, end in pack_pieces(cells(*sizes, glued=glued), ROOM)]
 
 
 def test_paragraphs_are_joined_up_to_the_target():
@@ -65,7 +65,7 @@ SIZES = st.lists(st.integers(1, ROOM) | st.lists(st.integers(1, ROOM), min_size=
 def test_packing_loses_nothing_and_keeps_to_the_room(sizes, glued):
     given_cells = cells(*sizes, glued=glued)
     pieces = [piece for cell in given_cells for piece in cell]
-    ranges = list(pack(given_cells, ROOM))
+    ranges = list(pack_pieces(given_cells, ROOM))
     at = 0
     for start, end in ranges:
         assert start == at

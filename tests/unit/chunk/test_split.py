@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kebab.chunk.budget import Budget, estimate
-from kebab.chunk.split import split
+from kebab.chunk.budget import Budget, estimate_tokens
+from kebab.chunk.split import split_document
 from kebab.core.chunks import build_embed_text
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser
@@ -59,17 +59,17 @@ def assert_sound(document, chunks, budget):
 @given(note=NOTE, limit=st.sampled_from([40, 100, 254]))
 def test_chunks_are_exact_slices_that_fit_and_cover(note, limit):
     document, budget = parse(note), Budget(limit)
-    assert_sound(document, split(document, budget), budget)
+    assert_sound(document, split_document(document, budget), budget)
 
 
 @settings(deadline=None, max_examples=30)
 @given(note=NOTE)
 def test_a_counter_whose_parts_do_not_add_up_still_fits(note):
     def moody(texts):
-        return [size + size // 5 if size > 50 else size for size in estimate(texts)]
+        return [size + size // 5 if size > 50 else size for size in estimate_tokens(texts)]
 
     document, budget = parse(note), Budget(100, moody)
-    assert_sound(document, split(document, budget), budget)
+    assert_sound(document, split_document(document, budget), budget)
 
 
 @settings(deadline=None, max_examples=40)
@@ -77,7 +77,9 @@ def test_a_counter_whose_parts_do_not_add_up_still_fits(note):
 def test_an_edit_leaves_the_chunks_of_other_sections_alone(bodies, edit, where):
     def texts(sections):
         note = "\n\n".join(f"## S{n}\n\n{body}" for n, body in enumerate(sections))
-        return {(chunk.heading_path, chunk.text) for chunk in split(parse(note), Budget(100))}
+        return {
+            (chunk.heading_path, chunk.text) for chunk in split_document(parse(note), Budget(100))
+        }
 
     changed = where % len(bodies)
     edited = [edit if number == changed else body for number, body in enumerate(bodies)]
@@ -87,7 +89,9 @@ def test_an_edit_leaves_the_chunks_of_other_sections_alone(bodies, edit, where):
 
 
 def paths_and_texts(note, limit=254):
-    return [(chunk.heading_path, chunk.text) for chunk in split(parse(note), Budget(limit))]
+    return [
+        (chunk.heading_path, chunk.text) for chunk in split_document(parse(note), Budget(limit))
+    ]
 
 
 def test_a_heading_opens_its_chunk_and_ends_its_path():
@@ -107,7 +111,7 @@ def test_headings_alone_are_found():
 
 
 def test_long_paragraphs_are_cut_at_sentences():
-    chunks = split(parse("The cache is emptied at once. " * 60), Budget(100))
+    chunks = split_document(parse("The cache is emptied at once. " * 60), Budget(100))
     assert len(chunks) > 3
     assert all(chunk.text.startswith("The cache") for chunk in chunks)
     assert all(chunk.text.endswith("once.") for chunk in chunks)
@@ -118,26 +122,26 @@ def test_long_paragraphs_are_cut_at_sentences():
 def test_long_tables_and_code_are_cut_at_lines():
     table = "|a|b|\n|-|-|\n" + "|some words|and more words|\n" * 60
     code = "```\n" + "call(argument, other)\n" * 60 + "```\n"
-    for chunk in split(parse(table + "\n" + code), Budget(100)):
+    for chunk in split_document(parse(table + "\n" + code), Budget(100)):
         assert chunk.text.split("\n")[0].startswith(("|", "```", "call"))
         assert chunk.text.endswith(("|", "```", ")"))
 
 
 def test_a_paragraph_of_usual_length_is_one_chunk():
     paragraph = "The revision of the index grows with every change that is made. " * 8
-    chunks = split(parse(f"# T\n\n{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), Budget())
+    chunks = split_document(parse(f"# T\n\n{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), Budget())
     assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [(1, 3), (5, 5), (7, 7)]
 
 
 def test_a_long_path_is_shortened_in_the_chunk():
     note = "".join(f"{'#' * level} {'word ' * 30}{level}\n\n" for level in range(1, 7)) + "Text."
-    (chunk, *_) = reversed(split(parse(note), Budget(254)))
+    (chunk, *_) = reversed(split_document(parse(note), Budget(254)))
     assert chunk.heading_path[-1].startswith("word word")
     assert len(chunk.heading_path) < 6
 
 
 def test_an_empty_document_has_no_chunks():
-    assert split(TextParser().parse(b" \n\n", "a.txt"), Budget()) == []
+    assert split_document(TextParser().parse(b" \n\n", "a.txt"), Budget()) == []
 
 
 def test_the_tokenizer_sees_few_batches():
@@ -145,9 +149,9 @@ def test_the_tokenizer_sees_few_batches():
 
     def count(texts):
         calls.append(len(texts))
-        return estimate(texts)
+        return estimate_tokens(texts)
 
-    split(parse("# A\n\n" + "Short paragraph.\n\n" * 200), Budget(254, count))
+    split_document(parse("# A\n\n" + "Short paragraph.\n\n" * 200), Budget(254, count))
     assert len(calls) == 3
 
 
@@ -160,5 +164,5 @@ def test_the_tokenizer_sees_few_batches():
 )  # fmt: skip
 def test_large_blocks_take_linear_time(note):
     budget = Budget()
-    chunks = split(parse(note), budget)
+    chunks = split_document(parse(note), budget)
     assert max(budget.count([chunk.text for chunk in chunks])) <= budget.limit

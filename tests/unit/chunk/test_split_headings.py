@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.chunk.split import sections, shared
+from kebab.chunk.split import find_common_prefix, split_sections
 from kebab.parse.markdown import MarkdownParser
 
 
@@ -9,7 +9,7 @@ def outline_of(note):
     return [
         [(document.text[block.start : block.end], "/".join(path)) for block, path in zip(
             section.blocks, section.paths, strict=True)]
-        for section in sections(document.text, document.blocks)
+        for section in split_sections(document.text, document.blocks)
     ]  # fmt: skip
 
 
@@ -46,4 +46,4 @@ def test_a_heading_without_text_leaves_no_gap_in_the_path():
     ],
 )
 def test_paths_share_what_they_begin_with(paths, common):
-    assert shared(paths) == common
+    assert find_common_prefix(paths) == common

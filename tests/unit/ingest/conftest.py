@@ -7,8 +7,8 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.progress import Cancel
-from kebab.ingest.job import IngestPorts, IngestRequest
-from kebab.ingest.run import run
+from kebab.ingest.job import IngestJob, IngestPorts
+from kebab.ingest.run import run_ingest
 from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser
@@ -76,15 +76,15 @@ class Desk:
     def ingest(self, *paths, cancel=None, **options):
         """Run over paths below the root, the root itself without any, and check the books."""
         named = tuple(str(self.root / path) for path in paths) or (str(self.root),)
-        return self.run(IngestRequest(paths=named, **options), cancel)
+        return self.run(IngestJob(paths=named, **options), cancel)
 
     def again(self, **options):
         """Run over every registered source, long enough after the last run."""
         self.clock.ahead += 10
-        return self.run(IngestRequest(**options))
+        return self.run(IngestJob(**options))
 
     def run(self, request, cancel=None):
-        outcome = run(request, self.ports(), self.events.append, cancel or Cancel())
+        outcome = run_ingest(request, self.ports(), self.events.append, cancel or Cancel())
         self.check()
         return outcome
 
@@ -92,7 +92,7 @@ class Desk:
         """Assert that index and library tell the same, each row once."""
         for version, table in self.tables.items():
             if version == self.library.get_value("embedding_version"):
-                assert sorted(table.keys()) == sorted(self.library.vector_keys())
+                assert sorted(table.list_keys()) == sorted(self.library.list_committed_keys())
 
     def write(self, name, text):
         path = self.root / name
@@ -102,7 +102,7 @@ class Desk:
 
     def ids(self, root=None):
         """Return the documents' ids by path."""
-        known = self.library.known(str(root or self.root))
+        known = self.library.load_known_documents(str(root or self.root))
         return {path: one.doc_id for path, one in known.items()}
 
 

@@ -7,7 +7,7 @@ from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
-from kebab.ingest.build import Press, read, recipes
+from kebab.ingest.build import DocumentBuilder, compute_recipes, read_file
 from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
 
@@ -34,12 +34,12 @@ class Surprised:
 
 
 def press(parsers, deadline_s=0.0):
-    return Press(
+    return DocumentBuilder(
         guard=guard_parser,
         parsers=parsers,
         budget=Budget(),
         chunker="heading-254-v1",
-        recipes=recipes(parsers, "heading-254-v1"),
+        recipes=compute_recipes(parsers, "heading-254-v1"),
         deadline_s=deadline_s,
     )
 
@@ -52,7 +52,7 @@ def entry(tmp_path):
 
 
 def test_a_row_holds_all_that_is_stored_of_a_file(entry):
-    content = read(entry.absolute)
+    content = read_file(entry.absolute)
 
     row = press(PARSERS).row(SOURCE, entry, DocId("d"), content)
 
@@ -67,17 +67,17 @@ def test_a_row_holds_all_that_is_stored_of_a_file(entry):
 def test_what_was_read_carries_the_stamp_of_the_file(entry, tmp_path):
     stat = (tmp_path / "a.md").stat()
 
-    stamp = read(entry.absolute).stamp
+    stamp = read_file(entry.absolute).stamp
 
     assert (stamp.size, stamp.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
     assert stamp.inode == stat.st_ino
 
 
 def test_a_file_that_was_cut_off_while_it_was_read_does_not_look_whole(entry, monkeypatch):
-    whole = read(entry.absolute).stamp
+    whole = read_file(entry.absolute).stamp
     monkeypatch.setattr("builtins.open", lambda *_: _Cut(entry.absolute))
 
-    assert read(entry.absolute).stamp.size == whole.size // 2
+    assert read_file(entry.absolute).stamp.size == whole.size // 2
 
 
 class _Cut(io.FileIO):
@@ -87,17 +87,17 @@ class _Cut(io.FileIO):
 
 
 def test_a_recipe_changes_with_parser_and_chunker():
-    one = recipes(PARSERS, "heading-254-v1")["text/markdown"]
+    one = compute_recipes(PARSERS, "heading-254-v1")["text/markdown"]
 
-    assert recipes(PARSERS, "heading-254-v1")["text/markdown"] == one
-    assert recipes(PARSERS, "heading-100-v1")["text/markdown"] != one
-    assert recipes({"text/markdown": Endless()}, "heading-254-v1")["text/markdown"] != one
+    assert compute_recipes(PARSERS, "heading-254-v1")["text/markdown"] == one
+    assert compute_recipes(PARSERS, "heading-100-v1")["text/markdown"] != one
+    assert compute_recipes({"text/markdown": Endless()}, "heading-254-v1")["text/markdown"] != one
 
 
 def test_a_parser_that_never_returns_meets_the_deadline(entry):
     with pytest.raises(TimedOut) as caught:
         press({"text/markdown": Endless()}, 0.05).row(
-            SOURCE, entry, DocId("d"), read(entry.absolute)
+            SOURCE, entry, DocId("d"), read_file(entry.absolute)
         )
 
     assert caught.value.operation == "parse"
@@ -105,14 +105,14 @@ def test_a_parser_that_never_returns_meets_the_deadline(entry):
 
 def test_a_medium_without_a_parser_is_refused(entry):
     with pytest.raises(UnsupportedMedia):
-        press({}).row(SOURCE, entry, DocId("d"), read(entry.absolute))
+        press({}).row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
 
 def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry):
     odd = press({"text/markdown": Surprised(IndexError)})
 
     with pytest.raises(ParseFailed) as caught:
-        odd.row(SOURCE, entry, DocId("d"), read(entry.absolute))
+        odd.row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
     assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
     assert caught.value.cause == "IndexError: out of the blue"

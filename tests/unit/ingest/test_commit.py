@@ -6,18 +6,18 @@ from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError, StoreCorrupt
-from kebab.ingest.build import Press, recipes
-from kebab.ingest.commit import Committer
-from kebab.ingest.job import ItemKind, Pulse
-from kebab.ingest.plan import Gone, Work
+from kebab.ingest.build import DocumentBuilder, compute_recipes
+from kebab.ingest.commit import DocumentCommitter
+from kebab.ingest.job import ItemKind, ProgressReporter
+from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.parse.deadline import guard_parser
 from tests.fakes.library import MemoryLibrary
 
 
 @pytest.fixture
 def press(desk):
-    made = recipes(desk.parsers, "c")
-    return Press(
+    made = compute_recipes(desk.parsers, "c")
+    return DocumentBuilder(
         parsers=desk.parsers,
         guard=guard_parser,
         budget=Budget(),
@@ -28,15 +28,15 @@ def press(desk):
 
 
 def committer(desk, library=None):
-    pulse = Pulse(desk.events.append, desk.clock)
-    return Committer(library or desk.library, pulse, desk.clock)
+    pulse = ProgressReporter(desk.events.append, desk.clock)
+    return DocumentCommitter(library or desk.library, pulse, desk.clock)
 
 
 def work(desk, name, kind=ItemKind.NEW):
     source = Source(name=str(desk.root), root=str(desk.root), kind="folder")
     desk.library.add_source(source)
     entry = FileEntry(name, str(desk.root / name), 1, 1, 1, "text/markdown")
-    return Work(kind=kind, source=source, entry=entry)
+    return FileTask(kind=kind, source=source, entry=entry)
 
 
 def test_a_stored_file_is_an_item_with_its_chunks(desk, press):
@@ -66,7 +66,7 @@ def test_an_id_that_is_taken_is_not_given_twice(desk, press):
     one = work(desk, "a.md")
 
     class Taken(MemoryLibrary):
-        def doc_id_taken(self, doc_id):
+        def has_document(self, doc_id):
             return doc_id == first
 
     first = make_doc_id(str(desk.root), "a.md")
@@ -100,7 +100,7 @@ def test_a_new_file_that_vanished_is_no_item(desk, press):
 
 def test_a_fault_of_the_store_ends_the_run(desk, press):
     class Damaged(MemoryLibrary):
-        def put(self, document):
+        def put_document(self, document):
             raise StoreCorrupt(path="kebab.db", cause="damaged")
 
     desk.write("a.md", "text")
@@ -122,11 +122,11 @@ def test_nothing_is_stored_after_a_cancel(desk, press):
 def test_a_document_listed_twice_is_removed_once(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    source = desk.library.sources()[0]
-    known = desk.library.known(source.name)["a.md"]
+    source = desk.library.list_sources()[0]
+    known = desk.library.load_known_documents(source.name)["a.md"]
 
     writer = committer(desk)
-    writer.remove([Gone(source=source, known=known)] * 2)
+    writer.remove([MissingDocument(source=source, known=known)] * 2)
 
     assert [item.kind for item in writer.items] == [ItemKind.REMOVED]
     assert desk.ids() == {}

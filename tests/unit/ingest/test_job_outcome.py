@@ -2,7 +2,7 @@ from dataclasses import asdict
 
 import msgspec
 
-from kebab.ingest.job import SLOWEST, FileOutcome, IngestOutcome, ItemKind, slowest
+from kebab.ingest.job import SLOWEST, FileOutcome, IngestOutcome, ItemKind, select_slowest
 from kebab.wire.ingest import SlowFile
 
 
@@ -29,6 +29,6 @@ def test_only_the_slowest_files_are_told_slowest_first():
         SlowFile(doc_path=str(number), duration_ms=float(number)) for number in range(SLOWEST + 3)
     ]
 
-    told = slowest(files)
+    told = select_slowest(files)
 
     assert [file.duration_ms for file in told] == [7.0, 6.0, 5.0, 4.0, 3.0]

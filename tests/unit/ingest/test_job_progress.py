@@ -1,5 +1,5 @@
 from kebab.core.progress import Progress, ProgressKind
-from kebab.ingest.job import SILENCE_S, Pulse
+from kebab.ingest.job import HEARTBEAT_INTERVAL_S, ProgressReporter
 
 
 class HandClock:
@@ -16,7 +16,7 @@ class HandClock:
 def test_an_event_carries_its_time_and_counts():
     clock = HandClock()
     events: list[Progress] = []
-    pulse = Pulse(events.append, clock)
+    pulse = ProgressReporter(events.append, clock)
     clock.time += 1.5
 
     pulse.say(ProgressKind.ASSET_STARTED, path="a.md", count=(1, 2), unit="files")
@@ -29,15 +29,15 @@ def test_an_event_carries_its_time_and_counts():
 def test_a_heart_beats_only_when_nothing_was_said_for_a_while():
     clock = HandClock()
     events: list[Progress] = []
-    pulse = Pulse(events.append, clock)
+    pulse = ProgressReporter(events.append, clock)
 
     pulse.beat("scan")
-    clock.time += SILENCE_S
+    clock.time += HEARTBEAT_INTERVAL_S
     pulse.beat("scan")
     pulse.beat("scan")
-    clock.time += SILENCE_S / 2
+    clock.time += HEARTBEAT_INTERVAL_S / 2
     pulse.say(ProgressKind.EMBED_BATCH)
-    clock.time += SILENCE_S / 2
+    clock.time += HEARTBEAT_INTERVAL_S / 2
     pulse.beat("scan")
 
     assert [event.kind for event in events] == [ProgressKind.HEARTBEAT, ProgressKind.EMBED_BATCH]

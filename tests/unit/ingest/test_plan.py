@@ -6,8 +6,8 @@ from kebab.core.documents import FileStamp, KnownDocument, Source
 from kebab.core.files import FileEntry, ScanResult
 from kebab.core.ids import DocId, hash_content
 from kebab.ingest.job import ItemKind
-from kebab.ingest.plan import RACY_NS, Comparison, compare
-from kebab.ingest.scan import Survey
+from kebab.ingest.plan import TIMESTAMP_GRANULARITY_NS, CompareOptions, compare_files
+from kebab.ingest.scan import ScopeScan
 from kebab.ingest.scopes import Scope
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
@@ -42,11 +42,13 @@ def known(entry, text="text", **changes):
 
 def plan(entries, remembered, *, since=LATER, force=False, unreadable=()):
     found = ScanResult(entries=entries, unreadable=list(unreadable))
-    survey = Survey(
+    survey = ScopeScan(
         scope=Scope(source=SOURCE), found=found, known={one.path: one for one in remembered}
     )
-    how = Comparison(recipes=RECIPES, since={SOURCE.name: since}, force=force, tick=lambda: False)
-    return compare([survey], how)
+    how = CompareOptions(
+        recipes=RECIPES, since={SOURCE.name: since}, force=force, tick=lambda: False
+    )
+    return compare_files([survey], how)
 
 
 def test_the_same_stamp_is_unchanged_without_a_look_at_the_file(file):
@@ -89,8 +91,8 @@ def test_a_file_written_around_the_last_run_is_hashed(file):
     entry = file("a.md", "next")
     before = known(entry, "text")
 
-    assert plan([entry], [before], since=entry.mtime_ns + RACY_NS).work
-    assert not plan([entry], [before], since=entry.mtime_ns + RACY_NS + 1).work
+    assert plan([entry], [before], since=entry.mtime_ns + TIMESTAMP_GRANULARITY_NS).work
+    assert not plan([entry], [before], since=entry.mtime_ns + TIMESTAMP_GRANULARITY_NS + 1).work
 
 
 def test_a_racy_file_with_its_old_content_needs_no_write(file):
@@ -134,9 +136,9 @@ def test_nothing_is_gone_where_nobody_could_look(file):
 
 def test_a_file_that_two_scopes_found_is_compared_once(file):
     entry = file("a.md")
-    survey = Survey(scope=Scope(source=SOURCE), found=ScanResult(entries=[entry]), known={})
-    how = Comparison(recipes=RECIPES, since={}, force=False, tick=lambda: False)
+    survey = ScopeScan(scope=Scope(source=SOURCE), found=ScanResult(entries=[entry]), known={})
+    how = CompareOptions(recipes=RECIPES, since={}, force=False, tick=lambda: False)
 
-    made = compare([survey, survey], how)
+    made = compare_files([survey, survey], how)
 
     assert (made.files, len(made.work)) == (1, 1)

@@ -4,7 +4,7 @@ from kebab.core.documents import KnownDocument, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, hash_content
 from kebab.ingest.job import ItemKind
-from kebab.ingest.plan import Gone, Work, match
+from kebab.ingest.plan import FileTask, MissingDocument, match_moved_files
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
 
@@ -15,7 +15,7 @@ def arrived(tmp_path):
         file = tmp_path / path.replace("/", "_")
         file.write_text(text, encoding="utf-8")
         entry = FileEntry(path, str(file), len(text), 1, inode, "text/markdown")
-        return Work(kind=ItemKind.NEW, source=SOURCE, entry=entry)
+        return FileTask(kind=ItemKind.NEW, source=SOURCE, entry=entry)
 
     return make
 
@@ -30,7 +30,7 @@ def lost(path, text, inode=0):
         content_hash=hash_content(text.encode()),
         recipe="",
     )
-    return Gone(source=SOURCE, known=known)
+    return MissingDocument(source=SOURCE, known=known)
 
 
 def pairs(work):
@@ -44,7 +44,7 @@ def never():
 def test_equal_content_at_a_new_path_is_a_move(arrived):
     work, gone = [arrived("b.md", "text")], [lost("a.md", "text"), lost("c.md", "other")]
 
-    match(work, gone, never)
+    match_moved_files(work, gone, never)
 
     assert pairs(work) == {"b.md": "a.md"}
     assert [one.known.path for one in gone] == ["c.md"]
@@ -53,7 +53,7 @@ def test_equal_content_at_a_new_path_is_a_move(arrived):
 def test_other_content_of_the_same_size_is_no_move(arrived):
     work, gone = [arrived("b.md", "text")], [lost("a.md", "tixt")]
 
-    match(work, gone, never)
+    match_moved_files(work, gone, never)
 
     assert pairs(work) == {}
     assert len(gone) == 1
@@ -63,7 +63,7 @@ def test_the_same_inode_goes_before_the_same_name(arrived):
     work = [arrived("x/a.md", "text", inode=9), arrived("y/b.md", "text", inode=7)]
     gone = [lost("a.md", "text", inode=7), lost("b.md", "text", inode=9)]
 
-    match(work, gone, never)
+    match_moved_files(work, gone, never)
 
     assert pairs(work) == {"x/a.md": "b.md", "y/b.md": "a.md"}
 
@@ -72,7 +72,7 @@ def test_the_same_name_goes_before_the_order_of_paths(arrived):
     work = [arrived("new/b.md", "text", inode=1), arrived("new/a.md", "text", inode=2)]
     gone = [lost("old/a.md", "text", inode=3), lost("old/b.md", "text", inode=4)]
 
-    match(work, gone, never)
+    match_moved_files(work, gone, never)
 
     assert pairs(work) == {"new/b.md": "old/b.md", "new/a.md": "old/a.md"}
     assert gone == []
@@ -84,7 +84,7 @@ def test_files_of_a_size_that_is_not_missing_are_not_read(arrived):
     def refuse():
         raise AssertionError("a file is about to be read")
 
-    match(work, [lost("a.md", "text")], refuse)
+    match_moved_files(work, [lost("a.md", "text")], refuse)
 
     assert pairs(work) == {}
 
@@ -94,7 +94,7 @@ def test_a_file_that_vanished_again_is_no_move(arrived):
     (one,) = work
     one.entry = one.entry._replace(absolute="/nowhere/at/all.md")
 
-    match(work, [lost("a.md", "text")], never)
+    match_moved_files(work, [lost("a.md", "text")], never)
 
     assert pairs(work) == {}
 
@@ -102,7 +102,7 @@ def test_a_file_that_vanished_again_is_no_move(arrived):
 def test_a_stopped_comparison_claims_nothing(arrived):
     work, gone = [arrived("b.md", "text")], [lost("a.md", "text")]
 
-    match(work, gone, lambda: True)
+    match_moved_files(work, gone, lambda: True)
 
     assert pairs(work) == {}
     assert len(gone) == 1

@@ -7,10 +7,18 @@ from kebab.chunk.budget import Budget
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import make_doc_id
-from kebab.ingest.build import Press, recipes
+from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.job import ItemKind
-from kebab.ingest.plan import Work
-from kebab.ingest.prefetch import Helper, Task, Terms, ahead, batches, pressed, ready
+from kebab.ingest.plan import FileTask
+from kebab.ingest.prefetch import (
+    BuilderSettings,
+    BuildTask,
+    PrefetchWorker,
+    build_document,
+    make_builder,
+    prefetch_documents,
+    split_batches,
+)
 from kebab.parse.deadline import guard_parser
 from kebab.parse.registry import PARSERS
 
@@ -19,8 +27,8 @@ FILES = 40
 
 @pytest.fixture
 def press():
-    made = recipes(PARSERS, "c")
-    return Press(
+    made = compute_recipes(PARSERS, "c")
+    return DocumentBuilder(
         parsers=PARSERS,
         guard=guard_parser,
         worker_module="kebab.app.prefetch_worker",
@@ -41,7 +49,7 @@ def work(tmp_path):
         if number != 10:
             path.write_text(f"# Title {number}\n\nText {number}.\n")
         entry = FileEntry(path.name, str(path), 100_000, 1, 1, "text/markdown")
-        found.append(Work(kind=ItemKind.NEW, source=source, entry=entry))
+        found.append(FileTask(kind=ItemKind.NEW, source=source, entry=entry))
     return found
 
 
@@ -51,7 +59,7 @@ def name(work):
 
 @contextmanager
 def rows(work, press):
-    with ahead(work, press, name) as found:
+    with prefetch_documents(work, press, name) as found:
         yield [next(found) for _ in work]
 
 
@@ -63,16 +71,18 @@ def test_rows_come_in_the_order_of_the_work(work, press):
 
 
 def test_a_row_is_the_one_that_would_be_made_here(work, press):
-    terms = Terms(press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s)
+    terms = BuilderSettings(
+        press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s
+    )
 
     with rows(work, press) as found:
         for one, there in zip(work, found, strict=True):
-            here = ready(pressed(terms, PARSERS, guard_parser), task(one))
+            here = build_document(make_builder(terms, PARSERS, guard_parser), task(one))
             assert (here and here.row) == (there and there.row)
 
 
 def task(work):
-    return Task(work.source, work.entry, name(work))
+    return BuildTask(work.source, work.entry, name(work))
 
 
 def test_little_work_needs_no_helper(work, press):
@@ -100,7 +110,7 @@ def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, press):
         task(one)._replace(entry=one.entry._replace(path="x" * 3_000 + one.entry.path))
         for one in work[:9]
     ]
-    helper = Helper(press)
+    helper = PrefetchWorker(press)
     try:
         assert helper.ask(long)
         assert not helper.ask(long)
@@ -121,7 +131,7 @@ def test_long_names_of_files_keep_nobody_waiting(work, press):
 
 
 def test_the_helper_goes_with_the_work(press):
-    helper = Helper(press)
+    helper = PrefetchWorker(press)
 
     helper.close()
 
@@ -130,7 +140,7 @@ def test_the_helper_goes_with_the_work(press):
 
 
 def test_parts_are_small_in_files_and_in_bytes(work):
-    parts = list(batches(work))
+    parts = list(split_batches(work))
 
     assert [one for part in parts for one in part] == work
     assert max(map(len, parts)) == 10
@@ -140,4 +150,4 @@ def test_parts_are_small_in_files_and_in_bytes(work):
 def test_a_file_above_the_limit_of_a_part_is_a_part(work):
     large = replace(work[0], entry=work[0].entry._replace(size=5_000_000))
 
-    assert [len(part) for part in batches([large, *work[:2]])] == [1, 2]
+    assert [len(part) for part in split_batches([large, *work[:2]])] == [1, 2]

@@ -4,23 +4,25 @@ from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
 from kebab.ingest import prefetch
-from kebab.ingest.build import recipes
-from kebab.ingest.prefetch import Task, Terms
+from kebab.ingest.build import compute_recipes
+from kebab.ingest.prefetch import BuilderSettings, BuildTask
 from kebab.parse.deadline import guard_parser
 from kebab.parse.registry import PARSERS
 
-TERMS = Terms(254, "c", recipes(PARSERS, "c"), 30.0)
+TERMS = BuilderSettings(254, "c", compute_recipes(PARSERS, "c"), 30.0)
 
 
 def task(path, media="text/markdown"):
     source = Source(name=str(path.parent), root=str(path.parent), kind="folder")
-    return Task(source, FileEntry(path.name, str(path), 1, 1, 1, media), DocId("d"))
+    return BuildTask(source, FileEntry(path.name, str(path), 1, 1, 1, media), DocId("d"))
 
 
 def test_a_file_becomes_a_row(tmp_path):
     (tmp_path / "a.md").write_text("# A\n\nText.")
 
-    found = prefetch.ready(prefetch.pressed(TERMS, PARSERS, guard_parser), task(tmp_path / "a.md"))
+    found = prefetch.build_document(
+        prefetch.make_builder(TERMS, PARSERS, guard_parser), task(tmp_path / "a.md")
+    )
 
     assert found is not None
     assert (found.row.title, found.row.doc_id, len(found.row.chunks)) == ("A", "d", 1)
@@ -36,6 +38,8 @@ def test_a_fault_is_left_to_whoever_asks(tmp_path, data, media):
         (tmp_path / "a").write_bytes(data)
 
     assert (
-        prefetch.ready(prefetch.pressed(TERMS, PARSERS, guard_parser), task(tmp_path / "a", media))
+        prefetch.build_document(
+            prefetch.make_builder(TERMS, PARSERS, guard_parser), task(tmp_path / "a", media)
+        )
         is None
     )

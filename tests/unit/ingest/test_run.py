@@ -16,8 +16,8 @@ from kebab.errors.catalog import (
     TooLarge,
     UnsupportedMedia,
 )
-from kebab.ingest.job import IngestRequest, ItemKind
-from kebab.ingest.run import run
+from kebab.ingest.job import IngestJob, ItemKind
+from kebab.ingest.run import run_ingest
 from tests.fakes.embedder import HashingEmbedder
 
 TERMINAL = {ProgressKind.COMPLETED, ProgressKind.ABORTED}
@@ -45,7 +45,7 @@ def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
     assert outcome.scope == (str(desk.root),)
     assert sorted(desk.ids()) == ["a.md", "sub/b.txt"]
     assert outcome.embedding.version == desk.embedder.version
-    assert outcome.embedding.embedded == desk.library.chunk_count() == 2
+    assert outcome.embedding.embedded == desk.library.count_chunks() == 2
     assert outcome.embedding.pending == 0
     assert [item.embedded for item in outcome.items] == [1, 1]
     assert {file.doc_path for file in outcome.slowest} == {"a.md", "sub/b.txt"}
@@ -85,7 +85,7 @@ def test_a_file_with_a_new_stamp_and_old_content_is_unchanged(desk):
     os.utime(path, ns=(1, 1))
 
     assert counts(desk.again()) == {"unchanged": 1}
-    assert desk.library.known(str(desk.root))["a.md"].mtime_ns == 1
+    assert desk.library.load_known_documents(str(desk.root))["a.md"].mtime_ns == 1
 
 
 def test_an_edit_that_hides_behind_the_same_stamp_is_seen_when_it_came_right_after(desk):
@@ -130,7 +130,7 @@ def test_a_title_taken_from_the_file_name_follows_a_move(desk):
 
     desk.again()
 
-    (chunk,) = desk.library.chunks(list(desk.library.vector_keys()))
+    (chunk,) = desk.library.load_chunks(list(desk.library.list_committed_keys()))
     assert chunk.title == "new name"
 
 
@@ -151,7 +151,7 @@ def test_a_move_between_two_sources_keeps_the_id(desk, tmp_path):
     desk.write("a.md", "text that moves")
     desk.write("stay.md", "text that stays")
     (other / "b.md").write_text("text of the other", encoding="utf-8")
-    desk.run(IngestRequest(paths=(str(desk.root), str(other))))
+    desk.run(IngestJob(paths=(str(desk.root), str(other))))
     before = desk.ids()["a.md"]
     (desk.root / "a.md").rename(other / "a.md")
 
@@ -241,8 +241,8 @@ def test_a_deleted_file_takes_its_document_and_its_vectors_along(desk):
 
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert outcome.items[0].doc_path == "a.md"
-    assert desk.library.garbage() == []
-    assert len(desk.tables[desk.embedder.version].keys()) == 1
+    assert desk.library.list_deleted_keys() == []
+    assert len(desk.tables[desk.embedder.version].list_keys()) == 1
 
 
 def test_a_file_deleted_and_written_again_gets_its_old_id(desk):
@@ -297,7 +297,7 @@ def test_one_missing_root_does_not_spoil_the_others(desk, tmp_path):
     other.mkdir()
     (other / "b.md").write_text("two", encoding="utf-8")
     desk.write("a.md", "one")
-    desk.run(IngestRequest(paths=(str(desk.root), str(other))))
+    desk.run(IngestJob(paths=(str(desk.root), str(other))))
     (other / "b.md").unlink()
     other.rmdir()
 
@@ -336,7 +336,7 @@ def test_a_folder_within_a_source_narrows_the_run(desk):
     desk.write("sub/b.md", "two, changed")
 
     assert counts(desk.ingest("sub")) == {"updated": 1}
-    assert [source.root for source in desk.library.sources()] == [str(desk.root)]
+    assert [source.root for source in desk.library.list_sources()] == [str(desk.root)]
     assert sorted(desk.ids()) == ["a.md", "sub/b.md"]
 
 
@@ -368,7 +368,7 @@ def test_only_the_named_file_of_an_unknown_folder_belongs_to_the_library(desk):
     desk.write("b.md", "two")
 
     assert counts(desk.ingest("a.md")) == {"new": 1}
-    assert [source.kind for source in desk.library.sources()] == ["files"]
+    assert [source.kind for source in desk.library.list_sources()] == ["files"]
     assert counts(desk.again()) == {"unchanged": 1}
     assert counts(desk.ingest("b.md")) == {"new": 1}
     assert sorted(desk.ids()) == ["a.md", "b.md"]
@@ -381,7 +381,7 @@ def test_a_folder_takes_over_the_files_that_were_named_in_it(desk):
     before = desk.ids()["a.md"]
 
     assert counts(desk.ingest()) == {"new": 1, "unchanged": 1}
-    assert [source.kind for source in desk.library.sources()] == ["folder"]
+    assert [source.kind for source in desk.library.list_sources()] == ["folder"]
     assert desk.ids()["a.md"] == before
 
 
@@ -444,7 +444,7 @@ def test_a_path_that_does_not_exist_is_an_error(desk):
         desk.ingest("missing.md")
 
     assert caught.value.op == "read"
-    assert desk.library.sources() == []
+    assert desk.library.list_sources() == []
 
 
 def test_the_only_named_file_without_a_parser_is_an_error(desk):
@@ -570,7 +570,7 @@ def test_a_dry_run_tells_everything_and_writes_nothing(desk):
     desk.write("b.md", "two")
     desk.ingest()
     before = desk.ids()
-    revision = desk.library.revision()
+    revision = desk.library.get_revision()
     (desk.root / "a.md").unlink()
     desk.write("b.md", "two, changed")
     desk.write("c.md", "three")
@@ -579,7 +579,7 @@ def test_a_dry_run_tells_everything_and_writes_nothing(desk):
 
     assert counts(outcome) == {"new": 1, "updated": 1, "removed": 1}
     assert outcome.dry_run
-    assert (desk.ids(), desk.library.revision()) == (before, revision)
+    assert (desk.ids(), desk.library.get_revision()) == (before, revision)
     assert desk.models_loaded == 1
 
 
@@ -587,7 +587,7 @@ def test_a_dry_run_needs_no_library(desk):
     desk.write("a.md", "one")
     ports = replace(desk.ports(), library=None)
 
-    outcome = run(IngestRequest(paths=(str(desk.root),), dry_run=True), ports)
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),), dry_run=True), ports)
 
     assert counts(outcome) == {"new": 1}
 
@@ -666,15 +666,15 @@ def test_cancelled_after_a_document_everything_done_is_kept(desk):
         if event.kind is ProgressKind.ASSET_FINISHED and event.done == 2:
             cancel.request()
 
-    request = IngestRequest(paths=(str(desk.root),))
-    outcome = run(request, desk.ports(), stop, cancel)
+    request = IngestJob(paths=(str(desk.root),))
+    outcome = run_ingest(request, desk.ports(), stop, cancel)
 
     assert outcome.cancelled
     assert counts(outcome) == {"new": 2}
     assert outcome.embedding.pending == 2
     assert Counter(kinds(desk))[ProgressKind.ABORTED] == 1
     assert counts(desk.again()) == {"new": 3, "unchanged": 2}
-    assert desk.library.pending_count() == 0
+    assert desk.library.count_pending() == 0
 
 
 def test_cancelled_between_batches_the_vectors_done_are_kept(desk):
@@ -687,7 +687,7 @@ def test_cancelled_between_batches_the_vectors_done_are_kept(desk):
         if event.kind is ProgressKind.EMBED_BATCH:
             cancel.request()
 
-    outcome = run(IngestRequest(paths=(str(desk.root),)), desk.ports(), stop, cancel)
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), stop, cancel)
     desk.check()
 
     assert outcome.cancelled
@@ -702,7 +702,7 @@ def test_cancelled_before_the_work_nothing_is_written(desk):
     outcome = desk.ingest(cancel=cancel)
 
     assert outcome.cancelled
-    assert desk.library.sources() == []
+    assert desk.library.list_sources() == []
 
 
 def test_the_scan_is_announced_first_and_one_event_ends_the_run(desk):
@@ -739,7 +739,7 @@ def test_a_file_that_vanishes_after_the_scan_is_gone(desk):
         if event.kind is ProgressKind.ASSET_STARTED:
             (desk.root / "a.md").unlink()
 
-    outcome = run(IngestRequest(paths=(str(desk.root),)), desk.ports(), vanish)
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), vanish)
 
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert list(desk.ids()) == ["b.md"]

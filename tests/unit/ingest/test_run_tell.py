@@ -2,8 +2,8 @@ import gc
 
 from kebab.core.documents import KnownDocument
 from kebab.core.files import FileEntry
-from kebab.ingest.job import IngestRequest, ItemKind
-from kebab.ingest.plan import Work
+from kebab.ingest.job import IngestJob, ItemKind
+from kebab.ingest.plan import FileTask
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -59,7 +59,7 @@ def test_skips_of_all_roots_are_told_together(desk, tmp_path):
     desk.write("y.png", "")
     desk.write("a.md", "text")
 
-    outcome = desk.run(IngestRequest(paths=(str(desk.root), str(other))))
+    outcome = desk.run(IngestJob(paths=(str(desk.root), str(other))))
 
     assert outcome.skipped_by_reason == {"unsupported": 2}
     assert outcome.skip_examples == {"unsupported": ["y.png", "x.png"]}
@@ -77,7 +77,9 @@ def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
         def embed_passages(self, texts):
             gc.collect()
             held.extend(
-                one for one in gc.get_objects() if isinstance(one, Work | FileEntry | KnownDocument)
+                one
+                for one in gc.get_objects()
+                if isinstance(one, FileTask | FileEntry | KnownDocument)
             )
             return super().embed_passages(texts)
 

@@ -3,8 +3,13 @@ import pytest
 from kebab.core.documents import Source
 from kebab.core.files import ScanRules
 from kebab.errors.catalog import IoError
-from kebab.ingest.job import IngestRequest
-from kebab.ingest.scan import Surveyor, claims, keep_memory, remembered
+from kebab.ingest.job import IngestJob
+from kebab.ingest.scan import (
+    ScopeScanner,
+    find_claimed_paths,
+    load_exempt_files,
+    store_exempt_files,
+)
 from kebab.ingest.scopes import Scope
 from kebab.source.walk import FolderScanner
 
@@ -14,9 +19,9 @@ def folder(path):
 
 
 def look(desk, scope, **options):
-    request = IngestRequest(**options)
-    return Surveyor(request, desk.library, FolderScanner(), lambda: None).look(
-        scope, desk.library.sources()
+    request = IngestJob(**options)
+    return ScopeScanner(request, desk.library, FolderScanner(), lambda: None).look(
+        scope, desk.library.list_sources()
     )
 
 
@@ -52,15 +57,15 @@ def test_what_was_named_against_the_rules_is_remembered_until_it_is_gone(desk):
     source = folder(desk.root)
 
     survey = look(desk, Scope(source=source, files=("a.md", ".b.md"), named=True))
-    keep_memory(desk.library, survey)
-    assert remembered(desk.library, source) == {".b.md"}
+    store_exempt_files(desk.library, survey)
+    assert load_exempt_files(desk.library, source) == {".b.md"}
 
     survey = look(desk, Scope(source=source))
     assert sorted(entry.path for entry in survey.found.entries) == [".b.md", "a.md"]
 
     path.unlink()
-    keep_memory(desk.library, look(desk, Scope(source=source)))
-    assert remembered(desk.library, source) == set()
+    store_exempt_files(desk.library, look(desk, Scope(source=source)))
+    assert load_exempt_files(desk.library, source) == set()
 
 
 def test_a_root_with_nothing_but_hidden_files_counts_as_empty(desk):
@@ -110,6 +115,6 @@ def test_other_sources_claim_their_folders_and_their_files(desk):
     inner = Source(name=f"{desk.root}/other", root=f"{desk.root}/other", kind="folder")
     desk.library.add_source(inner)
 
-    claimed = claims(folder(desk.root), desk.library.sources(), desk.library)
+    claimed = find_claimed_paths(folder(desk.root), desk.library.list_sources(), desk.library)
 
     assert claimed == {f"{desk.root}/other": "other_source", f"{desk.root}/in/a.md": "other_source"}

@@ -2,9 +2,9 @@ import pytest
 
 from kebab.core.documents import Source
 from kebab.errors.catalog import IoError
-from kebab.ingest.job import IngestRequest
-from kebab.ingest.scan import only_file, survey_all
-from kebab.ingest.scopes import Nothing, Scope
+from kebab.ingest.job import IngestJob
+from kebab.ingest.scan import is_single_file, scan_scopes
+from kebab.ingest.scopes import EmptyLibrary, Scope
 from kebab.source.walk import FolderScanner
 
 
@@ -13,7 +13,7 @@ def folder(path):
 
 
 def survey(scopes, **options):
-    return survey_all(scopes, IngestRequest(**options), Nothing(), FolderScanner(), lambda: None)
+    return scan_scopes(scopes, IngestJob(**options), EmptyLibrary(), FolderScanner(), lambda: None)
 
 
 def test_a_root_that_cannot_be_read_becomes_an_item_beside_others(tmp_path):
@@ -38,9 +38,9 @@ def test_one_file_is_told_from_one_folder(tmp_path):
     source = Source(name="s", root=str(tmp_path), kind="files")
     one = Scope(source=source, files=("a.md",), named=True)
 
-    assert only_file(IngestRequest(paths=("a.md",)), [one])
-    assert not only_file(IngestRequest(paths=("a.md", "b.md")), [one])
-    assert not only_file(IngestRequest(paths=("a",)), [folder(tmp_path)])
+    assert is_single_file(IngestJob(paths=("a.md",)), [one])
+    assert not is_single_file(IngestJob(paths=("a.md", "b.md")), [one])
+    assert not is_single_file(IngestJob(paths=("a",)), [folder(tmp_path)])
 
 
 def test_a_source_about_to_be_registered_claims_its_folder_too(tmp_path):

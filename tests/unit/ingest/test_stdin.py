@@ -3,8 +3,8 @@ import pytest
 from kebab.core.files import ScanRules
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import IoError, ParseFailed
-from kebab.ingest.job import IngestRequest, TextNote
-from kebab.ingest.stdin import compose, file_name, ingest_text
+from kebab.ingest.job import IngestJob, TextNote
+from kebab.ingest.stdin import build_file_name, build_file_text, ingest_text
 from kebab.parse.markdown import MarkdownParser
 
 
@@ -32,7 +32,7 @@ def note(folder, text="some text", title="A title", uri=None):
 
 
 def store(desk, one, **options):
-    return ingest_text(one, IngestRequest(**options), desk.ports(), desk.events.append)
+    return ingest_text(one, IngestJob(**options), desk.ports(), desk.events.append)
 
 
 def test_a_text_becomes_a_document_with_its_title(desk, folder):
@@ -40,9 +40,9 @@ def test_a_text_becomes_a_document_with_its_title(desk, folder):
 
     (path,) = folder.iterdir()
     assert outcome.new == 1
-    (source,) = desk.library.sources()
+    (source,) = desk.library.list_sources()
     assert (source.name, source.kind, source.root) == ("stdin", "stdin", str(folder))
-    (chunk,) = desk.library.chunks(list(desk.library.vector_keys()))
+    (chunk,) = desk.library.load_chunks(list(desk.library.list_committed_keys()))
     assert (chunk.title, chunk.path, chunk.text) == ("A title", path.name, "some text")
 
 
@@ -63,7 +63,7 @@ def test_a_text_outlives_the_next_run_over_everything(desk, folder):
 def test_front_matter_of_the_text_is_kept_and_its_title_replaced(folder):
     text = "---\ntitle: Old\ntags: [x]\n---\nbody\n"
 
-    parsed = MarkdownParser().parse(compose(note(folder, text)).encode(), "a.md")
+    parsed = MarkdownParser().parse(build_file_text(note(folder, text)).encode(), "a.md")
 
     assert (parsed.title, parsed.metadata.tags) == ("A title", ("x",))
     assert "Old" not in parsed.text
@@ -72,7 +72,7 @@ def test_front_matter_of_the_text_is_kept_and_its_title_replaced(folder):
 def test_toml_front_matter_stays_toml(folder):
     text = '+++\ntitle = "Old"\ntags = ["x"]\n+++\nbody\n'
 
-    parsed = MarkdownParser().parse(compose(note(folder, text, uri="u:v")).encode(), "a.md")
+    parsed = MarkdownParser().parse(build_file_text(note(folder, text, uri="u:v")).encode(), "a.md")
 
     assert (parsed.title, parsed.metadata.tags, parsed.warnings) == ("A title", ("x",), ())
 
@@ -82,7 +82,7 @@ def test_toml_front_matter_stays_toml(folder):
     ['quote " and \\ slash', "colon: value", "\U0001f600 emoji", "# hash", "한글", "- dash", "{a}"],
 )
 def test_any_title_comes_back_as_it_was(folder, title):
-    parsed = MarkdownParser().parse(compose(note(folder, title=title)).encode(), "a.md")
+    parsed = MarkdownParser().parse(build_file_text(note(folder, title=title)).encode(), "a.md")
 
     assert parsed.title == title
     assert parsed.warnings == ()
@@ -92,7 +92,7 @@ def test_any_title_comes_back_as_it_was(folder, title):
     "title", ["", "...", "/etc/passwd", "../up", "a\0b", "x" * 500, "한" * 500]
 )
 def test_any_title_gives_a_plain_file_name(folder, title):
-    name = file_name(note(folder, title=title))
+    name = build_file_name(note(folder, title=title))
 
     assert name == name.replace("/", "").replace("\0", "").lstrip(".")
     assert len(name.encode()) < 130
@@ -100,7 +100,7 @@ def test_any_title_gives_a_plain_file_name(folder, title):
 
 
 def test_titles_that_look_alike_have_files_of_their_own(folder):
-    assert file_name(note(folder, title="A b")) != file_name(note(folder, title="a-b"))
+    assert build_file_name(note(folder, title="A b")) != build_file_name(note(folder, title="a-b"))
 
 
 @pytest.mark.parametrize(("text", "counts"), [("some text", (0, 0, 1)), ("new text", (0, 1, 0))])

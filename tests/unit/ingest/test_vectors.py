@@ -4,20 +4,20 @@ from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
-from kebab.ingest.job import Pulse
-from kebab.ingest.vectors import Around, VectorSide
+from kebab.ingest.job import ProgressReporter
+from kebab.ingest.vectors import RunContext, VectorSync
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
 
 @pytest.fixture
 def side(desk):
-    return VectorSide(desk.library, desk.ports().vectors, around(desk))
+    return VectorSync(desk.library, desk.ports().vectors, around(desk))
 
 
 def around(desk):
-    pulse = Pulse(desk.events.append, desk.clock)
-    return Around(pulse=pulse, clock=desk.clock, cancel=Cancel())
+    pulse = ProgressReporter(desk.events.append, desk.clock)
+    return RunContext(pulse=pulse, clock=desk.clock, cancel=Cancel())
 
 
 def test_the_first_model_is_adopted(desk, side):
@@ -36,20 +36,20 @@ def test_another_model_is_refused(desk, side):
 def test_a_rebuild_lets_everything_wait_and_clears_the_old_index(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    side = VectorSide(desk.library, desk.ports().vectors, around(desk))
+    side = VectorSync(desk.library, desk.ports().vectors, around(desk))
 
     side.adopt(HashingEmbedder(version="another"), rebuild=True)
 
     assert side.version == "another"
     assert side.pending == 1
-    assert desk.tables[desk.embedder.version].keys() == sort_keys([])
+    assert desk.tables[desk.embedder.version].list_keys() == sort_keys([])
 
 
 def test_the_index_stays_closed_without_a_reason(desk):
     desk.write("a.md", "text")
     desk.ingest()
     opened = desk.tables_opened
-    side = VectorSide(desk.library, desk.ports().vectors, around(desk))
+    side = VectorSync(desk.library, desk.ports().vectors, around(desk))
 
     side.follow(None)
     side.copy_twins()
@@ -61,25 +61,25 @@ def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
     desk.write("a.md", "text")
     desk.ingest()
     table = desk.tables[desk.embedder.version]
-    (key,) = table.keys()
+    (key,) = table.list_keys()
     table.delete([key])
     desk.library.set_value(VECTORS_DIRTY, "1")
 
-    VectorSide(desk.library, desk.ports().vectors, around(desk)).follow(None)
+    VectorSync(desk.library, desk.ports().vectors, around(desk)).follow(None)
 
-    assert desk.library.pending_count() == 1
+    assert desk.library.count_pending() == 1
     assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
 def test_garbage_goes_even_without_a_model(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    desk.library.remove(list(desk.ids().values()))
+    desk.library.remove_documents(list(desk.ids().values()))
 
-    VectorSide(desk.library, desk.ports().vectors, around(desk)).follow(None)
+    VectorSync(desk.library, desk.ports().vectors, around(desk)).follow(None)
 
-    assert desk.tables[desk.embedder.version].keys() == sort_keys([])
-    assert desk.library.garbage() == []
+    assert desk.tables[desk.embedder.version].list_keys() == sort_keys([])
+    assert desk.library.list_deleted_keys() == []
 
 
 def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
@@ -108,12 +108,12 @@ def test_doubt_waits_for_the_first_model(desk, side):
 def test_lost_vectors_come_back_when_a_run_is_forced(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    kept = desk.tables[desk.embedder.version].keys()
+    kept = desk.tables[desk.embedder.version].list_keys()
     desk.tables[desk.embedder.version].clear()
 
     desk.ingest(force=True)
 
-    assert desk.tables[desk.embedder.version].keys() == kept
+    assert desk.tables[desk.embedder.version].list_keys() == kept
 
 
 class Torn(MemoryVectors):
@@ -121,10 +121,10 @@ class Torn(MemoryVectors):
 
     torn = True
 
-    def keys(self, *, sure=False):
+    def list_keys(self, *, sure=False):
         if self.torn:
             raise StoreCorrupt(path="/x", cause="torn")
-        return super().keys(sure=sure)
+        return super().list_keys(sure=sure)
 
     def clear(self):
         self.torn = False
@@ -134,7 +134,7 @@ class Torn(MemoryVectors):
 def test_an_index_that_cannot_be_read_is_made_anew_only_when_a_run_is_forced(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    kept = desk.tables[desk.embedder.version].keys()
+    kept = desk.tables[desk.embedder.version].list_keys()
     desk.tables[desk.embedder.version] = Torn()
     desk.write("b.md", "more")
 
@@ -142,7 +142,7 @@ def test_an_index_that_cannot_be_read_is_made_anew_only_when_a_run_is_forced(des
         desk.ingest()
     outcome = desk.ingest(force=True)
 
-    assert set(desk.tables[desk.embedder.version].keys()) > set(kept)
+    assert set(desk.tables[desk.embedder.version].list_keys()) > set(kept)
     assert outcome.embedding.pending == 0
 
 

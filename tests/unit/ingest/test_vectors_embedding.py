@@ -3,8 +3,8 @@ import pytest
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.ingest import vectors
-from kebab.ingest.job import Pulse
-from kebab.ingest.vectors import FLUSH_S, Filler, Stores
+from kebab.ingest.job import ProgressReporter
+from kebab.ingest.vectors import FLUSH_INTERVAL_S, ChunkEmbedder, Stores
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
@@ -23,8 +23,8 @@ def waiting(desk):
 
 def filler(desk, table, cancel=None):
     stores = Stores(library=desk.library, vectors=table, version="v")
-    pulse = Pulse(desk.events.append, desk.clock)
-    return Filler(stores, pulse, desk.clock, cancel or Cancel())
+    pulse = ProgressReporter(desk.events.append, desk.clock)
+    return ChunkEmbedder(stores, pulse, desk.clock, cancel or Cancel())
 
 
 def test_every_pending_chunk_gets_its_vector_and_equal_texts_are_embedded_once(waiting):
@@ -33,8 +33,8 @@ def test_every_pending_chunk_gets_its_vector_and_equal_texts_are_embedded_once(w
 
     work.fill(waiting.embedder)
 
-    assert sorted(table.keys()) == sorted(waiting.library.vector_keys())
-    assert len(table.keys()) == 5
+    assert sorted(table.list_keys()) == sorted(waiting.library.list_committed_keys())
+    assert len(table.list_keys()) == 5
     assert len(waiting.embedder.embedded) == 4
     assert sum(work.tally.embedded.values()) == 4
     assert sum(work.tally.copied.values()) == 1
@@ -45,9 +45,9 @@ def test_a_vector_is_that_of_title_headings_and_text(waiting):
 
     filler(waiting, table).fill(waiting.embedder)
 
-    (chunk,) = (one for one in waiting.library.chunks(table.keys()) if one.path == "3.md")
+    (chunk,) = (one for one in waiting.library.load_chunks(table.list_keys()) if one.path == "3.md")
     expected = waiting.embedder.embed_query("3\n# 3\n\ntext 3")
-    assert table.cosines(expected, [chunk.key])[chunk.key] == pytest.approx(1.0)
+    assert table.compute_cosines(expected, [chunk.key])[chunk.key] == pytest.approx(1.0)
 
 
 def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
@@ -56,19 +56,19 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
 
     filler(waiting, table).fill(model)
 
-    assert len(table.keys()) == 4
-    assert waiting.library.pending_count() == 0
+    assert len(table.list_keys()) == 4
+    assert waiting.library.count_pending() == 0
 
 
 def test_a_twin_in_another_slice_is_copied(waiting, monkeypatch):
-    monkeypatch.setattr(vectors, "SLICE", 2)
+    monkeypatch.setattr(vectors, "BATCH_CHUNKS", 2)
     table = MemoryVectors()
     work = filler(waiting, table)
 
     work.fill(waiting.embedder)
 
     assert len(waiting.embedder.embedded) == 4
-    assert len(table.keys()) == 5
+    assert len(table.list_keys()) == 5
     assert (sum(work.tally.embedded.values()), sum(work.tally.copied.values())) == (4, 1)
 
 
@@ -83,8 +83,8 @@ def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
     with pytest.raises(KeyboardInterrupt):
         filler(waiting, table).fill(waiting.embedder)
 
-    assert table.keys()
-    assert waiting.library.vector_keys() == sort_keys([])
+    assert table.list_keys()
+    assert waiting.library.list_committed_keys() == sort_keys([])
 
 
 def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
@@ -93,7 +93,7 @@ def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
     class Slow(HashingEmbedder):
         def embed_passages(self, texts):
             for batch in super().embed_passages(texts):
-                waiting.clock.ahead += FLUSH_S
+                waiting.clock.ahead += FLUSH_INTERVAL_S
                 yield batch
 
     filler(waiting, table).fill(Slow(batch=1))
@@ -113,8 +113,8 @@ def test_stopped_between_batches_what_is_done_stays(waiting):
 
     filler(waiting, table, cancel).fill(Stopping(batch=2))
 
-    assert sorted(table.keys()) == sorted(waiting.library.vector_keys())
-    assert 0 < len(table.keys()) < 5
+    assert sorted(table.list_keys()) == sorted(waiting.library.list_committed_keys())
+    assert 0 < len(table.list_keys()) < 5
 
 
 def test_progress_reaches_its_total(waiting):
@@ -128,15 +128,15 @@ def test_progress_reaches_its_total(waiting):
 
 def test_copying_alone_needs_no_model(waiting):
     table = MemoryVectors()
-    first = waiting.library.pending(1)
-    row = vectors._row(first[0], waiting.embedder.embed_query("x"))
+    first = waiting.library.list_pending(1)
+    row = vectors._build_row(first[0], waiting.embedder.embed_query("x"))
     table.append([row])
     waiting.library.mark_vectors([first[0].key], "committed", "v")
 
     filler(waiting, table).copy_twins()
 
-    assert len(table.keys()) == 2
-    assert waiting.library.pending_count() == 3
+    assert len(table.list_keys()) == 2
+    assert waiting.library.count_pending() == 3
 
 
 def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
@@ -146,4 +146,4 @@ def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
     work.fill(waiting.embedder)
 
     assert work.tally.unsupported == 2
-    assert waiting.library.pending_count() == 0
+    assert waiting.library.count_pending() == 0

@@ -24,28 +24,28 @@ def repaired(desk, keys):
     table = MemoryVectors()
     table.append([row(key) for key in keys])
     reconcile(desk.library, table, "v")
-    return sorted(table.keys())
+    return sorted(table.list_keys())
 
 
 def test_rows_that_nobody_vouches_for_are_deleted(three):
-    first, second, third = sorted(three.library.vector_keys())
+    first, second, third = sorted(three.library.list_committed_keys())
 
     assert repaired(three, [first, second, third, 999]) == [first, second, third]
-    assert three.library.pending_count() == 0
+    assert three.library.count_pending() == 0
 
 
 def test_a_row_stored_twice_is_computed_again(three):
-    first, second, third = sorted(three.library.vector_keys())
+    first, second, third = sorted(three.library.list_committed_keys())
 
     assert repaired(three, [first, second, second, third]) == [first, third]
-    assert [chunk.key for chunk in three.library.pending(9)] == [second]
+    assert [chunk.key for chunk in three.library.list_pending(9)] == [second]
 
 
 def test_a_chunk_whose_row_is_missing_waits_again(three):
-    first, second, third = sorted(three.library.vector_keys())
+    first, second, third = sorted(three.library.list_committed_keys())
 
     assert repaired(three, [first, third]) == [first, third]
-    assert [chunk.key for chunk in three.library.pending(9)] == [second]
+    assert [chunk.key for chunk in three.library.list_pending(9)] == [second]
 
 
 @pytest.mark.parametrize("sure", [False, True])
@@ -53,9 +53,9 @@ def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, sure):
     asked = []
 
     class Watched(MemoryVectors):
-        def keys(self, *, sure=False):
+        def list_keys(self, *, sure=False):
             asked.append(sure)
-            return super().keys()
+            return super().list_keys()
 
     reconcile(three.library, Watched(), "v", sure=sure)
 
@@ -63,8 +63,8 @@ def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, sure):
 
 
 def test_garbage_is_forgotten_with_its_rows(three):
-    keys = sorted(three.library.vector_keys())
-    three.library.remove([three.ids()["a.md"]])
+    keys = sorted(three.library.list_committed_keys())
+    three.library.remove_documents([three.ids()["a.md"]])
 
-    assert repaired(three, keys) == sorted(three.library.vector_keys())
-    assert three.library.garbage() == []
+    assert repaired(three, keys) == sorted(three.library.list_committed_keys())
+    assert three.library.list_deleted_keys() == []

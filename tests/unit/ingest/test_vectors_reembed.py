@@ -15,7 +15,7 @@ def test_every_passage_gets_a_vector_of_the_new_model_and_no_file_is_read(desk):
 
     desk.check()
     assert (outcome.version, outcome.embedded, outcome.pending) == ("another", 1, 0)
-    assert desk.tables["hashing-words-384-v1"].keys() == sort_keys([])
+    assert desk.tables["hashing-words-384-v1"].list_keys() == sort_keys([])
     assert desk.events[-1].kind is ProgressKind.COMPLETED
 
 

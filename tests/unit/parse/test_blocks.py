@@ -1,15 +1,15 @@
 from kebab.core.documents import Block, BlockKind
-from kebab.parse.blocks import Span, paragraphs, place, shift
+from kebab.parse.blocks import Span, build_blocks, find_paragraphs, shift_spans
 
 
 def test_spans_lose_outer_blank_lines():
     text = "\n  a  \n\n"
-    assert place(text, 0, [Span(BlockKind.LIST, 0, 3)]) == (Block(BlockKind.LIST, 1, 4),)
+    assert build_blocks(text, 0, [Span(BlockKind.LIST, 0, 3)]) == (Block(BlockKind.LIST, 1, 4),)
 
 
 def test_lines_that_no_span_claims_become_paragraphs():
     text = "a\nb\n\nc\nd"
-    blocks = place(text, 0, [Span(BlockKind.CODE, 3, 4)])
+    blocks = build_blocks(text, 0, [Span(BlockKind.CODE, 3, 4)])
     assert [(block.kind, text[block.start : block.end]) for block in blocks] == [
         (BlockKind.PARAGRAPH, "a\nb"),
         (BlockKind.CODE, "c"),
@@ -19,20 +19,20 @@ def test_lines_that_no_span_claims_become_paragraphs():
 
 def test_spans_that_overlap_are_cut():
     text = "a\nb\nc"
-    blocks = place(text, 0, [Span(BlockKind.LIST, 0, 2), Span(BlockKind.LIST, 1, 3)])
+    blocks = build_blocks(text, 0, [Span(BlockKind.LIST, 0, 2), Span(BlockKind.LIST, 1, 3)])
     assert [text[block.start : block.end] for block in blocks] == ["a\nb", "c"]
 
 
 def test_the_body_may_start_later():
-    assert place("skip\nbody", 5, []) == (Block(BlockKind.PARAGRAPH, 5, 9),)
+    assert build_blocks("skip\nbody", 5, []) == (Block(BlockKind.PARAGRAPH, 5, 9),)
 
 
 def test_paragraphs_end_at_blank_lines():
     lines = ["a", " ", "b", "c"]
-    assert [(span.first, span.last) for span in paragraphs(lines, 0, 4)] == [(0, 1), (2, 4)]
+    assert [(span.first, span.last) for span in find_paragraphs(lines, 0, 4)] == [(0, 1), (2, 4)]
 
 
 def test_shifting_moves_lines():
     span = Span(BlockKind.HEADING, 0, 1, 2, "x")
-    assert list(shift([span], 3)) == [Span(BlockKind.HEADING, 3, 4, 2, "x")]
-    assert list(shift([span], 0)) == [span]
+    assert list(shift_spans([span], 3)) == [Span(BlockKind.HEADING, 3, 4, 2, "x")]
+    assert list(shift_spans([span], 0)) == [span]

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.documents import Block, BlockKind, Metadata
-from kebab.parse.blocks import LONGEST, title_of
+from kebab.parse.blocks import MAX_TITLE_CHARS, choose_title
 
 HEADINGS = [
     Block(BlockKind.PARAGRAPH, 0, 1),
@@ -11,11 +11,11 @@ HEADINGS = [
 
 
 def test_front_matter_comes_first():
-    assert title_of(Metadata(title="Front"), HEADINGS, "a/stem.md") == "Front"
+    assert choose_title(Metadata(title="Front"), HEADINGS, "a/stem.md") == "Front"
 
 
 def test_the_first_heading_with_text_comes_second():
-    assert title_of(Metadata(), HEADINGS, "a/stem.md") == "Heading"
+    assert choose_title(Metadata(), HEADINGS, "a/stem.md") == "Heading"
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ def test_the_first_heading_with_text_comes_second():
     ],
 )
 def test_the_stem_comes_last(path, title):
-    assert title_of(Metadata(), [], path) == title
+    assert choose_title(Metadata(), [], path) == title
 
 
 def test_a_long_title_is_cut():
-    title = title_of(Metadata(title="word " * 100), [], "a.md")
-    assert len(title) <= LONGEST
+    title = choose_title(Metadata(title="word " * 100), [], "a.md")
+    assert len(title) <= MAX_TITLE_CHARS
     assert title.endswith("word\u2026")

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.parse.charset import legacy
+from kebab.parse.charset import detect_legacy_encoding
 
 POLISH = "Był to już kolejny dzień, a my wciąż czekaliśmy na łódź. Zażółć gęślą jaźń. " * 3
 RUSSIAN = "Это обычный русский текст, который никто не перекодировал. " * 4
@@ -19,20 +19,20 @@ RUSSIAN = "Это обычный русский текст, который ни�
     ],
 )
 def test_short_texts_are_told_apart(text, codec):
-    assert legacy(text.encode(codec)) == codec
+    assert detect_legacy_encoding(text.encode(codec)) == codec
 
 
 def test_a_long_text_is_judged_by_a_sample_that_holds_its_letters():
     data = b"plain ascii line\n" * 10_000 + "한글로 쓴 꼬리말이다. ".encode("cp949") * 5_000
-    assert legacy(data) == "cp949"
+    assert detect_legacy_encoding(data) == "cp949"
 
 
 @pytest.mark.parametrize(("text", "codec"), [(POLISH, "cp1250"), (RUSSIAN, "cp1251")])
 def test_other_languages_are_left_to_the_library(text, codec):
-    found = legacy(text.encode(codec))
+    found = detect_legacy_encoding(text.encode(codec))
     assert found is not None
     assert text.encode(codec).decode(found) == text
 
 
 def test_a_few_meaningless_bytes_are_no_evidence():
-    assert legacy(b"bad \xff\xfe\xc3( \xe2\x82 bytes") is None
+    assert detect_legacy_encoding(b"bad \xff\xfe\xc3( \xe2\x82 bytes") is None

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.deadline import SURPRISES, surprised
+from kebab.parse.deadline import PARSER_EXCEPTIONS, convert_exceptions
 from tests.shape.libraries import own_exceptions
 
 OTHERS = {
@@ -23,14 +23,18 @@ def test_every_exception_of_python_is_a_surprise_or_none_for_a_reason():
     direct = {kind.__name__ for kind in known if kind.__base__ is Exception}
     direct |= {"ExceptionGroup"}
 
-    assert {kind.__name__ for kind in SURPRISES} - {re.error.__name__} == direct - set(OTHERS)
+    assert {kind.__name__ for kind in PARSER_EXCEPTIONS} - {re.error.__name__} == direct - set(
+        OTHERS
+    )
 
 
-@pytest.mark.parametrize("fault", [*SURPRISES, KeyError, UnicodeError, RecursionError], ids=str)
+@pytest.mark.parametrize(
+    "fault", [*PARSER_EXCEPTIONS, KeyError, UnicodeError, RecursionError], ids=str
+)
 def test_a_surprise_is_a_refusal_of_that_file(fault):
     original = fault("out of the blue")
 
-    with pytest.raises(ParseFailed) as caught, surprised("a.md", "markdown-v1"):
+    with pytest.raises(ParseFailed) as caught, convert_exceptions("a.md", "markdown-v1"):
         raise original
 
     assert (caught.value.path, caught.value.parser) == ("a.md", "markdown-v1")
@@ -40,10 +44,12 @@ def test_a_surprise_is_a_refusal_of_that_file(fault):
 
 @pytest.mark.parametrize("fault", [OSError, ImportError, KeyboardInterrupt])
 def test_what_says_nothing_about_the_file_stays_itself(fault):
-    with pytest.raises(fault), surprised("a.md", "markdown-v1"):
+    with pytest.raises(fault), convert_exceptions("a.md", "markdown-v1"):
         raise fault
 
 
 @pytest.mark.parametrize("library", ["charset_normalizer", "markdown_it"])
 def test_the_libraries_of_parsers_have_no_exception_that_would_pass(library):
-    assert {kind for kind in own_exceptions(library) if not issubclass(kind, SURPRISES)} == set()
+    assert {
+        kind for kind in own_exceptions(library) if not issubclass(kind, PARSER_EXCEPTIONS)
+    } == set()

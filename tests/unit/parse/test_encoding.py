@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.encoding import clean, decode
+from kebab.parse.encoding import decode, normalize_text
 
 KOREAN = "# 회의록\n\n이 문서는 인코딩 시험용이다. 표시: token\n백업은 매일 새벽 두 시에 한다.\n"
 JAPANESE = "# 会議録\n\nこの文書は符号化の試験である。token\n"
@@ -99,4 +99,4 @@ def test_binary_data_is_refused(data):
 
 
 def test_a_name_from_the_file_system_is_cleaned():
-    assert clean("e\u0301\udcff") == "\u00e9\ufffd"
+    assert normalize_text("e\u0301\udcff") == "\u00e9\ufffd"

@@ -1,10 +1,10 @@
 import pytest
 
-from kebab.parse.frontmatter import read
+from kebab.parse.frontmatter import read_front_matter
 
 
 def body_of(text):
-    return text[read(text).body :]
+    return text[read_front_matter(text).body :]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def body_of(text):
     ],
 )
 def test_the_title_is_read_and_the_body_follows(text):
-    front = read(text)
+    front = read_front_matter(text)
     assert front.metadata.title == "T"
     assert text[front.body :] == "body"
     assert front.searched == front.body
@@ -42,7 +42,7 @@ def test_the_title_is_read_and_the_body_follows(text):
     ],
 )
 def test_a_title_of_any_type_is_text_or_ignored(value, title):
-    front = read(f"---\nx: &missing 1\ntitle: {value}\n---\n")
+    front = read_front_matter(f"---\nx: &missing 1\ntitle: {value}\n---\n")
     assert front.metadata.title == title
     assert front.warnings == ()
 
@@ -61,7 +61,7 @@ def test_a_title_of_any_type_is_text_or_ignored(value, title):
     ],
 )
 def test_tags_come_as_lists_or_strings(line, tags):
-    assert read(f"---\n{line}\n---\n").metadata.tags == tags
+    assert read_front_matter(f"---\n{line}\n---\n").metadata.tags == tags
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_tags_come_as_lists_or_strings(line, tags):
     [("lang: ko", "ko"), ("language: en-US", "en"), ("lang: Klingon!", None), ("lang: [a]", None)],
 )
 def test_the_language_is_its_primary_subtag(line, lang):
-    assert read(f"---\n{line}\n---\n").metadata.lang == lang
+    assert read_front_matter(f"---\n{line}\n---\n").metadata.lang == lang
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_language_is_its_primary_subtag(line, lang):
     ],
 )
 def test_what_is_no_mapping_stays_in_the_body(text):
-    front = read(text)
+    front = read_front_matter(text)
     assert (front.body, front.searched, front.warnings) == (0, 0, ())
 
 
@@ -101,13 +101,13 @@ def test_what_is_no_mapping_stays_in_the_body(text):
     ],
 )
 def test_damaged_front_matter_is_a_warning_and_is_searched(text, warning):
-    front = read(text)
+    front = read_front_matter(text)
     assert front.warnings == (warning,)
     assert front.searched == 0
 
 
 def test_a_bare_colon_does_not_cost_the_title():
-    front = read("---\ntitle: Notes: part 2 - why?\n---\nbody")
+    front = read_front_matter("---\ntitle: Notes: part 2 - why?\n---\nbody")
     assert front.metadata.title == "Notes: part 2 - why?"
     assert front.warnings
 
@@ -132,16 +132,16 @@ def test_empty_front_matter_is_front_matter():
 )
 def test_hostile_front_matter_costs_no_more_than_its_size(inner):
     text = f"---\ntitle: T\n{inner}\n---\nbody"
-    assert read(text).metadata.title == "T"
+    assert read_front_matter(text).metadata.title == "T"
     assert body_of(text) == "body"
 
 
 @pytest.mark.parametrize("text", ["+++\na = " + "[" * 50_000 + "\n+++\n", '{"a":' + "[" * 100_000])
 def test_depth_in_other_formats_is_refused(text):
-    assert read(text).searched == 0
+    assert read_front_matter(text).searched == 0
 
 
 def test_a_tag_is_never_run(tmp_path):
-    front = read(f"---\ntitle: !!python/object/apply:os.mkdir ['{tmp_path}/x']\n---\n")
+    front = read_front_matter(f"---\ntitle: !!python/object/apply:os.mkdir ['{tmp_path}/x']\n---\n")
     assert front.metadata.title is None
     assert list(tmp_path.iterdir()) == []

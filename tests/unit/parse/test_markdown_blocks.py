@@ -1,11 +1,11 @@
 import pytest
 
 from kebab.core.documents import BlockKind
-from kebab.parse.markdown import outline
+from kebab.parse.markdown import find_blocks
 
 
 def kinds(body):
-    return [(span.kind.value, span.first, span.last) for span in outline(body)]
+    return [(span.kind.value, span.first, span.last) for span in find_blocks(body)]
 
 
 def test_nested_structure_is_one_block():
@@ -30,7 +30,7 @@ def test_link_definitions_are_text():
 
 
 def test_setext_headings_have_levels():
-    spans = list(outline("a\nb\n===\n\nc\n---\n"))
+    spans = list(find_blocks("a\nb\n===\n\nc\n---\n"))
     assert [(span.level, span.label) for span in spans] == [(1, "a b"), (2, "c")]
     assert {span.kind for span in spans} == {BlockKind.HEADING}
 
@@ -52,7 +52,7 @@ def test_setext_headings_have_levels():
     ids=lambda hostile: hostile[:8],
 )
 def test_hostile_structure_is_read_and_the_heading_behind_it_found(hostile):
-    spans = list(outline(f"{hostile}\n\n# Behind\n"))
+    spans = list(find_blocks(f"{hostile}\n\n# Behind\n"))
     assert spans[-1].label == "Behind"
 
 
@@ -60,7 +60,7 @@ def test_hostile_structure_is_read_and_the_heading_behind_it_found(hostile):
 def test_many_headings_with_links_are_read_in_one_pass():
     body = "".join(f"# [v{n}]\n" for n in range(2_000))
     body += "".join(f"[v{n}]: http://x\n" for n in range(2_000))
-    assert [span.label for span in outline(body)][:2] == ["v0", "v1"]
+    assert [span.label for span in find_blocks(body)][:2] == ["v0", "v1"]
 
 
 @pytest.mark.timeout(20)

@@ -1,5 +1,5 @@
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import PARSERS, TextParser, active
+from kebab.parse.registry import PARSERS, TextParser, list_parser_versions
 
 
 def test_media_types_have_parsers():
@@ -12,4 +12,4 @@ def test_an_unknown_media_type_has_none():
 
 
 def test_active_lists_the_labels():
-    assert active() == ["markdown-v1", "text-v1"]
+    assert list_parser_versions() == ["markdown-v1", "text-v1"]

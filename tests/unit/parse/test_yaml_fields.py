@@ -1,31 +1,31 @@
 import pytest
 import yaml
 
-from kebab.parse.yaml_fields import Damage, top_level
+from kebab.parse.yaml_fields import YamlError, read_top_level
 from tests.shape.libraries import own_exceptions
 
 
 def test_scalars_are_strings_and_lists_hold_scalars_only():
     text = "a: 1\nb: [x, [y], {z: 1}, 2]\nc: {d: e}\nf: yes\n? [k]\n: v\n"
-    assert top_level(text) == {"a": "1", "b": ["x", "2"], "c": None, "f": "yes"}
+    assert read_top_level(text) == {"a": "1", "b": ["x", "2"], "c": None, "f": "yes"}
 
 
 def test_the_last_of_equal_keys_counts():
-    assert top_level("a: 1\na: 2") == {"a": "2"}
+    assert read_top_level("a: 1\na: 2") == {"a": "2"}
 
 
 @pytest.mark.parametrize("text", ["- a", "text", "", "# only a comment"])
 def test_what_is_no_mapping_is_none(text):
-    assert top_level(text) is None
+    assert read_top_level(text) is None
 
 
 @pytest.mark.parametrize(("text", "line"), [("a: b: c", 1), ("a: 1\nb: [", 3), ("a: 1\n\tb: 2", 2)])
 def test_damage_is_located(text, line):
-    assert top_level(text) == Damage(line)
+    assert read_top_level(text) == YamlError(line)
 
 
 def test_unreasonable_depth_is_damage():
-    assert top_level("a: " + "[" * 5_000 + "]" * 5_000) == Damage(0)
+    assert read_top_level("a: " + "[" * 5_000 + "]" * 5_000) == YamlError(0)
 
 
 def test_every_exception_of_the_libraries_is_one_that_is_caught():
