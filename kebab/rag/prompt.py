@@ -8,7 +8,7 @@ from kebab.rag.evidence import escape_text, format_evidence
 from kebab.rag.tokens import estimate_tokens, fit_sentences
 from kebab.text.language import Language
 
-_RECALLED_TURNS = 2
+_HISTORY_TURNS = 2
 _QUESTION_TOKENS = 60
 _ANSWER_TOKENS = 100
 _MARKERS = re.compile(
@@ -18,11 +18,11 @@ _MARKERS = re.compile(
 
 
 def build_history(turns: Sequence[Turn]) -> tuple[Message, ...]:
-    """Return the last answered turns as questions and answers, some 350 tokens at most."""
+    """Return the last answered turns as messages of about 350 tokens at most."""
     answered = [turn for turn in turns if turn.refusal is None and turn.answer.strip()]
     return tuple(
         message
-        for turn in answered[-_RECALLED_TURNS:]
+        for turn in answered[-_HISTORY_TURNS:]
         for message in (
             Message(
                 role="user", content=shorten(turn.standalone or turn.question, _QUESTION_TOKENS)
@@ -33,12 +33,12 @@ def build_history(turns: Sequence[Turn]) -> tuple[Message, ...]:
 
 
 def remove_markers(answer: str) -> str:
-    """Return an answer without the markers of its citations."""
+    """Return an answer without citation markers."""
     return _MARKERS.sub("", answer)
 
 
 def shorten(text: str, tokens: int) -> str:
-    """Return the beginning of a text that costs at most so many tokens, harmless in a prompt."""
+    """Return the escaped beginning of a text that has at most so many tokens."""
     text = escape_text(text).strip()
     if estimate_tokens(text) <= tokens:
         return text
@@ -47,7 +47,7 @@ def shorten(text: str, tokens: int) -> str:
 
 
 NOT_IN_NOTES = "NOT_IN_NOTES"
-"""What a model says when the passages do not answer."""
+"""The reply of a model when the passages do not answer the question."""
 
 RULES = f"""\
 You answer questions from a person's notes. The last message shows passages of them, each under a \
@@ -76,25 +76,27 @@ Question: {{question}}
 exactly {NOT_IN_NOTES}."""
 
 _LIMIT = "{language}, in at most {number} {unit}."
-_IN = "Answer in {name}"
-_IN_ITS_OWN = "Answer in the language of the question"
+_IN_LANGUAGE = "Answer in {name}"
+_IN_QUESTION_LANGUAGE = "Answer in the language of the question"
 
 _FRAME_TOKENS = 8
-"""What a chat template adds to a message."""
+"""The tokens that a chat template adds to a message."""
 
-_ROUND = 10
+_LENGTH_STEP = 10
 _WORDS_PER_TOKEN = {"en": 0.5, "ko": 0.25}
-_WORDS_ELSEWHERE = 0.35
+_DEFAULT_WORDS_PER_TOKEN = 0.35
 _CHARACTERS_PER_TOKEN = 0.6
-_WITHOUT_WORDS = frozenset({"ja", "th", "zh"})
+_LANGUAGES_WITHOUT_WORDS = frozenset({"ja", "th", "zh"})
 
-_WORD = r"NOT[ _-]?IN[ _-]?NOTES"
-_ALONE = re.compile(rf"[\W_]*(?:\w{{1,20}}\s{{0,3}}[:\uff1a][\W_]*)?{_WORD}[\W_]*", re.IGNORECASE)
-_LONGEST_ALONE = 60
-_FIRST = re.compile(
-    rf"[\W_]*{_WORD}(?![A-Za-z0-9])(?P<stop>[*_`\"')\]]*\s*[.:;,!(\u2013\u2014\u3002\n-])?"
+_REPLY = r"NOT[ _-]?IN[ _-]?NOTES"
+_REPLY_LINE = re.compile(
+    rf"[\W_]*(?:\w{{1,20}}\s{{0,3}}[:\uff1a][\W_]*)?{_REPLY}[\W_]*", re.IGNORECASE
 )
-_MARKED = re.compile(r"\[\s*#?[0-9]")
+_MAX_REPLY_LENGTH = 60
+_REPLY_FIRST = re.compile(
+    rf"[\W_]*{_REPLY}(?![A-Za-z0-9])(?P<stop>[*_`\"')\]]*\s*[.:;,!(\u2013\u2014\u3002\n-])?"
+)
+_ANY_MARKER = re.compile(r"\[\s*#?[0-9]")
 
 
 def build_messages(
@@ -105,30 +107,31 @@ def build_messages(
     answer_tokens: int,
     history: Sequence[Turn] = (),
 ) -> tuple[Message, ...]:
-    """Return the conversation that asks for an answer: rules, earlier turns, evidence, question.
+    """Build the messages that ask for an answer: rules, earlier turns, evidence and question.
 
     Args:
-        question: The question, standing alone.
-        passages: The evidence, in the order to show it.
+        question: The standalone question.
+        passages: The evidence, in the order of the prompt.
         language: The language to answer in; None or an unknown one means that of the question.
-        answer_tokens: The most tokens of an answer, which the wished length in words comes from.
+        answer_tokens: The most tokens of an answer; the requested length derives from it.
         history: Earlier turns, in order.
     """
-    tongue = language or Language()
+    language = language or Language()
+    request = _build_request(escape_text(question).strip(), passages, language)
     return (
-        Message(role="system", content=f"{RULES}\n\n{_length(tongue, answer_tokens)}"),
+        Message(role="system", content=f"{RULES}\n\n{_limit_length(language, answer_tokens)}"),
         *build_history(history),
-        Message(role="user", content=_request(escape_text(question).strip(), passages, tongue)),
+        Message(role="user", content=request),
     )
 
 
 def estimate_prompt_tokens(conversation: Sequence[Message]) -> int:
-    """Return what a conversation costs, rather too many tokens than too few."""
+    """Estimate the tokens of a conversation; the estimate is rather too high."""
     return sum(estimate_tokens(message.content) + _FRAME_TOKENS for message in conversation)
 
 
 def estimate_overhead(question: str, history: Sequence[Turn] = ()) -> int:
-    """Return what a prompt costs without its passages, in tokens."""
+    """Estimate the tokens of a prompt without its passages."""
     bare = build_messages(
         question, (), language=Language(), answer_tokens=_FRAME_TOKENS, history=history
     )
@@ -136,46 +139,48 @@ def estimate_overhead(question: str, history: Sequence[Turn] = ()) -> int:
 
 
 def compute_evidence_budget(context_tokens: int, answer_tokens: int, overhead: int) -> int:
-    """Return how many tokens of passages a window holds; an answer may claim half of it at most."""
+    """Return how many tokens of passages fit; an answer takes at most half of the window."""
     return max(0, context_tokens - min(answer_tokens, context_tokens // 2) - overhead)
 
 
 def is_declined(text: str) -> bool:
-    """Return whether an answer says that it is not in the notes.
+    """Return whether a model replies that the notes do not answer the question.
 
-    The agreed word stands alone, by itself on a line of an answer without markers, or at the start
-    with an explanation behind it. An answer about the word itself is none of these.
+    `NOT_IN_NOTES` is the whole text, a whole line of a text without markers, or the start of a
+    text that goes on with an explanation. An answer about the word itself is none of these.
     """
-    if _alone(text):
+    if _is_reply_line(text):
         return True
-    marked = _MARKED.search(text) is not None
-    first = _FIRST.match(text)
+    has_marker = _ANY_MARKER.search(text) is not None
+    first = _REPLY_FIRST.match(text)
     if first is not None:
-        return first["stop"] is not None or not marked
-    return not marked and any(map(_alone, text.splitlines()))
+        return first["stop"] is not None or not has_marker
+    return not has_marker and any(map(_is_reply_line, text.splitlines()))
 
 
-def _alone(line: str) -> bool:
-    return len(line := line.strip()) <= _LONGEST_ALONE and _ALONE.fullmatch(line) is not None
+def _is_reply_line(line: str) -> bool:
+    line = line.strip()
+    return len(line) <= _MAX_REPLY_LENGTH and _REPLY_LINE.fullmatch(line) is not None
 
 
-def _request(question: str, passages: Sequence[Evidence], tongue: Language) -> str:
-    """Return the last message; the question stands on both sides of the evidence."""
-    fence, shown = format_evidence(passages, question)
-    reminder = REMINDER.format(fence=fence, question=question, language=_language(tongue))
-    return f"Question: {question}\n\n{shown}\n\n{reminder}"
+def _build_request(question: str, passages: Sequence[Evidence], language: Language) -> str:
+    """Build the last message; the question stands on both sides of the evidence."""
+    tag, evidence = format_evidence(passages, question)
+    reminder = REMINDER.format(fence=tag, question=question, language=_name_language(language))
+    return f"Question: {question}\n\n{evidence}\n\n{reminder}"
 
 
-def _language(tongue: Language) -> str:
-    return _IN.format(name=tongue.name) if tongue.name else _IN_ITS_OWN
+def _name_language(language: Language) -> str:
+    return _IN_LANGUAGE.format(name=language.name) if language.name else _IN_QUESTION_LANGUAGE
 
 
-def _length(tongue: Language, answer_tokens: int) -> str:
-    """Return the language and the wished length, which leaves room for markers."""
-    if tongue.code in _WITHOUT_WORDS:
+def _limit_length(language: Language, answer_tokens: int) -> str:
+    """Return the sentence with the language and the length, which leaves room for markers."""
+    if language.code in _LANGUAGES_WITHOUT_WORDS:
         share, unit = _CHARACTERS_PER_TOKEN, "characters"
     else:
-        share, unit = _WORDS_PER_TOKEN.get(tongue.code or "", _WORDS_ELSEWHERE), "words"
+        share = _WORDS_PER_TOKEN.get(language.code or "", _DEFAULT_WORDS_PER_TOKEN)
+        unit = "words"
     number = int(answer_tokens * share)
-    rounded = number // _ROUND * _ROUND or max(1, number)
-    return _LIMIT.format(language=_language(tongue), number=rounded, unit=unit)
+    rounded = number // _LENGTH_STEP * _LENGTH_STEP or max(1, number)
+    return _LIMIT.format(language=_name_language(language), number=rounded, unit=unit)

@@ -1,9 +1,9 @@
-"""What a refusal says, by language.
+"""Contains the sentences of refusals by language.
 
-Each block holds one sentence a line, in the order of `_ORDER`.
+Each block has one sentence per line, in the order of `_ORDER`.
 """
 
-# ruff: noqa: RUF001 - letters of other scripts are meant
+# ruff: noqa: RUF001 - the sentences use letters of several scripts
 
 from kebab.core.answers import Refusal
 
@@ -148,9 +148,9 @@ REFUSAL_SENTENCES = {
     code: dict(zip(_ORDER, map(str.strip, text.strip().split("\n")), strict=True))
     for code, text in _TEXTS.items()
 }
-"""By language and reason."""
+"""The sentences by language code and reason."""
 
 
 def get_refusal_sentence(reason: Refusal, code: str | None) -> str:
-    """Return the sentence of a refusal in a language, in English when it has no wording."""
+    """Return the sentence of a refusal in a language, in English when there is no translation."""
     return REFUSAL_SENTENCES.get(code or "en", REFUSAL_SENTENCES["en"])[reason]

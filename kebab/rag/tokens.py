@@ -1,4 +1,4 @@
-"""Estimates tokens, and shortens passages to whole sentences."""
+"""Estimates the tokens of a text, and cuts texts to a token budget."""
 
 import re
 from bisect import bisect_right
@@ -13,18 +13,18 @@ _WORD = re.compile(r"[A-Z]?[a-z]+")
 _SHORT_WORD = 1.1
 _SHORT = 5
 _LETTER = 0.25
-"""What each further letter of a word costs."""
+"""The cost of each further letter of a word."""
 _LONG = 10
 _LONG_LETTER = 0.2
-"""What the letters of long words cost more: they are compounds, or no words."""
+"""The additional cost of each letter of a long word, which is a compound or no word at all."""
 
-_WEIGHTS = (
+_ASCII_WEIGHTS = (
     (0.8, re.compile(r"[A-Z](?![a-z])")),
     (1.0, re.compile(r"[0-9]")),
     (0.85, re.compile(r"[\x00-\x08\x0e-\x1f!-/:-@\[-`{-\x7f]")),
     (1.0, re.compile(r"\n+|[ \t\r\v\f]{2,}|[ \t](?=[0-9])")),
 )
-_ABROAD = (
+_SCRIPT_WEIGHTS = (
     (1.0, re.compile("[\u00a0-\u036f\u2010-\u2027\u3000-\u303f\uff00-\uffef]")),
     (0.6, re.compile("[\u0400-\u052f\u1e00-\u1eff]")),
     (0.8, re.compile("[\u0590-\u06ff]")),
@@ -32,96 +32,91 @@ _ABROAD = (
     (0.9, re.compile("[\u3040-\u30ff]")),
     (1.4, re.compile("[\u3400-\u9fff]")),
 )
-_OTHER = 2.5
+_OTHER_WEIGHT = 2.5
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-"""Emoji and rare characters cost twice as much as other unknown ones."""
+"""Emoji and rare characters count twice as other characters."""
+
+_MIN_SPLIT = 40
+"""A text of fewer characters is not split."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Return how many tokens a text costs, rather too many than too few."""
+    """Estimate the tokens of a text; the estimate is rather too high than too low."""
     lengths = Counter(map(len, _WORD.findall(text)))
-    cost = sum(times * _word(length) for length, times in lengths.items())
-    cost += sum(weight * len(pattern.findall(text)) for weight, pattern in _WEIGHTS)
-    return int(cost + (0 if text.isascii() else _abroad(text)) + 0.999)
+    cost = sum(count * _estimate_word(length) for length, count in lengths.items())
+    cost += sum(weight * len(pattern.findall(text)) for weight, pattern in _ASCII_WEIGHTS)
+    return int(cost + (0 if text.isascii() else _estimate_non_ascii(text)) + 0.999)
 
 
-def _word(length: int) -> float:
-    """Return what a word of ASCII letters costs."""
+def _estimate_word(length: int) -> float:
     return _SHORT_WORD + _LETTER * max(0, length - _SHORT) + _LONG_LETTER * max(0, length - _LONG)
 
 
-def _abroad(text: str) -> float:
-    """Return what the characters beyond ASCII cost."""
-    counts = [(weight, len(pattern.findall(text))) for weight, pattern in _ABROAD]
-    beyond = len(text) - len(text.encode("ascii", "ignore"))
-    other = beyond - sum(count for _, count in counts) + len(_ASTRAL.findall(text))
-    return sum(weight * count for weight, count in counts) + _OTHER * other
-
-
-_SHORT_PASSAGE = 40
-"""Text of fewer characters is not cut in halves."""
+def _estimate_non_ascii(text: str) -> float:
+    counts = [(weight, len(pattern.findall(text))) for weight, pattern in _SCRIPT_WEIGHTS]
+    non_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    other = non_ascii - sum(count for _, count in counts) + len(_ASTRAL.findall(text))
+    return sum(weight * count for weight, count in counts) + _OTHER_WEIGHT * other
 
 
 def fit_sentences(
-    text: str, tokens: int, at: int = 0, price: Callable[[str], int] = estimate_tokens
+    text: str, budget: int, place: int = 0, estimate: Callable[[str], int] = estimate_tokens
 ) -> tuple[int, int]:
-    """Return the stretch [start, end) of whole sentences around a place that a budget holds.
+    """Return the span of whole sentences around a place that fits a token budget.
 
-    It begins with the sentence of that place, which is cut when it alone is too long.
+    It begins with the sentence of the place, which is cut when it alone is too long.
     """
     spans = find_sentence_spans(text) or [(0, len(text))]
     starts = [start for start, _ in spans]
-    costs = [price(text[start:after]) for start, after in pairwise([*starts, spans[-1][1]])]
-    first = last = max(0, bisect_right(starts, at) - 1)
+    costs = [estimate(text[start:after]) for start, after in pairwise([*starts, spans[-1][1]])]
+    first = last = max(0, bisect_right(starts, place) - 1)
     spent = costs[first]
-    if spent > tokens:
-        return _prefix(text, spans[first], tokens, price)
-    while last + 1 < len(spans) and spent + costs[last + 1] <= tokens:
+    if spent > budget:
+        return _fit_prefix(text, spans[first], budget, estimate)
+    while last + 1 < len(spans) and spent + costs[last + 1] <= budget:
         last += 1
         spent += costs[last]
-    while first > 0 and spent + costs[first - 1] <= tokens:
+    while first > 0 and spent + costs[first - 1] <= budget:
         first -= 1
         spent += costs[first]
     return spans[first][0], spans[last][1]
 
 
 def split_in_half(text: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return two stretches of a text, parted near its middle; None when it is too short.
+    """Return the spans of two parts of about the same length; None when the text is too short.
 
-    They part between sentences, else between words, else anywhere.
+    The border is between sentences if possible, else between words, else between characters.
     """
-    if len(text.strip()) < _SHORT_PASSAGE:
+    if len(text.strip()) < _MIN_SPLIT:
         return None
     middle = len(text) // 2
-    between = [(end, start) for (_, end), (start, _) in pairwise(find_sentence_spans(text))]
-    border = _border(text, middle)
-    end, start = min(between, key=lambda pair: abs(pair[1] - middle), default=(border, border))
-    parts = _trimmed(text, 0, end), _trimmed(text, start, len(text))
-    return parts if all(low < high for low, high in parts) else None
+    gaps = [(end, start) for (_, end), (start, _) in pairwise(find_sentence_spans(text))]
+    border = _find_border(text, middle)
+    end, start = min(gaps, key=lambda gap: abs(gap[1] - middle), default=(border, border))
+    first, second = _trim(text, 0, end), _trim(text, start, len(text))
+    return (first, second) if first[0] < first[1] and second[0] < second[1] else None
 
 
-def _prefix(
-    text: str, span: tuple[int, int], tokens: int, price: Callable[[str], int]
+def _fit_prefix(
+    text: str, span: tuple[int, int], budget: int, estimate: Callable[[str], int]
 ) -> tuple[int, int]:
-    """Return the longest beginning of a stretch that a budget holds, cut between words."""
+    """Return the longest prefix of a span that fits a token budget, cut between words."""
     start, end = span
     ends = range(start + 1, end + 1)
-    fit = bisect_right(ends, tokens, key=lambda place: price(text[start:place]))
-    limit = ends[max(0, fit - 1)]
-    return _trimmed(text, start, limit if limit == end else _border(text, limit, start + 1))
+    count = bisect_right(ends, budget, key=lambda place: estimate(text[start:place]))
+    limit = ends[max(0, count - 1)]
+    return _trim(text, start, limit if limit == end else _find_border(text, limit, start + 1))
 
 
-def _border(text: str, place: int, least: int = 1) -> int:
-    """Return the last blank before a place in reach, else the place moved off a letter's marks."""
-    reach = max(least, place - max(_SHORT_PASSAGE, place // 4))
+def _find_border(text: str, place: int, least: int = 1) -> int:
+    """Return the last blank shortly before a place, else the nearest border of graphemes."""
+    reach = max(least, place - max(_MIN_SPLIT, place // 4))
     blank = max(text.rfind(" ", reach, place), text.rfind("\n", reach, place))
-    if blank > 0:
-        return blank
-    return max(least, snap_to_grapheme(text, place))
+    return blank if blank > 0 else max(least, snap_to_grapheme(text, place))
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a stretch without white space at its ends."""
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span without white space at its ends."""
     part = text[start:end]
     left = len(part) - len(part.lstrip())
     return start + left, start + max(left, len(part.rstrip()))
