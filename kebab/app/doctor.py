@@ -77,7 +77,9 @@ def _storage(context: AppContext) -> StorageInputs:
         integrity=lambda: _query_catalogue(context, lambda catalogue: catalogue.damage()),
         known_term=lambda: _known_term(context),
         stored=lambda: _stored(context),
-        stamped=lambda: _query_catalogue(context, lambda catalogue: catalogue.list_committed_keys()),
+        stamped=lambda: _query_catalogue(
+            context, lambda catalogue: catalogue.list_committed_keys()
+        ),
         garbage=lambda: _query_catalogue(context, lambda catalogue: catalogue.list_deleted_keys()),
     )
 
@@ -105,7 +107,9 @@ def _known_term(context: AppContext) -> KnownTerm | None:
     with context.open_reader() as reader:
         page = context.build_catalogue(reader).list_documents(Filters(), limit=1)
         detail = (
-            context.build_catalogue(reader).document(page.documents[0].doc_id) if page.total else None
+            context.build_catalogue(reader).document(page.documents[0].doc_id)
+            if page.total
+            else None
         )
         texts = [chunk.text for chunk in detail.chunks] if detail else []
         terms = [term for text in texts for term in tokenize(text)[:1]]

@@ -17,7 +17,7 @@ _SNIPPET_CHARS = 160
 def find_duplicates(
     context: AppContext, request: DupesRequest, report: ProgressCallback
 ) -> Duplicates:
-    """Return a page of groups.
+    """Return a page of groups of copies.
 
     Raises:
         InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
@@ -28,14 +28,14 @@ def find_duplicates(
     filters = build_filters(request, context.clock.now())
     started, bound = context.clock.monotonic(), _cursor_query(request, filters)
     with context.open_reader() as reader:
-        salt, revision = reader.get_value(CURSOR_SALT) or "", reader.revision()
+        salt, revision = reader.get_value(CURSOR_SALT) or "", reader.get_revision()
         given = request.cursor
         first = 0 if given is None else page.decode_cursor(given, bound, revision, salt)
         found = duplicates.find_duplicates(
             reader, request.threshold, filters, exact=request.exact, report=report
         )
         end = first + request.limit
-        shown = [_group(reader, one) for one in found.groups[first:end]]
+        shown = [_to_group(reader, one) for one in found.groups[first:end]]
     more = end < len(found.groups)
     return Duplicates(
         threshold=1.0 if request.exact else request.threshold,
@@ -56,9 +56,9 @@ def _cursor_query(request: DupesRequest, filters: Filters) -> Query:
     return Query(text=text, filters=filters)
 
 
-def _group(library: LibraryReader, group: Group) -> DuplicateGroup:
+def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
     ends = {key for copy in group.copies for key in (copy.keys[0], copy.keys[-1])}
-    chunks = {chunk.key: chunk for chunk in library.chunks(sorted(ends))}
+    chunks = {chunk.key: chunk for chunk in library.load_chunks(sorted(ends))}
     leading = chunks[group.copies[0].keys[0]]
     return DuplicateGroup(
         unit=group.unit,
@@ -66,23 +66,24 @@ def _group(library: LibraryReader, group: Group) -> DuplicateGroup:
         similarity=group.similarity,
         snippet=snippet.cut_snippet(leading.text, {}, _SNIPPET_CHARS).text,
         members=[
-            _member(one, chunks[one.keys[0]], chunks[one.keys[-1]], group) for one in group.copies
+            _to_member(one, chunks[one.keys[0]], chunks[one.keys[-1]], group)
+            for one in group.copies
         ],
     )
 
 
-def _member(copy: Copy, first: StoredChunk, last: StoredChunk, group: Group) -> DuplicateMember:
+def _to_member(copy: Copy, first: StoredChunk, last: StoredChunk, group: Group) -> DuplicateMember:
     whole = group.unit == "document"
     return DuplicateMember(
         similarity=copy.similarity,
         exact=copy.exact,
         doc_id=first.doc_id,
         doc_path=first.path,
-        file=build_file_path(first.source, first.root, first.path),
+        file=build_file_path(first),
         source=first.source,
         title=first.title,
         chunk_id=None if whole else first.chunk_id,
         heading_path=[] if whole else list(first.heading_path),
         citation=cite_lines(first.path, first.start_line, last.end_line),
-        freshness=check_freshness(first.root, first.path, first.size, first.mtime_ns),
+        freshness=check_freshness(first),
     )

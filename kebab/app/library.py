@@ -1,16 +1,14 @@
-"""Lists, inspects and removes documents, and finds them by id, start of an id, or path."""
+"""Lists, inspects and removes documents, and finds them by id, prefix of an id, or path."""
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import build_file_path, check_freshness, cite_lines
+from kebab.app.conversions import build_file_path, cite_chunk, to_doc_summary
 from kebab.app.search import build_filters
-from kebab.app.timestamps import format_timestamp
 from kebab.core.chunks import build_embed_text
-from kebab.core.documents import STDIN, AmbiguousName, DocumentDetail, StoredDocument
+from kebab.core.documents import STDIN, AmbiguousName, ChunkDetail, DocumentDetail, StoredDocument
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
 from kebab.text.normalize import escape_undecodable
@@ -19,7 +17,6 @@ from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
     DocList,
-    DocSummary,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
@@ -30,11 +27,7 @@ from kebab.wire.library import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kebab.store.sqlite.catalogue import Catalogue
-
-_NANO = 1_000_000_000
 
 
 def list_documents(context: AppContext, request: ListRequest) -> DocList:
@@ -46,44 +39,46 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
     """
     filters = build_filters(request, context.clock.now())
     with context.open_reader() as reader:
-        page = context.build_catalogue(reader).documents(
+        listing = context.build_catalogue(reader).list_documents(
             filters, limit=-1 if request.limit is None else request.limit, offset=request.offset
         )
-        revision = reader.revision()
+        revision = reader.get_revision()
     return DocList(
-        documents=[to_doc_summary(one) for one in page.documents],
-        total=page.total,
+        documents=[to_doc_summary(one) for one in listing.documents],
+        total=listing.total,
         offset=request.offset,
-        has_more=request.offset + len(page.documents) < page.total,
+        has_more=request.offset + len(listing.documents) < listing.total,
         corpus_revision=revision,
     )
 
 
 def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspection | NotFound:
-    """Return all that is known of a document."""
-    with open_catalogue(context) as catalogue:
-        found = find_document_id(catalogue, request.name)
-        if isinstance(found, NotFound):
-            return found
-        detail = catalogue.document(found)
-        if detail is None:
-            return build_not_found(request.name, "document")
-    return _inspection(detail)
+    """Return everything that the library holds about a document."""
+    with context.open_catalogue() as catalogue:
+        found = find_document(catalogue, request.name)
+    if isinstance(found, NotFound):
+        return found
+    return DocInspection(
+        document=to_doc_summary(found.summary),
+        file=build_file_path(found.summary),
+        content_hash=found.content_hash,
+        parser_version=found.parser_version,
+        chunker_version=found.chunker_version,
+        warnings=list(found.summary.warnings),
+        chunks=[_to_brief(chunk) for chunk in found.chunks],
+    )
 
 
 def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkInspection | NotFound:
-    """Return all that is known of a passage."""
-    with open_catalogue(context) as catalogue:
-        found = find_chunk_id(catalogue, request.name)
-        if isinstance(found, NotFound):
-            return found
-        detail = catalogue.chunk(found)
-        document = catalogue.summary(detail.chunk.doc_id) if detail else None
-    if detail is None or document is None:
-        return build_not_found(request.name, "passage")
+    """Return everything that the library holds about a passage."""
+    with context.open_catalogue() as catalogue:
+        found = find_chunk(catalogue, request.name)
+    if isinstance(found, NotFound):
+        return found
+    detail, document = found
     chunk = detail.chunk
     return ChunkInspection(
-        chunk=_brief(chunk),
+        chunk=_to_brief(chunk),
         document=to_doc_summary(document),
         text=chunk.text,
         embed_text=build_embed_text(chunk.title, chunk.heading_path, chunk.text),
@@ -95,93 +90,69 @@ def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkIns
 
 
 def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | NotFound:
-    """Take documents out of the index; all of them, or none when one is not found."""
+    """Remove documents from the index; when one is not found, none is removed."""
     context.refuse_when_read_only("rm")
-    with open_catalogue(context) as catalogue:
+    with context.open_catalogue() as catalogue:
         found = [find_document_id(catalogue, name) for name in request.names]
         if missing := next((one for one in found if isinstance(one, NotFound)), None):
             return missing
         ids = [one for one in dict.fromkeys(found) if not isinstance(one, NotFound)]
-        leaving = [one for one in map(catalogue.summary, ids) if one is not None]
+        documents = [one for one in map(catalogue.summary, ids) if one is not None]
     with context.open_writer("rm") as library:
-        chunks = library.remove(ids)
-    for one in leaving:
+        chunks = library.remove_documents(ids)
+    for one in documents:
         if one.source == STDIN:
             Path(one.root, one.path).unlink(missing_ok=True)
-    gone = [to_doc_summary(one) for one in leaving]
-    returns = any(one.freshness != "gone" for one in gone)
-    return RemoveReport(removed=gone, chunks=chunks, returns=returns)
+    removed = [to_doc_summary(one) for one in documents]
+    returns = any(one.freshness != "gone" for one in removed)
+    return RemoveReport(removed=removed, chunks=chunks, returns=returns)
 
 
-def to_doc_summary(document: StoredDocument) -> DocSummary:
-    """Return a document as it stands in a list, its file compared with the disk."""
-    return DocSummary(
-        doc_id=document.doc_id,
-        doc_path=document.path,
-        source=document.source,
-        title=document.title,
-        media=document.media,
-        lang=document.lang,
-        tags=list(document.tags),
-        size=document.size,
-        chunk_count=document.chunks,
-        modified_at=format_timestamp(document.mtime_ns / _NANO),
-        indexed_at=format_timestamp(document.indexed_at),
-        freshness=check_freshness(document.root, document.path, document.size, document.mtime_ns),
-    )
-
-
-def _inspection(detail: DocumentDetail) -> DocInspection:
-    found = detail.summary
-    return DocInspection(
-        document=to_doc_summary(found),
-        file=build_file_path(found.source, found.root, found.path),
-        content_hash=detail.content_hash,
-        parser_version=detail.parser_version,
-        chunker_version=detail.chunker_version,
-        warnings=list(found.warnings),
-        chunks=[_brief(chunk) for chunk in detail.chunks],
-    )
-
-
-def _brief(chunk: StoredChunk) -> ChunkBrief:
+def _to_brief(chunk: StoredChunk) -> ChunkBrief:
     return ChunkBrief(
         chunk_id=chunk.chunk_id,
         ordinal=chunk.ordinal,
         heading_path=list(chunk.heading_path),
-        citation=cite_lines(chunk.path, chunk.start_line, chunk.end_line),
+        citation=cite_chunk(chunk),
         chars=len(chunk.text),
         vector=chunk.vector_state,
     )
 
 
-@contextmanager
-def open_catalogue(context: AppContext) -> "Iterator[Catalogue]":
-    """Yield what looks things up in one snapshot."""
-    with context.open_reader() as reader:
-        yield context.build_catalogue(reader)
+def find_document(catalogue: "Catalogue", name: str) -> DocumentDetail | NotFound:
+    """Return the document of an id, of a path within a source, or of a path on disk."""
+    found = find_document_id(catalogue, name)
+    if isinstance(found, NotFound):
+        return found
+    return catalogue.document(found) or build_not_found(name, "document")
 
 
 def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
-    """Return the document meant by an id, a path within a source, or a path from here."""
+    """Return the id of the document that `find_document` finds."""
     name = escape_undecodable(name)
-    found = catalogue.resolve_document(name) or catalogue.resolve_document(_absolute(name))
-    if isinstance(found, str):
+    found = catalogue.resolve_document(name) or catalogue.resolve_document(_to_absolute(name))
+    return found if isinstance(found, str) else build_not_found(name, "document", found)
+
+
+def find_chunk(catalogue: "Catalogue", name: str) -> tuple[ChunkDetail, StoredDocument] | NotFound:
+    """Return the passage of an id, and its document."""
+    found = find_chunk_id(catalogue, name)
+    if isinstance(found, NotFound):
         return found
-    return build_not_found(name, "document", found)
+    detail = catalogue.chunk(found)
+    document = catalogue.summary(detail.chunk.doc_id) if detail else None
+    return (detail, document) if detail and document else build_not_found(name, "passage")
 
 
 def find_chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
-    """Return the passage meant by an id."""
+    """Return the id of the passage whose id begins with a name."""
     name = escape_undecodable(name)
     found = catalogue.resolve_chunk(name)
-    if isinstance(found, str):
-        return found
-    return build_not_found(name, "passage", found)
+    return found if isinstance(found, str) else build_not_found(name, "passage", found)
 
 
 def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None) -> NotFound:
-    """Return that nothing, or more than one thing, goes by this name."""
+    """Return the reply that no object, or more than one, has this name."""
     candidates = list(ambiguous.candidates) if ambiguous else []
     message = f"several {what}s go by this name" if ambiguous else f"no such {what}: {name}"
     fault = LookupFault(
@@ -193,7 +164,7 @@ def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None
     return NotFound(name=name, found=False, error=fault)
 
 
-def _absolute(name: str) -> str:
+def _to_absolute(name: str) -> str:
     if "\0" in name:
         return name
     return os.path.realpath(os.path.expanduser(name))  # noqa: PTH111 - a name, perhaps no path

@@ -57,12 +57,12 @@ _EMPTY = Stats(
 
 
 def describe_build(context: AppContext) -> Introspection:
-    """Return all of it."""
+    """Describe this build and its knowledge base; without an index its figures are 0."""
     stats, revision, embedding, unreadable = _EMPTY, 0, None, None
     try:
         with context.open_reader() as reader:
             stats = _stats(context, reader)
-            revision = reader.revision()
+            revision = reader.get_revision()
             embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed as signal:
         if signal.found:
@@ -106,28 +106,25 @@ def _stats(context: AppContext, reader: "SqliteReader") -> Stats:
         doc_count=counts.documents,
         chunk_count=counts.chunks,
         asset_count=counts.assets,
-        last_ingest_at=_last(counts),
+        last_ingest_at=_format_last_change(counts),
         pending_embeddings=counts.pending,
         media_breakdown=dict(counts.media),
         lang_breakdown={lang or "unknown": number for lang, number in counts.lang.items()},
-        index_bytes=_bytes(context),
-        stale_doc_count=_stale(catalogue),
+        index_bytes=_measure_index(context),
+        stale_doc_count=_count_stale(catalogue),
     )
 
 
-def _last(counts: "LibraryCounts") -> str | None:
+def _format_last_change(counts: "LibraryCounts") -> str | None:
     empty = counts.last_change is None or counts.documents == 0
     return None if empty else format_timestamp(counts.last_change or 0.0)
 
 
-def _stale(catalogue: "Catalogue") -> int:
-    page = catalogue.documents(Filters(), limit=-1)
-    return sum(
-        check_freshness(one.root, one.path, one.size, one.mtime_ns) != "fresh"
-        for one in page.documents
-    )
+def _count_stale(catalogue: "Catalogue") -> int:
+    page = catalogue.list_documents(Filters(), limit=-1)
+    return sum(check_freshness(one) != "fresh" for one in page.documents)
 
 
-def _bytes(context: AppContext) -> IndexBytes:
+def _measure_index(context: AppContext) -> IndexBytes:
     *database, vectors, _, _ = context.list_own_files()
     return IndexBytes(sqlite=sum(map(measure_size, database)), lancedb=measure_size(vectors))

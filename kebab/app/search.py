@@ -92,7 +92,7 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
     with context.open_reader() as reader:
         salt = reader.get_value(CURSOR_SALT) or ""
         if request.cursor is not None:
-            offset = decode_cursor(request.cursor, query, reader.revision(), salt)
+            offset = decode_cursor(request.cursor, query, reader.get_revision(), salt)
             query = replace(query, offset=offset)
         page = build_engine(context, reader).search(query)
     following = page.next_offset

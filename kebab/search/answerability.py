@@ -44,7 +44,7 @@ def estimate_answerability(ranking: RankedCandidates, reading: PassageCache) -> 
     asked = ranking.words.asked
     if not asked:
         return 1.0
-    first = reading.chunks([key for key, _ in ranking.order[:LOOKED_AT]])
+    first = reading.load_chunks([key for key, _ in ranking.order[:LOOKED_AT]])
     curve = _curve(ranking, first)
     weights = weigh_keywords(asked)
     held = max((compute_coverage(weights, reading.tokens(chunk)) for chunk in first), default=0.0)

@@ -87,7 +87,7 @@ def compute_boosts(
         reading: What the passages are read through.
     """
     step = _handicap(goal)
-    owners = reading.documents(scores.keys()) if step or goal.topic else {}
+    owners = reading.find_doc_numbers(scores.keys()) if step or goal.topic else {}
     if goal.topic:
         lift = _scaled(compute_document_context(shares, owners), _CONTEXT * goal.topic)
         scores = add_boost(scores, lift)
@@ -113,7 +113,7 @@ def _close(
     asked = [term.text for term in question.terms]
     return {
         chunk.key: compute_proximity(reading.body(chunk), asked, words.weights)
-        for chunk in reading.chunks(keys)
+        for chunk in reading.load_chunks(keys)
     }
 
 
@@ -169,7 +169,7 @@ def apply_relevance_feedback(
     if passage is None:
         return cosines
     length = math.sqrt(1 + 2 * weight * cosines[first] + weight * weight)
-    beside = vectors.cosines(passage, cosines.keys())
+    beside = vectors.compute_cosines(passage, cosines.keys())
     return {
         key: (cosine + weight * beside.get(key, cosine)) / length for key, cosine in cosines.items()
     }

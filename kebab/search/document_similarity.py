@@ -57,7 +57,7 @@ class DocumentVectors:
         self._library = library
         self._space = space
         self._own = frozenset(chunk.key for chunk in chunks)
-        held = sorted(library.existing(self._own))
+        held = sorted(library.find_committed_keys(self._own))
         step = max(1, -(-len(held) // _PROBES))
         self._keys, self._rows = self._stacked(held[::step])
 
@@ -76,20 +76,20 @@ class DocumentVectors:
 
     def _close(self, filters: Filters) -> list[DocId]:
         """Return the documents of the passages that are nearest to the probes."""
-        within = vector.SearchScope(self._library.allowed(filters), self._own)
+        within = vector.SearchScope(self._library.list_allowed_keys(filters), self._own)
         worth: dict[Key, float] = defaultdict(float)
         for row in self._rows:
             near = vector.find_nearest(self._library, self._space.vectors, row, _NEAREST, within)
             for key, cosine in near:
                 worth[key] += cosine
         totals: dict[DocId, float] = defaultdict(float)
-        for key, doc in self._library.owners(list(worth)).items():
+        for key, doc in self._library.find_doc_ids(list(worth)).items():
             totals[doc] += worth[key]
         return sorted(totals, key=lambda doc: (-totals[doc], doc))[:_CANDIDATES]
 
     def _measured(self, doc: DocId) -> VectorSimilarity | None:
         """Return how near a document is; None when it has no vectors."""
-        keys, rows = self._stacked(self._library.allowed(Filters(doc_id=doc)) or [])
+        keys, rows = self._stacked(self._library.list_allowed_keys(Filters(doc_id=doc)) or [])
         if not keys:
             return None
         cosines = (self._rows @ rows.T).clip(-1.0, 1.0)

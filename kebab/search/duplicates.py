@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.core.progress import Report, silent
+from kebab.core.progress import ProgressCallback, ignore_progress
 from kebab.core.queries import Filters
 from kebab.search import signatures
 from kebab.search.signatures import (
@@ -33,7 +33,7 @@ class Cluster:
     """Items by index, the first one leads; `likeness` is that of each to the first."""
 
     items: tuple[int, ...]
-    likeness: tuple[float, ...]
+    similarity: tuple[float, ...]
 
 
 def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
@@ -99,7 +99,7 @@ class Copy:
     """One of a group: its chunks, how like it is to the first, and whether it equals it."""
 
     keys: tuple[Key, ...]
-    likeness: float
+    similarity: float
     exact: bool
 
 
@@ -116,9 +116,9 @@ class Group:
         return all(copy.exact for copy in self.copies)
 
     @property
-    def likeness(self) -> float:
+    def similarity(self) -> float:
         """How like the least like one is to the first."""
-        return min(copy.likeness for copy in self.copies)
+        return min(copy.similarity for copy in self.copies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def find_duplicates(
     filters: Filters,
     *,
     exact: bool = False,
-    report: Report = silent,
+    report: ProgressCallback = ignore_progress,
 ) -> DuplicateGroups:
     """Return the groups of copies: documents, then passages that those do not explain.
 
@@ -207,8 +207,8 @@ class _Finder:
         """Return a group with the chunks of its members."""
         first = kind.bytes[cluster.items[0]]
         copies = tuple(
-            Copy(keys=self._keys(kind, item), likeness=score, exact=kind.bytes[item] == first)
-            for item, score in zip(cluster.items, cluster.likeness, strict=True)
+            Copy(keys=self._keys(kind, item), similarity=score, exact=kind.bytes[item] == first)
+            for item, score in zip(cluster.items, cluster.similarity, strict=True)
         )
         return Group(unit=kind.unit, copies=copies)
 
@@ -226,11 +226,11 @@ class _Finder:
         pairs = signatures.find_candidate_pairs(kind.rows[list(firsts)], self._threshold)
         judge = _Judge(lambda item: self._shingles(kind, firsts[item]))
         partners = build_adjacency(map(tuple, pairs.tolist()))
-        for one in cluster_by_leader(partners, judge.likeness, self._threshold):
-            yield Cluster(tuple(firsts[item] for item in one.items), one.likeness)
+        for one in cluster_by_leader(partners, judge.similarity, self._threshold):
+            yield Cluster(tuple(firsts[item] for item in one.items), one.similarity)
 
     def _shingles(self, kind: _Kind, item: int) -> "Hashes":
-        chunks = self._library.chunks(self._keys(kind, item))
+        chunks = self._library.load_chunks(self._keys(kind, item))
         return self._shingler.of([chunk.text for chunk in chunks])
 
     def _keys(self, kind: _Kind, item: int) -> tuple[Key, ...]:
@@ -243,7 +243,7 @@ class _Judge:
     def __init__(self, read: "Callable[[int], Hashes]") -> None:
         self._set = lru_cache(_KEPT)(read)
 
-    def likeness(self, first: int, item: int) -> float:
+    def similarity(self, first: int, item: int) -> float:
         """Return how like two items are."""
         return compute_jaccard(self._set(first), self._set(item))
 
@@ -252,7 +252,7 @@ def _spread(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:
     """Return a cluster with every item that equals one of it, in order after the first."""
     scored = sorted(
         (item, score)
-        for first, score in zip(cluster.items, cluster.likeness, strict=True)
+        for first, score in zip(cluster.items, cluster.similarity, strict=True)
         for item in copies[first]
     )
     items, likeness = zip(*scored, strict=True)
@@ -268,4 +268,4 @@ def _explained(one: Cluster, owners: Sequence[int], home: dict[int, int]) -> boo
 
 def _ranked(groups: list[Group]) -> list[Group]:
     """Return documents before passages, the most alike first, larger groups before smaller."""
-    return sorted(groups, key=lambda one: (one.unit, -one.likeness, -len(one.copies)))
+    return sorted(groups, key=lambda one: (one.unit, -one.similarity, -len(one.copies)))

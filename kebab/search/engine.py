@@ -37,7 +37,7 @@ class SearchEngine:
         self._library = library
         self._clock = clock
         channel = VectorRetriever(
-            library=library, vectors=vectors, embedder=embedder, memory=QueryVectorCache(cache)
+            library=library, vectors=vectors, embedder=embedder, query_vectors=QueryVectorCache(cache)
         )
         self._ranker = Ranker(library, channel)
 
@@ -54,7 +54,7 @@ class SearchEngine:
         reading = PassageCache(self._library)
         ranking = self._ranker.rank(query, stages, reading)
         scale = calibrate(ranking, reading)
-        selection = select_hits(ranking, scale, query, reading.chunks)
+        selection = select_hits(ranking, scale, query, reading.load_chunks)
         stages.note("page", len(selection.hits))
         return Page(
             hits=selection.hits,
@@ -62,11 +62,11 @@ class SearchEngine:
             next_offset=_next(query, selection),
             truncated=selection.truncated,
             degraded=(*ranking.degraded, *self._waiting(query, ranking.degraded)),
-            revision=self._library.revision(),
+            revision=self._library.get_revision(),
             timing_ms=stages.elapsed_ms(),
             stages=stages.all() if query.trace else (),
             asked=ranking.words.asked,
-            conviction=scale.conviction,
+            answerability=scale.answerability,
         )
 
     def _waiting(
@@ -75,7 +75,7 @@ class SearchEngine:
         """Return a note on chunks that the vectors do not cover yet."""
         if query.mode is Mode.LEXICAL or any(one.channel == "vector" for one in degraded):
             return ()
-        count = self._library.pending_count()
+        count = self._library.count_pending()
         if not count:
             return ()
         reason = f"passages that still wait for their vector: {count}"

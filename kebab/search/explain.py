@@ -122,7 +122,7 @@ class Explainer:
             accounts=tuple(self._accounts(ranking, query, barred, reading)),
             ranked=len(ranking.order),
             degraded=ranking.degraded,
-            revision=self._library.revision(),
+            revision=self._library.get_revision(),
             timing_ms=stages.elapsed_ms(),
         )
 
@@ -148,7 +148,7 @@ class Explainer:
         places, withheld = _shown(ranking, query.per_doc, barred.keys(), reading)
         scale = calibrate(ranking, reading)
         best = sorted(barred, key=lambda key: at.reached(key, places.get(key)))[:_SHOWN]
-        for chunk in reading.chunks(best):
+        for chunk in reading.load_chunks(best):
             key, final = chunk.key, at.final.get(chunk.key, UNRANKED)
             yield PassageExplanation(
                 chunk=chunk,
@@ -188,9 +188,9 @@ def _shown(
     order = [key for key, _ in ranking.order]
     shown = {
         chunk.key: rank
-        for rank, chunk in enumerate(deduplicate_hits(order, reading.chunks, per_doc), start=1)
+        for rank, chunk in enumerate(deduplicate_hits(order, reading.load_chunks, per_doc), start=1)
     }
     lost = [key for key in order if key in keys and key not in shown]
-    free = {chunk.key for chunk in deduplicate_hits(order, reading.chunks, None)} if lost else set()
+    free = {chunk.key for chunk in deduplicate_hits(order, reading.load_chunks, None)} if lost else set()
     withheld: dict[Key, Withheld] = {key: "per_doc" if key in free else "copies" for key in lost}
     return {key: rank for key, rank in shown.items() if key in keys}, withheld

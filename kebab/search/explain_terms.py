@@ -18,9 +18,9 @@ def describe_terms(
     library: LibraryReader, question: ParsedQuery, words: WeightedTerms
 ) -> list[TermReading]:
     """Return every term of a question, the asked ones by falling weight before the others."""
-    total = library.chunk_count()
+    total = library.count_chunks()
     all_ = (*question.terms, *question.fillers)
-    counts = library.document_frequency({term.text for term in all_})
+    counts = library.get_document_frequencies({term.text for term in all_})
     asked, fillers = set(words.terms), set(question.fillers)
 
     def use(term: Term) -> TermUse:
@@ -113,7 +113,7 @@ def _found(
     """Yield each condition that some passage breaks, with the passages that do."""
     for name, value in active_filters(question.filters).items():
         given: dict[str, Any] = {"doc_id": doc, name: value}
-        passing = library.allowed(Filters(**given)) or []
+        passing = library.list_allowed_keys(Filters(**given)) or []
         if set(keys).isdisjoint(passing):
             yield BrokenCondition("filter", filter=name), keys
     for phrase in question.required:
@@ -125,5 +125,5 @@ def _found(
 
 
 def _holding(library: LibraryReader, phrase: Phrase, doc: DocId) -> set[Key]:
-    found = library.lexical(lexical.quote_phrase(phrase), Filters(doc_id=doc), lexical.NO_LIMIT)
+    found = library.search_lexical(lexical.quote_phrase(phrase), Filters(doc_id=doc), lexical.NO_LIMIT)
     return {key for key, _ in found}

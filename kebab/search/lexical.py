@@ -57,12 +57,12 @@ def weigh_terms(library: LibraryReader, question: ParsedQuery) -> WeightedTerms:
 
     Fillers are asked for when the index holds none of the terms.
     """
-    total = library.chunk_count()
-    counts = library.document_frequency({term.text for term in question.terms})
+    total = library.count_chunks()
+    counts = library.get_document_frequencies({term.text for term in question.terms})
     found = _present(question.terms, counts)
     if not found:
         # Half of all passages hold a filler: to count them costs more than all the rest.
-        counts |= library.document_frequency({term.text for term in question.fillers})
+        counts |= library.get_document_frequencies({term.text for term in question.fillers})
         found = _present(question.fillers, counts)
     weights = {text: _idf(count, total) for text, count in counts.items()}
     telling = [term for term in found if term.prefix or counts[term.text] <= total * COMMON_SHARE]
@@ -85,7 +85,7 @@ def search_lexical(
     match = build_match_expression(words.terms, question.required, question.excluded)
     if not match:
         return []
-    return library.lexical(match, question.filters, limit, _plain(question, words.terms))
+    return library.search_lexical(match, question.filters, limit, _plain(question, words.terms))
 
 
 def find_required(library: LibraryReader, question: ParsedQuery) -> list[Key] | None:
@@ -107,7 +107,7 @@ def compute_evidence(scores: Sequence[KeyedScore], words: WeightedTerms) -> dict
 
 
 def _keys(library: LibraryReader, question: ParsedQuery, match: str) -> list[Key]:
-    return sorted(key for key, _ in library.lexical(match, question.filters, NO_LIMIT))
+    return sorted(key for key, _ in library.search_lexical(match, question.filters, NO_LIMIT))
 
 
 def _plain(question: ParsedQuery, terms: Sequence[Term]) -> list[str]:

@@ -85,7 +85,7 @@ class Merger:
         reading: PassageCache,
     ) -> Scores:
         """Return the evidence of both channels; of a need, also by way of its best passage."""
-        first = reading.chunks([key for key, _ in found[:_TASTED]])
+        first = reading.load_chunks([key for key, _ in found[:_TASTED]])
         known = estimate_trust(near.model.language_trust, (chunk.text for chunk in first))
         share = fusion.compute_lexical_share(known, need)
         scores = fusion.fuse(shares, near.model.cosine_scale.shares(near.cosines), share)

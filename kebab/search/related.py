@@ -48,8 +48,8 @@ def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKe
     """Return the most telling tokens of texts; tokens of most chunks tell nothing."""
     counts = Counter(token for text in texts for token in tokenize(strip_question_words(text)))
     kept = dict(counts.most_common(_COUNTED))
-    total = library.chunk_count()
-    held = library.document_frequency(kept)
+    total = library.count_chunks()
+    held = library.get_document_frequencies(kept)
     weights = {
         token: (1 + math.log(count)) * compute_rarity(held[token], total)
         for token, count in kept.items()
@@ -170,9 +170,9 @@ class RelatedFinder:
         if not self._words.weights:
             return {}
         match, own = self._words.match, Filters(doc_id=self._doc_id)
-        full = sum(score for _, score in self._library.lexical(match, own, _BEST)) or 1.0
-        found = self._library.lexical(match, filters, _MATCHES + len(self._chunks))
-        owners = self._library.owners([key for key, _ in found])
+        full = sum(score for _, score in self._library.search_lexical(match, own, _BEST)) or 1.0
+        found = self._library.search_lexical(match, filters, _MATCHES + len(self._chunks))
+        owners = self._library.find_doc_ids([key for key, _ in found])
         scores: dict[DocId, list[tuple[float, Key]]] = defaultdict(list)
         for key, score in found:
             if key not in self._chunks:
@@ -215,8 +215,8 @@ class RelatedFinder:
         self, doc: DocId, score: float, words: _Match | None, meaning: VectorSimilarity | None
     ) -> RelatedDocument:
         best = meaning.other if meaning else words.key if words else None
-        keys = (self._library.allowed(Filters(doc_id=doc)) or [])[:_READ]
-        read = {one.key: one for one in self._library.chunks([*keys, *([best] if best else [])])}
+        keys = (self._library.list_allowed_keys(Filters(doc_id=doc)) or [])[:_READ]
+        read = {one.key: one for one in self._library.load_chunks([*keys, *([best] if best else [])])}
         other = read[best] if best else next(iter(read.values()))
         return RelatedDocument(
             score=score,

@@ -123,7 +123,7 @@ class Ranker:
             stages.note("vector", 0, near.reason)
         else:
             stages.note(
-                "vector", len(near.near), "remembered" if near.remembered else near.model.version
+                "vector", len(near.near), "remembered" if near.from_cache else near.model.version
             )
         return near
 
@@ -131,7 +131,7 @@ class Ranker:
         self, question: ParsedQuery, words: WeightedTerms, stages: StageTimer
     ) -> RankedCandidates:
         """Return what passes the filters when a query holds nothing else."""
-        keys = (self._library.allowed(question.filters) or [])[:CANDIDATE_LIMIT]
+        keys = (self._library.list_allowed_keys(question.filters) or [])[:CANDIDATE_LIMIT]
         stages.note("filter", len(keys))
         return RankedCandidates(
             order=[(key, 0.0) for key in keys],
@@ -197,7 +197,7 @@ class DeepRanks:
         found = _listed(ranking.lexical, keys)
         if len(found) < len(keys) and len(ranking.lexical.ranked) >= CANDIDATE_LIMIT:
             all_ = lexical.search_lexical(
-                self._library, ranking.question, ranking.words, self._library.chunk_count()
+                self._library, ranking.question, ranking.words, self._library.count_chunks()
             )
             found = _beyond(found, all_, keys)
         return found
@@ -208,7 +208,7 @@ class DeepRanks:
         """Return where passages stand by their vectors."""
         found = _listed(ranking.vector, keys)
         if len(found) < len(keys) and len(ranking.vector.ranked) >= CANDIDATE_LIMIT:
-            count = self._library.chunk_count()
+            count = self._library.count_chunks()
             near = self._channel.ask(ranking.question, keys, count, mode)
             if not isinstance(near, DegradedChannel):
                 found = _beyond(found, near.near, keys)

@@ -260,9 +260,9 @@ def sign_passages(library: LibraryReader, filters: Filters, report: ProgressCall
     """Return the passages of all documents that pass the filters."""
     found = SignedPassages()
     shingler = Shingler()
-    total = None if filters.active else library.chunk_count()
+    total = None if filters.active else library.count_chunks()
     last: DocId | None = None
-    for batch in _batches(library.passages(filters)):
+    for batch in _batches(library.iterate_chunk_texts(filters)):
         for passage in batch:
             if passage.doc_id != last:
                 last = passage.doc_id

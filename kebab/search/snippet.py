@@ -241,16 +241,16 @@ class PassageCache:
         self._chunks: dict[Key, StoredChunk] = {}
         self._bodies: dict[Key, tuple[str, ...]] = {}
 
-    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+    def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
         missing = [key for key in keys if key not in self._chunks]
         if missing:
-            self._chunks.update((chunk.key, chunk) for chunk in self._library.chunks(missing))
+            self._chunks.update((chunk.key, chunk) for chunk in self._library.load_chunks(missing))
         return [self._chunks[key] for key in keys if key in self._chunks]
 
-    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+    def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return a number for the document of each chunk; unknown keys are left out."""
-        return self._library.documents(keys)
+        return self._library.find_doc_numbers(keys)
 
     def body(self, chunk: StoredChunk) -> tuple[str, ...]:
         """Return the tokens of a passage, in order."""

@@ -158,7 +158,7 @@ class VectorRetriever:
 def find_scope(library: LibraryReader, question: ParsedQuery) -> SearchScope:
     """Return which chunks pass the filters and hold every required phrase but nothing excluded."""
     held = lexical.find_required(library, question)
-    allowed = library.allowed(question.filters) if held is None else held
+    allowed = library.list_allowed_keys(question.filters) if held is None else held
     return SearchScope(allowed, frozenset(lexical.find_excluded(library, question)))
 
 
@@ -173,8 +173,8 @@ def find_nearest(
     """
     wanted = limit + _SPARE
     while True:
-        near = vectors.nearest(query, wanted, within.allowed)
-        live = library.existing([key for key, _ in near]) - within.excluded
+        near = vectors.find_nearest(query, wanted, within.allowed)
+        live = library.find_committed_keys([key for key, _ in near]) - within.excluded
         found = [(key, cosine) for key, cosine in near if key in live]
         if len(found) >= limit or len(near) < wanted:
             return found[:limit]
@@ -187,7 +187,7 @@ def _cosines(
     """Return the cosine of every chunk that is near or a candidate, if it has a vector."""
     known = dict(near)
     missing = [key for key in candidates if key not in known]
-    return {**known, **(vectors.cosines(query, missing) if missing else {})}
+    return {**known, **(vectors.compute_cosines(query, missing) if missing else {})}
 
 
 def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:

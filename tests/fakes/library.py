@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from kebab.core.chunks import ChunkRow, KeyedScore, Passage, PendingChunk
-from kebab.core.documents import DocumentRow, FileStamp, Known, Source, Written
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, rising
+from kebab.core.chunks import ChunkRow, ChunkText, KeyedScore, PendingChunk
+from kebab.core.documents import ChunkChanges, DocumentRow, FileStamp, KnownDocument, Source
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, sort_keys
 from kebab.core.queries import Filters, StoredChunk, VectorState
 from tests.fakes.passing import passes
 
@@ -58,12 +58,12 @@ class MemoryLibrary:
     def add_source(self, source: Source) -> None:
         self._sources[source.name] = source
 
-    def sources(self) -> list[Source]:
+    def list_sources(self) -> list[Source]:
         return list(self._sources.values())
 
-    def known(self, source: str) -> dict[str, Known]:
+    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         return {
-            row.path: Known(
+            row.path: KnownDocument(
                 doc_id=row.doc_id,
                 path=row.path,
                 size=row.stamp.size,
@@ -76,10 +76,10 @@ class MemoryLibrary:
             if row.source == source
         }
 
-    def doc_id_taken(self, doc_id: DocId) -> bool:
+    def has_document(self, doc_id: DocId) -> bool:
         return doc_id in self._documents
 
-    def put(self, document: DocumentRow) -> Written:
+    def put_document(self, document: DocumentRow) -> ChunkChanges:
         evicted = self._evict(document.doc_id, document.source, document.path)
         now = self.now()
         old = {id_: entry for id_, entry in self._entries.items() if _of(entry, document.doc_id)}
@@ -100,12 +100,12 @@ class MemoryLibrary:
         self._documents[document.doc_id] = document
         self._revision += 1
         removed = len(old) - len(kept) + evicted
-        return Written(kept=len(kept), added=len(new) - len(kept), removed=removed)
+        return ChunkChanges(kept=len(kept), added=len(new) - len(kept), removed=removed)
 
-    def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
+    def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         self._change(doc_id, replace(self._documents[doc_id], stamp=stamp))
 
-    def remove(self, doc_ids: Sequence[DocId]) -> int:
+    def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
         if not doc_ids:
             return 0
         gone = [id_ for id_, entry in self._entries.items() if entry.document.doc_id in doc_ids]
@@ -115,7 +115,7 @@ class MemoryLibrary:
         self._revision += 1
         return len(gone)
 
-    def pending(self, limit: int) -> list[PendingChunk]:
+    def list_pending(self, limit: int) -> list[PendingChunk]:
         waiting = [entry for entry in self._ordered() if entry.state == "pending"]
         return [
             PendingChunk(
@@ -130,10 +130,10 @@ class MemoryLibrary:
             for entry in waiting[:limit]
         ]
 
-    def pending_count(self) -> int:
+    def count_pending(self) -> int:
         return sum(entry.state == "pending" for entry in self._entries.values())
 
-    def embedded_twins(self, embed_hashes: Collection[str]) -> dict[str, Key]:
+    def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         found: dict[str, Key] = {}
         for entry in self._ordered():
             if entry.state == "committed" and entry.row.embed_hash in embed_hashes:
@@ -159,14 +159,14 @@ class MemoryLibrary:
         self._revision += bool(found)
         return len(found)
 
-    def garbage(self) -> list[Key]:
+    def list_deleted_keys(self) -> list[Key]:
         return sorted(self._garbage)
 
-    def clear_garbage(self, keys: Collection[Key]) -> None:
+    def forget_deleted_keys(self, keys: Collection[Key]) -> None:
         self._garbage -= set(keys)
 
-    def vector_keys(self) -> Keys:
-        return rising(e.key for e in self._entries.values() if e.state == "committed")
+    def list_committed_keys(self) -> Keys:
+        return sort_keys(e.key for e in self._entries.values() if e.state == "committed")
 
     def get_value(self, name: str) -> str | None:
         return self._values.get(name)
@@ -177,19 +177,19 @@ class MemoryLibrary:
         else:
             self._values[name] = value
 
-    def note_run(self, scope: str, started: float, finished: float, changed: int) -> None:
+    def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
         self.runs.append((scope, started, finished, changed))
 
     def checkpoint(self) -> None:
         self.checkpoints += 1
 
-    def revision(self) -> int:
+    def get_revision(self) -> int:
         return self._revision
 
-    def chunk_count(self) -> int:
+    def count_chunks(self) -> int:
         return len(self._entries)
 
-    def lexical(
+    def search_lexical(
         self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
     ) -> list[KeyedScore]:
         del plain
@@ -202,7 +202,7 @@ class MemoryLibrary:
                 scored.append((entry.key, sum(counts)))
         return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
-    def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
+    def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
         return {
             term: sum(
                 any(term in words for words in self._words(entry)) for entry in self._ordered()
@@ -210,22 +210,22 @@ class MemoryLibrary:
             for term in terms
         }
 
-    def allowed(self, filters: Filters) -> list[Key] | None:
+    def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         if not filters.active:
             return None
         return [entry.key for entry in self._ordered() if passes(entry.document, filters)]
 
-    def existing(self, keys: Collection[Key]) -> set[Key]:
-        return set(keys).intersection(map(Key, self.vector_keys()))
+    def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
+        return set(keys).intersection(map(Key, self.list_committed_keys()))
 
-    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+    def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         found = {entry.key: entry for entry in self._entries.values()}
         return [self._stored(found[key]) for key in keys if key in found]
 
-    def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
+    def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         return {entry.key: entry.document.doc_id for entry in self._ordered() if entry.key in keys}
 
-    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+    def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         order = list(self._documents)
         return {
             entry.key: DocNumber(order.index(entry.document.doc_id))
@@ -233,14 +233,14 @@ class MemoryLibrary:
             if entry.key in keys
         }
 
-    def passages(self, filters: Filters) -> Iterator[Passage]:
+    def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         order = list(self._sources)
         for row in sorted(
             self._documents.values(), key=lambda row: (order.index(row.source), row.path)
         ):
             for chunk in row.chunks if passes(row, filters) else ():
                 key = self._entries[chunk.chunk_id].key
-                yield Passage(key, row.doc_id, row.content_hash, chunk.chunk.text)
+                yield ChunkText(key, row.doc_id, row.content_hash, chunk.chunk.text)
 
     def close(self) -> None:
         self.closed = True
@@ -264,7 +264,7 @@ class MemoryLibrary:
             for row in self._documents.values()
             if (row.source, row.path) == (source, path) and row.doc_id != doc_id
         ]
-        return self.remove(others)
+        return self.remove_documents(others)
 
     def _change(self, doc_id: DocId, row: DocumentRow) -> None:
         self._documents[doc_id] = row

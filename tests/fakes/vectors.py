@@ -7,7 +7,7 @@ import numpy as np
 
 from kebab.core.chunks import KeyedScore
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key, Keys, rising
+from kebab.core.ids import Key, Keys, sort_keys
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
@@ -22,14 +22,14 @@ class MemoryVectors:
         self.maintained = 0
         self.expected = False
 
-    def nearest(
+    def find_nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
         wanted = self._latest() if allowed is None else self._latest(allowed)
         scored = [(key, _cosine(query, vector)) for key, vector in wanted.items()]
         return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
-    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         return {key: _cosine(query, vector) for key, vector in self._latest(keys).items()}
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
@@ -50,8 +50,8 @@ class MemoryVectors:
         self.rows = [row for row in self.rows if row.key not in gone]
         self.commits += 1
 
-    def keys(self, *, sure: bool = False) -> Keys:
-        return rising(row.key for row in self.rows)
+    def list_keys(self, *, sure: bool = False) -> Keys:
+        return sort_keys(row.key for row in self.rows)
 
     def clear(self) -> None:
         self.rows = []

@@ -52,7 +52,7 @@ def _held(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
         "turns": reader.connection.execute(_TURNS).fetchall(),
         "dirty": reader.get_value("vectors_dirty"),
         "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
-        "words": [_named(reader.lexical(one, Filters(), 50), names) for one in _WORDS],
+        "words": [_named(reader.search_lexical(one, Filters(), 50), names) for one in _WORDS],
         "version": version,
     }
     return {**found, **(_vectors(data, version, names) if version else {})}
@@ -61,12 +61,12 @@ def _held(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
 def _vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
     """Return what the table holds, and what the sidecar answers."""
     vectors = LanceVectors(data, version, _DIMENSION)
-    rows, mapped = _table(data, version), vectors.keys()
+    rows, mapped = _table(data, version), vectors.list_keys()
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
     return {
         "rows": sorted((names.get(key, "stray"), digest) for key, digest in rows.elements()),
         "mapped": sorted(names.get(key, "stray") for key in mapped),
-        "near": _named(vectors.nearest(probe, 20), names),
+        "near": _named(vectors.find_nearest(probe, 20), names),
     }
 
 

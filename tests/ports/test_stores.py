@@ -51,34 +51,34 @@ def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]
 
 def find(library: Library, word: str, filters: Filters | None = None) -> list[str]:
     reader = library.reader()
-    hits = reader.lexical(f'"{word}"', filters or Filters(), 100)
-    return [chunk.text for chunk in reader.chunks([key for key, _ in hits])]
+    hits = reader.search_lexical(f'"{word}"', filters or Filters(), 100)
+    return [chunk.text for chunk in reader.load_chunks([key for key, _ in hits])]
 
 
 def commit_all(library: Library) -> list[Key]:
-    keys = [chunk.key for chunk in library.writer.pending(1_000)]
+    keys = [chunk.key for chunk in library.writer.list_pending(1_000)]
     library.writer.mark_vectors(keys, "committed", VERSION)
     return keys
 
 
 class TestDocuments:
     def test_a_stored_document_is_known_by_its_path(self, library: Library) -> None:
-        library.writer.put(document("a.md"))
-        known = library.writer.known("notes")["a.md"]
+        library.writer.put_document(document("a.md"))
+        known = library.writer.load_known_documents("notes")["a.md"]
         assert (known.doc_id, known.recipe) == (make_doc_id("notes", "a.md"), "recipe-1")
-        assert library.writer.known("other") == {}
+        assert library.writer.load_known_documents("other") == {}
 
     def test_an_inode_of_64_bits_comes_back_unchanged(self, library: Library) -> None:
         huge = replace(document("a.md"), stamp=stamp(inode=2**64 - 3))
-        library.writer.put(huge)
-        assert library.writer.known("notes")["a.md"].inode == 2**64 - 3
+        library.writer.put_document(huge)
+        assert library.writer.load_known_documents("notes")["a.md"].inode == 2**64 - 3
 
     def test_chunks_come_back_with_all_that_a_hit_shows(self, library: Library) -> None:
         row = document("d/a.md", ["one", "two"], tags=("b", "a"), headings=("H", "S"), at=3.5)
-        library.writer.put(row)
+        library.writer.put_document(row)
         reader = library.reader()
-        keys = [chunk.key for chunk in library.writer.pending(10)]
-        second, first = reader.chunks([keys[1], Key(999), keys[0]])
+        keys = [chunk.key for chunk in library.writer.list_pending(10)]
+        second, first = reader.load_chunks([keys[1], Key(999), keys[0]])
         assert (first.text, second.text) == ("one", "two")
         assert (first.start_line, first.end_line, second.ordinal) == (1, 3, 1)
         assert (first.source, first.root, first.path) == ("notes", NOTES.root, "d/a.md")
@@ -87,201 +87,201 @@ class TestDocuments:
         assert (first.embedding_version, first.vector_state) == (None, "pending")
 
     def test_storing_the_same_again_keeps_every_chunk(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one", "two"]))
+        library.writer.put_document(document("a.md", ["one", "two"]))
         keys = commit_all(library)
-        written = library.writer.put(document("a.md", ["one", "two"]))
+        written = library.writer.put_document(document("a.md", ["one", "two"]))
         assert (written.kept, written.added, written.removed) == (2, 0, 0)
-        assert library.writer.vector_keys() == sort_keys(keys)
+        assert library.writer.list_committed_keys() == sort_keys(keys)
 
     def test_an_edit_keeps_the_keys_and_vectors_of_other_chunks(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one", "two", "three"]))
+        library.writer.put_document(document("a.md", ["one", "two", "three"]))
         one, two, three = commit_all(library)
-        written = library.writer.put(document("a.md", ["zero", "one", "three"]))
+        written = library.writer.put_document(document("a.md", ["zero", "one", "three"]))
         assert (written.kept, written.added, written.removed) == (2, 1, 1)
-        assert library.writer.vector_keys() == sort_keys([one, three])
-        assert library.writer.garbage() == [two]
-        assert [chunk.text for chunk in library.writer.pending(9)] == ["zero"]
-        moved = library.reader().chunks([one])[0]
+        assert library.writer.list_committed_keys() == sort_keys([one, three])
+        assert library.writer.list_deleted_keys() == [two]
+        assert [chunk.text for chunk in library.writer.list_pending(9)] == ["zero"]
+        moved = library.reader().load_chunks([one])[0]
         assert (moved.ordinal, moved.start_line) == (1, 11)
         assert find(library, "two") == []
 
     def test_a_key_is_never_given_twice(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one"]))
+        library.writer.put_document(document("a.md", ["one"]))
         (first,) = commit_all(library)
-        library.writer.remove([make_doc_id("notes", "a.md")])
-        library.writer.put(document("a.md", ["one"]))
-        assert library.writer.pending(1)[0].key > first
+        library.writer.remove_documents([make_doc_id("notes", "a.md")])
+        library.writer.put_document(document("a.md", ["one"]))
+        assert library.writer.list_pending(1)[0].key > first
 
     def test_a_new_title_lets_chunks_wait_for_new_vectors_and_is_found(
         self, library: Library
     ) -> None:
-        library.writer.put(document("a.md", ["body"], title="Old"))
+        library.writer.put_document(document("a.md", ["body"], title="Old"))
         (old,) = commit_all(library)
-        library.writer.put(document("a.md", ["body"], title="New"))
-        assert library.writer.garbage() == [old]
-        assert library.writer.pending_count() == 1
+        library.writer.put_document(document("a.md", ["body"], title="New"))
+        assert library.writer.list_deleted_keys() == [old]
+        assert library.writer.count_pending() == 1
         assert (find(library, "new"), find(library, "old")) == (["body"], [])
 
     def test_a_new_title_is_found_even_when_chunks_keep_their_vectors(
         self, library: Library
     ) -> None:
         row = document("a.md", ["body"], title="Old")
-        library.writer.put(row)
+        library.writer.put_document(row)
         commit_all(library)
-        written = library.writer.put(replace(row, title="New"))
-        assert (written.kept, library.writer.pending_count()) == (1, 0)
+        written = library.writer.put_document(replace(row, title="New"))
+        assert (written.kept, library.writer.count_pending()) == (1, 0)
         assert (find(library, "new"), find(library, "old")) == (["body"], [])
 
     def test_another_document_at_the_same_place_goes(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["old text"]))
+        library.writer.put_document(document("a.md", ["old text"]))
         other = document("a.md", ["new text"], doc=make_doc_id("notes", "a.md", 1))
-        written = library.writer.put(other)
+        written = library.writer.put_document(other)
         assert (written.added, written.removed) == (1, 1)
-        assert [known.doc_id for known in library.writer.known("notes").values()] == [other.doc_id]
+        assert [known.doc_id for known in library.writer.load_known_documents("notes").values()] == [other.doc_id]
 
     def test_moving_keeps_id_chunks_and_vectors(self, library: Library) -> None:
         row = document("a.md", ["one"])
-        library.writer.put(row)
+        library.writer.put_document(row)
         (key,) = commit_all(library)
-        library.writer.put(replace(row, source="other", path="b/c.md", stamp=stamp(9)))
-        chunk = library.reader().chunks([key])[0]
+        library.writer.put_document(replace(row, source="other", path="b/c.md", stamp=stamp(9)))
+        chunk = library.reader().load_chunks([key])[0]
         assert (chunk.source, chunk.path, chunk.doc_id) == ("other", "b/c.md", row.doc_id)
         assert (chunk.mtime_ns, chunk.embedding_version) == (9_000_000_000, VERSION)
-        assert library.writer.known("notes") == {}
+        assert library.writer.load_known_documents("notes") == {}
 
     def test_touching_remembers_the_stamp_only(self, library: Library) -> None:
         row = document("a.md")
-        library.writer.put(row)
-        library.writer.touch(row.doc_id, stamp(4, size=11, inode=8))
-        known = library.writer.known("notes")["a.md"]
+        library.writer.put_document(row)
+        library.writer.update_stamp(row.doc_id, stamp(4, size=11, inode=8))
+        known = library.writer.load_known_documents("notes")["a.md"]
         assert (known.mtime_ns, known.size, known.inode) == (4_000_000_000, 11, 8)
         assert known.content_hash == row.content_hash
 
     def test_removing_takes_chunks_words_and_vectors_along(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["alpha one", "alpha two"]))
-        library.writer.put(document("b.md", ["alpha three"]))
+        library.writer.put_document(document("a.md", ["alpha one", "alpha two"]))
+        library.writer.put_document(document("b.md", ["alpha three"]))
         keys = commit_all(library)
-        assert library.writer.remove([make_doc_id("notes", "a.md")]) == 2
+        assert library.writer.remove_documents([make_doc_id("notes", "a.md")]) == 2
         assert find(library, "alpha") == ["alpha three"]
-        assert library.writer.garbage() == keys[:2]
-        assert not library.writer.doc_id_taken(make_doc_id("notes", "a.md"))
-        assert library.reader().chunk_count() == 1
+        assert library.writer.list_deleted_keys() == keys[:2]
+        assert not library.writer.has_document(make_doc_id("notes", "a.md"))
+        assert library.reader().count_chunks() == 1
 
     def test_removing_one_of_two_equal_files_leaves_the_other(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["same"]))
-        library.writer.put(document("b.md", ["same"]))
-        library.writer.remove([make_doc_id("notes", "a.md")])
-        assert list(library.writer.known("notes")) == ["b.md"]
+        library.writer.put_document(document("a.md", ["same"]))
+        library.writer.put_document(document("b.md", ["same"]))
+        library.writer.remove_documents([make_doc_id("notes", "a.md")])
+        assert list(library.writer.load_known_documents("notes")) == ["b.md"]
 
     def test_sources_are_listed_in_order_and_updated_in_place(self, library: Library) -> None:
         library.writer.add_source(replace(NOTES, kind="files"))
-        assert library.writer.sources() == [replace(NOTES, kind="files"), OTHER]
+        assert library.writer.list_sources() == [replace(NOTES, kind="files"), OTHER]
 
     def test_documents_of_a_batch_are_all_there_after_it(self, library: Library) -> None:
         with library.writer.batch():
             for number in range(5):
-                library.writer.put(document(f"{number}.md"))
-        assert len(library.writer.known("notes")) == 5
+                library.writer.put_document(document(f"{number}.md"))
+        assert len(library.writer.load_known_documents("notes")) == 5
 
 
 class TestPassages:
     def test_they_come_document_by_document_each_in_its_order(self, library: Library) -> None:
-        library.writer.put(document("z.md", ["z one", "z two"], source="other"))
-        library.writer.put(document("b.md", ["b one"]))
-        library.writer.put(document("a.md", ["a one"]))
-        library.writer.put(document("b.md", ["b zero", "b one", "b two"]))
-        found = list(library.reader().passages(Filters()))
+        library.writer.put_document(document("z.md", ["z one", "z two"], source="other"))
+        library.writer.put_document(document("b.md", ["b one"]))
+        library.writer.put_document(document("a.md", ["a one"]))
+        library.writer.put_document(document("b.md", ["b zero", "b one", "b two"]))
+        found = list(library.reader().iterate_chunk_texts(Filters()))
         expected = ["a one", "b zero", "b one", "b two", "z one", "z two"]
         assert [one.text for one in found] == expected
-        chunks = library.reader().chunks([one.key for one in found])
+        chunks = library.reader().load_chunks([one.key for one in found])
         assert [chunk.text for chunk in chunks] == expected
 
     def test_owners_are_the_documents_of_chunks_that_exist(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one", "two"]))
-        library.writer.put(document("b.md", ["three"]))
-        one, two, three = (chunk.key for chunk in library.writer.pending(9))
-        assert library.reader().owners([three, one, Key(999)]) == {
+        library.writer.put_document(document("a.md", ["one", "two"]))
+        library.writer.put_document(document("b.md", ["three"]))
+        one, two, three = (chunk.key for chunk in library.writer.list_pending(9))
+        assert library.reader().find_doc_ids([three, one, Key(999)]) == {
             one: make_doc_id("notes", "a.md"),
             three: make_doc_id("notes", "b.md"),
         }
-        assert library.reader().owners([]) == {}
-        numbers = library.reader().documents([three, one, two, Key(999)])
+        assert library.reader().find_doc_ids([]) == {}
+        numbers = library.reader().find_doc_numbers([three, one, two, Key(999)])
         assert numbers.keys() == {one, two, three}
         assert numbers[one] == numbers[two] != numbers[three]
-        assert library.reader().owners([two]) == {two: make_doc_id("notes", "a.md")}
+        assert library.reader().find_doc_ids([two]) == {two: make_doc_id("notes", "a.md")}
 
 
 class TestVectorStates:
     def test_twins_are_found_only_with_a_committed_vector(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["same"]))
+        library.writer.put_document(document("a.md", ["same"]))
         (key,) = commit_all(library)
-        library.writer.put(document("b.md", ["same"]))
-        (waiting,) = library.writer.pending(9)
-        assert library.writer.embedded_twins([waiting.embed_hash, "none"]) == {
+        library.writer.put_document(document("b.md", ["same"]))
+        (waiting,) = library.writer.list_pending(9)
+        assert library.writer.find_equal_embeddings([waiting.embed_hash, "none"]) == {
             waiting.embed_hash: key
         }
 
     def test_pending_is_bounded_and_ordered_by_key(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one", "two", "three"], title="T", headings=("H",)))
-        first, second = library.writer.pending(2)
+        library.writer.put_document(document("a.md", ["one", "two", "three"], title="T", headings=("H",)))
+        first, second = library.writer.list_pending(2)
         assert (first.text, second.text, first.key < second.key) == ("one", "two", True)
         assert (first.title, first.heading_path) == ("T", ("H",))
-        assert library.writer.pending_count() == 3
+        assert library.writer.count_pending() == 3
 
     def test_resetting_counts_what_it_changed(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one", "two"]))
-        one, two = (chunk.key for chunk in library.writer.pending(9))
+        library.writer.put_document(document("a.md", ["one", "two"]))
+        one, two = (chunk.key for chunk in library.writer.list_pending(9))
         library.writer.mark_vectors([one], "committed", VERSION)
         library.writer.mark_vectors([two], "unsupported", VERSION)
         assert library.writer.reset_vectors(["unsupported"]) == 1
         assert library.writer.reset_vectors(["committed", "pending"]) == 1
-        assert library.writer.pending_count() == 2
+        assert library.writer.count_pending() == 2
 
     def test_only_committed_chunks_exist_for_vector_search(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one", "two"]))
-        one, two = (chunk.key for chunk in library.writer.pending(9))
+        library.writer.put_document(document("a.md", ["one", "two"]))
+        one, two = (chunk.key for chunk in library.writer.list_pending(9))
         library.writer.mark_vectors([one], "committed", VERSION)
-        assert library.reader().existing([one, two, Key(77)]) == {one}
+        assert library.reader().find_committed_keys([one, two, Key(77)]) == {one}
 
     def test_cleared_garbage_is_forgotten(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["one", "two"]))
+        library.writer.put_document(document("a.md", ["one", "two"]))
         one, two = commit_all(library)
-        library.writer.remove([make_doc_id("notes", "a.md")])
-        library.writer.clear_garbage([one])
-        assert library.writer.garbage() == [two]
+        library.writer.remove_documents([make_doc_id("notes", "a.md")])
+        library.writer.forget_deleted_keys([one])
+        assert library.writer.list_deleted_keys() == [two]
 
 
 class TestRevision:
     CHANGES: tuple[Callable[[Any], object], ...] = (
-        lambda writer: writer.put(document("b.md")),
-        lambda writer: writer.remove([make_doc_id("notes", "a.md")]),
-        lambda writer: writer.touch(make_doc_id("notes", "a.md"), stamp(8)),
-        lambda writer: writer.put(document("z.md", source="other", doc=make_doc_id("notes", "a.md"))),
+        lambda writer: writer.put_document(document("b.md")),
+        lambda writer: writer.remove_documents([make_doc_id("notes", "a.md")]),
+        lambda writer: writer.update_stamp(make_doc_id("notes", "a.md"), stamp(8)),
+        lambda writer: writer.put_document(document("z.md", source="other", doc=make_doc_id("notes", "a.md"))),
         lambda writer: writer.mark_vectors([Key(1)], "committed", VERSION),
     )
     QUIET: tuple[Callable[[Any], object], ...] = (
         lambda writer: writer.set_value("name", "value"),
-        lambda writer: writer.note_run("all", 1.0, 2.0, 0),
+        lambda writer: writer.record_run("all", 1.0, 2.0, 0),
         lambda writer: writer.mark_vectors([], "committed", VERSION),
         lambda writer: writer.reset_vectors(["committed"]),
-        lambda writer: writer.remove([]),
+        lambda writer: writer.remove_documents([]),
         lambda writer: writer.checkpoint(),
-        lambda writer: writer.known("notes"),
+        lambda writer: writer.load_known_documents("notes"),
     )
 
     @pytest.mark.parametrize("change", CHANGES)
     def test_it_rises_with_what_search_can_see(self, library, change) -> None:
-        library.writer.put(document("a.md"))
-        before = library.reader().revision()
+        library.writer.put_document(document("a.md"))
+        before = library.reader().get_revision()
         change(library.writer)
-        assert library.reader().revision() == before + 1
+        assert library.reader().get_revision() == before + 1
 
     @pytest.mark.parametrize("quiet", QUIET)
     def test_it_stays_when_nothing_visible_changed(self, library, quiet) -> None:
-        library.writer.put(document("a.md"))
-        before = library.reader().revision()
+        library.writer.put_document(document("a.md"))
+        before = library.reader().get_revision()
         quiet(library.writer)
-        assert library.reader().revision() == before
+        assert library.reader().get_revision() == before
 
     def test_values_are_stored_and_forgotten(self, library: Library) -> None:
         library.writer.set_value("salt", "1")
@@ -332,7 +332,7 @@ class TestFilters:
     @pytest.fixture
     def corpus(self, library: Library) -> Library:
         for row in CORPUS:
-            library.writer.put(row)
+            library.writer.put_document(row)
         return library
 
     @pytest.mark.parametrize("filters", FILTERS, ids=repr)
@@ -345,14 +345,14 @@ class TestFilters:
     @pytest.mark.parametrize("filters", FILTERS, ids=repr)
     def test_allowed_keys_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
         reader = corpus.reader()
-        keys = reader.allowed(filters)
-        found = {chunk.doc_id for chunk in reader.chunks(keys)}
+        keys = reader.list_allowed_keys(filters)
+        found = {chunk.doc_id for chunk in reader.load_chunks(keys)}
         assert found == {row.doc_id for row in CORPUS if passes(row, filters)}
         assert keys == sorted(keys)
 
     @pytest.mark.parametrize("filters", [Filters(), *FILTERS], ids=repr)
     def test_passages_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
-        found = list(corpus.reader().passages(filters))
+        found = list(corpus.reader().iterate_chunk_texts(filters))
         assert {(one.doc_id, one.content_hash, one.text) for one in found} == {
             (row.doc_id, row.content_hash, chunk.chunk.text)
             for row in CORPUS
@@ -361,15 +361,15 @@ class TestFilters:
         }
 
     def test_without_filters_every_chunk_is_allowed(self, corpus: Library) -> None:
-        assert corpus.reader().allowed(Filters()) is None
+        assert corpus.reader().list_allowed_keys(Filters()) is None
 
 
 class TestWords:
     def test_scores_are_positive_and_best_first_and_ties_go_by_key(self, library: Library) -> None:
         texts = ["rain", "rain rain rain", "rain"]
-        library.writer.put(document("a.md", [*texts[:2], "snow"], title=""))
-        library.writer.put(document("b.md", texts[2:], title=""))
-        hits = library.reader().lexical('"rain"', Filters(), 9)
+        library.writer.put_document(document("a.md", [*texts[:2], "snow"], title=""))
+        library.writer.put_document(document("b.md", texts[2:], title=""))
+        hits = library.reader().search_lexical('"rain"', Filters(), 9)
         keys = [key for key, _ in hits]
         assert len(hits) == 3
         assert all(score > 0 for _, score in hits)
@@ -378,38 +378,38 @@ class TestWords:
 
     def test_the_limit_cuts_after_the_filters(self, library: Library) -> None:
         for number in range(20):
-            library.writer.put(document(f"{number}.md", [f"rain {number}"]))
-        library.writer.put(document("last.txt", ["rain once and many other words"]))
+            library.writer.put_document(document(f"{number}.md", [f"rain {number}"]))
+        library.writer.put_document(document("last.txt", ["rain once and many other words"]))
         assert find(library, "rain", Filters(path_glob="*.txt")) == [
             "rain once and many other words"
         ]
-        assert len(library.reader().lexical('"rain"', Filters(), 7)) == 7
+        assert len(library.reader().search_lexical('"rain"', Filters(), 7)) == 7
 
     @pytest.mark.parametrize(
         "word",
         ["don't", "c++", "a.b.c", 'say"so', "snake_case", "서울", "x\\y", "[z]", "e=mc²", "-v"],
     )
     def test_tokens_are_kept_as_they_are_cut(self, library: Library, word: str) -> None:
-        library.writer.put(document("a.md", [f"before {word} after"], title=""))
+        library.writer.put_document(document("a.md", [f"before {word} after"], title=""))
         quoted = word.replace('"', '""')
-        hits = library.reader().lexical(f'"{quoted}"', Filters(), 9)
+        hits = library.reader().search_lexical(f'"{quoted}"', Filters(), 9)
         assert len(hits) == 1
-        assert library.reader().document_frequency([word]) == {word: 1}
+        assert library.reader().get_document_frequencies([word]) == {word: 1}
 
     def test_titles_and_headings_are_searched(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["body"], title="Crown", headings=("Jewel",)))
+        library.writer.put_document(document("a.md", ["body"], title="Crown", headings=("Jewel",)))
         assert find(library, "crown") == find(library, "jewel") == ["body"]
 
     def test_frequencies_count_chunks_and_follow_deletions(self, library: Library) -> None:
-        library.writer.put(document("a.md", ["rain rain", "snow"], title=""))
-        library.writer.put(document("b.md", ["rain"], title=""))
-        assert library.reader().document_frequency(["rain", "snow", "hail"]) == {
+        library.writer.put_document(document("a.md", ["rain rain", "snow"], title=""))
+        library.writer.put_document(document("b.md", ["rain"], title=""))
+        assert library.reader().get_document_frequencies(["rain", "snow", "hail"]) == {
             "rain": 2,
             "snow": 1,
             "hail": 0,
         }
-        library.writer.remove([make_doc_id("notes", "b.md")])
-        assert library.reader().document_frequency(["rain"]) == {"rain": 1}
+        library.writer.remove_documents([make_doc_id("notes", "b.md")])
+        assert library.reader().get_document_frequencies(["rain"]) == {"rain": 1}
 
 
 @dataclass
@@ -442,43 +442,43 @@ EAST, NORTH, UP = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0)
 class TestVectors:
     def test_an_index_without_rows_answers_with_nothing(self, index: Index) -> None:
         for side in (index.writer, index.reader()):
-            assert side.nearest(unit(*EAST), 5) == []
-            assert side.cosines(unit(*EAST), [Key(1)]) == {}
+            assert side.find_nearest(unit(*EAST), 5) == []
+            assert side.compute_cosines(unit(*EAST), [Key(1)]) == {}
             assert side.get([Key(1)]) == {}
             assert side.count() == 0
-        assert index.writer.keys() == sort_keys([])
+        assert index.writer.list_keys() == sort_keys([])
 
     def test_the_nearest_come_first_with_their_cosine(self, index: Index) -> None:
         index.writer.append([row(1, *NORTH), row(2, 1, 1, 0, 0), row(3, *EAST)])
         for side in (index.writer, index.reader()):
-            hits = side.nearest(unit(*EAST), 2)
+            hits = side.find_nearest(unit(*EAST), 2)
             assert [key for key, _ in hits] == [3, 2]
             assert [score for _, score in hits] == pytest.approx([1, 0.707107])
 
     def test_ties_go_to_the_smaller_key_also_at_the_cut(self, index: Index) -> None:
         index.writer.append([row(key, *EAST) for key in (9, 4, 7, 2)])
         index.writer.append([row(1, *NORTH)])
-        assert [key for key, _ in index.reader().nearest(unit(*EAST), 3)] == [2, 4, 7]
+        assert [key for key, _ in index.reader().find_nearest(unit(*EAST), 3)] == [2, 4, 7]
 
     def test_allowed_keys_are_chosen_before_the_cut(self, index: Index) -> None:
         index.writer.append([row(key, 1, key / 1000, 0, 0) for key in range(100)])
-        hits = index.reader().nearest(unit(*EAST), 2, [Key(50), Key(97), Key(98), Key(5000)])
+        hits = index.reader().find_nearest(unit(*EAST), 2, [Key(50), Key(97), Key(98), Key(5000)])
         assert [key for key, _ in hits] == [50, 97]
-        assert index.reader().nearest(unit(*EAST), 2, []) == []
+        assert index.reader().find_nearest(unit(*EAST), 2, []) == []
 
     def test_a_key_stored_twice_surfaces_once_with_its_latest_vector(self, index: Index) -> None:
         index.writer.append([row(1, *NORTH), row(2, *UP)])
         index.writer.append([row(1, *EAST)])
-        assert index.reader().nearest(unit(*EAST), 9) == [(1, 1.0), (2, 0.0)]
-        assert sorted(index.writer.keys()) == [1, 1, 2]
+        assert index.reader().find_nearest(unit(*EAST), 9) == [(1, 1.0), (2, 0.0)]
+        assert sorted(index.writer.list_keys()) == [1, 1, 2]
 
     def test_deleted_rows_are_gone_everywhere(self, index: Index) -> None:
         index.writer.append([row(1, *EAST), row(2, *NORTH), row(3, *UP)])
         index.writer.delete([Key(1), Key(99)])
         for side in (index.writer, index.reader()):
-            assert [key for key, _ in side.nearest(unit(*EAST), 9)] == [2, 3]
+            assert [key for key, _ in side.find_nearest(unit(*EAST), 9)] == [2, 3]
             assert side.count() == 2
-        assert sorted(index.writer.keys()) == [2, 3]
+        assert sorted(index.writer.list_keys()) == [2, 3]
 
     def test_vectors_come_back_as_stored(self, index: Index) -> None:
         index.writer.append([row(1, *EAST), row(2, 1, 2, 3, 4)])
@@ -488,24 +488,24 @@ class TestVectors:
 
     def test_cosines_are_given_for_the_keys_that_exist(self, index: Index) -> None:
         index.writer.append([row(1, *EAST), row(2, *NORTH)])
-        found = index.reader().cosines(unit(1, 1, 0, 0), [Key(2), Key(7)])
+        found = index.reader().compute_cosines(unit(1, 1, 0, 0), [Key(2), Key(7)])
         assert found == {2: pytest.approx(0.707107)}
 
     def test_a_cleared_index_is_empty_and_can_be_filled_again(self, index: Index) -> None:
         index.writer.append([row(1, *EAST)])
         index.writer.clear()
-        assert (index.writer.keys(), index.reader().count()) == (sort_keys([]), 0)
+        assert (index.writer.list_keys(), index.reader().count()) == (sort_keys([]), 0)
         index.writer.append([row(2, *NORTH)])
-        assert index.reader().nearest(unit(*NORTH), 1) == [(2, 1.0)]
+        assert index.reader().find_nearest(unit(*NORTH), 1) == [(2, 1.0)]
 
     def test_maintenance_changes_no_row(self, index: Index) -> None:
         for key in range(12):
             index.writer.append([row(key, 1, key, 0, 0)])
         index.writer.delete([Key(3)])
-        before = index.reader().nearest(unit(*EAST), 99)
+        before = index.reader().find_nearest(unit(*EAST), 99)
         index.writer.maintain()
-        assert index.reader().nearest(unit(*EAST), 99) == before
-        assert sorted(index.writer.keys()) == [key for key in range(12) if key != 3]
+        assert index.reader().find_nearest(unit(*EAST), 99) == before
+        assert sorted(index.writer.list_keys()) == [key for key in range(12) if key != 3]
 
     def test_appending_and_deleting_nothing_does_no_harm(self, index: Index) -> None:
         index.writer.append([])

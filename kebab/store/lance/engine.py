@@ -128,7 +128,7 @@ class LanceTable:
             keys = batch.column("key").to_numpy(zero_copy_only=False)
             yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
 
-    def keys(self) -> "Keys":
+    def list_keys(self) -> "Keys":
         """Return the keys of all rows."""
         with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np

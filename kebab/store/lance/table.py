@@ -32,15 +32,15 @@ class LanceVectors:
         self._reader = MappedVectors(data_dir, version, dimension)
         self._rebuild = partial(rebuild, data_dir, version, dimension)
 
-    def nearest(
+    def find_nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
         """Return the chunks of highest cosine, filtered before the cut."""
-        return self._reader.nearest(query, limit, allowed)
+        return self._reader.find_nearest(query, limit, allowed)
 
-    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these chunks that have a vector."""
-        return self._reader.cosines(query, keys)
+        return self._reader.compute_cosines(query, keys)
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""
@@ -111,7 +111,7 @@ class LanceVectors:
         with suppress(OSError):
             self._sidecar.remove()
 
-    def keys(self, *, sure: bool = False) -> Keys:
+    def list_keys(self, *, sure: bool = False) -> Keys:
         """Return the key of every row in rising order; `sure` reads the table itself.
 
         Raises:
@@ -123,7 +123,7 @@ class LanceVectors:
             return array("q")
         keys = None if sure else self._sidecar.keys(stamp)
         if keys is None:
-            keys = self._table.keys()
+            keys = self._table.list_keys()
         keys = keys[keys != DEAD]
         keys.sort()
         return array("q", keys.tobytes())

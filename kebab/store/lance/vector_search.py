@@ -44,7 +44,7 @@ class FlatIndex:
         """Return how many keys the index holds."""
         return len(self._keys)
 
-    def nearest(
+    def find_nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
         """Return the keys of highest cosine, ties by key."""
@@ -64,7 +64,7 @@ class FlatIndex:
         order = np.lexsort((keys, -cosines))[:limit]
         return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
 
-    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these keys that the index holds."""
         found = self._positions(keys)
         scores = _rounded(self._scores(query, found)).tolist()
@@ -187,7 +187,7 @@ class MappedVectors:
         self._stamp: bytes | None = None
         self._loaded: FlatIndex | None = None
 
-    def nearest(
+    def find_nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
         """Return the chunks of highest cosine, filtered before the cut.
@@ -196,12 +196,12 @@ class MappedVectors:
             StoreCorrupt: The table cannot be read.
         """
         index = self.current()
-        return index.nearest(query, limit, allowed) if index else []
+        return index.find_nearest(query, limit, allowed) if index else []
 
-    def cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these chunks that have a vector."""
         index = self.current()
-        return index.cosines(query, keys) if index else {}
+        return index.compute_cosines(query, keys) if index else {}
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""

@@ -39,7 +39,7 @@ class Catalogue:
         self._database = reader.connection
         self._path = reader.path
 
-    def documents(self, filters: Filters, limit: int = 100, offset: int = 0) -> DocumentListing:
+    def list_documents(self, filters: Filters, limit: int = 100, offset: int = 0) -> DocumentListing:
         """Return a part of the list of documents that pass the filters, by source and path."""
         where, values = sql_filters.condition(filters)
         with self._reading():
@@ -166,15 +166,15 @@ class Catalogue:
     def _number(self, sql: str) -> int:
         return int(self._database.execute(sql).get)
 
-    def vector_keys(self) -> Keys:
+    def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
         with self._reading():
             return vector_state.committed(self._database)
 
-    def garbage(self) -> list[Key]:
+    def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
         with self._reading():
-            return vector_state.garbage(self._database)
+            return vector_state.list_deleted_keys(self._database)
 
     def damage(self) -> list[str]:
         """Return what is wrong with the database, one sentence each; empty when all is well."""

@@ -171,7 +171,7 @@ def read_document(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]
     return _chunks(rows)
 
 
-def owners(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocId]:
+def find_doc_ids(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocId]:
     """Return the documents of chunks; unknown keys are left out."""
     rows = database.execute(
         "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
@@ -181,7 +181,7 @@ def owners(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocId]
     return {Key(key): DocId(doc_id) for key, doc_id in rows}
 
 
-def documents(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocNumber]:
+def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocNumber]:
     """Return the row of the document of chunks; unknown keys are left out."""
     rows = database.execute(
         "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))",
@@ -190,7 +190,7 @@ def documents(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, Doc
     return {Key(key): DocNumber(number) for key, number in rows}
 
 
-def passages(database: apsw.Connection, filters: Filters) -> Iterator[ChunkText]:
+def iterate_chunk_texts(database: apsw.Connection, filters: Filters) -> Iterator[ChunkText]:
     """Yield the chunks that pass, by source, path and place."""
     where, values = sql_filters.condition(filters)
     rows = database.execute(

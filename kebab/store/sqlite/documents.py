@@ -21,13 +21,13 @@ def add_source(database: apsw.Connection, source: Source) -> None:
     )
 
 
-def sources(database: apsw.Connection) -> list[Source]:
+def list_sources(database: apsw.Connection) -> list[Source]:
     """Return the registered roots in the order in which they came."""
     rows = database.execute("SELECT name, root, kind FROM sources ORDER BY source")
     return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
 
-def known(database: apsw.Connection, source: str) -> dict[str, KnownDocument]:
+def load_known_documents(database: apsw.Connection, source: str) -> dict[str, KnownDocument]:
     """Return every document of a source by its path."""
     rows = database.execute(
         "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe"
@@ -119,7 +119,7 @@ def _tag(database: apsw.Connection, doc: int, tags: Sequence[str]) -> None:
     )
 
 
-def touch(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
+def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
     """Remember a new stamp of a file."""
     database.execute(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
@@ -137,7 +137,7 @@ def occupant(database: apsw.Connection, source: str, path: str) -> DocId | None:
     return None if row is None else DocId(row[0])
 
 
-def remove(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
+def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
     """Delete documents with all that is theirs; return how many chunks went."""
     ids = (as_json(doc_ids),)
     assets = database.execute(

@@ -100,23 +100,23 @@ class SqliteReader:
         else:
             self.discard()
 
-    def revision(self) -> int:
+    def get_revision(self) -> int:
         """Return the corpus revision of the snapshot."""
         with self._reading():
-            return transaction.revision(self._database)
+            return transaction.get_revision(self._database)
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
         with self._reading():
             return transaction.get_value(self._database, name)
 
-    def chunk_count(self) -> int:
+    def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
         with self._reading():
             # The narrow index of chunks is read, a quarter of what any table of them takes.
             return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
-    def lexical(
+    def search_lexical(
         self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
     ) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
@@ -132,17 +132,17 @@ class SqliteReader:
                 lambda: self._matching(match, filters, limit),
             )
 
-    def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
+    def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
         with self._reading():
             return self._resident().frequency(terms)
 
-    def pending_count(self) -> int:
+    def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
         with self._reading():
             return vector_state.count(self._database, "pending")
 
-    def allowed(self, filters: Filters) -> list[Key] | None:
+    def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
         if not filters.active:
             return None
@@ -151,7 +151,7 @@ class SqliteReader:
             rows = self._database.execute(f"{sql} ORDER BY c.key", values)
             return [Key(key) for (key,) in rows]
 
-    def existing(self, keys: Collection[Key]) -> set[Key]:
+    def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks the snapshot holds with a committed vector."""
         with self._reading():
             return self._resident().committed.serve(
@@ -159,28 +159,28 @@ class SqliteReader:
                 lambda: vector_state.committed_among(self._database, keys),
             )
 
-    def chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+    def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
         with self._reading():
             return chunks.read(self._database, keys)
 
-    def owners(self, keys: Collection[Key]) -> dict[Key, DocId]:
+    def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
         with self._reading():
-            return chunks.owners(self._database, keys)
+            return chunks.find_doc_ids(self._database, keys)
 
-    def documents(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+    def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return a number for the document of each of these chunks; unknown keys are left out."""
         with self._reading():
             return self._resident().owners.serve(
                 lambda held: held.of(keys),
-                lambda: chunks.documents(self._database, keys),
+                lambda: chunks.find_doc_numbers(self._database, keys),
             )
 
-    def passages(self, filters: Filters) -> Iterator[ChunkText]:
+    def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
         with self._reading():
-            yield from chunks.passages(self._database, filters)
+            yield from chunks.iterate_chunk_texts(self._database, filters)
 
     def _matching(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         try:
@@ -192,7 +192,7 @@ class SqliteReader:
         """Return what is held in memory of the revision of this snapshot."""
         if self._memory is not None and self._current:
             return self._memory
-        revision = transaction.revision(self._database)
+        revision = transaction.get_revision(self._database)
         if self._memory is None or self._memory.revision != revision:
             self._memory = Resident(self._database, self._weights, revision)
         self._current = True
@@ -214,7 +214,7 @@ class ReaderPool:
         self._weights = weights
         self._idle: SqliteReader | None = None
 
-    def lend(self) -> SqliteReader:
+    def acquire(self) -> SqliteReader:
         """Return a reader with a snapshot of its own; to close it gives it back.
 
         Raises:

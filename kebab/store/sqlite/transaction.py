@@ -120,17 +120,17 @@ def set_value(database: apsw.Connection, name: str, value: str | None) -> None:
     )
 
 
-def revision(database: apsw.Connection) -> int:
+def get_revision(database: apsw.Connection) -> int:
     """Return the corpus revision: it rises with every change that search can see."""
     return int(get_value(database, _REVISION) or 0)
 
 
 def advance(database: apsw.Connection) -> None:
     """Raise the corpus revision by one."""
-    set_value(database, _REVISION, str(revision(database) + 1))
+    set_value(database, _REVISION, str(get_revision(database) + 1))
 
 
-def note_run(
+def record_run(
     database: apsw.Connection, scope: str, started: float, finished: float, changed: int
 ) -> None:
     """Remember a run and forget old ones, but never the last that changed anything."""

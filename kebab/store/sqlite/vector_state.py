@@ -28,7 +28,7 @@ def discard(database: apsw.Connection, keys: Collection[Key]) -> None:
     )
 
 
-def pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
+def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
     """Return chunks that wait for a vector, by key.
 
     Said twice, SQLite sees that the index of open states holds them all: a run looks for the next
@@ -110,12 +110,12 @@ def committed_among(database: apsw.Connection, keys: Collection[Key]) -> set[Key
     return {Key(key) for (key,) in rows}
 
 
-def garbage(database: apsw.Connection) -> list[Key]:
+def list_deleted_keys(database: apsw.Connection) -> list[Key]:
     """Return the chunks that are gone and whose vectors may still be stored."""
     return [Key(key) for (key,) in database.execute("SELECT key FROM vector_garbage ORDER BY key")]
 
 
-def clear_garbage(database: apsw.Connection, keys: Collection[Key]) -> None:
+def forget_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
     """Forget garbage."""
     database.execute(
         "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))", (as_json(keys),)

@@ -65,22 +65,22 @@ class SqliteWriter:
         with self._transactions.unit():
             documents.add_source(self._database, source)
 
-    def sources(self) -> list[Source]:
+    def list_sources(self) -> list[Source]:
         """Return the registered roots."""
         with self._reading():
-            return documents.sources(self._database)
+            return documents.list_sources(self._database)
 
-    def known(self, source: str) -> dict[str, KnownDocument]:
+    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
         with self._reading():
-            return documents.known(self._database, source)
+            return documents.load_known_documents(self._database, source)
 
-    def doc_id_taken(self, doc_id: DocId) -> bool:
+    def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document holds this id."""
         with self._reading():
             return documents.taken(self._database, doc_id)
 
-    def put(self, document: DocumentRow) -> ChunkChanges:
+    def put_document(self, document: DocumentRow) -> ChunkChanges:
         """Store a document and exactly its chunks; another document at its place goes."""
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
@@ -91,38 +91,38 @@ class SqliteWriter:
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
 
-    def touch(self, doc_id: DocId, stamp: FileStamp) -> None:
+    def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Remember a new stamp of a file whose content did not change."""
         with self._transactions.unit():
-            documents.touch(self._database, doc_id, stamp)
+            documents.update_stamp(self._database, doc_id, stamp)
             self._transactions.changed()
 
     def _evict(self, doc_id: DocId, source: str, path: str) -> int:
         other = documents.occupant(self._database, source, path)
         if other is None or other == doc_id:
             return 0
-        return documents.remove(self._database, [other])
+        return documents.remove_documents(self._database, [other])
 
-    def remove(self, doc_ids: Sequence[DocId]) -> int:
+    def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
         """Delete documents with all that is theirs; return how many chunks went."""
         if not doc_ids:
             return 0
         with self._transactions.unit():
-            gone = documents.remove(self._database, doc_ids)
+            gone = documents.remove_documents(self._database, doc_ids)
             self._transactions.changed()
         return gone
 
-    def pending(self, limit: int) -> list[PendingChunk]:
+    def list_pending(self, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks that lack a vector, by key."""
         with self._reading():
-            return vector_state.pending(self._database, limit)
+            return vector_state.list_pending(self._database, limit)
 
-    def pending_count(self) -> int:
+    def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
         with self._reading():
             return vector_state.count(self._database, "pending")
 
-    def embedded_twins(self, embed_hashes: Collection[str]) -> dict[str, Key]:
+    def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
         with self._reading():
             return vector_state.twins(self._database, embed_hashes)
@@ -141,17 +141,17 @@ class SqliteWriter:
                 self._transactions.changed()
         return count
 
-    def garbage(self) -> list[Key]:
+    def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
         with self._reading():
-            return vector_state.garbage(self._database)
+            return vector_state.list_deleted_keys(self._database)
 
-    def clear_garbage(self, keys: Collection[Key]) -> None:
+    def forget_deleted_keys(self, keys: Collection[Key]) -> None:
         """Forget garbage that the vector store no longer holds."""
         with self._transactions.unit():
-            vector_state.clear_garbage(self._database, keys)
+            vector_state.forget_deleted_keys(self._database, keys)
 
-    def vector_keys(self) -> Keys:
+    def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
         with self._reading():
             return vector_state.committed(self._database)
@@ -166,10 +166,10 @@ class SqliteWriter:
         with self._transactions.unit():
             transaction.set_value(self._database, name, value)
 
-    def note_run(self, scope: str, started: float, finished: float, changed: int) -> None:
+    def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
         """Remember a run; `last_ingest_at` is the finish of the last run that changed anything."""
         with self._transactions.unit():
-            transaction.note_run(self._database, scope, started, finished, changed)
+            transaction.record_run(self._database, scope, started, finished, changed)
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the database and let the search index merge."""

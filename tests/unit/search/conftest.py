@@ -1,8 +1,8 @@
 import pytest
 
-from kebab.core.chunks import Chunk, ChunkRow, embed_text
+from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.documents import DocumentRow, FileStamp, Source, VectorRow
-from kebab.core.ids import chunk_id, digest, doc_id
+from kebab.core.ids import make_chunk_id, compute_digest, make_doc_id
 from kebab.search.engine import SearchEngine
 from kebab.search.lexical import COLUMN_WEIGHTS
 from kebab.store.sqlite.reader import SqliteReader
@@ -25,7 +25,7 @@ class Base:
 
     def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=()):
         document = _document(path, texts, title=title, tags=tags, lang=lang, heading=heading)
-        self.writer.put(document)
+        self.writer.put_document(document)
         if embed:
             self._embed()
 
@@ -43,8 +43,8 @@ class Base:
         self.writer.close()
 
     def _embed(self):
-        for chunk in self.writer.pending(1000):
-            text = embed_text(chunk.title, chunk.heading_path, chunk.text)
+        for chunk in self.writer.list_pending(1000):
+            text = build_embed_text(chunk.title, chunk.heading_path, chunk.text)
             vector = self.embedder.embed_query(text)
             self.vectors.append([VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector)])
             self.writer.mark_vectors([chunk.key], "committed", self.embedder.version)
@@ -59,7 +59,7 @@ def base(tmp_path):
 
 
 def _document(path, texts, *, title, tags, lang, heading):
-    owner = doc_id("notes", path)
+    owner = make_doc_id("notes", path)
     rows = tuple(
         ChunkRow(
             chunk=Chunk(
@@ -71,9 +71,9 @@ def _document(path, texts, *, title, tags, lang, heading):
                 end_line=index + 1,
                 heading_path=tuple(heading),
             ),
-            chunk_id=chunk_id(owner, "test-v1", digest(text), index),
-            text_hash=digest(text),
-            embed_hash=digest(title, text),
+            chunk_id=make_chunk_id(owner, "test-v1", compute_digest(text), index),
+            text_hash=compute_digest(text),
+            embed_hash=compute_digest(title, text),
         )
         for index, text in enumerate(texts)
     )
@@ -86,7 +86,7 @@ def _document(path, texts, *, title, tags, lang, heading):
         lang=lang,
         tags=tuple(tags),
         stamp=FileStamp(size=1, mtime_ns=1, inode=1),
-        content_hash=digest(path, *texts),
+        content_hash=compute_digest(path, *texts),
         recipe="r",
         parser_version="p",
         chunker_version="test-v1",

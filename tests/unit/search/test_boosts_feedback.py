@@ -24,7 +24,7 @@ def vectors():
 
 @pytest.fixture
 def cosines(vectors):
-    return vectors.cosines(_unit(1, 0, 0.2), [_FIRST, _ALIKE, _OTHER])
+    return vectors.compute_cosines(_unit(1, 0, 0.2), [_FIRST, _ALIKE, _OTHER])
 
 
 def test_the_cosines_are_those_of_question_and_passage_together(vectors, cosines):
@@ -32,7 +32,7 @@ def test_the_cosines_are_those_of_question_and_passage_together(vectors, cosines
 
     found = apply_relevance_feedback(cosines, _FIRST, 0.5, vectors)
 
-    expected = vectors.cosines(together, [_FIRST, _ALIKE, _OTHER])
+    expected = vectors.compute_cosines(together, [_FIRST, _ALIKE, _OTHER])
     assert found == pytest.approx(expected, abs=1e-5)
 
 

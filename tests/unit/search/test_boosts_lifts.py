@@ -60,9 +60,9 @@ def test_who_owns_a_passage_is_asked_only_where_it_matters(notes):
     asked = []
 
     class Watched(PassageCache):
-        def documents(self, keys):
+        def find_doc_numbers(self, keys):
             asked.append(set(keys))
-            return super().documents(keys)
+            return super().find_doc_numbers(keys)
 
     question = parse_query("where is the pump seal", Filters())
     words = lexical.weigh_terms(reader, question)

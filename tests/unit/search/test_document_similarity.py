@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ids import doc_id
+from kebab.core.ids import make_doc_id
 from kebab.core.model_profile import CosineScale
 from kebab.core.queries import Filters
 from kebab.search.document_similarity import DocumentVectors, VectorSpace
@@ -11,14 +11,14 @@ PLAIN = CosineScale(0.0, 1.0)
 def meaning(base, path, scale=PLAIN):
     """Return what the vectors say of a document."""
     reader = base.reader()
-    chunks = reader.chunks(reader.allowed(Filters(doc_id=doc_id("notes", path))))
+    chunks = reader.load_chunks(reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path))))
     return DocumentVectors(reader, VectorSpace(vectors=base.vectors, scale=scale), chunks)
 
 
 def near(base, path, *, filters=None, others=(), scale=PLAIN):
     found = meaning(base, path, scale).nearness(filters or Filters(), others)
     order = sorted(found, key=lambda doc: -found[doc].share)
-    names = {doc_id("notes", f"{name}.md"): name for name in "abcdef"}
+    names = {make_doc_id("notes", f"{name}.md"): name for name in "abcdef"}
     return {names[doc]: found[doc] for doc in order}
 
 
@@ -64,7 +64,7 @@ def test_documents_that_words_found_are_measured_too(base):
     base.add("b.md", "oil embargo", tags=["x"])
     base.add("c.md", "purple bicycle")
 
-    found = near(base, "a.md", filters=Filters(tag=("x",)), others=[doc_id("notes", "c.md")])
+    found = near(base, "a.md", filters=Filters(tag=("x",)), others=[make_doc_id("notes", "c.md")])
 
     assert list(found) == ["b", "c"]
 
@@ -74,7 +74,7 @@ def test_a_document_without_vectors_is_left_to_words(base):
     base.writer.mark_vectors([1], "unsupported", "v1")
     base.add("a.md", "oil embargo")
 
-    assert near(base, "a.md", others=[doc_id("notes", "b.md")]) == {}
+    assert near(base, "a.md", others=[make_doc_id("notes", "b.md")]) == {}
     assert not meaning(base, "b.md").known
     assert near(base, "b.md") == {}
 

@@ -32,7 +32,7 @@ def groups(base, threshold=0.7, *, filters=None, exact=False):
             [
                 f"{chunk.path}:{chunk.start_line}"
                 for copy in one.copies
-                for chunk in reader.chunks(copy.keys[:1])
+                for chunk in reader.load_chunks(copy.keys[:1])
             ],
         )
         for one in found
@@ -75,8 +75,8 @@ def test_an_edited_copy_is_near(base):
     (group,) = find_duplicates(reader, 0.7, Filters()).groups
 
     assert (group.unit, group.exact) == ("document", False)
-    assert [copy.likeness for copy in group.copies] == [1.0, pytest.approx(72 / 84)]
-    assert group.likeness == pytest.approx(72 / 84)
+    assert [copy.similarity for copy in group.copies] == [1.0, pytest.approx(72 / 84)]
+    assert group.similarity == pytest.approx(72 / 84)
 
 
 def test_the_threshold_decides_what_is_near(base):

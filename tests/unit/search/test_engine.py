@@ -96,16 +96,16 @@ def test_the_trace_names_the_stages_only_when_asked(base):
 
     assert quiet.stages == ()
     assert [one.stage for one in told.stages] == ["parse", "lexical", "vector", "fuse", "page"]
-    assert told.revision == base.reader().revision()
+    assert told.revision == base.reader().get_revision()
 
 
 class _Some:
     """A vector index of other chunks."""
 
-    def nearest(self, query, limit, allowed=None):
+    def find_nearest(self, query, limit, allowed=None):
         return []
 
-    def cosines(self, query, keys):
+    def compute_cosines(self, query, keys):
         return {}
 
     def count(self):

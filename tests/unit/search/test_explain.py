@@ -12,10 +12,10 @@ def _explained(base, text, path, **given):
         library=reader,
         vectors=lambda: base.vectors,
         embedder=lambda: base.embedder,
-        memory=QueryVectorCache(None),
+        query_vectors=QueryVectorCache(None),
     )
-    keys = reader.allowed(Filters(path_glob=path)) or []
-    return Explainer(reader, channel).explain(Query(text=text, **given), reader.chunks(keys))
+    keys = reader.list_allowed_keys(Filters(path_glob=path)) or []
+    return Explainer(reader, channel).explain(Query(text=text, **given), reader.load_chunks(keys))
 
 
 def _sum(lifts):

@@ -19,7 +19,7 @@ def note(base):
 
 def _found(base, text, **filters):
     reader = base.reader()
-    passages = [one for one in reader.chunks([1, 2]) if one.path == "a.md"]
+    passages = [one for one in reader.load_chunks([1, 2]) if one.path == "a.md"]
     return find_broken_conditions(reader, parse_query(text, Filters(**filters)), passages)
 
 

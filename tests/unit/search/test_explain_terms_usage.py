@@ -54,7 +54,7 @@ def test_where_the_terms_stand_is_told_by_column(base):
     reader = base.reader()
     words = lexical.weigh_terms(reader, parse_query("crisis oil embargos", Filters()))
 
-    found = find_held_terms(words, reader.chunks([1])[0])
+    found = find_held_terms(words, reader.load_chunks([1])[0])
 
     assert found == HeldTerms(title=["oil"], headings=["crisi"], body=["embargo"])
 
@@ -66,4 +66,4 @@ def test_a_single_sign_of_a_script_without_blanks_is_found_by_its_beginning(base
     reader = base.reader()
     words = lexical.weigh_terms(reader, parse_query("京", Filters()))
 
-    assert find_held_terms(words, reader.chunks([1])[0]).body == ["京"]
+    assert find_held_terms(words, reader.load_chunks([1])[0]).body == ["京"]

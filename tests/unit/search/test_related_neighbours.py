@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ids import doc_id
+from kebab.core.ids import make_doc_id
 from kebab.core.model_profile import CosineScale
 from kebab.core.queries import Filters
 from kebab.errors.catalog import StoreCorrupt
@@ -13,7 +13,7 @@ FILLING = ["grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "roo
 
 def around(base, path, *, space=True):
     reader = base.reader()
-    chunks = reader.chunks(reader.allowed(Filters(doc_id=doc_id("notes", path))))
+    chunks = reader.load_chunks(reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path))))
     vectors = (
         VectorSpace(vectors=base.vectors, scale=CosineScale(0.0, 1.0)) if space is True else space
     )

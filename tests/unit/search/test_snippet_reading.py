@@ -13,9 +13,9 @@ class _Counting(SqliteReader):
         super().__init__(folder)
         self.asked = []
 
-    def chunks(self, keys):
+    def load_chunks(self, keys):
         self.asked.append(list(keys))
-        return super().chunks(keys)
+        return super().load_chunks(keys)
 
 
 def test_a_passage_is_read_once_and_given_in_the_order_asked_for(base):
@@ -23,8 +23,8 @@ def test_a_passage_is_read_once_and_given_in_the_order_asked_for(base):
     library = _Counting(base.folder)
     reading = PassageCache(library)
 
-    assert [chunk.text for chunk in reading.chunks([_TWO, _ONE])] == ["two", "one"]
-    assert [chunk.text for chunk in reading.chunks([_ONE, _THREE, _GONE])] == ["one", "three"]
+    assert [chunk.text for chunk in reading.load_chunks([_TWO, _ONE])] == ["two", "one"]
+    assert [chunk.text for chunk in reading.load_chunks([_ONE, _THREE, _GONE])] == ["one", "three"]
     assert library.asked == [[2, 1], [3, 9]]
     library.close()
 
@@ -32,7 +32,7 @@ def test_a_passage_is_read_once_and_given_in_the_order_asked_for(base):
 def test_the_body_is_the_tokens_of_the_text(base):
     base.add("a.md", "Rising doughs", title="Bread")
     reading = PassageCache(base.reader())
-    (chunk,) = reading.chunks([_ONE])
+    (chunk,) = reading.load_chunks([_ONE])
 
     assert reading.body(chunk) == tuple(tokenize("Rising doughs"))
     assert reading.body(chunk) is reading.body(chunk)

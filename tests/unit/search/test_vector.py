@@ -17,7 +17,7 @@ from tests.fakes.embedder import HashingEmbedder, no_model
 
 def _channel(base, **parts):
     given = {"vectors": lambda: base.vectors, "embedder": lambda: base.embedder, **parts}
-    return VectorRetriever(library=base.reader(), memory=QueryVectorCache(None), **given)
+    return VectorRetriever(library=base.reader(), query_vectors=QueryVectorCache(None), **given)
 
 
 def _ask(channel, text="oil", mode=Mode.HYBRID, candidates=(), limit=10):
@@ -40,7 +40,7 @@ def test_rows_that_the_snapshot_does_not_hold_take_no_place(base):
         base.add(f"{number}.md", f"oil {number}")
     reader = base.reader()
     query = base.embedder.embed_query("oil")
-    gone = {key for key, _ in base.vectors.nearest(query, 60)}
+    gone = {key for key, _ in base.vectors.find_nearest(query, 60)}
     stale = _without(reader, gone)
 
     found = find_nearest(stale, base.vectors, query, 20, SearchScope())
@@ -113,8 +113,8 @@ def test_without_vectors_the_channel_says_what_brings_them(base, missing):
 
 def _without(reader, gone):
     class Later:
-        def existing(self, keys):
-            return reader.existing(keys) - gone
+        def find_committed_keys(self, keys):
+            return reader.find_committed_keys(keys) - gone
 
     return Later()
 
@@ -133,7 +133,7 @@ def test_the_model_is_prepared_only_for_a_question_that_it_will_embed_and_compar
             library=base.reader(),
             vectors=lambda: base.vectors,
             embedder=parts.get("embedder", lambda: embedder),
-            memory=QueryVectorCache(Memory()),
+            query_vectors=QueryVectorCache(Memory()),
         )
         channel.prepare(parse_query(text, Filters()))
         return embedder.prepared

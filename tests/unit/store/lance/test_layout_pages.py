@@ -52,10 +52,10 @@ def test_who_asks_a_large_file_once_holds_a_part_of_it(tmp_path):
 
     index, held = FlatIndex(*mapped), FlatIndex(np.arange(rows), matrix)
     some = [Key(key) for key in range(0, rows, 400)]
-    once, beside = index.nearest(query, 50), index.cosines(matrix[9], some)
+    once, beside = index.find_nearest(query, 50), index.compute_cosines(matrix[9], some)
 
     assert resident_bytes() - before < path.stat().st_size / 2
-    assert once == held.nearest(query, 50)
-    assert beside == pytest.approx(held.cosines(matrix[9], some), abs=2e-6)
+    assert once == held.find_nearest(query, 50)
+    assert beside == pytest.approx(held.compute_cosines(matrix[9], some), abs=2e-6)
     assert np.array_equal(index.get([Key(3)])[Key(3)], matrix[3])
-    assert index.nearest(query.copy(), 50) == once
+    assert index.find_nearest(query.copy(), 50) == once

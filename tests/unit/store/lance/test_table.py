@@ -66,14 +66,14 @@ def test_a_sidecar_is_never_begun_with_the_last_rows_only(writer, tmp_path, make
     writer.append(make_rows(5))
     monkeypatch.undo()
 
-    assert sorted(LanceVectors(tmp_path, "v", 3).keys()) == [0, 1, 2, 5]
+    assert sorted(LanceVectors(tmp_path, "v", 3).list_keys()) == [0, 1, 2, 5]
 
 
 def test_a_sidecar_that_fell_behind_catches_up_in_maintenance(writer, current, make_rows, tmp_path):
     layout.sidecar_path(tmp_path, "v").unlink()
     writer.append(make_rows(5))
     assert not current()
-    assert sorted(writer.keys()) == [0, 1, 2, 5]
+    assert sorted(writer.list_keys()) == [0, 1, 2, 5]
     writer.maintain()
     assert current()
 
@@ -89,7 +89,7 @@ def test_a_sidecar_with_many_dead_rows_is_written_anew(writer, tmp_path):
 def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path):
     script = (
         "import sys; from pathlib import Path; from kebab.store.lance.table import LanceVectors;"
-        "v = LanceVectors(Path(sys.argv[1]), 'v', 3); v.keys(); v.maintain();"
+        "v = LanceVectors(Path(sys.argv[1]), 'v', 3); v.list_keys(); v.maintain();"
         "assert 'lancedb' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script, tmp_path], cwd=ROOT, check=True)
@@ -99,9 +99,9 @@ def test_a_table_that_lost_a_file_is_found_out_when_asked_for_sure(writer, tmp_p
     (data,) = layout.table_path(tmp_path, "v").glob("data/*.lance")
     data.unlink()
 
-    assert writer.keys() == sort_keys([0, 1, 2])
+    assert writer.list_keys() == sort_keys([0, 1, 2])
     with pytest.raises(StoreCorrupt):
-        LanceVectors(tmp_path, "v", 3).keys(sure=True)
+        LanceVectors(tmp_path, "v", 3).list_keys(sure=True)
 
 
 def test_a_cleared_index_leaves_no_file(writer, tmp_path):
@@ -113,7 +113,7 @@ def test_a_cleared_index_leaves_no_file(writer, tmp_path):
 def test_versions_do_not_see_each_other(writer, tmp_path, make_rows):
     other = LanceVectors(tmp_path, "w", 3)
     other.append(make_rows(9))
-    assert (writer.keys(), other.keys()) == (sort_keys([0, 1, 2]), sort_keys([9]))
+    assert (writer.list_keys(), other.list_keys()) == (sort_keys([0, 1, 2]), sort_keys([9]))
 
 
 @pytest.mark.parametrize(("step", "expected"), [("extend", [0, 1, 2, 3]), ("bury", [1, 2])])
@@ -121,9 +121,9 @@ def test_a_writer_killed_between_table_and_sidecar_misleads_nobody(tmp_path, ste
     killed = subprocess.run([sys.executable, "-c", DIE, tmp_path, step], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
     query = np.array([1, 0, 0], np.float32)
-    hits = MappedVectors(tmp_path, "v", 3).nearest(query, 9)
+    hits = MappedVectors(tmp_path, "v", 3).find_nearest(query, 9)
     assert [key for key, _ in hits] == expected
-    assert sorted(LanceVectors(tmp_path, "v", 3).keys()) == expected
+    assert sorted(LanceVectors(tmp_path, "v", 3).list_keys()) == expected
 
 
 def test_threads_are_capped_unless_the_user_says_otherwise(tmp_path):

@@ -27,14 +27,14 @@ def test_it_finds_what_an_exhaustive_scan_finds(allowed, limit):
     keys = np.random.default_rng(1).permutation(600).astype(np.int64)
     query = rows(1, seed=2)[0]
     index = FlatIndex(keys, matrix)
-    found = [key for key, _ in index.nearest(query, limit, allowed)]
+    found = [key for key, _ in index.find_nearest(query, limit, allowed)]
     assert found == exhaustive(keys, matrix, query, limit, allowed)
 
 
 def test_dead_rows_take_no_place():
     matrix = rows(4)
     index = FlatIndex(np.array([1, DEAD, 3, DEAD]), matrix)
-    assert {key for key, _ in index.nearest(matrix[1], 9, None)} == {1, 3}
+    assert {key for key, _ in index.find_nearest(matrix[1], 9, None)} == {1, 3}
     assert index.count() == 2
 
 
@@ -49,16 +49,16 @@ def test_equal_vectors_tie_by_key_however_many_rows_are_compared():
     matrix = np.repeat(rows(1, 384), 1_001, axis=0)
     index = FlatIndex(np.arange(1_001)[::-1].copy(), matrix)
     expected = [0, 1, 2, 3, 4]
-    assert [key for key, _ in index.nearest(rows(1, 384, 3)[0], 5, None)] == expected
+    assert [key for key, _ in index.find_nearest(rows(1, 384, 3)[0], 5, None)] == expected
     assert [
-        key for key, _ in index.nearest(rows(1, 384, 3)[0], 5, [Key(key) for key in range(9)])
+        key for key, _ in index.find_nearest(rows(1, 384, 3)[0], 5, [Key(key) for key in range(9)])
     ] == expected
 
 
 def test_cosines_stay_within_their_bounds():
     matrix = rows(1) * np.float32(1.0000005)
     index = FlatIndex(np.array([1]), matrix)
-    assert index.cosines(matrix[0], [Key(1), Key(2)]) == {1: 1.0}
+    assert index.compute_cosines(matrix[0], [Key(1), Key(2)]) == {1: 1.0}
 
 
 def test_vectors_are_copies_and_survive_the_file():
@@ -72,8 +72,8 @@ def test_the_products_of_a_search_serve_the_cosines_that_follow():
     matrix = rows(500)
     index = FlatIndex(np.arange(500), matrix)
     one, other = rows(2, seed=4)
-    near = dict(index.nearest(one, 500))
-    assert index.cosines(other, [Key(3)]) == FlatIndex(np.arange(500), matrix).cosines(
+    near = dict(index.find_nearest(one, 500))
+    assert index.compute_cosines(other, [Key(3)]) == FlatIndex(np.arange(500), matrix).compute_cosines(
         other, [Key(3)]
     )
-    assert index.cosines(one, [Key(3), Key(9)]) == {key: near[key] for key in (Key(3), Key(9))}
+    assert index.compute_cosines(one, [Key(3), Key(9)]) == {key: near[key] for key in (Key(3), Key(9))}

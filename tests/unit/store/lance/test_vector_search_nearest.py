@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from kebab.store.lance.vector_search import MappedVectors
 vectors = MappedVectors(Path(sys.argv[1]), "v", 3)
-print([key for key, _ in vectors.nearest(np.array([1, 0, 0], np.float32), 2)])
+print([key for key, _ in vectors.find_nearest(np.array([1, 0, 0], np.float32), 2)])
 print(sorted({"lancedb", "pyarrow"} & set(sys.modules)))
 """
 
@@ -31,7 +31,7 @@ def writer(tmp_path, make_rows):
 
 
 def found(data_dir):
-    return [key for key, _ in MappedVectors(data_dir, "v", 3).nearest(X, 9)]
+    return [key for key, _ in MappedVectors(data_dir, "v", 3).find_nearest(X, 9)]
 
 
 def test_a_search_does_not_import_the_database(writer, tmp_path):
@@ -47,7 +47,7 @@ def test_one_index_follows_the_table_while_it_grows_and_shrinks(writer, tmp_path
     writer.append(make_rows(3))
     assert vectors.count() == 4
     writer.delete([0])
-    assert [key for key, _ in vectors.nearest(X, 1)] == [1]
+    assert [key for key, _ in vectors.find_nearest(X, 1)] == [1]
 
 
 def test_a_lost_sidecar_is_made_again(writer, tmp_path):
@@ -86,5 +86,5 @@ def test_a_reader_that_may_not_write_keeps_no_copy(writer, tmp_path):
 
     vectors = MappedVectors(tmp_path, "v", 3, keep=False)
 
-    assert [key for key, _ in vectors.nearest(X, 2)] == [0, 1]
+    assert [key for key, _ in vectors.find_nearest(X, 2)] == [0, 1]
     assert not sidecar.exists()

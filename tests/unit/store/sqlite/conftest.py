@@ -21,7 +21,7 @@ class Stored:
         self.database = database
         documents.add_source(database, NOTES)
 
-    def put(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
+    def put_document(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
         saved = documents.save(self.database, row, now)
         target = chunks.Target(doc=saved.doc, row=row, retitled=saved.retitled)
         written = chunks.replace(self.database, str.split, target)
@@ -29,8 +29,8 @@ class Stored:
         return written
 
     def __call__(self, texts: Sequence[str]) -> list[Key]:
-        self.put(document("a.md", texts))
-        return [chunk.key for chunk in vector_state.pending(self.database, 1_000)]
+        self.put_document(document("a.md", texts))
+        return [chunk.key for chunk in vector_state.list_pending(self.database, 1_000)]
 
 
 @pytest.fixture
@@ -45,5 +45,5 @@ def writer(tmp_path: Path):
     """A writer whose library holds one note."""
     with SqliteWriter(tmp_path, str.split) as made:
         made.add_source(NOTES)
-        made.put(document("a.md", ["rain"]))
+        made.put_document(document("a.md", ["rain"]))
         yield made

@@ -36,36 +36,36 @@ def catalogue(tmp_path, writer):
 class TestLists:
     @pytest.fixture(autouse=True)
     def corpus(self, writer):
-        writer.put(document("b.md", title="A", at=3, lang="ko", warnings=("odd",)))
-        writer.put(document("a.md", ["one", "two"], title="B", at=1, tags=("x",)))
-        writer.put(document("c.md", title="C", at=2, source="other"))
+        writer.put_document(document("b.md", title="A", at=3, lang="ko", warnings=("odd",)))
+        writer.put_document(document("a.md", ["one", "two"], title="B", at=1, tags=("x",)))
+        writer.put_document(document("c.md", title="C", at=2, source="other"))
 
     def test_they_come_by_source_and_path(self, catalogue):
-        page = catalogue().documents(Filters())
+        page = catalogue().list_documents(Filters())
         assert [summary.path for summary in page.documents] == ["a.md", "b.md", "c.md"]
 
     def test_pages_tell_the_whole_length(self, catalogue):
-        page = catalogue().documents(Filters(), limit=1, offset=1)
+        page = catalogue().list_documents(Filters(), limit=1, offset=1)
         assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 3)
 
     def test_numbers_beyond_those_of_sqlite_are_as_good_as_its_largest(self, catalogue):
-        everything = catalogue().documents(Filters()).documents
+        everything = catalogue().list_documents(Filters()).documents
 
-        assert catalogue().documents(Filters(), limit=10**30).documents == everything
-        assert catalogue().documents(Filters(), offset=10**30).documents == ()
+        assert catalogue().list_documents(Filters(), limit=10**30).documents == everything
+        assert catalogue().list_documents(Filters(), offset=10**30).documents == ()
 
     def test_filters_hold(self, catalogue):
-        page = catalogue().documents(Filters(lang=("ko",)))
+        page = catalogue().list_documents(Filters(lang=("ko",)))
         assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 1)
 
     def test_a_summary_counts_chunks(self, catalogue):
-        summary = catalogue().documents(Filters(tag=("x",))).documents[0]
+        summary = catalogue().list_documents(Filters(tag=("x",))).documents[0]
         assert summary.chunks == 2
         assert (summary.tags, summary.root, summary.indexed_at) == (("x",), NOTES.root, 5.0)
 
     def test_counts_tell_how_much_there_is(self, catalogue, writer):
-        writer.mark_vectors([chunk.key for chunk in writer.pending(1)], "committed", "v")
-        writer.note_run("all", 1.0, 7.0, 3)
+        writer.mark_vectors([chunk.key for chunk in writer.list_pending(1)], "committed", "v")
+        writer.record_run("all", 1.0, 7.0, 3)
         counts = catalogue().counts()
         assert (counts.documents, counts.chunks, counts.assets) == (3, 4, 2)
         assert counts.pending == 3
@@ -78,9 +78,9 @@ class TestReferences:
 
     @pytest.fixture(autouse=True)
     def corpus(self, writer):
-        writer.put(document("d/a.md", ["one", "two", "three"], doc=self.A))
-        writer.put(document("x.md", doc=self.B))
-        writer.put(document("x.md", source="other"))
+        writer.put_document(document("d/a.md", ["one", "two", "three"], doc=self.A))
+        writer.put_document(document("x.md", doc=self.B))
+        writer.put_document(document("x.md", source="other"))
 
     @pytest.mark.parametrize(
         "reference", ["ab0", "AB0", A, A.upper(), "d/a.md", "/home/me/notes/d/a.md"]
@@ -132,20 +132,20 @@ class TestReferences:
 
 class TestDamage:
     def test_a_sound_database_has_none(self, catalogue, writer):
-        writer.put(document("a.md"))
+        writer.put_document(document("a.md"))
         assert catalogue().damage() == []
 
     def test_words_without_their_chunk_are_noticed(self, catalogue, writer):
-        writer.put(document("a.md"))
+        writer.put_document(document("a.md"))
         writer._database.execute("DELETE FROM chunks_fts")
         assert catalogue().damage() == ["chunks: 1, in the word index: 0, with a state: 1"]
 
     def test_rows_without_an_owner_are_noticed(self, catalogue, writer):
-        writer.put(document("a.md"))
+        writer.put_document(document("a.md"))
         writer._database.execute("PRAGMA foreign_keys = OFF; DELETE FROM documents")
         assert catalogue().damage() == ["rows without an owner: 1"]
 
 
 def test_a_title_in_any_script_is_listed_as_it_is(catalogue, writer):
-    writer.put(replace(document("a.md"), title="김치 \N{POT OF FOOD}"))
-    assert catalogue().documents(Filters()).documents[0].title == "김치 \N{POT OF FOOD}"
+    writer.put_document(replace(document("a.md"), title="김치 \N{POT OF FOOD}"))
+    assert catalogue().list_documents(Filters()).documents[0].title == "김치 \N{POT OF FOOD}"

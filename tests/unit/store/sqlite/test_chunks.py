@@ -23,18 +23,18 @@ def test_a_document_is_read_in_order(stored):
 
 def test_moved_headings_are_searched_under_their_new_name(stored):
     row = document("a.md", ["body"], headings=("Old",))
-    stored.put(row)
+    stored.put_document(row)
     first = row.chunks[0]
     moved = first._replace(chunk=first.chunk._replace(heading_path=("New",)))
-    written = stored.put(replace(row, chunks=(moved,)))
+    written = stored.put_document(replace(row, chunks=(moved,)))
     assert (written.kept, written.added) == (1, 0)
     assert fts.frequency(stored.database, ["New", "Old"]) == {"New": 1, "Old": 0}
 
 
 def test_every_chunk_has_a_row_in_the_word_index_and_a_state(stored):
     stored(["one", "two", "three"])
-    stored.put(document("a.md", ["two", "four"]))
-    stored.put(document("b.md", []))
+    stored.put_document(document("a.md", ["two", "four"]))
+    stored.put_document(document("b.md", []))
     counts = {
         table: stored.database.execute(f"SELECT count(*) FROM {table}").get
         for table in ("chunks", "chunks_fts", "vectors")

@@ -10,24 +10,24 @@ def assets(database):
 
 
 def test_equal_files_share_one_asset_until_the_last_goes(stored):
-    stored.put(document("a.md", ["same"]))
-    stored.put(document("b.md", ["same"]))
+    stored.put_document(document("a.md", ["same"]))
+    stored.put_document(document("b.md", ["same"]))
     assert assets(stored.database) == 1
-    documents.remove(stored.database, [make_doc_id("notes", "a.md")])
+    documents.remove_documents(stored.database, [make_doc_id("notes", "a.md")])
     assert assets(stored.database) == 1
-    documents.remove(stored.database, [make_doc_id("notes", "b.md")])
+    documents.remove_documents(stored.database, [make_doc_id("notes", "b.md")])
     assert assets(stored.database) == 0
 
 
 def test_the_old_content_of_an_edited_file_is_forgotten(stored):
-    stored.put(document("a.md", ["old"]))
-    stored.put(document("a.md", ["new"]))
+    stored.put_document(document("a.md", ["old"]))
+    stored.put_document(document("a.md", ["new"]))
     assert assets(stored.database) == 1
 
 
 def test_tags_follow_the_latest_version(stored):
-    stored.put(document("a.md", tags=("x", "y", "x")))
-    stored.put(document("a.md", tags=("y", "z")))
+    stored.put_document(document("a.md", tags=("x", "y", "x")))
+    stored.put_document(document("a.md", tags=("y", "z")))
     rows = stored.database.execute("SELECT tag FROM document_tags ORDER BY tag").fetchall()
     assert rows == [("y",), ("z",)]
 
@@ -39,14 +39,14 @@ def test_saving_tells_of_a_new_title(stored):
 
 
 def test_an_id_is_taken_while_a_document_holds_it(stored):
-    stored.put(document("a.md"))
+    stored.put_document(document("a.md"))
 
     assert documents.taken(stored.database, make_doc_id("notes", "a.md")) is True
     assert documents.taken(stored.database, make_doc_id("notes", "b.md")) is False
 
 
 def test_a_place_knows_its_occupant(stored):
-    stored.put(document("a.md"))
+    stored.put_document(document("a.md"))
     assert documents.occupant(stored.database, "notes", "a.md") == make_doc_id("notes", "a.md")
     assert documents.occupant(stored.database, "notes", "b.md") is None
 
@@ -54,5 +54,5 @@ def test_a_place_knows_its_occupant(stored):
 def test_absurd_stamps_do_not_break_the_row(stored):
     row = document("a.md")
     wild = replace(row, stamp=replace(row.stamp, mtime_ns=2**80, inode=2**64 - 1))
-    stored.put(wild)
-    assert documents.known(stored.database, "notes")["a.md"].inode == 2**64 - 1
+    stored.put_document(wild)
+    assert documents.load_known_documents(stored.database, "notes")["a.md"].inode == 2**64 - 1

@@ -18,32 +18,32 @@ def pool(tmp_path):
 
 
 def found(pool, word):
-    with pool.lend() as reader:
-        keys = [key for key, _ in reader.lexical(f'"{word}"', Filters(), 9, [word])]
-        return sorted(chunk.path for chunk in reader.chunks(keys)), set(reader.documents(keys))
+    with pool.acquire() as reader:
+        keys = [key for key, _ in reader.search_lexical(f'"{word}"', Filters(), 9, [word])]
+        return sorted(chunk.path for chunk in reader.load_chunks(keys)), set(reader.find_doc_numbers(keys))
 
 
 def test_a_reader_that_came_back_is_lent_again_and_sees_what_changed(writer, pool):
-    with pool.lend() as first:
-        revision = first.revision()
+    with pool.acquire() as first:
+        revision = first.get_revision()
     for number in range(5):
-        writer.put(document(f"{number}.md", ["rain"]))
+        writer.put_document(document(f"{number}.md", ["rain"]))
         for _ in range(3):
             paths, keys = found(pool, "rain")
             assert paths == sorted(["a.md", *(f"{one}.md" for one in range(number + 1))])
             assert len(keys) == number + 2
-    writer.remove([make_doc_id("notes", "a.md")])
+    writer.remove_documents([make_doc_id("notes", "a.md")])
     assert "a.md" not in found(pool, "rain")[0]
-    with pool.lend() as last:
+    with pool.acquire() as last:
         assert last is first
-        assert last.revision() > revision
+        assert last.get_revision() > revision
 
 
 def test_one_that_is_out_is_not_lent_twice(writer, pool):
-    with pool.lend() as one, pool.lend() as other:
+    with pool.acquire() as one, pool.acquire() as other:
         assert one is not other
-        writer.put(document("b.md", ["rain"]))
-        assert one.chunk_count() == other.chunk_count()
+        writer.put_document(document("b.md", ["rain"]))
+        assert one.count_chunks() == other.count_chunks()
 
 
 def test_another_file_at_the_same_place_is_opened_anew(writer, pool, tmp_path):
@@ -51,7 +51,7 @@ def test_another_file_at_the_same_place_is_opened_anew(writer, pool, tmp_path):
     for path in tmp_path.glob("kebab.sqlite*"):
         path.unlink()
     with pytest.raises(NotIndexed):
-        pool.lend()
+        pool.acquire()
     open_writer(tmp_path).close()
     assert found(pool, "rain")[0] == []
 
@@ -61,13 +61,13 @@ def test_a_database_of_another_version_is_refused_also_by_an_open_reader(writer,
     with open_writer(tmp_path) as database:
         database.execute("PRAGMA user_version = 99")
     with pytest.raises(NotIndexed):
-        pool.lend()
+        pool.acquire()
 
 
 def test_a_reader_that_met_a_fault_is_not_lent_again(writer, pool):
-    with pytest.raises(ZeroDivisionError), pool.lend() as first:
+    with pytest.raises(ZeroDivisionError), pool.acquire() as first:
         raise ZeroDivisionError
-    with pool.lend() as second:
+    with pool.acquire() as second:
         assert second is not first
 
 

@@ -9,11 +9,11 @@ from tests.fakes.rows import document
 
 def test_documents_and_states_in_memory_are_those_of_the_tables(stored):
     keys = stored(["one", "two", "three"])
-    stored.put(document("b.md", ["four"]))
+    stored.put_document(document("b.md", ["four"]))
     asked = [*reversed(keys), Key(999), Key(4)]
     vector_state.mark(stored.database, keys[:2], "committed", "v1")
 
-    assert Owners(stored.database).of(asked) == chunks.documents(stored.database, asked)
+    assert Owners(stored.database).of(asked) == chunks.find_doc_numbers(stored.database, asked)
     assert Committed(stored.database).among(asked) == set(keys[:2])
     assert Owners(stored.database).of([]) == {}
 
@@ -28,7 +28,7 @@ def test_terms_are_counted_once(stored):
     memory = Resident(stored.database, EVEN, revision=1)
 
     assert memory.frequency(["rain", "snow"]) == {"rain": 2, "snow": 0}
-    stored.put(document("b.md", ["rain"]))
+    stored.put_document(document("b.md", ["rain"]))
     assert memory.frequency(["rain", "sun"]) == {"rain": 2, "sun": 1}
 
 

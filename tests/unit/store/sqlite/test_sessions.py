@@ -118,12 +118,12 @@ def test_the_writer_lock_is_neither_needed_nor_taken(data_dir, kept):
 def test_the_revision_stays(data_dir, kept):
     with SqliteWriter(data_dir, str.split) as writer:
         writer.add_source(NOTES)
-        writer.put(document("a.md"))
+        writer.put_document(document("a.md"))
     kept.add_turn(turn())
     kept.delete_session("talk")
 
     with SqliteReader(data_dir) as reader:
-        assert reader.revision() == 1
+        assert reader.get_revision() == 1
 
 
 def test_a_short_transaction_of_another_writer_is_waited_for(data_dir, kept):

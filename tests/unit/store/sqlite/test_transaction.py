@@ -51,16 +51,16 @@ def test_a_unit_that_fails_leaves_nothing(transactions, database, tmp_path):
     with pytest.raises(KeyError):
         fail(transactions, database, KeyError)
     assert not database.in_transaction
-    assert (visible(tmp_path, "a"), transaction.revision(database)) == (None, 0)
+    assert (visible(tmp_path, "a"), transaction.get_revision(database)) == (None, 0)
 
 
 def test_the_revision_moves_only_with_visible_work(transactions, database):
     with transactions.unit():
         transaction.set_value(database, "a", "1")
-    assert transaction.revision(database) == 0
+    assert transaction.get_revision(database) == 0
     with transactions.unit():
         transactions.changed()
-    assert transaction.revision(database) == 1
+    assert transaction.get_revision(database) == 1
 
 
 def test_units_of_a_batch_share_one_commit(transactions, database, tmp_path):
@@ -70,7 +70,7 @@ def test_units_of_a_batch_share_one_commit(transactions, database, tmp_path):
                 transaction.set_value(database, "a", "1")
                 transactions.changed()
         assert visible(tmp_path, "a") is None
-    assert (visible(tmp_path, "a"), transaction.revision(database)) == ("1", 1)
+    assert (visible(tmp_path, "a"), transaction.get_revision(database)) == ("1", 1)
 
 
 def test_a_failing_unit_of_a_batch_takes_no_other_with_it(transactions, database, tmp_path):

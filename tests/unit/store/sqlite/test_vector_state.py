@@ -9,7 +9,7 @@ def test_only_stored_vectors_become_garbage(stored):
     database = stored.database
     vector_state.mark(database, keys[:1], "committed", "v1")
     vector_state.discard(database, [*keys, Key(99)])
-    assert vector_state.garbage(database) == keys[:1]
+    assert vector_state.list_deleted_keys(database) == keys[:1]
 
 
 def test_marking_tells_how_many_changed(stored):
@@ -33,7 +33,7 @@ def test_states_are_counted(stored):
     "look",
     [
         lambda database: vector_state.count(database, "pending"),
-        lambda database: vector_state.pending(database, 9),
+        lambda database: vector_state.list_pending(database, 9),
     ],
 )
 def test_what_waits_is_found_without_a_look_at_what_is_done(stored, look):

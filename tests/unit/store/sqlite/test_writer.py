@@ -34,7 +34,7 @@ writer = SqliteWriter(Path(sys.argv[1]), tokens)
 writer.add_source(NOTES)
 for number in range(3):
     texts = [f"one{number}", f"two{number}"]
-    writer.put(document(f"{number}.md", texts, title=f"title{number}"))
+    writer.put_document(document(f"{number}.md", texts, title=f"title{number}"))
 writer.close()
 """
 
@@ -61,8 +61,8 @@ def test_a_killed_writer_leaves_whole_documents_and_no_lock(tmp_path, call):
     assert killed.returncode == -signal.SIGKILL
     with SqliteWriter(tmp_path, str.split) as writer:
         whole = (call - 1) // 3
-        assert sorted(writer.known("notes")) == [f"{number}.md" for number in range(whole)]
-        assert writer.pending_count() == 2 * whole
+        assert sorted(writer.load_known_documents("notes")) == [f"{number}.md" for number in range(whole)]
+        assert writer.count_pending() == 2 * whole
     with SqliteReader(tmp_path) as reader:
         assert Catalogue(reader).damage() == []
 
@@ -84,25 +84,25 @@ def test_a_newer_database_is_not_written(tmp_path):
 
 def test_a_document_of_an_unknown_source_leaves_nothing(writer):
     with pytest.raises(StoreCorrupt):
-        writer.put(document("a.md", source="nowhere"))
-    assert writer.pending_count() == 0
+        writer.put_document(document("a.md", source="nowhere"))
+    assert writer.count_pending() == 0
 
 
 def test_a_checkpoint_empties_the_log(writer, tmp_path):
-    writer.put(document("a.md"))
+    writer.put_document(document("a.md"))
     writer.checkpoint()
     assert (tmp_path / "kebab.sqlite-wal").stat().st_size == 0
 
 
 def test_a_checkpoint_waits_for_no_reader(writer, tmp_path):
-    writer.put(document("a.md"))
+    writer.put_document(document("a.md"))
     with SqliteReader(tmp_path) as reader:
-        reader.revision()
-        writer.put(document("b.md"))
+        reader.get_revision()
+        writer.put_document(document("b.md"))
         began = time.monotonic()
         writer.checkpoint()
         assert time.monotonic() - began < 2
-        assert reader.chunk_count() == 1
+        assert reader.count_chunks() == 1
 
 
 @pytest.mark.timeout(60)
@@ -111,9 +111,9 @@ def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
     ids = [make_doc_id("notes", path) for path in paths]
     with writer.batch():
         for path in paths:
-            writer.put(document(path, [f"words of {path}"]))
+            writer.put_document(document(path, [f"words of {path}"]))
     with writer.batch():
         for path, ident in zip(paths, ids, strict=True):
-            writer.put(document(f"moved/{path}", [f"words of {path}"], doc=ident))
-    assert writer.remove(ids) == 3_000
-    assert writer.known("notes") == {}
+            writer.put_document(document(f"moved/{path}", [f"words of {path}"], doc=ident))
+    assert writer.remove_documents(ids) == 3_000
+    assert writer.load_known_documents("notes") == {}
