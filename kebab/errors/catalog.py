@@ -20,7 +20,7 @@ from kebab.errors.signal import (
 )
 
 Op: TypeAlias = Literal["read", "write", "create"]
-"""What was tried with a file or folder."""
+"""An operation on a file or folder."""
 
 
 class ConfigInvalid(
@@ -31,38 +31,35 @@ class ConfigInvalid(
         canonical=Canonical.INVALID_INPUT,
         domain="CONFIG.INVALID",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=400,
         grpc="INVALID_ARGUMENT",
-        retry=Retry.PERMANENT,
     ),
-    message="configuration refused: {path}: {cause}",
-    hint="correct it, or start afresh with `kebab init --force`",
+    message="invalid configuration: {path}: {cause}",
+    hint="correct the file, or write a new one with `kebab init --force`",
     cases={
         "variable": Wording(
-            "configuration refused: {path}: {cause}", "correct the variable, or unset it"
+            "invalid configuration: {path}: {cause}", "correct or unset the variable"
         ),
     },
 ):
     """The configuration cannot be used.
 
-    The file named by `--config` does not exist, is not TOML, or holds a key or a value that
-    kebab does not know; or a variable `KEBAB_…` or `OLLAMA_HOST` does. Nothing was read or
-    written. `path` is the file, absolute; or the variable, with `$` before its name; or the key of
-    the setting.
+    The file named by `--config` does not exist or is not TOML, or the file, a variable `KEBAB_…`
+    or `OLLAMA_HOST` has an unknown key or an invalid value. Nothing was read or written. `path` is
+    the absolute path of the file, the variable with a leading `$`, or the key of the setting.
 
-    Example: `limit = 0` below `[search]` in `config.toml` is refused by every command that needs
-    settings, and `path` names the file.
+    Example: `limit = 0` below `[search]` in `config.toml`. Every command that needs settings
+    fails, and `path` names the file.
 
-    What to do: correct what `cause` names, or write a fresh file with `kebab init --force`; unset
-    a variable that is not wanted.
+    What to do: correct what `cause` names, or write a new file with `kebab init --force`. Unset
+    the variable if you do not need it.
     """
 
     path: str
     cause: str
 
     def choose_case(self) -> str:
-        """Return which wording fits; a variable is not mended by a fresh file."""
+        """Return the case; a new file does not correct a variable."""
         return "variable" if self.path.startswith("$") else ""
 
 
@@ -74,22 +71,20 @@ class UsageInvalid(
         canonical=Canonical.INVALID_INPUT,
         domain="CLI.USAGE",
         origin=Origin.SURFACE,
-        exit=Exit.ERROR,
         http=400,
         grpc="INVALID_ARGUMENT",
-        retry=Retry.PERMANENT,
     ),
     message="{cause}",
     hint="kebab --help",
 ):
     """The command line cannot be understood.
 
-    A flag is unknown, a value has the wrong form, an argument is missing, or there is nothing
-    that the command could work on. `option` names the culprit.
+    A flag is unknown, a value has the wrong form, an argument is missing, or the command has
+    nothing to work on. `option` names the flag or the argument.
 
     Example: `kebab search bread --limt 3`, or `kebab ingest` while no folder is known.
 
-    What to do: look up what the command takes with `kebab COMMAND --help`.
+    What to do: read `kebab COMMAND --help`.
     """
 
     option: str
@@ -104,19 +99,16 @@ class InvalidInput(
         canonical=Canonical.INVALID_INPUT,
         domain="SCHEMA.VALIDATION_FAILED",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=422,
         grpc="INVALID_ARGUMENT",
-        retry=Retry.PERMANENT,
     ),
     message="invalid `{field}`: {cause}",
 ):
-    """A request breaks its schema.
+    """A request does not match its schema.
 
-    `field` names the first fault as the caller wrote it: of a command line the flag or argument,
-    for instance `--limit` or `QUERY`; of a line of JSON its path, for instance `$.limit`; of any
-    other file that was read, the file and its line. Requests are closed: an unknown field is a
-    fault too. An empty query is refused here.
+    `field` names the first invalid field as the caller wrote it: the flag or argument of a command
+    line, such as `--limit` or `QUERY`; the path in a line of JSON, such as `$.limit`; the file and
+    line of any other input. An unknown field and an empty query are invalid too.
 
     Example: `kebab search ""`, or a line `{"query": "bread", "limit": "ten"}` on the standard
     input of `kebab search --bulk`.
@@ -136,17 +128,15 @@ class InvalidCursor(
         canonical=Canonical.INVALID_INPUT,
         domain="SEARCH.CURSOR_INVALID",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=400,
         grpc="INVALID_ARGUMENT",
-        retry=Retry.PERMANENT,
     ),
-    message="cursor refused: {cause}",
+    message="invalid cursor: {cause}",
     hint="repeat the search without `--cursor`",
 ):
-    """The cursor is not one of ours, or belongs to another query.
+    """The cursor is damaged, or belongs to another query.
 
-    A cursor is opaque and bound to the query, its filters and this knowledge base.
+    A cursor is valid only for one query with its filters, and for one knowledge base.
 
     Example: the `next_cursor` of `kebab search bread` given to `kebab search butter --cursor`.
 
@@ -165,7 +155,6 @@ class StaleCursor(
         canonical=Canonical.STATE_VIOLATION,
         domain="SEARCH.CURSOR_STALE",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=409,
         grpc="ABORTED",
         retry=Retry.TRANSIENT,
@@ -178,14 +167,14 @@ class StaleCursor(
     ),
     hint="repeat the search without `--cursor`",
 ):
-    """The index moved between two pages.
+    """The index has changed between two pages.
 
-    Pages of one search come from one state of the index. The cursor itself stays stale, so only
-    the search without it can succeed.
+    All pages of one search come from one state of the index. The cursor stays stale, so only a
+    search without it can succeed.
 
     Example: a note was ingested between the first page of `kebab search bread` and the second.
 
-    What to do: start again from the first page, by repeating the search without `--cursor`.
+    What to do: repeat the search without `--cursor` to start again from the first page.
     """
 
     issued_revision: int
@@ -203,7 +192,6 @@ class NotIndexed(
         exit=Exit.UNUSABLE,
         http=409,
         grpc="FAILED_PRECONDITION",
-        retry=Retry.PERMANENT,
     ),
     message="no usable index in {data_dir}",
     hint="kebab ingest FOLDER",
@@ -218,16 +206,15 @@ class NotIndexed(
         ),
     },
 ):
-    """There is no database here that this build can read.
+    """There is no database that this build can read.
 
-    Nothing was ingested into this data directory yet (`found` is null), its schema waits for a
-    migration (`found` below `expected`), or it was written by a newer kebab (`found` above
-    `expected`).
+    Nothing was ingested into this data directory yet (`found` is null), its schema needs a
+    migration (`found` below `expected`), or a newer kebab wrote it (`found` above `expected`).
 
     Example: `kebab search bread` before the first `kebab ingest`.
 
-    What to do: run `kebab ingest FOLDER`; the next `kebab ingest` also migrates an older
-    database. For a newer one, upgrade kebab.
+    What to do: run `kebab ingest FOLDER`. It also migrates an older database. For a newer
+    database, upgrade kebab.
     """
 
     data_dir: str
@@ -235,7 +222,7 @@ class NotIndexed(
     found: int | None
 
     def choose_case(self) -> str:
-        """Return which wording fits; an index that is there needs no folder, or a newer kebab."""
+        """Return the case by the schema that was found."""
         if not self.found:
             return ""
         return "older" if self.found < self.expected else "newer"
@@ -249,23 +236,22 @@ class ModelUnreachable(
         canonical=Canonical.ADAPTER_VALIDATION,
         domain="LLM.UNREACHABLE",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=503,
         grpc="UNAVAILABLE",
         retry=Retry.TRANSIENT,
     ),
     message="cannot reach the model server at {endpoint}: {cause}",
-    hint="start the server (`ollama serve`), or answer without one: `kebab ask --extractive`",
+    hint="start the server with `ollama serve`, or answer without it: `kebab ask --extractive`",
 ):
     """The model server did not answer.
 
-    The connection was refused, the name did not resolve, connecting took too long, or the
-    connection was cut while the answer was streaming.
+    The connection was refused, the host name is unknown, connecting took too long, or the
+    connection was lost while the answer was streaming.
 
     Example: `kebab ask "How long does the dough rest?"` while no Ollama is running.
 
     What to do: start the server, or correct `models.llm.endpoint`. `kebab ask --extractive`
-    answers without any server, in the words of the notes.
+    answers without a server, with sentences from the notes.
     """
 
     endpoint: str
@@ -281,22 +267,20 @@ class ModelNotPulled(
         canonical=Canonical.STATE_VIOLATION,
         domain="LLM.MODEL_MISSING",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=424,
         grpc="FAILED_PRECONDITION",
-        retry=Retry.PERMANENT,
     ),
-    message="Ollama model not pulled: {model}",
+    message="Ollama does not have the model: {model}",
     hint="ollama pull {model}",
 ):
-    """Ollama answers but does not have the model.
+    """Ollama is running but does not have the model.
 
-    A server that speaks the OpenAI-compatible protocol has nothing to pull: there it is
-    `model_rejected`.
+    A server with the OpenAI-compatible API reports `model_rejected` instead, because nothing can be
+    pulled there.
 
     Example: `kebab ask --model gemma4:e4b "What is kebab?"` when `ollama list` does not name it.
 
-    What to do: pull the model with `ollama pull`, or name another one in `models.llm.model`.
+    What to do: pull the model with `ollama pull`, or set another one in `models.llm.model`.
     """
 
     model: str
@@ -312,19 +296,17 @@ class ModelRejected(
         canonical=Canonical.ADAPTER_VALIDATION,
         domain="LLM.REJECTED",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=502,
         grpc="FAILED_PRECONDITION",
-        retry=Retry.PERMANENT,
     ),
     message="the model server refused {model}: {cause}",
-    hint="name another model: `kebab ask --model NAME`",
+    hint="use another model: `kebab ask --model NAME`",
 ):
     """The server refuses to answer with this model.
 
-    The model is of the wrong kind (it only embeds), the server cannot load it (it is damaged, or
-    too large for the memory), the server does not support an option, it requires another key, or
-    (OpenAI-compatible) it has no such model. `cause` is the reason that the server gives.
+    The model can only embed, the server cannot load it because it is damaged or too large for the
+    memory, the server does not support an option, it requires another key, or it has no such model
+    (OpenAI-compatible servers). `cause` is the reason that the server gives.
 
     Example: `kebab ask --model all-minilm "What is kebab?"`, a model that can only embed.
 
@@ -345,21 +327,20 @@ class ModelBusy(
         canonical=Canonical.STATE_VIOLATION,
         domain="LLM.BUSY",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=503,
         grpc="RESOURCE_EXHAUSTED",
         retry=Retry.TRANSIENT,
         severity=Severity.WARN,
         backoff=Backoff(first_ms=2_000, ceiling_ms=60_000, attempts=6),
     ),
-    message="the model server accepts no more requests now: {endpoint}",
+    message="the model server is busy: {endpoint}",
     hint="try again in a moment",
 ):
-    """The server's queue is full, or it limits how often it is asked.
+    """The server's queue is full, or the server limits the rate of requests.
 
     Nothing was lost.
 
-    Example: several programs ask one Ollama at once, and it answers `server busy`.
+    Example: several programs use one Ollama at once, and it answers `server busy`.
 
     What to do: try again in a moment; `kebab ask --extractive` needs no server.
     """
@@ -376,7 +357,6 @@ class ModelProtocol(
         canonical=Canonical.CONTRACT_MISMATCH,
         domain="LLM.PROTOCOL",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=502,
         grpc="INTERNAL",
         retry=Retry.TRANSIENT,
@@ -385,10 +365,10 @@ class ModelProtocol(
     message="unexpected response from {endpoint}: {cause}",
     hint="kebab doctor",
 ):
-    """The response is not that of a model server, or it is incomplete.
+    """The response does not come from a model server, or it is incomplete.
 
     The endpoint belongs to another program, a proxy, or a server that is too old. Or the stream
-    ended without its last line, as it does when a model repeats itself without end.
+    ended without its last line, which happens when a model repeats itself endlessly.
 
     Example: `models.llm.endpoint` names the port of a web server, which returns an HTML page.
 
@@ -409,23 +389,21 @@ class ContextOverflow(
         canonical=Canonical.INVALID_INPUT,
         domain="LLM.CONTEXT_OVERFLOW",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=413,
         grpc="OUT_OF_RANGE",
-        retry=Retry.PERMANENT,
     ),
-    message="prompt too long for the model's window of {context_tokens} tokens: {prompt_tokens}",
+    message="the prompt exceeds the model's window of {context_tokens} tokens: {prompt_tokens}",
     hint="answer without a model: `kebab ask --extractive`",
 ):
-    """The question with its passages does not fit the model's window, however little is sent.
+    """The question and its passages do not fit the model's window.
 
-    It was tried with fewer and shorter passages first. `prompt_tokens` is the server's count, or
-    an estimate where it gives none.
+    Fewer and shorter passages did not fit either. `prompt_tokens` is the server's count, or an
+    estimate when the server gives none.
 
     Example: a question with a whole report pasted into it, for a model with 8192 tokens.
 
-    What to do: ask a shorter question, or raise `models.llm.context_tokens` where the model
-    allows it. `kebab ask --extractive` answers without any model, in the words of the notes.
+    What to do: ask a shorter question, or raise `models.llm.context_tokens` if the model allows
+    it. `kebab ask --extractive` answers without a model, with sentences from the notes.
     """
 
     prompt_tokens: int
@@ -440,24 +418,23 @@ class EmbeddingUnavailable(
         canonical=Canonical.ADAPTER_VALIDATION,
         domain="EMBEDDING.UNAVAILABLE",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=503,
         grpc="UNAVAILABLE",
         retry=Retry.TRANSIENT,
         backoff=Backoff(first_ms=30_000, ceiling_ms=600_000, attempts=3),
     ),
-    message="embedding weights cannot be had: {model}: {cause}",
+    message="cannot get the embedding model {model}: {cause}",
     hint="kebab model pull {model}",
 ):
-    """The weights of the embedding model are not on this machine and no source gave them.
+    """The embedding model is not on this machine and cannot be downloaded.
 
-    `tried` lists the sources in order. It is raised where vectors were demanded; everything else
-    goes on with words alone and says so.
+    `tried` lists the sources in order. Only commands that require vectors fail. All others go on
+    with words alone and report it.
 
-    Example: `kebab search bread --mode vector` on a machine that never had a network.
+    Example: `kebab search bread --mode vector` on a machine without a network.
 
-    What to do: fetch the weights with `kebab model pull`, or search words with `--mode lexical`,
-    which needs no model. The next ingest with a network fills in the missing vectors.
+    What to do: download the model with `kebab model pull`, or search with `--mode lexical`, which
+    needs no model. The next ingest with a network adds the missing vectors.
     """
 
     model: str
@@ -473,22 +450,20 @@ class EmbeddingMismatch(
         canonical=Canonical.STATE_VIOLATION,
         domain="EMBEDDING.MISMATCH",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=409,
         grpc="FAILED_PRECONDITION",
-        retry=Retry.PERMANENT,
     ),
     message="the index was built with {found}, the configured model is {expected}",
     hint="kebab model use auto",
 ):
-    """Vectors of two models cannot be compared.
+    """The configured embedding model is not the one that the index was built with.
 
-    The configured embedding model is not the one that the index was built with.
+    Vectors of two models cannot be compared.
 
     Example: `models.embedding.model` was changed in `config.toml` after the first ingest.
 
-    What to do: take the change back, or change the model of the knowledge base with `kebab model
-    use NAME`, which embeds everything again.
+    What to do: undo the change, or change the model of the knowledge base with `kebab model use
+    NAME`, which embeds everything again.
     """
 
     expected: str
@@ -503,7 +478,6 @@ class TimedOut(
         canonical=Canonical.ADAPTER_VALIDATION,
         domain="CORE.TIMEOUT",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=504,
         grpc="DEADLINE_EXCEEDED",
         retry=Retry.TRANSIENT,
@@ -511,17 +485,17 @@ class TimedOut(
     ),
     message="{operation} took longer than {deadline_ms} ms",
 ):
-    """A deadline passed.
+    """An operation took longer than its time limit.
 
-    `operation` says which one. A server that does not even accept the connection is
-    `model_unreachable` instead.
+    `operation` names it. A server that does not accept the connection is `model_unreachable`
+    instead.
 
     Example: `operation` is `first_token` when a large model takes longer to load than
     `models.llm.first_token_s` allows.
 
-    What to do: try again, or raise the deadline: `models.llm.first_token_s` and
+    What to do: try again, or raise the limit: `models.llm.first_token_s` and
     `models.llm.total_s` for answers, `models.embedding.deadline_s` for embedding,
-    `ingest.deadline_s` for a document; 0 means none.
+    `ingest.deadline_s` for a document. 0 means no limit.
     """
 
     operation: str
@@ -537,7 +511,6 @@ class IoError(
         canonical=Canonical.ADAPTER_VALIDATION,
         domain="STORAGE.IO",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=500,
         grpc="INTERNAL",
         retry=Retry.TRANSIENT,
@@ -545,15 +518,14 @@ class IoError(
     message="cannot {op} {path}: {cause}",
     hint="kebab doctor",
 ):
-    """The file system refused.
+    """A file or folder cannot be read, written or created.
 
-    A file or folder is missing, permission is denied, or the disk is full. `op` says what was
-    tried with `path`.
+    It is missing, permission is denied, or the disk is full. `op` is the operation on `path`.
 
     Example: `kebab ingest notes` when there is no folder `notes`.
 
-    What to do: mend what `cause` names, then repeat the command; `kebab doctor` looks at the
-    places that kebab itself writes to.
+    What to do: fix what `cause` names, then repeat the command. `kebab doctor` checks the folders
+    that kebab itself writes to.
     """
 
     path: str
@@ -569,7 +541,6 @@ class Locked(
         canonical=Canonical.STATE_VIOLATION,
         domain="STORAGE.LOCKED",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=409,
         grpc="ABORTED",
         retry=Retry.TRANSIENT,
@@ -584,11 +555,11 @@ class Locked(
         ),
     },
 ):
-    """Another writer is at work.
+    """Another process is writing.
 
-    One process writes at a time; readers never wait.
+    Only one process writes at a time. Readers never wait.
 
-    Example: `kebab ingest` in a second terminal while the first run is not finished.
+    Example: `kebab ingest` in a second terminal before the first run has finished.
 
     What to do: repeat the command when the process named by `holder_pid` has finished.
     """
@@ -597,7 +568,7 @@ class Locked(
     holder_pid: int | None
 
     def choose_case(self) -> str:
-        """Return which wording fits: not every holder is known by its number."""
+        """Return the case; the process id of the holder may be unknown."""
         return "unnamed" if self.holder_pid is None else ""
 
 
@@ -609,17 +580,15 @@ class ReadOnly(
         canonical=Canonical.STATE_VIOLATION,
         domain="POLICY.READ_ONLY",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=403,
         grpc="PERMISSION_DENIED",
-        retry=Retry.PERMANENT,
     ),
-    message="refused under `--read-only`: {operation}",
+    message="not allowed with `--read-only`: {operation}",
     hint="repeat without `--read-only`",
 ):
-    """A write was asked for while writing is switched off.
+    """The command writes, and `--read-only` forbids it.
 
-    `operation` is what would have written.
+    `operation` is the operation that writes.
 
     Example: `kebab ingest notes --read-only`.
 
@@ -640,21 +609,20 @@ class StoreCorrupt(
         exit=Exit.UNUSABLE,
         http=500,
         grpc="DATA_LOSS",
-        retry=Retry.PERMANENT,
         severity=Severity.CRITICAL,
     ),
-    message="damaged store: {path}: {cause}",
+    message="the store is damaged: {path}: {cause}",
     hint="kebab doctor",
 ):
-    """An integrity check failed.
+    """The database or the vector table is damaged.
 
-    The database or the vector table cannot be read as written. Your own files are untouched.
+    Your own files are unchanged.
 
-    Example: a synchronising program has put an older or a cut-off copy in place of
-    `kebab.sqlite`.
+    Example: a synchronisation program has replaced `kebab.sqlite` with an older or incomplete
+    copy.
 
-    What to do: `kebab doctor` says what is damaged; `kebab reset` followed by `kebab ingest`
-    builds everything again from your files.
+    What to do: `kebab doctor` reports what is damaged. `kebab reset` and then `kebab ingest` build
+    everything again from your files.
     """
 
     path: str
@@ -669,20 +637,18 @@ class UnsupportedMedia(
         canonical=Canonical.INVALID_INPUT,
         domain="INGEST.UNSUPPORTED_MEDIA",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=415,
         grpc="INVALID_ARGUMENT",
-        retry=Retry.PERMANENT,
     ),
-    message="no parser takes this file: {path}: {media}",
+    message="no parser for this file: {path}: {media}",
 ):
-    """A single file was named that no parser takes.
+    """There is no parser for the file that was named.
 
-    Within a folder such files are left out and counted.
+    Within a folder such files are skipped and counted.
 
     Example: `kebab ingest photo.jpg`.
 
-    What to do: name a file of another kind; `kebab schema` lists the active parsers.
+    What to do: name a file of another type. `kebab schema` lists the active parsers.
     """
 
     path: str
@@ -697,21 +663,18 @@ class ParseFailed(
         canonical=Canonical.ADAPTER_VALIDATION,
         domain="INGEST.PARSE_FAILED",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=422,
         grpc="INVALID_ARGUMENT",
-        retry=Retry.PERMANENT,
     ),
     message="cannot parse {path}: {cause}",
 ):
-    """A parser refused a file.
+    """A file cannot be parsed.
 
-    Within a folder such a file is an item of the report with its own error, and the run goes on.
+    Within a folder such a file is reported with its own error, and the run goes on.
 
-    Example: `kebab ingest notes.md` when that file holds binary data and no text.
+    Example: `kebab ingest notes.md` when that file contains binary data.
 
-    What to do: open the file and mend what `cause` names, or leave it out with
-    `ingest.exclude`.
+    What to do: open the file and fix what `cause` names, or exclude it with `ingest.exclude`.
     """
 
     path: str
@@ -727,16 +690,14 @@ class TooLarge(
         canonical=Canonical.INVALID_INPUT,
         domain="LIMIT.TOO_LARGE",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=413,
         grpc="RESOURCE_EXHAUSTED",
-        retry=Retry.PERMANENT,
     ),
     message="too large: {what}: {size} bytes, limit {limit}",
 ):
-    """A file, a request body or a batch is above its limit.
+    """A file, a request body or a batch is larger than its limit.
 
-    `what` names it; sizes are in bytes.
+    `what` names it. Sizes are in bytes.
 
     Example: `kebab ingest dump.md` with a file of more than 20 MB.
 
@@ -756,10 +717,8 @@ class Unauthorized(
         canonical=Canonical.INVALID_INPUT,
         domain="AUTH.UNAUTHORIZED",
         origin=Origin.SURFACE,
-        exit=Exit.ERROR,
         http=401,
         grpc="UNAUTHENTICATED",
-        retry=Retry.PERMANENT,
         reserved=True,
     ),
     message="the token of the server is missing or wrong",
@@ -767,7 +726,7 @@ class Unauthorized(
 ):
     """The token of the HTTP server is missing or wrong.
 
-    The row is reserved: this build has no HTTP server, and nothing raises it.
+    The code is reserved. This build has no HTTP server, and nothing raises it.
 
     Example: a request to the server without the header `Authorization`.
 
@@ -783,23 +742,21 @@ class DependencyMissing(
         canonical=Canonical.STATE_VIOLATION,
         domain="RUNTIME.DEPENDENCY_MISSING",
         origin=Origin.ADAPTER,
-        exit=Exit.ERROR,
         http=501,
         grpc="UNIMPLEMENTED",
-        retry=Retry.PERMANENT,
     ),
-    message="cannot load the library that this needs: {feature}",
+    message="cannot load the library for this feature: {feature}",
     hint="{install}",
 ):
-    """A library or program that the feature needs is not installed, or cannot be loaded.
+    """A library that the feature needs is not installed, or cannot be loaded.
 
-    There may be no build of it for this machine, or the installed one is broken. Where words
-    alone will do, as in a search, kebab goes on without the feature and says so.
+    The installed library may be broken, or may not exist for this machine. A search that can use
+    words alone goes on without the feature and reports it.
 
-    Example: `kebab search bread --mode vector` where `onnxruntime` cannot be imported.
+    Example: `kebab search bread --mode vector` when `onnxruntime` cannot be imported.
 
-    What to do: run the command that `install` gives, in the environment of kebab; the log has the
-    words of the import.
+    What to do: run the command in `install` in the environment of kebab. The log has the import
+    error.
     """
 
     feature: str
@@ -814,22 +771,20 @@ class ConfirmationRequired(
         canonical=Canonical.STATE_VIOLATION,
         domain="POLICY.CONFIRMATION_REQUIRED",
         origin=Origin.CORE,
-        exit=Exit.ERROR,
         http=428,
         grpc="FAILED_PRECONDITION",
-        retry=Retry.PERMANENT,
         severity=Severity.WARN,
     ),
-    message="`{operation}` needs a confirmation",
+    message="`{operation}` needs confirmation",
     hint="kebab {operation} --yes",
 ):
-    """A destructive command was called without a terminal to ask at.
+    """A destructive command needs a confirmation, and there is no terminal to ask for it.
 
     Nothing was deleted.
 
     Example: `kebab reset` in a script, or with `--json`.
 
-    What to do: repeat it with `--yes` when you mean it.
+    What to do: repeat the command with `--yes` to confirm it.
     """
 
     operation: str
@@ -852,13 +807,13 @@ class Cancelled(
     ),
     message="interrupted: {operation}",
 ):
-    """The user interrupted before anything could be reported.
+    """The user interrupted the command.
 
     Work that was already committed is kept.
 
     Example: Ctrl-C during `kebab search`, or `n` when `kebab reset` asks.
 
-    What to do: nothing; repeat the command to go on.
+    What to do: nothing. Repeat the command to go on.
     """
 
     operation: str
@@ -872,7 +827,6 @@ class Generic(
         canonical=Canonical.INTERNAL,
         domain="UNKNOWN.INTERNAL",
         origin=Origin.SURFACE,
-        exit=Exit.ERROR,
         http=500,
         grpc="INTERNAL",
         retry=Retry.NONE,
@@ -882,15 +836,14 @@ class Generic(
     message="something unexpected went wrong",
     hint="kebab doctor",
 ):
-    """A fault that kebab does not know.
+    """An unexpected error occurred.
 
-    This is a bug, and nothing that you did wrong. The message stays neutral, because nobody
-    checked what the fault may reveal.
+    This is a bug in kebab. The message names no details, because they may be private.
 
-    Example: an exception of a library that no table of kebab names yet.
+    Example: an exception of a library that kebab does not translate yet.
 
-    What to do: look up the `correlation_id` in the log under the state directory, which holds
-    the trace, and report it; `--verbose` adds the chain of causes to `details`.
+    What to do: find the `correlation_id` in the log in the state directory and report the trace
+    there. `--verbose` adds the chain of causes to `details`.
     """
 
     chain: list[str] | None = None

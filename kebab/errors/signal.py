@@ -107,10 +107,10 @@ class Meaning(NamedTuple):
     canonical: Canonical
     domain: str
     origin: Origin
-    exit: Exit
     http: int
     grpc: str
-    retry: Retry
+    exit: Exit = Exit.ERROR
+    retry: Retry = Retry.PERMANENT
     severity: Severity = Severity.ERROR
     public: bool = True
     retired: bool = False

@@ -152,7 +152,7 @@ def test_what_every_command_needs_is_named_without_it(breakable, library):
 
     assert error["details"] == {"feature": library, "install": f"pip install {library}"}
     assert told.err.decode().splitlines() == [
-        f"error: cannot load the library that this needs: {library}",
+        f"error: cannot load the library for this feature: {library}",
         f"hint: pip install {library}",
         "code: dependency_missing",
     ]

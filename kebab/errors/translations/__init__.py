@@ -1,1 +1,1 @@
-"""What rows of the catalogue say in other languages; one module for each, loaded when spoken."""
+"""The messages and hints in other languages: one module for each, loaded on first use."""

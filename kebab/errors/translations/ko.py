@@ -1,17 +1,17 @@
-"""Korean. Commands, names of settings and values stay as they are."""
+"""The Korean messages and hints; commands, settings and values are not translated."""
 
 from kebab.errors import catalog as rows
 from kebab.errors.signal import Signal, Wording
 
 ROWS: dict[type[Signal], Wording] = {
     rows.ConfigInvalid: Wording(
-        "설정을 사용할 수 없습니다: {path}: {cause}",
-        "설정을 고치거나 `kebab init --force`로 새로 만드세요",
+        "설정이 올바르지 않습니다: {path}: {cause}",
+        "파일을 고치거나 `kebab init --force`로 새로 만드세요",
     ),
     rows.UsageInvalid: Wording("명령을 이해할 수 없습니다: {cause}", "kebab --help"),
     rows.InvalidInput: Wording("`{field}` 값이 올바르지 않습니다: {cause}"),
     rows.InvalidCursor: Wording(
-        "커서를 사용할 수 없습니다: {cause}", "`--cursor` 없이 다시 검색하세요"
+        "커서가 올바르지 않습니다: {cause}", "`--cursor` 없이 다시 검색하세요"
     ),
     rows.StaleCursor: Wording(
         "커서가 발급된 뒤 색인이 바뀌었습니다: "
@@ -21,17 +21,15 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("사용할 수 있는 색인이 없습니다: {data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "모델 서버에 연결할 수 없습니다: {endpoint}: {cause}",
-        "서버를 시작하거나(`ollama serve`) 서버 없이 답을 구하세요: `kebab ask --extractive`",
+        "`ollama serve`로 서버를 시작하거나 서버 없이 답을 구하세요: `kebab ask --extractive`",
     ),
-    rows.ModelNotPulled: Wording(
-        "Ollama에 내려받지 않은 모델입니다: {model}", "ollama pull {model}"
-    ),
+    rows.ModelNotPulled: Wording("Ollama에 없는 모델입니다: {model}", "ollama pull {model}"),
     rows.ModelRejected: Wording(
         "모델 서버가 {model} 모델을 거부했습니다: {cause}",
         "다른 모델을 지정하세요: `kebab ask --model NAME`",
     ),
     rows.ModelBusy: Wording(
-        "모델 서버가 지금은 요청을 더 받지 않습니다: {endpoint}", "잠시 후 다시 시도하세요"
+        "모델 서버가 다른 요청을 처리하고 있습니다: {endpoint}", "잠시 후 다시 시도하세요"
     ),
     rows.ModelProtocol: Wording(
         "{endpoint}에서 예상하지 못한 응답을 받았습니다: {cause}", "kebab doctor"
@@ -41,7 +39,7 @@ ROWS: dict[type[Signal], Wording] = {
         "모델 없이 답을 구하세요: `kebab ask --extractive`",
     ),
     rows.EmbeddingUnavailable: Wording(
-        "임베딩 모델의 가중치를 구할 수 없습니다: {model}: {cause}", "kebab model pull {model}"
+        "임베딩 모델을 가져올 수 없습니다: {model}: {cause}", "kebab model pull {model}"
     ),
     rows.EmbeddingMismatch: Wording(
         "색인을 만든 모델과 설정된 모델이 다릅니다: 색인 {found}, 설정 {expected}",
@@ -65,7 +63,7 @@ ROWS: dict[type[Signal], Wording] = {
         "서버의 토큰이 없거나 올바르지 않습니다", "헤더로 보내세요: `Authorization: Bearer TOKEN`"
     ),
     rows.DependencyMissing: Wording(
-        "{feature} 기능에 필요한 라이브러리를 이 컴퓨터에서 불러올 수 없습니다", "{install}"
+        "이 기능에 필요한 라이브러리를 불러올 수 없습니다: {feature}", "{install}"
     ),
     rows.ConfirmationRequired: Wording(
         "확인이 필요한 명령입니다: `{operation}`", "kebab {operation} --yes"
@@ -82,7 +80,7 @@ _OTHER_SCHEMA = (
 CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.ConfigInvalid: {
         "variable": Wording(
-            "설정을 사용할 수 없습니다: {path}: {cause}", "변수를 고치거나 해제하세요"
+            "설정이 올바르지 않습니다: {path}: {cause}", "변수를 고치거나 해제하세요"
         ),
     },
     rows.NotIndexed: {

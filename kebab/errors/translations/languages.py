@@ -1,4 +1,4 @@
-"""The languages that errors are told in, and where the wordings of each are found."""
+"""The languages of error messages, and the translations of each."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from kebab.errors.signal import Signal, Wording
 
 Language: TypeAlias = Literal["en", "ko", "zh"]
-"""A language that errors are told in."""
+"""A language of error messages."""
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko", "zh")
 ENGLISH: Language = "en"
@@ -16,14 +16,14 @@ _FIRST_PART = re.compile(r"[a-z]+")
 
 
 def parse_language(locale: str) -> Language:
-    """Return the language of a locale such as `ko_KR.UTF-8`; English when we do not speak it."""
+    """Return the language of a locale such as `ko_KR.UTF-8`; English when it is not supported."""
     first = _FIRST_PART.match(locale.strip().lower())
     found = (language for language in LANGUAGES if first and first[0] == language)
     return next(found, ENGLISH)
 
 
 def find_wordings(row: type[Signal], language: Language) -> Mapping[str, Wording]:
-    """Return what a row says in a language, by case; English where there is no translation."""
+    """Return the wordings of a row by case; English where there is no translation."""
     match language:
         case "ko":
             from kebab.errors.translations import ko

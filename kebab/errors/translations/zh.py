@@ -1,4 +1,4 @@
-"""Simplified Chinese. Commands, names of settings and values stay as they are."""
+"""The Simplified Chinese messages and hints; commands, settings and values are not translated."""
 # ruff: noqa: RUF001 - Chinese has punctuation of its own
 
 from kebab.errors import catalog as rows
@@ -6,11 +6,11 @@ from kebab.errors.signal import Signal, Wording
 
 ROWS: dict[type[Signal], Wording] = {
     rows.ConfigInvalid: Wording(
-        "配置无法使用：{path}：{cause}", "请更正配置，或用 `kebab init --force` 重新生成"
+        "配置无效：{path}：{cause}", "请更正文件，或用 `kebab init --force` 重新生成"
     ),
     rows.UsageInvalid: Wording("无法理解该命令：{cause}", "kebab --help"),
     rows.InvalidInput: Wording("`{field}` 无效：{cause}"),
-    rows.InvalidCursor: Wording("游标无法使用：{cause}", "去掉 `--cursor` 重新搜索"),
+    rows.InvalidCursor: Wording("游标无效：{cause}", "去掉 `--cursor` 重新搜索"),
     rows.StaleCursor: Wording(
         "签发游标之后索引已有变动：当时修订号 {issued_revision}，现为 {current_revision}",
         "去掉 `--cursor` 重新搜索",
@@ -18,20 +18,20 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("没有可用的索引：{data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "无法连接模型服务器：{endpoint}：{cause}",
-        "请启动服务器（`ollama serve`），或不经服务器作答：`kebab ask --extractive`",
+        "请用 `ollama serve` 启动服务器，或不用服务器作答：`kebab ask --extractive`",
     ),
-    rows.ModelNotPulled: Wording("Ollama 尚未下载该模型：{model}", "ollama pull {model}"),
+    rows.ModelNotPulled: Wording("Ollama 没有该模型：{model}", "ollama pull {model}"),
     rows.ModelRejected: Wording(
         "模型服务器拒绝了 {model}：{cause}", "换用其他模型：`kebab ask --model NAME`"
     ),
-    rows.ModelBusy: Wording("模型服务器暂时不再接受请求：{endpoint}", "请稍后重试"),
+    rows.ModelBusy: Wording("模型服务器繁忙：{endpoint}", "请稍后重试"),
     rows.ModelProtocol: Wording("收到 {endpoint} 的意外响应：{cause}", "kebab doctor"),
     rows.ContextOverflow: Wording(
         "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
-        "请不经模型作答：`kebab ask --extractive`",
+        "请不用模型作答：`kebab ask --extractive`",
     ),
     rows.EmbeddingUnavailable: Wording(
-        "无法取得嵌入模型的权重：{model}：{cause}", "kebab model pull {model}"
+        "无法获取嵌入模型 {model}：{cause}", "kebab model pull {model}"
     ),
     rows.EmbeddingMismatch: Wording(
         "建立索引的模型与配置的模型不同：索引为 {found}，配置为 {expected}",
@@ -50,7 +50,7 @@ ROWS: dict[type[Signal], Wording] = {
     rows.Unauthorized: Wording(
         "服务器的令牌缺失或有误", "请放在请求头中发送：`Authorization: Bearer TOKEN`"
     ),
-    rows.DependencyMissing: Wording("本机无法加载 {feature} 所需的库", "{install}"),
+    rows.DependencyMissing: Wording("无法加载此功能所需的库：{feature}", "{install}"),
     rows.ConfirmationRequired: Wording("`{operation}` 需要确认", "kebab {operation} --yes"),
     rows.Cancelled: Wording("已中断：{operation}"),
     rows.Generic: Wording("发生了意料之外的问题", "kebab doctor"),
@@ -60,7 +60,7 @@ _OTHER_SCHEMA = "没有可用的索引：{data_dir}：索引的结构版本为 {
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.ConfigInvalid: {
-        "variable": Wording("配置无法使用：{path}：{cause}", "请更正该变量，或取消设置"),
+        "variable": Wording("配置无效：{path}：{cause}", "请更正该变量，或取消设置"),
     },
     rows.NotIndexed: {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),

@@ -167,7 +167,7 @@ def test_the_language_of_the_environment_holds_also_without_usable_settings(
 
     run_reporting_errors(context, failing(ConfigInvalid(path="x", cause="y")))
 
-    assert written(err).startswith("error: 설정을 사용할 수 없습니다: x: y\n")
+    assert written(err).startswith("error: 설정이 올바르지 않습니다: x: y\n")
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
     ("arguments", "message"),
     [
         (["--lang", "ko", "search", "broken"], "저장소가 손상되었습니다: kebab.db"),
-        (["search", "broken", "--lang", "ko"], "damaged store: kebab.db"),
+        (["search", "broken", "--lang", "ko"], "the store is damaged: kebab.db"),
         (["--lang", "zh", "search", "broken", "--lang", "ko"], "存储已损坏"),
         (["inspect", "doc", "broken", "--lang", "ko"], "저장소가 손상되었습니다: kebab.db"),
         (["inspect", "--lang", "ko", "doc", "broken"], "저장소가 손상되었습니다: kebab.db"),

@@ -184,7 +184,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A request breaks its schema. */
+    /** A request does not match its schema. */
     INVALID_INPUT(
         "invalid_input",
         new Row(
@@ -202,7 +202,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The cursor is not one of ours, or belongs to another query. */
+    /** The cursor is damaged, or belongs to another query. */
     INVALID_CURSOR(
         "invalid_cursor",
         new Row(
@@ -220,7 +220,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The index moved between two pages. */
+    /** The index has changed between two pages. */
     STALE_CURSOR(
         "stale_cursor",
         new Row(
@@ -238,7 +238,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** There is no database here that this build can read. */
+    /** There is no database that this build can read. */
     NOT_INDEXED(
         "not_indexed",
         new Row(
@@ -274,7 +274,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** Ollama answers but does not have the model. */
+    /** Ollama is running but does not have the model. */
     MODEL_NOT_PULLED(
         "model_not_pulled",
         new Row(
@@ -310,7 +310,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The server's queue is full, or it limits how often it is asked. */
+    /** The server's queue is full, or the server limits the rate of requests. */
     MODEL_BUSY(
         "model_busy",
         new Row(
@@ -328,7 +328,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The response is not that of a model server, or it is incomplete. */
+    /** The response does not come from a model server, or it is incomplete. */
     MODEL_PROTOCOL(
         "model_protocol",
         new Row(
@@ -346,7 +346,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The question with its passages does not fit the model's window, however little is sent. */
+    /** The question and its passages do not fit the model's window. */
     CONTEXT_OVERFLOW(
         "context_overflow",
         new Row(
@@ -364,7 +364,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The weights of the embedding model are not on this machine and no source gave them. */
+    /** The embedding model is not on this machine and cannot be downloaded. */
     EMBEDDING_UNAVAILABLE(
         "embedding_unavailable",
         new Row(
@@ -382,7 +382,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** Vectors of two models cannot be compared. */
+    /** The configured embedding model is not the one that the index was built with. */
     EMBEDDING_MISMATCH(
         "embedding_mismatch",
         new Row(
@@ -400,7 +400,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A deadline passed. */
+    /** An operation took longer than its time limit. */
     TIMEOUT(
         "timeout",
         new Row(
@@ -418,7 +418,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The file system refused. */
+    /** A file or folder cannot be read, written or created. */
     IO_ERROR(
         "io_error",
         new Row(
@@ -436,7 +436,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** Another writer is at work. */
+    /** Another process is writing. */
     LOCKED(
         "locked",
         new Row(
@@ -454,7 +454,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A write was asked for while writing is switched off. */
+    /** The command writes, and `--read-only` forbids it. */
     READ_ONLY(
         "read_only",
         new Row(
@@ -472,7 +472,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** An integrity check failed. */
+    /** The database or the vector table is damaged. */
     STORE_CORRUPT(
         "store_corrupt",
         new Row(
@@ -490,7 +490,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A single file was named that no parser takes. */
+    /** There is no parser for the file that was named. */
     UNSUPPORTED_MEDIA(
         "unsupported_media",
         new Row(
@@ -508,7 +508,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A parser refused a file. */
+    /** A file cannot be parsed. */
     PARSE_FAILED(
         "parse_failed",
         new Row(
@@ -526,7 +526,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A file, a request body or a batch is above its limit. */
+    /** A file, a request body or a batch is larger than its limit. */
     TOO_LARGE(
         "too_large",
         new Row(
@@ -562,7 +562,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ true)),
-    /** A library or program that the feature needs is not installed, or cannot be loaded. */
+    /** A library that the feature needs is not installed, or cannot be loaded. */
     DEPENDENCY_MISSING(
         "dependency_missing",
         new Row(
@@ -580,7 +580,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A destructive command was called without a terminal to ask at. */
+    /** A destructive command needs a confirmation, and there is no terminal to ask for it. */
     CONFIRMATION_REQUIRED(
         "confirmation_required",
         new Row(
@@ -598,7 +598,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** The user interrupted before anything could be reported. */
+    /** The user interrupted the command. */
     CANCELLED(
         "cancelled",
         new Row(
@@ -616,7 +616,7 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
-    /** A fault that kebab does not know. */
+    /** An unexpected error occurred. */
     GENERIC(
         "generic",
         new Row(

@@ -525,24 +525,24 @@ export interface UsageInvalidDetails {
   readonly cause: string;
 }
 
-/** The details of `invalid_input`. A request breaks its schema. */
+/** The details of `invalid_input`. A request does not match its schema. */
 export interface InvalidInputDetails {
   readonly field: string;
   readonly cause: string;
 }
 
-/** The details of `invalid_cursor`. The cursor is not one of ours, or belongs to another query. */
+/** The details of `invalid_cursor`. The cursor is damaged, or belongs to another query. */
 export interface InvalidCursorDetails {
   readonly cause: string;
 }
 
-/** The details of `stale_cursor`. The index moved between two pages. */
+/** The details of `stale_cursor`. The index has changed between two pages. */
 export interface StaleCursorDetails {
   readonly issued_revision: number;
   readonly current_revision: number;
 }
 
-/** The details of `not_indexed`. There is no database here that this build can read. */
+/** The details of `not_indexed`. There is no database that this build can read. */
 export interface NotIndexedDetails {
   readonly data_dir: string;
   readonly expected: number;
@@ -556,7 +556,7 @@ export interface ModelUnreachableDetails {
   readonly cause: string;
 }
 
-/** The details of `model_not_pulled`. Ollama answers but does not have the model. */
+/** The details of `model_not_pulled`. Ollama is running but does not have the model. */
 export interface ModelNotPulledDetails {
   readonly model: string;
   readonly endpoint: string;
@@ -571,83 +571,83 @@ export interface ModelRejectedDetails {
   readonly cause: string;
 }
 
-/** The details of `model_busy`. The server's queue is full, or it limits how often it is asked. */
+/** The details of `model_busy`. The server's queue is full, or the server limits the rate of requests. */
 export interface ModelBusyDetails {
   readonly endpoint: string;
   readonly operation: string;
 }
 
-/** The details of `model_protocol`. The response is not that of a model server, or it is incomplete. */
+/** The details of `model_protocol`. The response does not come from a model server, or it is incomplete. */
 export interface ModelProtocolDetails {
   readonly endpoint: string;
   readonly operation: string;
   readonly cause: string;
 }
 
-/** The details of `context_overflow`. The question with its passages does not fit the model's window, however little is sent. */
+/** The details of `context_overflow`. The question and its passages do not fit the model's window. */
 export interface ContextOverflowDetails {
   readonly prompt_tokens: number;
   readonly context_tokens: number;
 }
 
-/** The details of `embedding_unavailable`. The weights of the embedding model are not on this machine and no source gave them. */
+/** The details of `embedding_unavailable`. The embedding model is not on this machine and cannot be downloaded. */
 export interface EmbeddingUnavailableDetails {
   readonly model: string;
   readonly tried: readonly string[];
   readonly cause: string;
 }
 
-/** The details of `embedding_mismatch`. Vectors of two models cannot be compared. */
+/** The details of `embedding_mismatch`. The configured embedding model is not the one that the index was built with. */
 export interface EmbeddingMismatchDetails {
   readonly expected: string;
   readonly found: string;
 }
 
-/** The details of `timeout`. A deadline passed. */
+/** The details of `timeout`. An operation took longer than its time limit. */
 export interface TimeoutDetails {
   readonly operation: string;
   readonly elapsed_ms: number;
   readonly deadline_ms: number;
 }
 
-/** The details of `io_error`. The file system refused. */
+/** The details of `io_error`. A file or folder cannot be read, written or created. */
 export interface IoErrorDetails {
   readonly path: string;
   readonly op: "read" | "write" | "create";
   readonly cause: string;
 }
 
-/** The details of `locked`. Another writer is at work. */
+/** The details of `locked`. Another process is writing. */
 export interface LockedDetails {
   readonly path: string;
   readonly holder_pid: number | null;
 }
 
-/** The details of `read_only`. A write was asked for while writing is switched off. */
+/** The details of `read_only`. The command writes, and `--read-only` forbids it. */
 export interface ReadOnlyDetails {
   readonly operation: string;
 }
 
-/** The details of `store_corrupt`. An integrity check failed. */
+/** The details of `store_corrupt`. The database or the vector table is damaged. */
 export interface StoreCorruptDetails {
   readonly path: string;
   readonly cause: string;
 }
 
-/** The details of `unsupported_media`. A single file was named that no parser takes. */
+/** The details of `unsupported_media`. There is no parser for the file that was named. */
 export interface UnsupportedMediaDetails {
   readonly path: string;
   readonly media: string;
 }
 
-/** The details of `parse_failed`. A parser refused a file. */
+/** The details of `parse_failed`. A file cannot be parsed. */
 export interface ParseFailedDetails {
   readonly path: string;
   readonly parser: string;
   readonly cause: string;
 }
 
-/** The details of `too_large`. A file, a request body or a batch is above its limit. */
+/** The details of `too_large`. A file, a request body or a batch is larger than its limit. */
 export interface TooLargeDetails {
   readonly what: string;
   readonly size: number;
@@ -657,23 +657,23 @@ export interface TooLargeDetails {
 /** The details of `unauthorized`. The token of the HTTP server is missing or wrong. */
 export type UnauthorizedDetails = Record<string, never>;
 
-/** The details of `dependency_missing`. A library or program that the feature needs is not installed, or cannot be loaded. */
+/** The details of `dependency_missing`. A library that the feature needs is not installed, or cannot be loaded. */
 export interface DependencyMissingDetails {
   readonly feature: string;
   readonly install: string;
 }
 
-/** The details of `confirmation_required`. A destructive command was called without a terminal to ask at. */
+/** The details of `confirmation_required`. A destructive command needs a confirmation, and there is no terminal to ask for it. */
 export interface ConfirmationRequiredDetails {
   readonly operation: string;
 }
 
-/** The details of `cancelled`. The user interrupted before anything could be reported. */
+/** The details of `cancelled`. The user interrupted the command. */
 export interface CancelledDetails {
   readonly operation: string;
 }
 
-/** The details of `generic`. A fault that kebab does not know. */
+/** The details of `generic`. An unexpected error occurred. */
 export interface GenericDetails {
   readonly chain?: readonly string[] | null;
 }

@@ -87,12 +87,12 @@ def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe():
 
 
 def test_a_note_is_broken_at_blanks_below_its_own_words():
-    words = "no vector search: embedding weights cannot be had"
+    words = "no vector search: cannot get the embedding model"
 
     assert Canvas(width=30).note(words) == [
         "note: no vector search:",
-        "      embedding weights cannot",
-        "      be had",
+        "      cannot get the embedding",
+        "      model",
     ]
     assert Canvas().note(words) == [f"note: {words}"]
     assert Canvas(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]

@@ -11,7 +11,7 @@ def drawn(fault, log=None, **view):
 
 def test_an_error_is_what_happened_a_hint_and_a_code():
     assert drawn(InvalidCursor(cause="not ours")) == [
-        "error: cursor refused: not ours",
+        "error: invalid cursor: not ours",
         "hint: repeat the search without `--cursor`",
         "code: invalid_cursor",
     ]
@@ -32,7 +32,7 @@ def test_labels_and_code_stay_in_every_language():
     lines = drawn(InvalidCursor(cause="not ours"), language="ko")
 
     assert lines == [
-        "error: 커서를 사용할 수 없습니다: not ours",
+        "error: 커서가 올바르지 않습니다: not ours",
         "hint: `--cursor` 없이 다시 검색하세요",
         "code: invalid_cursor",
     ]
