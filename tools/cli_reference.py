@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from kebab.cli.command import EXIT_MEANINGS, DocumentedCommand
+from kebab.cli.command import EXIT_MEANINGS, Command
 from kebab.cli.options import GlobalOption, global_options
 from kebab.cli.root import COMMANDS, root
 
@@ -32,15 +32,15 @@ def build_reference_page() -> str:
     )
 
 
-def iterate_commands() -> Iterator[tuple[str, DocumentedCommand]]:
+def iterate_commands() -> Iterator[tuple[str, Command]]:
     """Yield every command without subcommands, with the words that call it."""
     context = click.Context(root, info_name="kebab")
     for name in root.list_commands(context):
         command = root.get_command(context, name)
-        assert isinstance(command, DocumentedCommand)
+        assert isinstance(command, Command)
         if isinstance(command, click.Group):
             for below, inner in command.commands.items():
-                assert isinstance(inner, DocumentedCommand)
+                assert isinstance(inner, Command)
                 yield f"{name} {below}", inner
         else:
             yield name, command
@@ -64,7 +64,7 @@ def _shared() -> list[str]:
     return ["## Global flags", "", *_flags(global_options()), ""]
 
 
-def _section(path: str, command: DocumentedCommand) -> list[str]:
+def _section(path: str, command: Command) -> list[str]:
     context = click.Context(command, info_name=f"kebab {path}", **command.context_settings)
     usage = " ".join(command.collect_usage_pieces(context))
     own = [one for one in command.params if not isinstance(one, GlobalOption)]

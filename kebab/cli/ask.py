@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kebab.cli.options import build_request, filter_options, merge_flags
+from kebab.cli.options import (
+    add_options,
+    build_request,
+    filter_options,
+    merge_flags,
+    mode_option,
+)
 from kebab.cli.progress import AnswerDisplay, report_answer
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
@@ -28,10 +34,7 @@ MAX_QUESTION_BYTES = 1_000_000
 
 def ask_options(command: F) -> F:
     """Add the flags of questions to a command."""
-    command = filter_options(command)
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return add_options(_OPTIONS, filter_options(command))
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -40,11 +43,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--extractive", is_flag=True, help="Answer with quoted sentences, without a model."
     ),
     click.option("--model", metavar="NAME", help="The model that writes the answer."),
-    click.option(
-        "--mode",
-        type=click.Choice(["hybrid", "lexical", "vector"]),
-        help="Which search channels to use.",
-    ),
+    mode_option,
     click.option(
         "-n", "--limit", type=click.IntRange(1, MAX_PASSAGES), help="Use at most N passages."
     ),
@@ -62,10 +61,10 @@ def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) 
 
 
 def check_question_size(raw: bytes) -> bytes:
-    """Return a question that was read from stdin.
+    """Return a question from stdin after a check of its size.
 
     Raises:
-        TooLarge: It has more bytes than a question may have.
+        TooLarge: The question has too many bytes.
     """
     if len(raw) > MAX_QUESTION_BYTES:
         from kebab.errors.catalog import TooLarge
@@ -92,17 +91,16 @@ def find_exit_status(reply: Answer) -> Exit:
 def choose_answer_display(
     context: CommandContext, settings: Settings, request: AskRequest
 ) -> AnswerDisplay:
-    """Return the display of an answer's progress: events, a live region, or a line in a log."""
+    """Return the display of an answer's progress: events, a live region, or a log line."""
     if context.flags.machine:
         return AnswerEvents(context, stream=False)
-    from kebab.cli.render.canvas import create_canvas
     from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer
 
     llm = settings.models.llm
     uses_model = not request.extractive and llm.provider != "extractive"
     status = AnswerStatus(request.model or llm.model if uses_model else None)
     channels = context.channels
-    canvas = create_canvas(channels.err, context.flags.color)
+    canvas = context.create_canvas(channels.err)
     if not canvas.live:
         return AnswerLog(channels.err, status)
     return LiveAnswer(channels.err, canvas, status, shows_text=channels.out.is_terminal)
@@ -111,10 +109,9 @@ def choose_answer_display(
 def print_answer(context: CommandContext, reply: Answer) -> Exit:
     """Print an answer; when stdout is no terminal, its notes go to stderr."""
     from kebab.cli.render.answer import render_answer, render_notes
-    from kebab.cli.render.canvas import create_canvas
 
     status = context.print_reply(reply, render_answer, find_exit_status(reply))
     if not context.flags.machine and not context.channels.out.is_terminal:
-        canvas = create_canvas(context.channels.err, context.flags.color)
-        context.channels.err.write("".join(f"{line}\n" for line in render_notes(reply, canvas)))
+        err = context.channels.err
+        err.write_lines(render_notes(reply, context.create_canvas(err)))
     return status

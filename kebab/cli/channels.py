@@ -1,7 +1,7 @@
-"""The two output channels of kebab, separate from what libraries write to descriptors 1 and 2.
+"""Contains the two output channels of kebab.
 
-Rust logs, progress bars of the model hub and Python warnings go to those descriptors.
-`open_channels` duplicates them for kebab and redirects the originals to the null device.
+Libraries write Rust logs, progress bars and Python warnings to descriptors 1 and 2. `open_channels`
+duplicates these descriptors for kebab and redirects the originals to the null device.
 """
 
 import errno
@@ -9,15 +9,16 @@ import os
 import select
 import sys
 import threading
+from collections.abc import Iterable
 from typing import NamedTuple
 
 _STANDARD = (0, 1, 2)
 
 
 class OutputChannel:
-    """One output without a buffer, so an exit never cuts a line.
+    """An output without a buffer, so an exit never cuts a line.
 
-    When writing to an `best_effort` output fails, the text is dropped and the work goes on.
+    When writing to a `best_effort` channel fails, the text is dropped and the work continues.
     """
 
     def __init__(self, descriptor: int, name: str, *, best_effort: bool = False) -> None:
@@ -46,8 +47,12 @@ class OutputChannel:
         """Write text as UTF-8 in every locale."""
         self.write_bytes(text.encode("utf-8", "backslashreplace"))
 
+    def write_lines(self, lines: Iterable[str]) -> None:
+        """Write lines in one piece."""
+        self.write("".join(f"{line}\n" for line in lines))
+
     def write_bytes(self, data: bytes) -> None:
-        """Write all of it.
+        """Write all bytes.
 
         Raises:
             BrokenPipeError: The reader closed the pipe.
@@ -75,7 +80,7 @@ class OutputChannel:
 
 
 class OutputChannels(NamedTuple):
-    """The channel of results, and that of everything else."""
+    """The channel of results, and the channel of everything else."""
 
     out: OutputChannel
     err: OutputChannel

@@ -1,4 +1,4 @@
-"""The chat loop: answers one question after another and continues after errors."""
+"""Runs a chat: answers one question after another and continues after errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kebab.cli.ask import (
 )
 from kebab.cli.errors import run_reporting_errors
 from kebab.cli.render.answer import render_sources
-from kebab.cli.render.canvas import create_canvas, render_fields
+from kebab.cli.render.canvas import render_fields
 from kebab.cli.render.width import clean
 from kebab.errors.signal import Exit
 from kebab.wire.ask import SessionShowRequest
@@ -54,8 +54,8 @@ class Chat:
         self._flags = flags
         self._name: str | None = flags["session"] or self._find_new_name()
         self._last: Answer | None = None
-        self._named_degraded: list[DegradedChannel] = []
-        self._canvas = create_canvas(context.channels.err, context.flags.color)
+        self._degraded: list[DegradedChannel] = []
+        self._canvas = context.create_canvas(context.channels.err)
         self._commands: dict[str, Callable[[], None]] = {
             "/sources": self._print_sources,
             "/new": self._start_session,
@@ -128,11 +128,11 @@ class Chat:
         return print_answer(self._context, self._drop_repeated_degraded(reply))
 
     def _drop_repeated_degraded(self, reply: Answer) -> Answer:
-        """Return an answer without the degraded channels that an earlier answer named."""
+        """Return an answer without the degraded channels that an earlier answer reported."""
         from msgspec.structs import replace
 
-        new = [one for one in reply.retrieval.degraded if one not in self._named_degraded]
-        self._named_degraded += new
+        new = [channel for channel in reply.retrieval.degraded if channel not in self._degraded]
+        self._degraded += new
         return replace(reply, retrieval=replace(reply.retrieval, degraded=new))
 
     def _print_sources(self) -> None:
@@ -140,7 +140,7 @@ class Chat:
             self._print("no citations yet")
             return
         lines = render_sources(self._last, self._context.create_canvas())
-        self._context.channels.out.write("".join(f"{line}\n" for line in lines))
+        self._context.channels.out.write_lines(lines)
 
     def _start_session(self) -> None:
         self._name, self._last = self._find_new_name(), None
@@ -153,7 +153,7 @@ class Chat:
         self._print("no such command; /help lists the commands")
 
     def _find_new_name(self) -> str | None:
-        """Return an unused name of a session, None when sessions are not stored."""
+        """Return an unused session name, None when sessions are not stored."""
         if not self._settings.ask.history or self._context.flags.read_only:
             return None
         stem = time.strftime("chat-%Y-%m-%d-%H%M")
@@ -169,4 +169,4 @@ class Chat:
         self._print(self._canvas.dim(f"session: {name}"))
 
     def _print(self, *lines: str) -> None:
-        self._context.channels.err.write("".join(f"{line}\n" for line in lines))
+        self._context.channels.err.write_lines(lines)

@@ -1,4 +1,4 @@
-"""The click command classes of kebab: shared flags, examples, exit statuses, help text."""
+"""Defines the click classes of commands: global flags, examples, exit statuses and help text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,15 +24,11 @@ _ALWAYS_POSSIBLE = (Exit.DONE, Exit.ERROR, Exit.INTERRUPTED, Exit.READER_GONE)
 
 
 def list_exit_statuses(*more: Exit) -> list[tuple[int, str]]:
-    """Return the exit statuses of a command with their meanings, in order.
-
-    Args:
-        more: The statuses of this command besides those of every command.
-    """
+    """Return the exit statuses of every command and `more`, with their meanings, in order."""
     return [(status.value, EXIT_MEANINGS[status]) for status in sorted({*_ALWAYS_POSSIBLE, *more})]
 
 
-class DocumentedCommand(click.Command):
+class Command(click.Command):
     """A command whose help ends with its examples and exit statuses."""
 
     def __init__(
@@ -58,14 +54,14 @@ class DocumentedCommand(click.Command):
         return super().invoke(ctx)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return the help flag, which writes to the channel of results."""
+        """Return the help flag; it writes to the channel of results."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.callback = _show_help
         return option
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the command's own flags, then those of every command."""
+        """Write the command's own flags, then the global flags."""
         own: list[tuple[str, str]] = []
         shared: list[tuple[str, str]] = []
         for param in self.get_params(ctx):
@@ -88,11 +84,7 @@ class DocumentedCommand(click.Command):
             formatter.write_dl([(str(status), meaning) for status, meaning in self.exits])
 
 
-class Command(DocumentedCommand):
-    """A command without subcommands."""
-
-
-class Group(DocumentedCommand, click.Group):
+class Group(Command, click.Group):
     """A command with subcommands."""
 
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
@@ -109,7 +101,7 @@ class Group(DocumentedCommand, click.Group):
         """Return the subcommand that the arguments name.
 
         Raises:
-            UsageError: There is none; the nearest name is suggested.
+            UsageError: No subcommand has this name; the nearest name is suggested.
         """
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
@@ -117,10 +109,10 @@ class Group(DocumentedCommand, click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _describe_unknown_command(name: str, known: list[str]) -> str:
+def _describe_unknown_command(name: str, names: list[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"no such command `{name}`" + (f", did you mean `{near[0]}`?" if near else "")
 
 

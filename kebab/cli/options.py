@@ -1,4 +1,4 @@
-"""The flags that commands share, and the request that is built from flags and settings."""
+"""Defines the flags that commands share, and builds requests from flags and settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LANG = "--lang"
 
 @dataclass(slots=True, eq=False, repr=False)
 class Flags:
-    """The values of the global flags; with `machine` both channels carry JSON."""
+    """The values of the global flags; with `machine` both output channels carry JSON."""
 
     machine: bool = False
     config: str | None = None
@@ -36,16 +36,16 @@ class Flags:
 
 
 def detect_error_language(arguments: Sequence[str], command: click.Command) -> Language | None:
-    """Return the language of errors that arguments ask for which are not parsed.
+    """Return the language of errors that unparsed arguments ask for.
 
     A command's own `--lang` filters documents, so it does not count.
     """
-    if not any(isinstance(one, GlobalOption) and _LANG in one.opts for one in command.params):
+    if not any(isinstance(param, GlobalOption) and _LANG in param.opts for param in command.params):
         return None
-    before = [*arguments[: arguments.index("--")]] if "--" in arguments else [*arguments]
-    for position, argument in enumerate(before):
+    flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    for position, argument in enumerate(flags):
         name, _, value = argument.partition("=")
-        wanted = value or "".join(before[position + 1 : position + 2])
+        wanted = value or "".join(flags[position + 1 : position + 2])
         if name == _LANG:
             return next((language for language in LANGUAGES if language == wanted), None)
     return None
@@ -55,10 +55,10 @@ class GlobalOption(click.Option):
     """A flag of every command; its value is stored in the flags of the call.
 
     Args:
-        names: How the flag is spelled.
-        attribute: The attribute of `Flags` that it sets, by default the name of the flag.
-        convert: Returns the value of the attribute.
-        attrs: What click takes.
+        names: The spellings of the flag.
+        attribute: The attribute of `Flags` to set, by default the name of the flag.
+        convert: Converts the value before it is stored.
+        attrs: Further arguments of `click.Option`.
     """
 
     def __init__(
@@ -107,11 +107,7 @@ def global_options() -> list[click.Parameter]:
             help="Print text or one JSON object.",
         ),
         GlobalOption("--config", metavar="PATH", help="Read settings from this file."),
-        GlobalOption(
-            "--data-dir",
-            metavar="DIR",
-            help="Use the knowledge base in this folder.",
-        ),
+        GlobalOption("--data-dir", metavar="DIR", help="Use the knowledge base in this folder."),
         GlobalOption("--read-only", is_flag=True, help="Refuse every write."),
         GlobalOption(
             "--color",
@@ -124,17 +120,15 @@ def global_options() -> list[click.Parameter]:
             help="Language of errors; goes before a command that has its own `--lang`.",
         ),
         GlobalOption(
-            "--verbose",
-            is_flag=True,
-            help="Show more detail, including the causes of errors.",
+            "--verbose", is_flag=True, help="Show more detail, including the causes of errors."
         ),
     ]
 
 
 def shared_options(own: Sequence[click.Parameter]) -> list[click.Parameter]:
-    """Return the global flags except those whose names the command uses itself."""
-    taken = {name for one in own for name in one.opts}
-    return [one for one in global_options() if taken.isdisjoint(one.opts)]
+    """Return the global flags without those whose names the command uses itself."""
+    taken = {name for param in own for name in param.opts}
+    return [option for option in global_options() if taken.isdisjoint(option.opts)]
 
 
 def filter_options(command: F) -> F:
@@ -142,45 +136,56 @@ def filter_options(command: F) -> F:
 
     All filters must match; the repeated values of one filter are alternatives.
     """
-    return _add_options(_FILTERS, command)
+    return add_options(_FILTERS, command)
 
 
 def neighbour_options(command: F) -> F:
     """Add the filters that can match more than one document."""
-    return _add_options([one for one in _FILTERS if one is not _DOC_ID], command)
+    return add_options([option for option in _FILTERS if option is not _DOC_ID], command)
 
 
-def _add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
+def add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
+    """Add options to a command; help lists them in this order."""
     for option in reversed(options):
         command = option(command)
     return command
 
 
+MODES = click.Choice(["hybrid", "lexical", "vector"])
+mode_option = click.option("--mode", type=MODES, help="Search by words, by meaning, or by both.")
+per_doc_option = click.option(
+    "--per-doc", type=click.IntRange(1), help="Show at most N hits of one document."
+)
+cursor_option = click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
+
+
+def limit_option(most: int | None, noun: str, default: int | None = None) -> Callable[[F], F]:
+    """Return the flag `--limit`, which limits a result to `most` items at the most."""
+    help_text = f"Show at most N {noun}."
+    return click.option(
+        "-n", "--limit", type=click.IntRange(1, most), default=default, help=help_text
+    )
+
+
 _DOC_ID = click.option("--doc-id", metavar="ID", help="Only this document.")
 _FILTERS: tuple[Callable[[Any], Any], ...] = (
     click.option("--tag", multiple=True, metavar="TAG", help="Only this tag (repeatable)."),
-    click.option(
-        "--lang",
-        multiple=True,
-        metavar="CODE",
-        help="Only this language (repeatable).",
-    ),
+    click.option("--lang", multiple=True, metavar="CODE", help="Only this language (repeatable)."),
     click.option("--media", multiple=True, metavar="TYPE", help="Only this type (repeatable)."),
     click.option("--source", multiple=True, metavar="NAME", help="Only this source (repeatable)."),
     click.option(
-        "--path",
-        "path_glob",
-        metavar="GLOB",
-        help="Only matching paths; `**` matches folders too.",
+        "--path", "path_glob", metavar="GLOB", help="Only matching paths; `**` spans folders."
     ),
     _DOC_ID,
-    click.option("--since", metavar="WHEN", help="Only files changed since a date, or in `7d`."),
+    click.option(
+        "--since", metavar="WHEN", help="Only files changed since a date, or within `7d`."
+    ),
     click.option("--until", metavar="WHEN", help="Only files changed before a date."),
 )
 
 
 def merge_flags(defaults: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a request: the given flags, then the defaults."""
+    """Return the fields of a request; flags that are given override the defaults."""
     given = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in flags.items()

@@ -248,11 +248,10 @@ def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay
 
         write = context.write_json if stream else context.write_event
         return IngestEvents(write, always_ends=stream)
-    from kebab.cli.render.canvas import create_canvas
     from kebab.cli.render.progress import ProgressBar, ProgressLines
 
     channel = context.channels.err
-    canvas = create_canvas(channel, context.flags.color)
+    canvas = context.create_canvas(channel)
     return ProgressBar(channel, canvas) if canvas.live else ProgressLines(channel)
 
 

@@ -1,6 +1,7 @@
-"""The root command, and the table of commands that it imports when they are called.
+"""Defines the root command and the table of commands.
 
-`kebab --help` needs only names and summaries, so they are in the table and no command is imported.
+A command is imported only when it is called: `kebab --help` reads names and summaries from the
+table.
 """
 
 import importlib
@@ -26,20 +27,20 @@ COMMANDS = {
     "ask": CommandEntry("Start", "Answer a question from the notes, with citations"),
     "chat": CommandEntry("Start", "Ask one question after another"),
     "list": CommandEntry("Library", "List the documents"),
-    "inspect": CommandEntry("Library", "Show all that is known of a document or a passage"),
+    "inspect": CommandEntry("Library", "Show all metadata of a document or a passage"),
     "fetch": CommandEntry("Library", "Print original lines of a file"),
-    "related": CommandEntry("Library", "Find the documents that are nearest to one"),
+    "related": CommandEntry("Library", "Find documents that are similar to one document"),
     "dupes": CommandEntry("Library", "Find copies and near copies"),
-    "why": CommandEntry("Library", "Say why a search finds a document, or where it loses it"),
-    "rm": CommandEntry("Library", "Take documents out of the index; files stay"),
-    "session": CommandEntry("Library", "List, show or forget sessions of questions"),
+    "why": CommandEntry("Library", "Explain why a search finds or misses a document"),
+    "rm": CommandEntry("Library", "Remove documents from the index; files stay"),
+    "session": CommandEntry("Library", "List, show or delete ask sessions"),
     "reset": CommandEntry("Library", "Delete the index; files stay"),
-    "doctor": CommandEntry("Health", "Check everything and say how to mend it"),
-    "schema": CommandEntry("Health", "Show what this build is, can do and holds"),
-    "errors": CommandEntry("Health", "Count what went wrong lately"),
+    "doctor": CommandEntry("Health", "Check everything and show how to fix problems"),
+    "schema": CommandEntry("Health", "Show version, capabilities, models and statistics"),
+    "errors": CommandEntry("Health", "Count recent errors"),
     "explain": CommandEntry("Health", "Explain an error code"),
-    "model": CommandEntry("Health", "List, fetch or change the embedding model"),
-    "eval": CommandEntry("Health", "Measure how well search finds what it should"),
+    "model": CommandEntry("Health", "List, download or change the embedding model"),
+    "eval": CommandEntry("Health", "Measure search quality"),
     "bench": CommandEntry("Health", "Measure speed and size against budgets"),
 }
 
@@ -71,11 +72,8 @@ class LazyGroup(Group):
                     for name, entry in COMMANDS.items()
                     if entry.section == section
                 ]
-                formatter.write_dl(rows, col_spacing=max(2, 12 - _find_longest_name(rows)))
-
-
-def _find_longest_name(rows: list[tuple[str, str]]) -> int:
-    return max(len(name) for name, _ in rows)
+                longest = max(len(name) for name, _ in rows)
+                formatter.write_dl(rows, col_spacing=max(2, 12 - longest))
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
@@ -104,8 +102,8 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
     help="Print the version.",
 )
 def root() -> None:
-    """Keep your files searchable on your own machine.
+    """Search your own files on your own machine.
 
-    kebab finds exact passages in your notes, by words and by meaning, in English and Korean and
-    more, with or without a network. Every command speaks strict JSON with `--json`.
+    kebab finds exact passages in your notes by words and by meaning, in English, Korean and other
+    languages, with or without a network. Every command prints strict JSON with `--json`.
     """

@@ -1,4 +1,4 @@
-"""`kebab ask`."""
+"""`kebab ask` answers one question."""
 
 import sys
 from typing import Any
@@ -42,12 +42,12 @@ _STDIN = ("-",)
 def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any) -> Exit:
     """Answer a question from the notes, with citations.
 
-    Every `[1]` in the answer points at lines of a file that carry what it says. Where the notes
-    do not answer, kebab says so. `-` reads the question from stdin.
+    Every `[1]` in the answer cites the lines of a file that support it. When the notes do not
+    answer the question, kebab says so. `-` reads the question from stdin.
     """
     stream = AnswerEvents(context, stream=True) if flags.pop("stream") else None
     settings = context.load_settings()
-    text = read() if question == _STDIN else " ".join(question)
+    text = read_question() if question == _STDIN else " ".join(question)
     request = build_ask_request(settings, text, flags)
     with context.open_kebab(settings) as kebab:
         display = stream or choose_answer_display(context, settings, request)
@@ -59,7 +59,7 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     return status
 
 
-def read() -> str:
-    """Return the question that stands on stdin."""
+def read_question() -> str:
+    """Return the question on stdin."""
     raw = sys.stdin.buffer.read(MAX_QUESTION_BYTES + 1) if sys.stdin else b""
     return check_question_size(raw).decode("utf-8-sig", "surrogateescape").strip()

@@ -1,4 +1,4 @@
-"""Defines `kebab bench`."""
+"""`kebab bench` measures speed and size."""
 
 from typing import Any
 
@@ -31,21 +31,21 @@ _DEFAULTS = BenchOptions()
     type=click.IntRange(10),
     default=_DEFAULTS.chunks,
     show_default=True,
-    help="How many passages to index.",
+    help="Index N passages.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(1),
     default=_DEFAULTS.runs,
     show_default=True,
-    help="How often to repeat short measurements.",
+    help="Repeat short measurements N times.",
 )
 @click.option(
     "--seed",
     type=int,
     default=_DEFAULTS.seed,
     show_default=True,
-    help="Seed of the generated notes.",
+    help="The seed of the generated notes.",
 )
 @click.option(
     "--only",

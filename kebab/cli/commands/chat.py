@@ -1,4 +1,4 @@
-"""`kebab chat`."""
+"""`kebab chat` answers one question after another."""
 
 import sys
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
 
 
-class AskInstead(click.UsageError):
-    """A program wants to talk; `hint` is what it may do."""
+class ChatNeedsPersonError(click.UsageError):
+    """A program asks for a chat; `hint` is the command for programs."""
 
     hint = "kebab ask --session NAME --json"
 
@@ -39,30 +39,30 @@ class AskInstead(click.UsageError):
 def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Ask one question after another.
 
-    Follow-up questions are understood. Ctrl-C stops an answer, Ctrl-D leaves; `/help` lists more.
-    Without `--session` it is a session of its own. When stdin is no terminal each of its lines is
-    a question, and the exit status is that of the worst answer.
+    Follow-up questions may refer to earlier ones. Ctrl-C stops an answer, Ctrl-D leaves, and
+    `/help` lists more. Without `--session`, the chat starts a new session. When stdin is no
+    terminal, each line is a question, and the exit status is that of the worst answer.
     """
     if context.flags.machine:
-        raise AskInstead("a chat is for people", click.get_current_context())
+        raise ChatNeedsPersonError("a chat is for people", click.get_current_context())
     settings = context.load_settings()
-    person = find_terminal(context.channels)
+    terminal = find_terminal(context.channels)
     with context.open_kebab(settings) as kebab:
-        talk = Chat(context, kebab, settings, flags)
-        if person is None:
-            return talk.run_lines(_lines())
-        history = _history(context, settings)
-        return talk.run_interactive(Prompt(person, context.flags.color, history))
+        chat = Chat(context, kebab, settings, flags)
+        if terminal is None:
+            return chat.run_lines(_read_lines())
+        history = _find_history(context, settings)
+        return chat.run_interactive(Prompt(terminal, context.flags.color, history))
 
 
-def _history(context: CommandContext, settings: Settings, /) -> Path | None:
-    """Return the file that remembers the lines that were typed, None when nothing may."""
+def _find_history(context: CommandContext, settings: Settings, /) -> Path | None:
+    """Return the file of typed lines, None when history is not stored."""
     if not settings.ask.history or context.flags.read_only:
         return None
     return resolve_paths(settings).state / "chat_history"
 
 
-def _lines() -> Iterator[str]:
+def _read_lines() -> Iterator[str]:
     source = sys.stdin.buffer if sys.stdin else BytesIO()
     while raw := source.readline(MAX_QUESTION_BYTES + 1):
         line = check_question_size(raw).decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")

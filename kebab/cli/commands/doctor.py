@@ -1,4 +1,4 @@
-"""`kebab doctor`."""
+"""`kebab doctor` checks the installation."""
 
 import click
 
@@ -17,9 +17,9 @@ from kebab.wire.health import DoctorRequest
 )
 @click.pass_obj
 def command(context: CommandContext, /) -> Exit:
-    """Check everything and say how to mend it.
+    """Check everything and show how to fix problems.
 
-    Nothing is changed. Each failure comes with the command that mends it.
+    The command changes nothing. Each failure names the command that fixes it.
     """
     with context.open_kebab() as kebab:
         reply = kebab.doctor(DoctorRequest())

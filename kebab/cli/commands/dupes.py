@@ -1,4 +1,4 @@
-"""`kebab dupes`."""
+"""`kebab dupes` finds duplicate documents and passages."""
 
 from functools import partial
 from typing import Any
@@ -7,7 +7,13 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, filter_options, merge_flags
+from kebab.cli.options import (
+    build_request,
+    cursor_option,
+    filter_options,
+    limit_option,
+    merge_flags,
+)
 from kebab.cli.progress import report_work
 from kebab.cli.render.related import render_duplicates
 from kebab.errors.signal import Exit
@@ -33,23 +39,17 @@ _DEFAULTS = DupesRequest()
     type=click.FloatRange(0.5, 1.0),
     help=f"The lowest similarity of near copies, {_DEFAULTS.threshold} by default.",
 )
-@click.option("--exact", is_flag=True, help="Only what does not differ at all.")
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1, MAX_LIMIT),
-    default=_DEFAULTS.limit,
-    help="Show at most N groups on a page.",
-)
-@click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
+@click.option("--exact", is_flag=True, help="Only identical texts.")
+@limit_option(MAX_LIMIT, "groups on a page", default=_DEFAULTS.limit)
+@cursor_option
 @filter_options
 @click.pass_obj
 def command(context: CommandContext, /, threshold: float | None, **flags: Any) -> Exit:
     """Find copies and near copies.
 
-    Documents come first, then passages that stand in several places. Similarity is the share of
-    word triples that two texts have in common, so no model is needed and every language works;
-    passages of a few words are passed over. Only what passes the filters is compared.
+    The result lists documents first, then passages. Similarity is the share of word triples that
+    two texts have in common, so it needs no model and works in every language. Passages of a few
+    words are ignored. Only documents that match the filters are compared.
     """
     settings = context.load_settings()
     if flags["exact"] and threshold is not None:
@@ -60,5 +60,5 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
             reply = kebab.dupes(request, report=reporter)
         status = Exit.DONE if reply.groups else Exit.NO
         reporter.finish(status, cancelled=False)
-    again = context.repeat_command_with("--cursor", reply.next_cursor) if reply.next_cursor else ""
-    return context.print_reply(reply, partial(render_duplicates, again=again), status)
+    next_page = context.repeat_command_with("--cursor", reply.next_cursor)
+    return context.print_reply(reply, partial(render_duplicates, next_page=next_page), status)

@@ -1,4 +1,4 @@
-"""`kebab eval run|compare|init`."""
+"""`kebab eval run|compare|init` measures search quality."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -7,6 +7,7 @@ import click
 
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
+from kebab.cli.options import MODES, per_doc_option
 from kebab.cli.progress import report_measurements
 from kebab.cli.render.evals import render_comparison, render_draft, render_evaluation
 from kebab.errors.catalog import ReadOnly, UsageInvalid
@@ -15,10 +16,12 @@ from kebab.wire.evals import PairedMetric
 from kebab.wire.search import MAX_LIMIT
 
 _EXITS = (Exit.UNUSABLE,)
-_LEAST = 10
-_MOST = 10_000
+_MIN_LIMIT = 10
+_MAX_COUNT = 10_000
 _FILE = click.Path(path_type=Path)
-_MODES = click.Choice(["hybrid", "lexical", "vector"])
+_modes_option = click.option(
+    "--mode", "modes", multiple=True, type=MODES, help="Only these modes (repeatable)."
+)
 
 
 @click.group(
@@ -32,7 +35,7 @@ _MODES = click.Choice(["hybrid", "lexical", "vector"])
     ),
 )
 def command() -> None:
-    """Measure how well search finds what it should."""
+    """Measure search quality."""
 
 
 @command.command(
@@ -46,31 +49,33 @@ def command() -> None:
     ),
 )
 @click.argument("queries", type=_FILE, metavar="QUERIES")
-@click.option("--mode", "modes", multiple=True, type=_MODES, help="Only these modes (repeatable).")
+@_modes_option
 @click.option(
     "-n",
     "--limit",
-    type=click.IntRange(_LEAST, MAX_LIMIT),
-    default=_LEAST,
+    type=click.IntRange(_MIN_LIMIT, MAX_LIMIT),
+    default=_MIN_LIMIT,
     show_default=True,
-    help="How many hits to look at.",
+    help="Judge the first N hits.",
 )
-@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
-@click.option("--by-doc", is_flag=True, help="Any passage of the right document is right.")
+@per_doc_option
+@click.option("--by-doc", is_flag=True, help="Accept any passage of the right document.")
 @click.option(
-    "--unanswerable", type=_FILE, metavar="FILE", help="More questions, which nothing answers."
+    "--unanswerable", type=_FILE, metavar="FILE", help="More questions without an answer."
 )
-@click.option("--qrels", type=_FILE, metavar="FILE", help="Grades: query, document and grade.")
-@click.option("--out", type=_FILE, metavar="FILE", help="Keep the report here.")
+@click.option(
+    "--qrels", type=_FILE, metavar="FILE", help="Relevance grades: query, document, grade."
+)
+@click.option("--out", type=_FILE, metavar="FILE", help="Write the report to this file.")
 @click.pass_obj
 def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
-    """Ask golden questions and count what is found.
+    """Run golden questions and measure the results.
 
-    QUERIES has one JSON object a line: `query`, and `doc`, the path of the document that answers
-    (its end is enough), with `line_start` and `line_end` where only these lines do, or
-    `relevant`, grades by document; or `answerable: false` where nothing answers. Without
-    `--mode` every mode that can be had is measured. The knowledge base is only read, and no
-    question is remembered.
+    QUERIES has one JSON object per line with `query` and one of these: `doc`, the path of the
+    document that answers, or the end of this path, with optional `line_start` and `line_end`;
+    `relevant`, grades by document; or `answerable: false` when nothing answers. Without `--mode`,
+    every available mode is measured. The command only reads the knowledge base and stores no
+    question.
     """
     from kebab.evals.golden import GoldenFiles, check_output_path, write_file
     from kebab.evals.run import EvalOptions, evaluate
@@ -80,14 +85,14 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
     if out:
         _refuse_when_read_only(context, "eval run --out")
         check_output_path(out)
-        if out.resolve() in {one.resolve() for one in files.values() if one}:
-            raise UsageInvalid(option="--out", cause=f"{out} is read, and would be replaced")
+        if out.resolve() in {file.resolve() for file in files.values() if file}:
+            raise UsageInvalid(option="--out", cause=f"{out} is an input file")
     sources = GoldenFiles(**files)
     with (
         context.open_kebab(settings, read_only=True) as kebab,
-        report_measurements(context) as tell,
+        report_measurements(context) as report,
     ):
-        reply = evaluate(kebab, sources, EvalOptions(**flags), tell)
+        reply = evaluate(kebab, sources, EvalOptions(**flags), report)
     if out:
         write_file(out, context.encode_reply(reply, Exit.DONE))
     return context.print_reply(reply, render_evaluation)
@@ -104,8 +109,8 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
 )
 @click.argument("before", type=_FILE, metavar="A")
 @click.argument("after", type=_FILE, metavar="B")
-@click.option("--mode", "modes", multiple=True, type=_MODES, help="Only these modes (repeatable).")
-@click.option("--against", type=_MODES, help="Compare with this mode of B.")
+@_modes_option
+@click.option("--against", type=MODES, help="Compare with this mode of B.")
 @click.option(
     "--metric",
     "metrics",
@@ -113,19 +118,19 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
     type=click.Choice(get_args(PairedMetric)),
     default=("mrr@10",),
     show_default=True,
-    help="By what (repeatable).",
+    help="Compare by this metric (repeatable).",
 )
 @click.pass_obj
 def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any) -> Exit:
     """Compare two reports question by question.
 
-    A and B are reports that `kebab eval run --out` kept, on the same golden set. Intervals are
-    bootstrapped; p is how often random signs give a difference as large, two-sided.
+    A and B are reports of `kebab eval run --out` for the same golden set. Intervals are
+    bootstrapped. p is how often random signs give a difference as large, two-sided.
     """
-    from kebab.evals.compare import CompareOptions
-    from kebab.evals.compare import compare_reports as compared
+    from kebab.evals.compare import CompareOptions, compare_reports
 
-    return context.print_reply(compared(before, after, CompareOptions(**flags)), render_comparison)
+    reply = compare_reports(before, after, CompareOptions(**flags))
+    return context.print_reply(reply, render_comparison)
 
 
 @command.command(
@@ -135,24 +140,31 @@ def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any)
     examples=("kebab eval init", "kebab eval init --out golden.jsonl --count 200 --seed 7"),
 )
 @click.option(
-    "--out", type=_FILE, metavar="FILE", default="queries.jsonl", show_default=True, help="Where."
+    "--out",
+    type=_FILE,
+    metavar="FILE",
+    default="queries.jsonl",
+    show_default=True,
+    help="The file to write.",
 )
 @click.option(
     "--count",
-    type=click.IntRange(1, _MOST),
+    type=click.IntRange(1, _MAX_COUNT),
     default=50,
     show_default=True,
-    help="How many questions to make.",
+    help="Make N questions.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="What to draw by.")
-@click.option("--force", is_flag=True, help="Replace the file when it is already there.")
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="The seed of the random choice."
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_obj
 def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) -> Exit:
-    """Make golden questions from the notes, without any model.
+    """Make golden questions from the notes, without a model.
 
-    They ask for sentences and headings of the notes in fewer words, spread over documents and
-    languages; for every five comes one of made-up words, which nothing answers. Good for comparing
-    two states of one knowledge base; questions of your own tell more.
+    The questions shorten sentences and headings of the notes, from all documents and languages.
+    For every five there is one of made-up words, which nothing answers. Use them to compare two
+    states of one knowledge base; questions of your own are more reliable.
     """
     from kebab.evals.draft import DraftOptions, draft_golden_set
     from kebab.evals.golden import check_output_path, encode_queries, write_file
@@ -165,20 +177,20 @@ def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) ->
         raise UsageInvalid(option="--out", cause=f"{out} is there already; `--force` replaces it")
     with (
         context.open_kebab(settings, read_only=True) as kebab,
-        report_measurements(context) as tell,
+        report_measurements(context) as report,
     ):
-        made = draft_golden_set(kebab, out, DraftOptions(**flags), ProgressReporter(tell))
-    if made.report.written:
-        write_file(out, encode_queries(made.queries))
-    status = Exit.DONE if made.report.written else Exit.NO
-    return context.print_reply(made.report, render_draft, status)
+        draft = draft_golden_set(kebab, out, DraftOptions(**flags), ProgressReporter(report))
+    if draft.report.written:
+        write_file(out, encode_queries(draft.queries))
+    status = Exit.DONE if draft.report.written else Exit.NO
+    return context.print_reply(draft.report, render_draft, status)
 
 
 def _refuse_when_read_only(context: CommandContext, operation: str) -> None:
-    """Refuse to write a file where every write is to be refused.
+    """Refuse to write a file with `--read-only`.
 
     Raises:
-        ReadOnly: Writing is switched off.
+        ReadOnly: The flag is given.
     """
     if context.flags.read_only:
         raise ReadOnly(operation=operation)

@@ -1,4 +1,4 @@
-"""`kebab fetch chunk|doc|span`."""
+"""`kebab fetch chunk|doc|span` prints original lines of a file."""
 
 from typing import Any
 
@@ -8,24 +8,18 @@ from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_lines
 from kebab.errors.signal import Exit
-from kebab.wire.library import (
-    FetchChunkRequest,
-    FetchDocRequest,
-    FetchResult,
-    FetchSpanRequest,
-    NotFound,
-)
+from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
-_max_chars = click.option(
+_max_chars_option = click.option(
     "--max-chars", type=click.IntRange(1), metavar="N", help="Print at most N characters."
 )
-_context = click.option(
+_context_option = click.option(
     "--context",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Print N more lines on both sides.",
+    help="Print N more lines before and after.",
 )
 
 
@@ -33,7 +27,7 @@ _context = click.option(
 def command() -> None:
     """Print original lines of a file.
 
-    In a pipe nothing but the lines is printed, exactly as they stand in the file.
+    In a pipe, the output is exactly these lines of the file.
     """
 
 
@@ -41,32 +35,32 @@ def command() -> None:
     "chunk", cls=Command, exits=_EXITS, examples=("kebab fetch chunk 3f2a91 --context 5",)
 )
 @click.argument("name", metavar="ID")
-@_context
-@_max_chars
+@_context_option
+@_max_chars_option
 @click.pass_obj
 def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
     """Print the lines of a passage.
 
-    ID is the id of a passage, or a unique beginning of one.
+    ID is the id of a passage, or a unique prefix of it.
     """
     request = FetchChunkRequest(name=name, **flags)
     with context.open_kebab() as kebab:
         reply = kebab.fetch_chunk(request)
-    return _answer(context, reply)
+    return context.print_reply(reply, render_lines)
 
 
 @command.command("doc", cls=Command, exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
 @click.argument("name")
-@_max_chars
+@_max_chars_option
 @click.pass_obj
 def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
     """Print a whole document.
 
-    NAME is an id, a unique beginning of one, or a path.
+    NAME is an id, a unique prefix of an id, or a path.
     """
     with context.open_kebab() as kebab:
         reply = kebab.fetch_doc(FetchDocRequest(name=name, max_chars=max_chars))
-    return _answer(context, reply)
+    return context.print_reply(reply, render_lines)
 
 
 @command.command(
@@ -75,21 +69,15 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
 @click.argument("name")
 @click.argument("start", type=click.IntRange(1))
 @click.argument("end", type=click.IntRange(1), required=False)
-@_context
-@_max_chars
+@_context_option
+@_max_chars_option
 @click.pass_obj
 def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exit:
     """Print lines START to END of a document.
 
-    NAME is an id, a unique beginning of one, or a path. Without END it is one line.
+    NAME is an id, a unique prefix of an id, or a path. Without END, one line is printed.
     """
     request = FetchSpanRequest(name=name, start=start, **flags)
     with context.open_kebab() as kebab:
         reply = kebab.fetch_span(request)
-    return _answer(context, reply)
-
-
-def _answer(context: CommandContext, /, reply: FetchResult | NotFound) -> Exit:
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
     return context.print_reply(reply, render_lines)

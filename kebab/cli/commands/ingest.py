@@ -1,4 +1,4 @@
-"""`kebab ingest`."""
+"""`kebab ingest` reads files into the knowledge base."""
 
 import sys
 from functools import partial
@@ -30,36 +30,35 @@ from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 @click.argument("paths", nargs=-1, metavar="[PATH]…")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read one document from stdin.")
 @click.option("--title", metavar="TITLE", help="The title of the document from stdin.")
-@click.option("--source-uri", metavar="URI", help="Where the document from stdin comes from.")
-@click.option("--force", is_flag=True, help="Read every file again, changed or not.")
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@click.option("--source-uri", metavar="URI", help="The origin of the document from stdin.")
+@click.option("--force", is_flag=True, help="Read unchanged files again too.")
+@click.option("--dry-run", is_flag=True, help="Report what would happen, and change nothing.")
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the report.")
 @click.pass_obj
 def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) -> Exit:
     """Read files into the knowledge base.
 
-    PATH is a folder or a file; without one, the workspace or every folder read before is looked
-    at again. Only what changed is read. A file that cannot be read is reported and never ends the
-    run, nor does it change the exit status. Ctrl-C stops after the current document and keeps
-    what was done; a second one leaves at once.
+    PATH is a folder or a file. Without PATH, the command reads the workspace, or every folder that
+    was read before. It reads only what changed. A file that cannot be read is reported; it neither
+    ends the run nor changes the exit status. Ctrl-C stops after the current document and keeps
+    completed work; a second Ctrl-C leaves at once.
     """
     stream = flags.pop("stream")
-    _check(paths, flags)
+    _check_flags(paths, flags)
     settings = context.load_settings()
-    with report_cancellable_work(context, stream=stream) as (shown, cancel):
+    with report_cancellable_work(context, stream=stream) as (reporter, cancel):
         with context.open_kebab(settings) as kebab:
-            reply = _ingested(kebab, paths, flags, shown, cancel)
+            reply = _ingest(kebab, paths, flags, reporter, cancel)
         status = Exit.INTERRUPTED if reply.cancelled else Exit.DONE
-        shown.finish(status, reply if stream else None, cancelled=reply.cancelled)
+        reporter.finish(status, reply if stream else None, cancelled=reply.cancelled)
     if stream:
         return status
-    return context.print_reply(
-        reply, partial(render_ingest_report, verbose=context.flags.verbose), status
-    )
+    render = partial(render_ingest_report, verbose=context.flags.verbose)
+    return context.print_reply(reply, render, status)
 
 
-def _check(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
-    """Refuse flags that do not go together, rather than ignore one."""
+def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
+    """Refuse flags that exclude each other."""
     context = click.get_current_context()
     if flags["from_stdin"]:
         if paths or flags["force"]:
@@ -70,7 +69,7 @@ def _check(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
         raise click.UsageError("`--title` and `--source-uri` go with `--stdin`", context)
 
 
-def _ingested(
+def _ingest(
     kebab: Kebab,
     paths: tuple[str, ...],
     flags: dict[str, Any],

@@ -1,4 +1,4 @@
-"""`kebab init`."""
+"""`kebab init` writes a settings file."""
 
 import os
 from pathlib import Path
@@ -22,25 +22,25 @@ from kebab.wire.health import InitRequest
     examples=("kebab init --workspace ~/notes", "kebab init --config ./kebab.toml"),
 )
 @click.option("--workspace", metavar="DIR", help="The folder that a bare `kebab ingest` reads.")
-@click.option("--force", is_flag=True, help="Write the file anew when it is already there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_obj
 def command(context: CommandContext, *, workspace: str | None, force: bool) -> Exit:
     """Write a commented settings file.
 
-    It goes where `--config` or `KEBAB_CONFIG` says, in a folder that exists, else into the
-    platform's settings folder. Every line shows a default, so an untouched file changes nothing.
+    The file goes to the path in `--config` or `KEBAB_CONFIG`, whose folder must exist, else to the
+    settings folder of the platform. Every line shows a default, so an unchanged file has no effect.
     """
-    settings = _settings(context, force=force)
+    settings = _choose_settings(context, force=force)
     with context.open_kebab(settings) as kebab:
         reply = kebab.init(InitRequest(workspace=workspace, force=force))
     return context.print_reply(reply, render_init)
 
 
-def _settings(context: CommandContext, *, force: bool) -> Settings:
-    """Return the settings that hold now, or without a file that cannot be used and is replaced.
+def _choose_settings(context: CommandContext, *, force: bool) -> Settings:
+    """Return the current settings; `--force` ignores an invalid file, because it is replaced.
 
     Raises:
-        ConfigInvalid: The file is there, stays, and cannot be used; or its folder is missing.
+        ConfigInvalid: The file is invalid and stays, or its folder is missing.
     """
     path = context.config_path
     if path.exists():

@@ -1,4 +1,4 @@
-"""`kebab inspect doc|chunk`."""
+"""`kebab inspect doc|chunk` shows the metadata of a document or a passage."""
 
 import click
 
@@ -6,14 +6,14 @@ from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_chunk, render_document
 from kebab.errors.signal import Exit
-from kebab.wire.library import InspectChunkRequest, InspectDocRequest, NotFound
+from kebab.wire.library import InspectChunkRequest, InspectDocRequest
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 
 @click.group("inspect", cls=Group, exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
 def command() -> None:
-    """Show all that is known of a document or a passage."""
+    """Show all metadata of a document or a passage."""
 
 
 @command.command("doc", cls=Command, exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
@@ -22,12 +22,10 @@ def command() -> None:
 def doc(context: CommandContext, /, name: str) -> Exit:
     """Show a document with its passages.
 
-    NAME is an id, a unique beginning of one, or a path.
+    NAME is an id, a unique prefix of an id, or a path.
     """
     with context.open_kebab() as kebab:
         reply = kebab.inspect_doc(InspectDocRequest(name=name))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
     return context.print_reply(reply, render_document)
 
 
@@ -35,12 +33,10 @@ def doc(context: CommandContext, /, name: str) -> Exit:
 @click.argument("name", metavar="ID")
 @click.pass_obj
 def chunk(context: CommandContext, /, name: str) -> Exit:
-    """Show a passage with its text, its neighbours and its vector's state.
+    """Show a passage with its text, its neighbours and the state of its vector.
 
-    ID is the id of a passage, or a unique beginning of one.
+    ID is the id of a passage, or a unique prefix of it.
     """
     with context.open_kebab() as kebab:
         reply = kebab.inspect_chunk(InspectChunkRequest(name=name))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
     return context.print_reply(reply, render_chunk)

@@ -1,4 +1,4 @@
-"""`kebab list`."""
+"""`kebab list` lists the documents."""
 
 from functools import partial
 from typing import Any
@@ -7,7 +7,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, filter_options, merge_flags
+from kebab.cli.options import build_request, filter_options, limit_option, merge_flags
 from kebab.cli.render.documents import render_document_list
 from kebab.errors.signal import Exit
 from kebab.wire.library import ListRequest
@@ -24,20 +24,18 @@ from kebab.wire.library import ListRequest
     ),
 )
 @filter_options
-@click.option(
-    "-n", "--limit", type=click.IntRange(1), default=100, help="Show at most N documents."
-)
+@limit_option(None, "documents", default=100)
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip the first N.")
 @click.pass_obj
 def command(context: CommandContext, /, limit: int, offset: int, **flags: Any) -> Exit:
     """List the documents.
 
-    They come by source and path. In a pipe, fields are separated by tabs: id, source, path, title,
-    passages, time of change, freshness.
+    They are sorted by source and path. In a pipe, tabs separate the fields: id, source, path,
+    title, passages, time of change, freshness.
     """
     fields = {"limit": limit, "offset": offset}
     request = build_request(merge_flags(fields, flags), ListRequest)
     with context.open_kebab() as kebab:
         reply = kebab.list(request)
-    again = context.repeat_command_with("--offset", str(offset + limit))
-    return context.print_reply(reply, partial(render_document_list, again=again))
+    next_page = context.repeat_command_with("--offset", str(offset + limit))
+    return context.print_reply(reply, partial(render_document_list, next_page=next_page))

@@ -1,4 +1,4 @@
-"""`kebab related`."""
+"""`kebab related` finds documents that are similar to one document."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, merge_flags, neighbour_options
+from kebab.cli.options import build_request, limit_option, merge_flags, neighbour_options
 from kebab.cli.render.related import render_related
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
@@ -25,27 +25,19 @@ from kebab.wire.search import MAX_LIMIT
     ),
 )
 @click.argument("name", metavar="DOC")
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1, MAX_LIMIT),
-    default=10,
-    help="Show at most N neighbours.",
-)
+@limit_option(MAX_LIMIT, "documents", default=10)
 @neighbour_options
 @click.pass_obj
 def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> Exit:
-    """Find the documents that are nearest to one.
+    """Find documents that are similar to one document.
 
-    DOC is an id, a unique beginning of one, or a path. Each neighbour comes with the passage that
-    shows best why it is one, and with the telling words that both hold. The stored vectors are
-    compared, no model is loaded; a document that has none is compared by its words. All filters
-    must hold for a neighbour.
+    DOC is an id, a unique prefix of an id, or a path. Each result shows its most similar passage
+    and the keywords that both documents contain. The command compares stored vectors and loads no
+    model; a document without vectors is compared by its words. Results must match all filters.
     """
     settings = context.load_settings()
     request = build_request(merge_flags({"name": name, "limit": limit}, flags), RelatedRequest)
     with context.open_kebab(settings) as kebab:
         reply = kebab.related(request)
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
-    return context.print_reply(reply, render_related, Exit.DONE if reply.related else Exit.NO)
+    found = not isinstance(reply, NotFound) and reply.related
+    return context.print_reply(reply, render_related, Exit.DONE if found else Exit.NO)

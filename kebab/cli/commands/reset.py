@@ -1,4 +1,4 @@
-"""`kebab reset`."""
+"""`kebab reset` deletes the index."""
 
 from functools import partial
 
@@ -19,9 +19,10 @@ from kebab.wire.health import ResetRequest
 def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     """Delete the index; files stay.
 
-    Sessions of questions and texts from standard input lie in it and go too. Only what kebab made
-    in its data directory is deleted, never a folder it does not own. Settings stay, and so do model
-    weights unless `--models` is given. Without `--yes` it asks first.
+    The index includes ask sessions and texts from standard input; they are deleted too. The
+    command deletes only files that kebab created in its data directory, and never a folder that
+    kebab does not own. Settings stay. Model weights stay unless `--models` is given. Without
+    `--yes`, the command asks for confirmation.
     """
     with context.open_kebab() as kebab:
         if not yes:

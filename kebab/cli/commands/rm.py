@@ -1,4 +1,4 @@
-"""`kebab rm`."""
+"""`kebab rm` removes documents from the index."""
 
 import click
 
@@ -6,7 +6,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_removed_documents
 from kebab.errors.signal import Exit
-from kebab.wire.library import NotFound, RmRequest
+from kebab.wire.library import RmRequest
 
 
 @click.command(
@@ -18,13 +18,11 @@ from kebab.wire.library import NotFound, RmRequest
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
 @click.pass_obj
 def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
-    """Take documents out of the index; files stay.
+    """Remove documents from the index; files stay.
 
-    NAME is an id, a unique beginning of one, or a path. When one name is not found, nothing is
-    taken out. A file that is still there comes back with the next ingest.
+    NAME is an id, a unique prefix of an id, or a path. When one name is not found, nothing is
+    removed. A document whose file still exists comes back with the next ingest.
     """
     with context.open_kebab() as kebab:
         reply = kebab.rm(RmRequest(names=list(names)))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
     return context.print_reply(reply, render_removed_documents)

@@ -1,4 +1,4 @@
-"""`kebab session list|show|rm`."""
+"""`kebab session list|show|rm` lists, shows or deletes ask sessions."""
 
 from functools import partial
 
@@ -16,15 +16,13 @@ from kebab.cli.render.sessions import (
 )
 from kebab.errors.signal import Exit
 from kebab.wire.ask import SessionListRequest, SessionRmRequest, SessionShowRequest
-from kebab.wire.library import NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
-_ALL = "session rm --all"
 
 
 @click.group("session", cls=Group, exits=_EXITS, examples=("kebab session list",))
 def command() -> None:
-    """List, show or forget sessions of questions."""
+    """List, show or delete ask sessions."""
 
 
 @command.command(
@@ -35,7 +33,7 @@ def command() -> None:
 )
 @click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
-    """List the sessions, the one used last first."""
+    """List the sessions, most recently used first."""
     with context.open_kebab() as kebab:
         reply = kebab.session_list(SessionListRequest())
     return context.print_reply(reply, render_session_list)
@@ -48,8 +46,6 @@ def show(context: CommandContext, /, name: str) -> Exit:
     """Show the questions and answers of a session."""
     with context.open_kebab() as kebab:
         reply = kebab.session_show(SessionShowRequest(name=name))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
     return context.print_reply(reply, render_transcript)
 
 
@@ -60,28 +56,28 @@ def show(context: CommandContext, /, name: str) -> Exit:
     examples=("kebab session rm backups garden", "kebab session rm --all --yes"),
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
-@click.option("--all", "everything", is_flag=True, help="Forget every session.")
+@click.option("--all", "all_sessions", is_flag=True, help="Delete every session.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
-def rm(context: CommandContext, /, names: tuple[str, ...], *, everything: bool, yes: bool) -> Exit:
-    """Forget sessions; documents stay.
+def rm(
+    context: CommandContext, /, names: tuple[str, ...], *, all_sessions: bool, yes: bool
+) -> Exit:
+    """Delete sessions; documents stay.
 
-    When one name is not found, nothing is forgotten. With `--all` and without `--yes` it asks
-    first.
+    When one name is not found, nothing is deleted. With `--all` and without `--yes`, the command
+    asks for confirmation.
     """
-    if everything == bool(names):
+    if all_sessions == bool(names):
         raise click.UsageError("give either NAME or `--all`")
     with context.open_kebab() as kebab:
-        chosen = _every(context, kebab, yes=yes) if everything else list(names)
+        chosen = _select_all(context, kebab, yes=yes) if all_sessions else list(names)
         reply = kebab.session_rm(SessionRmRequest(names=chosen))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
     return context.print_reply(reply, render_removed_sessions)
 
 
-def _every(context: CommandContext, kebab: Kebab, *, yes: bool) -> list[str]:
-    """Return the names of all sessions, confirmed."""
-    found = kebab.session_list(SessionListRequest())
+def _select_all(context: CommandContext, kebab: Kebab, *, yes: bool) -> list[str]:
+    """Return the names of all sessions after confirmation."""
+    sessions = kebab.session_list(SessionListRequest())
     if not yes:
-        confirm(context, _ALL, partial(render_removal_plan, found))
-    return [one.name for one in found.sessions]
+        confirm(context, "session rm --all", partial(render_removal_plan, sessions))
+    return [session.name for session in sessions.sessions]

@@ -1,4 +1,4 @@
-"""`kebab why`."""
+"""`kebab why` explains why a search finds or misses a document."""
 
 from typing import Any
 
@@ -7,7 +7,14 @@ import msgspec
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, filter_options, merge_flags
+from kebab.cli.options import (
+    build_request,
+    filter_options,
+    limit_option,
+    merge_flags,
+    mode_option,
+    per_doc_option,
+)
 from kebab.cli.render.why import render_why
 from kebab.errors.signal import Exit
 from kebab.wire.library import NotFound
@@ -27,29 +34,22 @@ from kebab.wire.why import WhyRequest
 )
 @click.argument("query", nargs=-1, required=True, metavar="QUERY…")
 @click.argument("name", metavar="DOC")
-@click.option(
-    "--mode",
-    type=click.Choice(["hybrid", "lexical", "vector"]),
-    help="Which search channels to use.",
-)
-@click.option(
-    "-n", "--limit", type=click.IntRange(1, MAX_LIMIT), help="Show at most N hits on a page."
-)
+@mode_option
+@limit_option(MAX_LIMIT, "hits on a page")
 @filter_options
-@click.option("--per-doc", type=click.IntRange(1), help="Show at most N hits of one document.")
+@per_doc_option
 @click.pass_obj
 def command(context: CommandContext, /, query: tuple[str, ...], name: str, **flags: Any) -> Exit:
-    """Say why a search finds a document, or where it loses it.
+    """Explain why a search finds or misses a document.
 
-    QUERY and flags are those of `kebab search`. DOC is an id, a unique beginning of one, or a
-    path; the id of a passage asks about that alone. Exit status 0 means that it is among the hits
-    of the first page, 1 that it is not.
+    QUERY and flags are those of `kebab search`. DOC is an id, a unique prefix of an id, or a path.
+    The id of a passage asks about this passage alone. The exit status is 0 when the document is
+    among the hits of the first page, and 1 when it is not.
     """
     settings = context.load_settings()
     fields = merge_flags(msgspec.to_builtins(settings.search), flags)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         reply = kebab.why(WhyRequest(name=name, search=request))
-    if isinstance(reply, NotFound):
-        return context.print_not_found(reply)
-    return context.print_reply(reply, render_why, Exit.DONE if reply.found else Exit.NO)
+    found = not isinstance(reply, NotFound) and reply.found
+    return context.print_reply(reply, render_why, Exit.DONE if found else Exit.NO)

@@ -21,8 +21,8 @@ from kebab.wire.library import (
 _DATE = len("2025-01-31")
 
 
-def render_document_list(reply: DocList, canvas: Canvas, again: str = "") -> Iterator[str]:
-    """Yield one line per document; `again` asks for the next page."""
+def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
+    """Yield one line per document; `next_page` is the command for the next page."""
     if canvas.width is None:
         yield from map(_fields, reply.documents)
         return
@@ -34,8 +34,8 @@ def render_document_list(reply: DocList, canvas: Canvas, again: str = "") -> Ite
     shown = len(reply.documents)
     yield ""
     yield canvas.dim(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
-    if reply.has_more and again:
-        yield canvas.dim(f"more: {again}")
+    if reply.has_more and next_page:
+        yield canvas.dim(f"more: {next_page}")
 
 
 def _fields(one: DocSummary) -> str:

@@ -1,13 +1,21 @@
-"""Renders the reports of doctor, schema and init."""
+"""Renders the reports of doctor, schema, init and the embedding models."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from kebab.cli.render.canvas import Canvas, pluralize, render_fields
+from kebab.cli.render.canvas import Canvas, format_bytes, pluralize, render_fields
 from kebab.cli.render.width import clean
-from kebab.wire.health import Doctor, DoctorCheck, InitReport, Introspection
+from kebab.wire.health import (
+    Doctor,
+    DoctorCheck,
+    InitReport,
+    Introspection,
+    ModelList,
+    ModelReport,
+    ModelRow,
+)
 
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
@@ -102,3 +110,45 @@ def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
     )
     yield ""
     yield canvas.dim("next: kebab ingest" + ("" if reply.workspace else " FOLDER"))
+
+
+def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
+    """Yield every model, the active one marked."""
+    for one in reply.models:
+        mark = canvas.success("●") if one.active else "○"
+        yield f"{mark} {canvas.strong(one.name)}"
+        yield from render_fields(_rows_models(one), canvas, "    ")
+    yield ""
+    yield f"configured: {reply.configured}"
+    if not any(one.installed for one in reply.models):
+        yield canvas.dim("fetch one: kebab model pull NAME")
+
+
+def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
+    """Yield what happened to the model and to the vectors."""
+    state = "fetched" if reply.fetched else "already here"
+    yield f"{canvas.strong(reply.model.name)}  {canvas.success(state)}"
+    yield from render_fields(_rows_models(reply.model), canvas, "    ")
+    if reply.embedded:
+        yield f"{pluralize(reply.embedded, 'passage')} embedded again"
+    if reply.pending:
+        yield f"{canvas.warning('note:')} {pluralize(reply.pending, 'passage')} still without a vector"
+        yield f"{canvas.success('hint:')} kebab ingest"
+
+
+def _rows_models(one: ModelRow) -> list[tuple[str, str]]:
+    return [
+        ("languages", one.languages),
+        ("vectors", f"{one.dimension} dimensions, {one.window} tokens each"),
+        ("version", one.embedding_version),
+        ("weights", _weights(one)),
+        ("sources", ", ".join(one.sources)),
+    ]
+
+
+def _weights(one: ModelRow) -> str:
+    if not one.installed:
+        return "not on this machine"
+    found = f"installed, {format_bytes(one.bytes or 0)}, {one.precision}"
+    rates = [f"{kind} {rate:.0f}" for kind, rate in one.texts_per_second.items()]
+    return f"{found} (texts/s at installation: {', '.join(rates)})" if rates else found

@@ -107,15 +107,15 @@ FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file
 """What is said of a file that is not as it was indexed."""
 
 
-def render_hits(reply: SearchResponse, canvas: Canvas, again: str = "") -> Iterator[str]:
-    """Yield the hits, then what a reader must know of them; `again` asks for the next page."""
+def render_hits(reply: SearchResponse, canvas: Canvas, next_page: str = "") -> Iterator[str]:
+    """Yield the hits, then what a reader must know of them; `next_page` is the command for the next page."""
     if not reply.hits:
         yield from _nothing(reply, canvas)
     elif _unconvincing(reply):
         yield from _nearest(reply, canvas)
     else:
         yield from _all(reply.hits, canvas)
-    yield from _footer(reply, canvas, again)
+    yield from _footer(reply, canvas, next_page)
 
 
 def _unconvincing(reply: SearchResponse) -> bool:
@@ -184,13 +184,13 @@ def _nothing(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield canvas.dim("read more files: kebab ingest FOLDER")
 
 
-def _footer(reply: SearchResponse, canvas: Canvas, again: str) -> Iterator[str]:
+def _footer(reply: SearchResponse, canvas: Canvas, next_page: str) -> Iterator[str]:
     for one in reply.degraded:
         yield from render_degraded(one, canvas)
     if reply.truncated:
         yield canvas.dim("shortened to fit --max-tokens")
     if reply.has_more and reply.next_cursor and not _unconvincing(reply):
-        yield canvas.dim("more: ") + canvas.dim(again or f"--cursor {reply.next_cursor}")
+        yield canvas.dim("more: ") + canvas.dim(next_page or f"--cursor {reply.next_cursor}")
     yield from _trace(reply.trace or [], canvas)
 
 

@@ -62,8 +62,8 @@ def _nothing(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
     yield canvas.dim("read more files: kebab ingest FOLDER")
 
 
-def render_duplicates(reply: Duplicates, canvas: Canvas, again: str = "") -> Iterator[str]:
-    """Yield the groups, each member below what it holds; `again` asks for the next page."""
+def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") -> Iterator[str]:
+    """Yield the groups, each member below what it holds; `next_page` is the command for the next page."""
     if canvas.width is None:
         for number, group in enumerate(reply.groups, start=1):
             yield from (_fields(number, group, one) for one in group.members)
@@ -75,8 +75,8 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, again: str = "") -> Ite
         yield from _render_no_duplicates(reply, canvas)
         return
     yield canvas.dim(f"{pluralize(reply.total, 'group')} among {_passages(reply)}")
-    if reply.has_more and again:
-        yield canvas.dim(f"more: {again}")
+    if reply.has_more and next_page:
+        yield canvas.dim(f"more: {next_page}")
 
 
 def _fields(number: int, group: DuplicateGroup, one: DuplicateMember) -> str:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kebab.cli.commands.search import completed
+from kebab.cli.commands.search import add_defaults
 
 
 def test_words_are_joined_to_one_query(kebab, opened):
@@ -80,7 +80,7 @@ def test_bulk_goes_with_neither_query_nor_stream(kebab, more):
 def test_a_bulk_line_outranks_the_flags():
     lines = [b'"a"', b'{"query": "b", "limit": 1}', b"[]", b"\xff", b"[" * 100_000]
 
-    found = list(completed(lines, {"limit": 5}))
+    found = list(add_defaults(lines, {"limit": 5}))
 
     assert [json.loads(line) for line in found[:2]] == [
         {"limit": 5, "query": "a"},

@@ -6,8 +6,8 @@ from tests.fakes import replies
 TERMINAL = Canvas(width=40, color=True, links=True)
 
 
-def drawn(reply, canvas=None, again=""):
-    return list(render_hits(reply, canvas or Canvas(), again))
+def drawn(reply, canvas=None, next_page=""):
+    return list(render_hits(reply, canvas or Canvas(), next_page))
 
 
 def test_a_pipe_gets_a_plain_layout_with_the_snippet_on_one_line():
@@ -90,7 +90,7 @@ def test_the_footer_tells_of_more_of_limits_and_of_missing_channels():
         replies.hit(), has_more=True, next_cursor="C", truncated=True, degraded=[missing]
     )
 
-    assert drawn(reply, again="kebab search x --cursor C")[-4:] == [
+    assert drawn(reply, next_page="kebab search x --cursor C")[-4:] == [
         "note: no vector search: no model",
         "hint: kebab model pull auto",
         "shortened to fit --max-tokens",

@@ -5,8 +5,8 @@ from tests.fakes import replies
 TERMINAL = Canvas(width=60)
 
 
-def drawn(reply, canvas=TERMINAL, again=""):
-    return list(render_duplicates(reply, canvas, again))
+def drawn(reply, canvas=TERMINAL, next_page=""):
+    return list(render_duplicates(reply, canvas, next_page))
 
 
 def test_a_terminal_gets_groups_with_their_places():
@@ -48,7 +48,7 @@ def test_documents_are_named_by_their_path():
 def test_more_groups_are_asked_for_with_a_command():
     reply = replies.duplicates(replies.duplicate_group(), has_more=True, next_cursor="C", total=9)
 
-    assert drawn(reply, again="kebab dupes --cursor C")[-2:] == [
+    assert drawn(reply, next_page="kebab dupes --cursor C")[-2:] == [
         "9 groups among 12 passages",
         "more: kebab dupes --cursor C",
     ]

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.models import render_model_list, render_model_report
+from kebab.cli.render.health import render_model_list, render_model_report
 from kebab.wire.health import ModelList
 from tests.fakes import replies
 
