@@ -233,7 +233,6 @@ def _ports(context: AppContext, library: "SqliteWriter | None", models: _Models)
         scanner=FolderScanner(),
         parsers=context.parsers(),
         guard=guard_parser,
-        worker_module="kebab.app.prefetch_worker",
         budget=models.budget,
         clock=context.clock,
         batch=library.batch if library else _no_batch,

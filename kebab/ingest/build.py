@@ -1,4 +1,4 @@
-"""A file's bytes become a document row: read, parse, cut, identify. Nothing is written here."""
+"""Builds the row of a document from a file; nothing is stored here."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from kebab.errors.catalog import UnsupportedMedia
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContent:
-    """The bytes of a file with the stamp that it had when reading began."""
+    """The bytes of a file, with its stamp from before they were read."""
 
     data: bytes
     stamp: FileStamp
@@ -23,7 +23,7 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentBuilder:
-    """What turns content into rows, the same for all documents of a run."""
+    """Builds the document rows of a run; it must be picklable for the helper process."""
 
     parsers: Mapping[str, Parser]
     guard: ParserGuard
@@ -31,18 +31,16 @@ class DocumentBuilder:
     chunker: str
     recipes: Mapping[str, str]
     deadline_s: float
-    worker_module: str | None = None
-    """The program that builds the same documents in another process."""
 
-    def row(
-        self, source: Source, entry: FileEntry, doc: DocId, content: FileContent
+    def build_row(
+        self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent
     ) -> DocumentRow:
-        """Return a document ready to be stored.
+        """Return the row of a document, ready to be stored.
 
         Raises:
             ParseFailed: The parser refuses the bytes.
-            TimedOut: The document's deadline passed.
-            UnsupportedMedia: No parser takes the file.
+            TimedOut: The parser takes too long.
+            UnsupportedMedia: No parser reads this media type.
         """
         parser = self.parsers.get(entry.media)
         if parser is None:
@@ -50,10 +48,10 @@ class DocumentBuilder:
         with self.guard(entry.path, parser.version, self.deadline_s):
             parsed = parser.parse(content.data, entry.path)
             chunks = build_chunk_rows(
-                doc, parsed.title, split_document(parsed, self.budget), self.chunker
+                doc_id, parsed.title, split_document(parsed, self.budget), self.chunker
             )
         return DocumentRow(
-            doc_id=doc,
+            doc_id=doc_id,
             source=source.name,
             path=entry.path,
             title=parsed.title,

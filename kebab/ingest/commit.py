@@ -78,7 +78,7 @@ class DocumentCommitter:
             self._refuse(work, build_io_error(failure, "read", work.entry.absolute))
         else:
             try:
-                self._put(work, press.row(work.source, work.entry, self._id(work), content))
+                self._put(work, press.build_row(work.source, work.entry, self._id(work), content))
             except (ParseFailed, TimedOut, UnsupportedMedia) as fault:
                 self._refuse(work, fault)
 

@@ -47,8 +47,8 @@ class IngestPorts:
 
     `library` is None only for a dry run without a database. `vectors` opens the index of an
     embedding version. `budget` is called once, after `embedder` and before the first document is
-    split. Writes to the library within `batch` may share commits. `worker_module` is the program
-    that prefetches documents with the same parsers; without it nothing is prefetched.
+    split. Writes to the library within `batch` may share commits. `parsers` and `guard` are
+    picklable, because a helper process gets a copy of them.
     """
 
     library: LibraryWriter | None
@@ -60,7 +60,6 @@ class IngestPorts:
     budget: Callable[[], Budget]
     clock: Clock
     batch: Callable[[], AbstractContextManager[None]] = nullcontext
-    worker_module: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,9 @@
-"""Builds documents in a helper process ahead of the one that stores them."""
+"""Builds documents in a helper process ahead of the process that stores them.
+
+Parsing and storing each take about half of a lexical run, and SQLite has one writer. The helper
+parses on a second core. Documents come back in the order of the files, so the library is the same
+with and without a helper. The caller builds what the helper cannot, and reports its errors.
+"""
 
 import os
 import pickle
@@ -6,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import repeat
 from multiprocessing.connection import Connection
@@ -14,86 +19,76 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kebab
-from kebab.chunk.budget import Budget, estimate_tokens
+from kebab.chunk.budget import estimate_tokens
 from kebab.core.documents import DocumentRow, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
-from kebab.core.ports import Parser, ParserGuard
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.ingest.build import DocumentBuilder, read_file
 from kebab.ingest.plan import FileTask
 
 _MIN_BYTES = 2_000_000
-"""From how many bytes a helper pays; it starts in about the time that a tenth of them takes."""
+"""The least input that makes a helper worthwhile; starting it takes as long as 200 kB of work."""
 
 _BATCH_FILES = 16
 _BATCH_BYTES = 1_000_000
 _BATCHES_IN_FLIGHT = 12
-"""How many batches are with the helper at once: what it does while we commit."""
+"""How many batches the helper has at once, so that it works while the caller commits."""
 
 _PIPE_BYTES = 1 << 20
-"""How many bytes of rows may wait for us, where a pipe can be made as large."""
+"""How many bytes of documents may wait in the pipe, where the system allows it."""
 
 _MAX_UNREAD_BYTES, _MIN_UNREAD_BYTES = 32_768, 2_048
-"""How many bytes of tasks may wait for the helper, and how many fit into the smallest of pipes."""
+"""How many bytes of tasks may wait for the helper, and how many fit into the smallest pipe."""
+
+_PROGRAM = (
+    "import sys; from kebab.ingest.prefetch import serve; serve(int(sys.argv[1]), int(sys.argv[2]))"
+)
+"""The program of the helper; it imports parsers by unpickling the builder."""
 
 
 class BuildTask(NamedTuple):
-    """A file to be made a row."""
+    """A file for the helper process."""
 
     source: Source
     entry: FileEntry
-    doc: DocId
+    doc_id: DocId
 
 
 class BuiltDocument(NamedTuple):
-    """A row, and how long it took to make."""
+    """A document row, and how long it took to build."""
 
     row: DocumentRow
     duration_ms: float
 
 
-class BuilderSettings(NamedTuple):
-    """All that a helper must know to make the same rows."""
-
-    limit: int
-    chunker: str
-    recipes: dict[str, str]
-    deadline_s: float
-
-
 @contextmanager
 def prefetch_documents(
-    work: Sequence[FileTask], press: DocumentBuilder, name: Callable[[FileTask], DocId]
+    tasks: Sequence[FileTask], builder: DocumentBuilder, choose_id: Callable[[FileTask], DocId]
 ) -> Iterator[Iterator[BuiltDocument | None]]:
-    """Give the row of each file in turn, None where the caller has to make it.
-
-    `name` returns the id of the document that a file becomes.
-    """
-    helper = _start_worker(press) if _is_worthwhile(work, press) else None
-    if helper is None:
+    """Yield an iterator over the documents of the files, with None where the caller builds one."""
+    worker = _start_worker(builder) if _is_worthwhile(tasks, builder) else None
+    if worker is None:
         yield repeat(None)
         return
-    with ExitStack() as leave:
-        leave.callback(helper.close)
-        yield _receive_documents(list(split_batches(work)), helper, name)
+    try:
+        yield _receive_documents(list(split_batches(tasks)), worker, choose_id)
+    finally:
+        worker.close()
 
 
-def _start_worker(press: DocumentBuilder) -> "PrefetchWorker | None":
-    """Return a helper, None where the system has no room for one."""
+def _start_worker(builder: DocumentBuilder) -> "PrefetchWorker | None":
     with suppress(OSError):
-        return PrefetchWorker(press)
+        return PrefetchWorker(builder)
     return None
 
 
-def _is_worthwhile(work: Sequence[FileTask], press: DocumentBuilder) -> bool:
-    """Return whether a helper is worth its start, and can do the same as we."""
-    same = press.worker_module is not None and press.budget.count is estimate_tokens
-    return same and bool(sys.executable) and _count_cores() > 1 and _sum_sizes(work) >= _MIN_BYTES
-
-
-def _sum_sizes(work: Sequence[FileTask]) -> int:
-    return sum(one.entry.size for one in work) if len(work) > _BATCH_FILES else 0
+def _is_worthwhile(tasks: Sequence[FileTask], builder: DocumentBuilder) -> bool:
+    """Return whether a helper saves time, and can count tokens as the builder does."""
+    if builder.budget.count is not estimate_tokens or len(tasks) <= _BATCH_FILES:
+        return False
+    size = sum(task.entry.size for task in tasks)
+    return bool(sys.executable) and _count_cores() > 1 and size >= _MIN_BYTES
 
 
 def _count_cores() -> int:
@@ -101,120 +96,121 @@ def _count_cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def split_batches(work: Sequence[FileTask]) -> Iterator[list[FileTask]]:
-    """Yield the work in parts that are small in files and in bytes."""
-    part: list[FileTask] = []
+def split_batches(tasks: Sequence[FileTask]) -> Iterator[list[FileTask]]:
+    """Yield the tasks in batches that are small in files and in bytes."""
+    batch: list[FileTask] = []
     size = 0
-    for one in work:
-        if part and (len(part) == _BATCH_FILES or size + one.entry.size > _BATCH_BYTES):
-            yield part
-            part, size = [], 0
-        part.append(one)
-        size += one.entry.size
-    if part:
-        yield part
+    for task in tasks:
+        if batch and (len(batch) == _BATCH_FILES or size + task.entry.size > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(task)
+        size += task.entry.size
+    if batch:
+        yield batch
 
 
 def _receive_documents(
-    parts: list[list[FileTask]], helper: "PrefetchWorker", name: Callable[[FileTask], DocId]
+    batches: list[list[FileTask]],
+    worker: "PrefetchWorker",
+    choose_id: Callable[[FileTask], DocId],
 ) -> Iterator[BuiltDocument | None]:
     sent = 0
-    for number, part in enumerate(parts):
-        for following in parts[sent : number + _BATCHES_IN_FLIGHT]:
-            tasks = [BuildTask(one.source, one.entry, name(one)) for one in following]
-            if not helper.ask(tasks):
+    for number, batch in enumerate(batches):
+        for following in batches[sent : number + _BATCHES_IN_FLIGHT]:
+            if not worker.send(
+                [BuildTask(one.source, one.entry, choose_id(one)) for one in following]
+            ):
                 break
             sent += 1
-        yield from helper.receive() or [None] * len(part)
+        yield from worker.receive() or [None] * len(batch)
 
 
 class PrefetchWorker:
-    """The process; once it is gone, it has no answer to anything."""
+    """The helper process; after it ended, `receive` returns nothing."""
 
-    def __init__(self, press: DocumentBuilder) -> None:
-        """Start it, and tell it how rows are made.
+    def __init__(self, builder: DocumentBuilder) -> None:
+        """Start the process and send it the builder.
 
         Raises:
             OSError: The system has no room for a pipe or a process.
         """
         with ExitStack() as undo:
-            (its_from, to), (from_, its_to) = _open_pipe(undo), _open_pipe(undo)
-            self._process = _start_process(press.worker_module or "", its_from, its_to)
+            (worker_reads, writes), (reads, worker_writes) = _open_pipe(undo), _open_pipe(undo)
+            self._process = _start_process(worker_reads, worker_writes)
             undo.pop_all()
-        os.close(its_from)
-        os.close(its_to)
-        self._to = Connection(to, readable=False)
-        self._from = Connection(from_, writable=False)
-        self._gone = False
-        self._unread = _get_task_capacity(to)
-        self._asked: deque[int] = deque()
-        _enlarge_pipe(from_)
-        terms = BuilderSettings(
-            press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s
-        )
-        self._send(pickle.dumps(terms))
+        os.close(worker_reads)
+        os.close(worker_writes)
+        self._tasks = Connection(writes, readable=False)
+        self._documents = Connection(reads, writable=False)
+        self._has_ended = False
+        self._capacity = _get_task_capacity(writes)
+        self._unread: deque[int] = deque()
+        _enlarge_pipe(reads)
+        self._send_bytes(pickle.dumps(builder))
 
-    def ask(self, tasks: list[BuildTask]) -> bool:
-        """Hand a batch over, unless that may have to wait; a helper without any takes it at once.
+    def send(self, tasks: list[BuildTask]) -> bool:
+        """Send a batch, unless the pipe may be full; return whether it was sent.
 
-        Whoever waited for a helper that waits for its rows to be taken would wait forever.
+        Blocking here would be a deadlock while the worker waits for its documents to be read. A
+        worker without tasks reads any batch at once.
         """
         data = pickle.dumps(tasks)
-        if self._asked and sum(self._asked) + len(data) > self._unread:
+        if self._unread and sum(self._unread) + len(data) > self._capacity:
             return False
-        self._send(data)
-        self._asked.append(len(data))
+        self._send_bytes(data)
+        self._unread.append(len(data))
         return True
 
-    def _send(self, data: bytes) -> None:
+    def _send_bytes(self, data: bytes) -> None:
         try:
-            self._to.send_bytes(data)
+            self._tasks.send_bytes(data)
         except OSError:
-            self._gone = True
+            self._has_ended = True
 
     def receive(self) -> list[BuiltDocument | None] | None:
-        """Return the rows of the oldest batch, None when there is nobody to make them."""
-        if self._asked:
-            self._asked.popleft()
-        if self._gone:
+        """Return the documents of the oldest batch, None when the worker has ended."""
+        if self._unread:
+            self._unread.popleft()
+        if self._has_ended:
             return None
         try:
-            found: list[BuiltDocument | None] = self._from.recv()
+            documents: list[BuiltDocument | None] = self._documents.recv()
         except (OSError, EOFError):
-            self._gone = True
+            self._has_ended = True
             return None
-        return found
+        return documents
 
     def close(self) -> None:
         """End the process."""
-        self._to.close()
-        self._from.close()
+        self._tasks.close()
+        self._documents.close()
         self._process.kill()
         self._process.wait()
 
 
 def _open_pipe(undo: ExitStack) -> tuple[int, int]:
-    """Return the ends of a pipe, the one to read from first."""
+    """Return both ends of a pipe, the one for reading first."""
     ends = os.pipe()
     for end in ends:
         undo.callback(os.close, end)
     return ends
 
 
-def _start_process(worker_module: str, reads: int, writes: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-P", "-m", worker_module, str(reads), str(writes)],
+def _start_process(reads: int, writes: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and program
+        [sys.executable, "-P", "-c", _PROGRAM, str(reads), str(writes)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         pass_fds=(reads, writes),
         env=_build_environment(),
-        start_new_session=True,  # Ctrl-C reaches only us, and we stop the helper ourselves
+        start_new_session=True,  # Ctrl-C reaches only the caller, which ends the helper
     )
 
 
 def _get_task_capacity(pipe: int) -> int:
-    """Return how many bytes of tasks may wait in a pipe, the heads of messages left out."""
+    """Return how many bytes of tasks may wait in a pipe, without the heads of messages."""
     import fcntl
 
     size = getattr(fcntl, "F_GETPIPE_SZ", None)
@@ -224,7 +220,7 @@ def _get_task_capacity(pipe: int) -> int:
 
 
 def _enlarge_pipe(pipe: int) -> None:
-    """Let a pipe hold the rows of several batches, where the system can."""
+    """Let a pipe hold the documents of several batches, where the system can."""
     import fcntl
 
     widening = getattr(fcntl, "F_SETPIPE_SZ", None)
@@ -234,43 +230,30 @@ def _enlarge_pipe(pipe: int) -> None:
 
 
 def _build_environment() -> dict[str, str]:
-    """Return what lets the helper import this very kebab."""
+    """Return an environment in which the helper imports this copy of kebab."""
     root = str(Path(kebab.__file__).parents[1])
     paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def serve(tasks: int, rows: int, parsers: Mapping[str, Parser], guard: ParserGuard) -> None:
-    """Answer each batch of tasks from one pipe with its rows in the other, until both close."""
-    asked = Connection(tasks, writable=False)
-    answers = Connection(rows, readable=False)
+def serve(tasks_pipe: int, documents_pipe: int) -> None:
+    """Run the helper process: build the documents of each batch until the caller closes."""
+    tasks = Connection(tasks_pipe, writable=False)
+    documents = Connection(documents_pipe, readable=False)
     try:
-        press = make_builder(asked.recv(), parsers, guard)
+        builder: DocumentBuilder = tasks.recv()
         while True:
-            answers.send([build_document(press, task) for task in asked.recv()])
+            documents.send([build_document(builder, task) for task in tasks.recv()])
     except (EOFError, OSError):
         return
 
 
-def make_builder(
-    terms: BuilderSettings, parsers: Mapping[str, Parser], guard: ParserGuard
-) -> DocumentBuilder:
-    """Return a builder that makes the same rows as that of the run."""
-    return DocumentBuilder(
-        parsers=parsers,
-        guard=guard,
-        budget=Budget(terms.limit),
-        chunker=terms.chunker,
-        recipes=terms.recipes,
-        deadline_s=terms.deadline_s,
-    )
-
-
-def build_document(press: DocumentBuilder, task: BuildTask) -> BuiltDocument | None:
-    """Return a row, or None for a file whose fault has to be told."""
-    began = time.monotonic()
+def build_document(builder: DocumentBuilder, task: BuildTask) -> BuiltDocument | None:
+    """Return the document of a file, or None when the caller has to report an error."""
+    started = time.monotonic()
     try:
-        row = press.row(task.source, task.entry, task.doc, read_file(task.entry.absolute))
+        content = read_file(task.entry.absolute)
+        row = builder.build_row(task.source, task.entry, task.doc_id, content)
     except (OSError, ParseFailed, TimedOut, UnsupportedMedia):
         return None
-    return BuiltDocument(row, (time.monotonic() - began) * 1000)
+    return BuiltDocument(row, (time.monotonic() - started) * 1000)

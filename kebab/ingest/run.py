@@ -247,7 +247,6 @@ class _Run:
         return DocumentBuilder(
             parsers=self._ports.parsers,
             guard=self._ports.guard,
-            worker_module=self._ports.worker_module,
             budget=self._ports.budget(),
             chunker=self._request.chunker,
             recipes=self._recipes,

@@ -45,7 +45,6 @@ def index_folder(folder: str, version: str, counter: str) -> int:
             scanner=FolderScanner(),
             parsers=context.parsers(),
             guard=guard_parser,
-            worker_module="kebab.app.prefetch_worker",
             budget=lambda: context.build_budget(tokenizer),
             clock=context.clock,
             batch=library.batch,

@@ -54,7 +54,7 @@ def entry(tmp_path):
 def test_a_row_holds_all_that_is_stored_of_a_file(entry):
     content = read_file(entry.absolute)
 
-    row = press(PARSERS).row(SOURCE, entry, DocId("d"), content)
+    row = press(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
 
     assert (row.doc_id, row.source, row.path) == ("d", "notes", "a.md")
     assert (row.title, row.tags, row.lang) == ("T", ("x", "y"), "de")
@@ -96,7 +96,7 @@ def test_a_recipe_changes_with_parser_and_chunker():
 
 def test_a_parser_that_never_returns_meets_the_deadline(entry):
     with pytest.raises(TimedOut) as caught:
-        press({"text/markdown": Endless()}, 0.05).row(
+        press({"text/markdown": Endless()}, 0.05).build_row(
             SOURCE, entry, DocId("d"), read_file(entry.absolute)
         )
 
@@ -105,14 +105,14 @@ def test_a_parser_that_never_returns_meets_the_deadline(entry):
 
 def test_a_medium_without_a_parser_is_refused(entry):
     with pytest.raises(UnsupportedMedia):
-        press({}).row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+        press({}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
 
 def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry):
     odd = press({"text/markdown": Surprised(IndexError)})
 
     with pytest.raises(ParseFailed) as caught:
-        odd.row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+        odd.build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
     assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
     assert caught.value.cause == "IndexError: out of the blue"

@@ -11,11 +11,9 @@ from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.job import ItemKind
 from kebab.ingest.plan import FileTask
 from kebab.ingest.prefetch import (
-    BuilderSettings,
     BuildTask,
     PrefetchWorker,
     build_document,
-    make_builder,
     prefetch_documents,
     split_batches,
 )
@@ -31,7 +29,6 @@ def press():
     return DocumentBuilder(
         parsers=PARSERS,
         guard=guard_parser,
-        worker_module="kebab.app.prefetch_worker",
         budget=Budget(),
         chunker="c",
         recipes=made,
@@ -71,13 +68,9 @@ def test_rows_come_in_the_order_of_the_work(work, press):
 
 
 def test_a_row_is_the_one_that_would_be_made_here(work, press):
-    terms = BuilderSettings(
-        press.budget.limit, press.chunker, dict(press.recipes), press.deadline_s
-    )
-
     with rows(work, press) as found:
         for one, there in zip(work, found, strict=True):
-            here = build_document(make_builder(terms, PARSERS, guard_parser), task(one))
+            here = build_document(press, task(one))
             assert (here and here.row) == (there and there.row)
 
 
@@ -112,11 +105,11 @@ def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, press):
     ]
     helper = PrefetchWorker(press)
     try:
-        assert helper.ask(long)
-        assert not helper.ask(long)
-        assert helper.ask([task(work[0])])
+        assert helper.send(long)
+        assert not helper.send(long)
+        assert helper.send([task(work[0])])
         assert [len(helper.receive() or []) for _ in range(2)] == [9, 1]
-        assert helper.ask(long)
+        assert helper.send(long)
     finally:
         helper.close()
 

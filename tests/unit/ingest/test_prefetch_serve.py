@@ -1,15 +1,26 @@
+import os
+from multiprocessing.connection import Connection
+
 import pytest
 
+from kebab.chunk.budget import Budget
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
 from kebab.ingest import prefetch
-from kebab.ingest.build import compute_recipes
-from kebab.ingest.prefetch import BuilderSettings, BuildTask
+from kebab.ingest.build import DocumentBuilder, compute_recipes
+from kebab.ingest.prefetch import BuildTask
 from kebab.parse.deadline import guard_parser
 from kebab.parse.registry import PARSERS
 
-TERMS = BuilderSettings(254, "c", compute_recipes(PARSERS, "c"), 30.0)
+BUILDER = DocumentBuilder(
+    parsers=PARSERS,
+    guard=guard_parser,
+    budget=Budget(),
+    chunker="c",
+    recipes=compute_recipes(PARSERS, "c"),
+    deadline_s=30.0,
+)
 
 
 def task(path, media="text/markdown"):
@@ -20,9 +31,7 @@ def task(path, media="text/markdown"):
 def test_a_file_becomes_a_row(tmp_path):
     (tmp_path / "a.md").write_text("# A\n\nText.")
 
-    found = prefetch.build_document(
-        prefetch.make_builder(TERMS, PARSERS, guard_parser), task(tmp_path / "a.md")
-    )
+    found = prefetch.build_document(BUILDER, task(tmp_path / "a.md"))
 
     assert found is not None
     assert (found.row.title, found.row.doc_id, len(found.row.chunks)) == ("A", "d", 1)
@@ -37,9 +46,20 @@ def test_a_fault_is_left_to_whoever_asks(tmp_path, data, media):
     if data is not None:
         (tmp_path / "a").write_bytes(data)
 
-    assert (
-        prefetch.build_document(
-            prefetch.make_builder(TERMS, PARSERS, guard_parser), task(tmp_path / "a", media)
-        )
-        is None
-    )
+    assert prefetch.build_document(BUILDER, task(tmp_path / "a", media)) is None
+
+
+def test_it_answers_until_there_is_nobody_to_ask(tmp_path):
+    (tmp_path / "a.md").write_text("# A")
+    asked, answers = os.pipe(), os.pipe()
+    to, back = Connection(asked[1], readable=False), Connection(answers[0], writable=False)
+    to.send(BUILDER)
+    to.send([task(tmp_path / "a.md"), task(tmp_path / "b.md")])
+    to.close()
+
+    prefetch.serve(asked[0], answers[1])
+
+    found = back.recv()
+    assert [one.row.title if one else None for one in found] == ["A", None]
+    with pytest.raises(EOFError):
+        back.recv()
