@@ -1,4 +1,4 @@
-"""Checks an answer against its passages and edits it."""
+"""Checks an answer against its evidence, corrects its markers and builds its citations."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -11,7 +11,7 @@ from msgspec import structs
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.rag.checking.claims import extract_claims
-from kebab.rag.checking.markers import MarkedText, MarkerSpan, choose_separator, parse_markers
+from kebab.rag.checking.markers import MarkedText, MarkerSpan, Span, choose_separator, parse_markers
 from kebab.rag.checking.response_cleanup import clean_response
 from kebab.rag.checking.support import IndexedEvidence, select_quote
 from kebab.rag.checking.verification import ClaimCheck, WarningCode, verify_claims
@@ -20,7 +20,7 @@ from kebab.wire.ask import AnswerWarning
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A stretch [start, end) of a text and what stands there instead; an empty one inserts."""
+    """Replaces [start, end) of a text; an empty range inserts."""
 
     start: int
     end: int
@@ -31,8 +31,8 @@ class EditedText:
     """A text after edits that do not overlap.
 
     Args:
-        text: The text before.
-        edits: What changes; of two at one place the first one stands first.
+        text: The original text.
+        edits: The edits; two insertions at one place keep their order.
     """
 
     def __init__(self, text: str, edits: Iterable[Edit]) -> None:
@@ -47,102 +47,101 @@ class EditedText:
         growth = (len(edit.text) - (edit.end - edit.start) for edit in ordered)
         self._shifts = [0, *accumulate(growth)]
 
-    def map_span(self, span: tuple[int, int]) -> tuple[int, int]:
-        """Return where a span stands now whose ends lie inside of no edit.
+    def map_span(self, span: Span) -> Span:
+        """Return the new position of a span whose ends are not inside an edit.
 
-        What was inserted at its end belongs to it, what was inserted at its start does not.
+        Text inserted at its end belongs to the span, text inserted at its start does not.
         """
-        start, end = span
-        return start + self._shift(start), end + self._shift(end)
-
-    def _shift(self, place: int) -> int:
-        return self._shifts[bisect_right(self._ends, place)]
+        start, end = (place + self._shifts[bisect_right(self._ends, place)] for place in span)
+        return start, end
 
 
 UNSUPPORTED_MARK = "[unsupported]"
-"""What stands behind a claim that nothing carries; it holds no number, so it is no marker."""
+"""Follows an unsupported claim; it has no number, so it cannot be read as a citation marker."""
 
 _STOPS = r".!?\u3002\uff01\uff1f\u0964\u061f\u2026"
 _STOP = re.compile(
     rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*[{_STOPS}]+(?=[*_)\uff09]*\\?$)|[ \t]*\|[ \t]*$"
 )
-"""A full stop, also within emphasis or brackets; in speech the marker stands behind the speech."""
+"""A full stop, also inside emphasis or brackets; after direct speech the marker comes last."""
 
 _TAIL = 40
 _BLANKS = 8
 _word = re.compile(r"[^\W_]").search
 
 
-def build_edits(marked: MarkedText, findings: Sequence[ClaimCheck], *, mark: bool) -> list[Edit]:
-    """Return what changes: markers that are wrong, missing, or stand for nothing.
+def build_edits(marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool) -> list[Edit]:
+    """Build the edits that remove wrong markers and add missing ones.
 
     Args:
         marked: The answer.
-        findings: What became of its claims, in order.
-        mark: Whether claims that nothing carries are marked, or left as they stand.
+        checks: The checks of its claims, in order.
+        mark: Whether unsupported claims are marked or left unchanged.
     """
     starts = [one.start for one in marked.markers]
     found: list[Edit] = []
     at = 0
-    good = {ground.marker for one in findings for ground in one.supporting}
-    for one in findings:
+    valid = {evidence.marker for one in checks for evidence in one.supporting}
+    for one in checks:
         low, high = (bisect_left(starts, place) for place in one.claim.span)
-        found += _strayed(marked.markers[at:low], marked.text, good)
+        found += _remove_stray(marked.markers[at:low], marked.text, valid)
         inner = marked.markers[low:high]
         if one.supporting:
-            found += _supported(marked.text, one, inner)
+            found += _edit_supported(marked.text, one, inner)
         elif mark:
-            found += _unsupported(marked.text, one, inner)
+            found += _edit_unsupported(marked.text, one, inner)
         at = high
-    return [*found, *_strayed(marked.markers[at:], marked.text, good)]
+    return [*found, *_remove_stray(marked.markers[at:], marked.text, valid)]
 
 
-def _strayed(markers: Sequence[MarkerSpan], text: str, good: Collection[int]) -> Iterator[Edit]:
-    """Yield edits that take out markers outside of claims that cite nothing that was found good."""
+def _remove_stray(
+    markers: Sequence[MarkerSpan], text: str, valid: Collection[int]
+) -> Iterator[Edit]:
+    """Yield edits that remove markers outside of claims that no supported claim cites."""
     for one in markers:
-        if one.marker not in good:
-            yield _removal(text, _blank(text, 0, one.start), one.end)
+        if one.marker not in valid:
+            yield _remove(text, _skip_blanks_back(text, 0, one.start), one.end)
 
 
-def _supported(text: str, finding: ClaimCheck, inner: Sequence[MarkerSpan]) -> Iterator[Edit]:
-    """Yield edits that leave a claim with the markers of what carries it."""
-    carriers = [ground.marker for ground in finding.supporting]
-    low, high = finding.claim.span
+def _edit_supported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -> Iterator[Edit]:
+    """Yield edits that leave a claim with the markers of its supporting evidence."""
+    markers = [evidence.marker for evidence in check.supporting]
+    low, high = check.claim.span
     if not inner:
-        place = _stop(text, low, high)
-        yield Edit(place, place, "".join([" ", *(f"[{marker}]" for marker in carriers)]))
-    yield from _without(text, low, [one for one in inner if one.marker not in carriers])
+        place = _find_marker_place(text, low, high)
+        yield Edit(place, place, "".join([" ", *(f"[{marker}]" for marker in markers)]))
+    yield from _remove_markers(text, low, [one for one in inner if one.marker not in markers])
 
 
-def _unsupported(text: str, finding: ClaimCheck, inner: Sequence[MarkerSpan]) -> list[Edit]:
-    """Return edits that take a claim's markers away and mark it."""
-    low, high = finding.claim.span
-    found = list(_without(text, low, inner))
-    if inner and _leading(text, low, inner) < len(inner):
+def _edit_unsupported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -> list[Edit]:
+    """Return edits that remove the markers of a claim and mark it as unsupported."""
+    low, high = check.claim.span
+    found = list(_remove_markers(text, low, inner))
+    if inner and _count_leading(text, low, inner) < len(inner):
         return [*found[:-1], replace(found[-1], text=f" {UNSUPPORTED_MARK}")]
-    place = _stop(text, low, high)
+    place = _find_marker_place(text, low, high)
     return [*found, Edit(place, place, f" {UNSUPPORTED_MARK}")]
 
 
-def _without(text: str, start: int, markers: Sequence[MarkerSpan]) -> Iterator[Edit]:
-    """Yield edits that take markers out: with the blanks before, at the beginning those behind."""
+def _remove_markers(text: str, start: int, markers: Sequence[MarkerSpan]) -> Iterator[Edit]:
+    """Yield edits that remove markers with the blanks before, or after when they come first."""
     at = start
-    leading = _leading(text, start, markers)
+    leading = _count_leading(text, start, markers)
     for index, one in enumerate(markers):
         if index >= leading:
-            edit = _removal(text, _blank(text, at, one.start), one.end)
+            edit = _remove(text, _skip_blanks_back(text, at, one.start), one.end)
         else:
             rest = text[one.end : one.end + _BLANKS]
-            edit = _removal(text, one.start, one.end + len(rest) - len(rest.lstrip(" \t")))
+            edit = _remove(text, one.start, one.end + len(rest) - len(rest.lstrip(" \t")))
         yield edit
         at = edit.end
 
 
-def _removal(text: str, start: int, end: int) -> Edit:
+def _remove(text: str, start: int, end: int) -> Edit:
     return Edit(start, end, choose_separator(text, start, end))
 
 
-def _leading(text: str, start: int, markers: Sequence[MarkerSpan]) -> int:
+def _count_leading(text: str, start: int, markers: Sequence[MarkerSpan]) -> int:
     """Return how many markers stand before any word."""
     for index, one in enumerate(markers):
         if _word(text, start, one.start):
@@ -151,14 +150,13 @@ def _leading(text: str, start: int, markers: Sequence[MarkerSpan]) -> int:
     return len(markers)
 
 
-def _blank(text: str, least: int, place: int) -> int:
-    """Return where the blanks before a place begin."""
+def _skip_blanks_back(text: str, least: int, place: int) -> int:
     low = max(least, place - _BLANKS)
     return low + len(text[low:place].rstrip(" \t"))
 
 
-def _stop(text: str, start: int, end: int) -> int:
-    """Return where a marker of a whole claim stands: before its full stop."""
+def _find_marker_place(text: str, start: int, end: int) -> int:
+    """Return where the marker of a whole claim stands: before its full stop."""
     low = max(start, end - _TAIL)
     found = _STOP.search(text[low:end])
     return low + found.start() if found else end
@@ -166,9 +164,9 @@ def _stop(text: str, start: int, end: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """A checked answer: its text, what carries it, what is odd, and how many claims hold.
+    """A checked answer with its citations, its warnings and the number of supported claims.
 
-    All spans are [start, end) code points of `text`. Without one supported claim it is no answer.
+    All spans are [start, end) code points of `text`.
     """
 
     text: str
@@ -181,83 +179,74 @@ class CheckedAnswer:
 def check_answer(
     text: str, passages: Sequence[Evidence], policy: Literal["mark", "withhold"]
 ) -> CheckedAnswer:
-    """Return an answer with its markers in one form, checked claim by claim.
+    """Return an answer with normalized markers and checked claims.
 
-    A claim that cites nothing gets the marker of a passage that carries it. Markers that name no
-    passage, or one that does not carry its claim while another does, are taken out.
+    A claim without markers gets the marker of a passage that supports it. Markers of unknown
+    passages are removed, and those of passages that do not support the claim while others do.
 
     Args:
-        text: What the model said.
-        passages: What it was shown, by their markers.
-        policy: `mark` puts ` [unsupported]` in place of the markers of a claim that nothing
-            carries; `withhold` leaves it stands, for nobody is to see it.
+        text: The response of the model.
+        passages: The evidence of the prompt.
+        policy: `mark` replaces the markers of an unsupported claim with ` [unsupported]`;
+            `withhold` leaves the claim, because the answer is not shown.
     """
-    grounds = {passage.marker: IndexedEvidence(passage) for passage in passages}
-    marked = parse_markers(clean_response(text), grounds)
-    findings = verify_claims(extract_claims(marked), grounds)
-    done = EditedText(marked.text, build_edits(marked, findings, mark=policy == "mark"))
-    warnings = [*_unknown(marked.unknown, findings), *_doubts(findings), *_silence(findings)]
-    supported = sum(bool(one.supporting) for one in findings)
+    evidence = {passage.marker: IndexedEvidence(passage) for passage in passages}
+    marked = parse_markers(clean_response(text), evidence)
+    checks = verify_claims(extract_claims(marked), evidence)
+    edited = EditedText(marked.text, build_edits(marked, checks, mark=policy == "mark"))
+    warnings = [*_warn_of_unknown(marked.unknown, checks), *_warn_of_claims(checks)]
+    supported = sum(bool(one.supporting) for one in checks)
     return CheckedAnswer(
-        text=done.text,
-        citations=tuple(_supports(findings, done)),
-        warnings=tuple(_moved(one, done) for one in warnings),
+        text=edited.text,
+        citations=tuple(_cite(checks, edited)),
+        warnings=tuple(
+            structs.replace(one, span=edited.map_span(one.span) if one.span else None)
+            for one in warnings
+        ),
         supported=supported,
-        unsupported=len(findings) - supported,
+        unsupported=len(checks) - supported,
     )
 
 
-def _supports(findings: Sequence[ClaimCheck], done: EditedText) -> Iterator[SupportingQuote]:
-    """Yield each quote once with all that it carries, by marker and place."""
-    found: dict[tuple[int, int, int], tuple[Quote, list[tuple[int, int]]]] = {}
-    for one in findings:
-        for ground in one.supporting:
-            quoted = select_quote(one.parsed, ground)
-            key = (ground.marker, quoted.start, quoted.end)
-            found.setdefault(key, (quoted, []))[1].append(done.map_span(one.claim.span))
-    for (marker, _, _), (quoted, spans) in sorted(found.items()):
-        yield SupportingQuote(marker=marker, quote=quoted, spans=tuple(spans))
+def _cite(checks: Sequence[ClaimCheck], edited: EditedText) -> Iterator[SupportingQuote]:
+    """Yield each quote once with all claims that it supports, by marker and place."""
+    found: dict[tuple[int, int, int], tuple[Quote, list[Span]]] = {}
+    for one in checks:
+        for evidence in one.supporting:
+            quote = select_quote(one.parsed, evidence)
+            key = (evidence.marker, quote.start, quote.end)
+            found.setdefault(key, (quote, []))[1].append(edited.map_span(one.claim.span))
+    for (marker, _, _), (quote, spans) in sorted(found.items()):
+        yield SupportingQuote(marker=marker, quote=quote, spans=tuple(spans))
 
 
-def _unknown(
-    taken: Sequence[MarkerSpan], findings: Sequence[ClaimCheck]
+def _warn_of_unknown(
+    unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck]
 ) -> Iterator[AnswerWarning]:
-    """Yield a warning for each marker that names no passage, with the claim that it stood in."""
+    """Yield a warning for each marker of an unknown passage, with the claim that it stood in."""
     index = 0
-    told: set[tuple[int, int]] = set()
-    for one in taken:
-        while index + 1 < len(findings) and findings[index + 1].claim.start <= one.start:
+    seen: set[tuple[int, int]] = set()
+    for one in unknown:
+        while index + 1 < len(checks) and checks[index + 1].claim.start <= one.start:
             index += 1
-        near = findings[index].claim.span if findings else None
+        near = checks[index].claim.span if checks else None
         span = near if near and near[0] <= one.start <= near[1] else None
-        if (one.marker, index if span else -1) not in told:
-            told.add((one.marker, index if span else -1))
+        key = one.marker, index if span else -1
+        if key not in seen:
+            seen.add(key)
             message = f"taken out, as no passage has this number: [{one.marker}]"
             yield AnswerWarning(
                 code=WarningCode.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
             )
 
 
-def _doubts(findings: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
-    """Yield warnings of claims that nothing carries, and of markers that carry nothing."""
-    for one in findings:
-        for caveat, marker, message in one.warnings:
-            yield AnswerWarning(
-                code=caveat.value, message=message, marker=marker, span=one.claim.span
-            )
-
-
-def _silence(findings: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
-    """Yield a warning of an answer without any claim."""
-    if not findings:
-        yield AnswerWarning(
-            code=WarningCode.NO_CLAIM.value,
-            message="it claims nothing that can be checked",
-            marker=None,
-            span=None,
-        )
-
-
-def _moved(warning: AnswerWarning, done: EditedText) -> AnswerWarning:
-    span = done.map_span(warning.span) if warning.span else None
-    return structs.replace(warning, span=span)
+def _warn_of_claims(checks: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
+    """Yield the warnings of the claims, or one warning when there is no claim."""
+    for one in checks:
+        for code, marker, message in one.warnings:
+            span = one.claim.span
+            yield AnswerWarning(code=code.value, message=message, marker=marker, span=span)
+    if not checks:
+        message = "it claims nothing that can be checked"
+        code = WarningCode.NO_CLAIM.value
+        yield AnswerWarning(code=code, message=message, marker=None, span=None)

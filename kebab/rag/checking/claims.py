@@ -1,7 +1,7 @@
-"""Claims: what an answer says, sentence by sentence, each with the markers that stand for it.
+"""Extracts the claims of an answer with the citation markers that cover them.
 
-A marker covers what stands before it in its sentence, up to the marker before. Headings, questions,
-lead-ins, code, and sentences that say nothing claim nothing.
+A marker covers the part of its sentence between the marker before and itself. Headings, questions,
+lead-ins, code, and sentences without key terms contain no claims.
 """
 
 import re
@@ -32,13 +32,13 @@ _BOLD = re.compile(r"(?:\*\*[^*\n]+\*\*|__[^_\n]+__)")
 _word = re.compile(r"[^\W_]").search
 _number = re.compile(r"\d").search
 _TAIL = 80
-_LIGHT, _LIGHT_DENSE = 1, 8
-"""Of so few key terms no part of a sentence is a claim by itself."""
+_MAX_LIGHT_TERMS, _MAX_LIGHT_BIGRAMS = 1, 8
+"""A part of a sentence with so few key terms is no claim by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim: [start, end) code points of the answer, its words without markers, its markers."""
+    """A claim at [start, end) code points of the answer; `text` is without its markers."""
 
     start: int
     end: int
@@ -47,55 +47,54 @@ class Claim:
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """The start and the end."""
         return self.start, self.end
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Segment:
     start: int
     end: int
     markers: tuple[MarkerSpan, ...]
 
-    def words(self, text: str) -> str:
-        """Return its words without markers."""
+    def get_words(self, text: str) -> str:
         return cut_markers(text, self.start, self.end, self.markers)
 
 
 def extract_claims(marked: MarkedText) -> list[Claim]:
     """Return the claims of an answer in order; they do not overlap."""
     text, found = marked.text, list[Claim]()
-    for sentence in _sentences(marked):
-        if _claims_nothing(sentence.words(text), cited=bool(sentence.markers)):
+    for sentence in _find_sentences(marked):
+        if not _is_claim(sentence.get_words(text), cited=bool(sentence.markers)):
             continue
-        for piece in _parts(text, sentence):
-            markers = tuple(dict.fromkeys(one.marker for one in piece.markers))
-            found.append(Claim(piece.start, piece.end, piece.words(text), markers))
+        for part in _split_at_markers(text, sentence):
+            markers = tuple(dict.fromkeys(one.marker for one in part.markers))
+            found.append(Claim(part.start, part.end, part.get_words(text), markers))
     return found
 
 
-def _claims_nothing(words: str, *, cited: bool) -> bool:
+def _is_claim(words: str, *, cited: bool) -> bool:
     bare = words.rstrip(_CLOSERS)
-    if bare.endswith((*_QUESTION, *_LEAD)) or not _says(words):
-        return True
-    return not cited and _BOLD.fullmatch(words) is not None
+    if bare.endswith((*_QUESTION, *_LEAD)) or not _has_content(words):
+        return False
+    return cited or _BOLD.fullmatch(words) is None
 
 
-def _says(words: str) -> bool:
-    """Return whether words hold anything that can be looked up."""
+def _has_content(words: str) -> bool:
+    """Return whether words contain anything that can be checked."""
     return bool(_number(words) or extract_key_terms(words))
 
 
-def _sentences(marked: MarkedText) -> Iterator[_Piece]:
-    """Yield the sentences with the markers that stand behind them."""
+def _find_sentences(marked: MarkedText) -> Iterator[_Segment]:
+    """Yield the sentences with the markers after them."""
     starts = [one.start for one in marked.markers]
-    for start, end in _with_tails(marked, _whole(marked.text), starts):
+    for start, end in _move_leading_markers(marked, _find_prose(marked.text), starts):
         inner = marked.markers[bisect_left(starts, start) : bisect_left(starts, end)]
-        yield _Piece(start, end, inner)
+        yield _Segment(start, end, inner)
 
 
-def _whole(text: str) -> list[Span]:
-    """Return the sentences outside of headings and code, those that were too long put together."""
+def _find_prose(text: str) -> list[Span]:
+    """Return the sentences outside of headings and code; split long sentences are joined."""
     code = find_fenced_blocks(text)
     blocks = [block for block in build_layout(text).blocks if block.kind is LayoutKind.HEADING]
     headings = [(block.start, block.end) for block in blocks]
@@ -103,42 +102,41 @@ def _whole(text: str) -> list[Span]:
     for start, end in find_sentence_spans(text):
         if is_inside(code, start) or is_inside(headings, start):
             continue
-        if found and _goes_on(text, found[-1], start):
+        if found and _is_continued(text, found[-1], start):
             found[-1] = (found[-1][0], end)
         else:
             found.append((start, end))
     return found
 
 
-def _goes_on(text: str, before: Span, start: int) -> bool:
-    """Return whether a sentence is the rest of the one before it."""
+def _is_continued(text: str, before: Span, start: int) -> bool:
+    """Return whether the text at `start` continues the sentence before it."""
     low, high = before
     if "\n" in text[high:start]:
         return False
     return _STOPPED.search(text[max(low, high - _TAIL) : high]) is None
 
 
-def _with_tails(marked: MarkedText, spans: list[Span], starts: list[int]) -> list[Span]:
-    """Return sentences, each with the markers that begin the next one but belong to it."""
+def _move_leading_markers(marked: MarkedText, spans: list[Span], starts: list[int]) -> list[Span]:
+    """Return sentences; markers at the start of one that belong to the one before move there."""
     text, found = marked.text, list[Span]()
     for start, end in spans:
-        edge = _edge(marked, start, end, starts)
-        alone = _word(text, edge, end) is None
-        stray = edge > start and (alone or "\n" not in text[found[-1][1] if found else 0 : start])
-        if found and stray:
+        edge = _skip_leading_markers(marked, start, end, starts)
+        only_markers = _word(text, edge, end) is None
+        same_line = "\n" not in text[found[-1][1] if found else 0 : start]
+        moves = bool(found) and edge > start and (only_markers or same_line)
+        if moves:
             found[-1] = (found[-1][0], edge)
-        if not alone:
-            found.append((_begin(text, edge, end) if found and stray else start, end))
+        if not only_markers:
+            found.append((_skip_blanks(text, edge, end) if moves else start, end))
     return found
 
 
-def _begin(text: str, start: int, end: int) -> int:
-    """Return where the first sign of a stretch stands that is no blank."""
+def _skip_blanks(text: str, start: int, end: int) -> int:
     return end - len(text[start:end].lstrip())
 
 
-def _edge(marked: MarkedText, start: int, end: int, starts: list[int]) -> int:
-    """Return where the markers end that a sentence begins with; its start when there are none."""
+def _skip_leading_markers(marked: MarkedText, start: int, end: int, starts: list[int]) -> int:
     index = bisect_left(starts, start)
     while index < len(starts) and starts[index] < end:
         if _word(marked.text, start, starts[index]):
@@ -148,46 +146,44 @@ def _edge(marked: MarkedText, start: int, end: int, starts: list[int]) -> int:
     return start
 
 
-def _parts(text: str, sentence: _Piece) -> list[_Piece]:
-    """Return the parts of a sentence that its markers end; what says too little goes along."""
-    groups: list[list[_Piece]] = []
-    waiting: list[_Piece] = []
-    for piece in _cut(text, sentence):
-        waiting.append(piece)
-        words = piece.words(text)
-        if groups and not piece.markers and _light(words):
+def _split_at_markers(text: str, sentence: _Segment) -> list[_Segment]:
+    """Return the parts of a sentence that end with markers; light parts join their neighbour."""
+    groups: list[list[_Segment]] = []
+    pending: list[_Segment] = []
+    for part in _cut_at_markers(text, sentence):
+        pending.append(part)
+        words = part.get_words(text)
+        if groups and not part.markers and _is_light(words):
             break
-        if not piece.markers or _says(words):
-            groups.append(waiting)
-            waiting = []
-    if waiting:
-        groups[-1:] = [[*(groups[-1] if groups else []), *waiting]]
-    return [_joined(group) for group in groups]
+        if not part.markers or _has_content(words):
+            groups.append(pending)
+            pending = []
+    if pending:
+        groups[-1:] = [[*(groups[-1] if groups else []), *pending]]
+    return [
+        _Segment(
+            group[0].start, group[-1].end, tuple(one for part in group for one in part.markers)
+        )
+        for group in groups
+    ]
 
 
-def _joined(pieces: list[_Piece]) -> _Piece:
-    """Return neighbours as one."""
-    markers = tuple(one for piece in pieces for one in piece.markers)
-    return _Piece(pieces[0].start, pieces[-1].end, markers)
-
-
-def _cut(text: str, sentence: _Piece) -> Iterator[_Piece]:
-    """Yield the stretches of a sentence up to and with each row of markers, and what is left."""
+def _cut_at_markers(text: str, sentence: _Segment) -> Iterator[_Segment]:
+    """Yield the parts of a sentence that end with a row of markers, and the rest."""
     start = sentence.start
     row: list[MarkerSpan] = []
     for one in sentence.markers:
         if row and _word(text, row[-1].end, one.start) and _word(text, start, row[0].start):
-            yield _Piece(start, row[-1].end, tuple(row))
-            start, row = _begin(text, row[-1].end, one.start), []
+            yield _Segment(start, row[-1].end, tuple(row))
+            start, row = _skip_blanks(text, row[-1].end, one.start), []
         row.append(one)
     if row and _word(text, start, row[0].start) and _word(text, row[-1].end, sentence.end):
-        yield _Piece(start, row[-1].end, tuple(row))
-        start, row = _begin(text, row[-1].end, sentence.end), []
-    yield _Piece(start, sentence.end, tuple(row))
+        yield _Segment(start, row[-1].end, tuple(row))
+        start, row = _skip_blanks(text, row[-1].end, sentence.end), []
+    yield _Segment(start, sentence.end, tuple(row))
 
 
-def _light(words: str) -> bool:
-    """Return whether words are too few for a claim by themselves."""
+def _is_light(words: str) -> bool:
     terms = extract_key_terms(words)
-    limit = _LIGHT_DENSE if terms and is_dense(terms[0]) else _LIGHT
+    limit = _MAX_LIGHT_BIGRAMS if terms and is_dense(terms[0]) else _MAX_LIGHT_TERMS
     return not _number(words) and len(terms) <= limit

@@ -1,4 +1,4 @@
-"""Dates: year, month and day of what a text says, in the spellings of several languages."""
+"""Extracts dates in the notations of several languages."""
 
 import re
 from dataclasses import dataclass
@@ -22,17 +22,8 @@ _MONTH_OF = {
 }
 _LAST_MONTH, _LAST_DAY = 12, 31
 
-_NAME = "|".join(
-    sorted(
-        (
-            f"{re.escape(name)}|{re.escape(name.title())}"
-            for names in _MONTHS
-            for name in names.split()
-        ),
-        key=len,
-        reverse=True,
-    )
-)
+_SPELLINGS = [f"{name}|{name.title()}" for names in _MONTHS for name in names.split()]
+_NAME = "|".join(sorted(_SPELLINGS, key=len, reverse=True))
 _M = rf"(?P<name>{_NAME})(?![^\W\d_])\.?"
 _D = r"(?<![\d.,])(?P<d>\d{1,2})(?:st|nd|rd|th|\.|\u00ba)?"
 _Y = r"(?P<y>\d{4})(?!\d)"
@@ -40,24 +31,23 @@ _EAST = (
     r"(?:(?P<y>\d{1,4}) ?[년年] ?)?(?<!\d)(?P<m>\d{1,2}) ?[월月](?!間)"
     r"(?: ?(?P<d>\d{1,2}) ?[일日号號])?"
 )
-_PATTERNS = tuple(
-    map(
-        re.compile,
-        (
-            r"(?<!\d)(?P<y>\d{4})(?P<sign>[-/.])(?P<m>\d{1,2})(?P=sign)(?P<d>\d{1,2})(?!\d)",
-            r"(?<!\d)(?P<d>\d{1,2})(?P<sign>[-/.])(?P<m>\d{1,2})(?P=sign)(?P<y>\d{4})(?!\d)",
-            rf"{_D}[ -](?:of |de )?{_M}(?:,?[ -](?:of |de )?{_Y})?",
-            rf"(?<![^\W\d_]){_M} (?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%])(?:,? {_Y})?",
-            rf"(?<![^\W\d_]){_M},? (?:of |de )?{_Y}",
-            _EAST,
-        ),
+_PATTERNS = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?<!\d)(?P<y>\d{4})(?P<sign>[-/.])(?P<m>\d{1,2})(?P=sign)(?P<d>\d{1,2})(?!\d)",
+        r"(?<!\d)(?P<d>\d{1,2})(?P<sign>[-/.])(?P<m>\d{1,2})(?P=sign)(?P<y>\d{4})(?!\d)",
+        rf"{_D}[ -](?:of |de )?{_M}(?:,?[ -](?:of |de )?{_Y})?",
+        rf"(?<![^\W\d_]){_M} (?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:%])(?:,? {_Y})?",
+        rf"(?<![^\W\d_]){_M},? (?:of |de )?{_Y}",
+        _EAST,
     )
-)
+]
+_DAY_FIRST = _PATTERNS[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date where it stands; of its parts, those that are said."""
+    """A date at [start, end); parts that the text does not state are None."""
 
     start: int
     end: int
@@ -67,35 +57,34 @@ class Date:
 
 
 def find_dates(text: str) -> list[tuple[Date, ...]]:
-    """Return the dates of a text in NFKC, in order, each with all that it may be read as."""
-    found = [
-        read for pattern in _PATTERNS for match in pattern.finditer(text) if (read := _read(match))
-    ]
-    kept: list[tuple[Date, ...]] = []
-    for read in sorted(found, key=lambda one: (one[0].start, -one[0].end)):
-        if not kept or read[0].start >= kept[-1][0].end:
-            kept.append(read)
-    return kept
+    """Return the dates of a text in NFKC, in order, each with all its readings."""
+    matches = (match for pattern in _PATTERNS for match in pattern.finditer(text))
+    readings = [found for match in matches if (found := _read(match))]
+    distinct: list[tuple[Date, ...]] = []
+    for one in sorted(readings, key=lambda one: (one[0].start, -one[0].end)):
+        if not distinct or one[0].start >= distinct[-1][0].end:
+            distinct.append(one)
+    return distinct
 
 
-def is_same_date(claimed: Date, said: Date) -> bool:
-    """Return whether one date says all parts of another."""
+def is_same_date(claimed: Date, stated: Date) -> bool:
+    """Return whether a stated date has all parts of a claimed one."""
     return (
-        claimed.month == said.month
-        and claimed.day in {None, said.day}
-        and claimed.year in {None, said.year}
+        claimed.month == stated.month
+        and claimed.day in {None, stated.day}
+        and claimed.year in {None, stated.year}
     )
 
 
 def _read(match: re.Match[str]) -> tuple[Date, ...]:
-    """Return what a match may be read as, the likelier first; nothing when it is no date."""
+    """Return the readings of a match, the likelier first; none when it is no date."""
     parts = match.groupdict()
     name = parts.get("name")
     month = _MONTH_OF[name.lower()] if name else int(parts["m"])
     day = int(parts["d"]) if parts.get("d") else None
     year = int(parts["y"]) if parts.get("y") else None
     orders = [(month, day)]
-    if match.re is _PATTERNS[1] and day is not None:
+    if match.re is _DAY_FIRST and day is not None:
         orders.append((day, month))
     return tuple(
         Date(match.start(), match.end(), year, one, other)

@@ -113,14 +113,14 @@ class IndexedEvidence:
 
     def missing(self, claimed: Facts) -> list[str]:
         """Return the facts of a claim that are not here."""
-        return list(self._record.missing(claimed))
+        return list(self._record.find_missing(claimed))
 
     def find_missing_in_sentence(self, claimed: Facts, sentence: int) -> list[str]:
         """Return the facts of a claim that are not in one sentence, by its index."""
         if sentence not in self._records:
             text = self.passage.text[slice(*self.spans[sentence])]
             self._records[sentence] = FactIndex(text, self.sentences[sentence])
-        return list(self._records[sentence].missing(claimed))
+        return list(self._records[sentence].find_missing(claimed))
 
     def find_best_sentence(self, terms: Sequence[str]) -> tuple[float, str]:
         """Return the largest share that one sentence holds, and that sentence."""

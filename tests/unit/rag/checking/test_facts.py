@@ -12,7 +12,7 @@ PASSAGE = (
 
 
 def missing(claim, passage=PASSAGE):
-    return list(FactIndex(passage, frozenset(tokenize(passage))).missing(extract_facts(claim)))
+    return list(FactIndex(passage, frozenset(tokenize(passage))).find_missing(extract_facts(claim)))
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_a_text_lacks_nothing_of_itself(text):
     record = FactIndex(text, frozenset(tokenize(text)))
 
     assert all(
-        one.startswith('"') or one not in text for one in record.missing(extract_facts(text))
+        one.startswith('"') or one not in text for one in record.find_missing(extract_facts(text))
     )
