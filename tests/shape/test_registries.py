@@ -1,0 +1,46 @@
+"""Whatever is declared is also registered, so that a forgotten step of a recipe has a name."""
+
+import ast
+import json
+import re
+
+from kebab.cli.root import COMMANDS
+from kebab.embed import registry as models
+from kebab.parse.registry import PARSERS
+from kebab.source.walk import SUFFIXES
+from tests.shape.tree import ROOT, modules
+
+BOOSTS = ROOT / "kebab" / "search" / "boosts.py"
+
+
+def list_boost_reasons():
+    """Return the reasons that `compute_boosts` yields, each with what it adds."""
+    tree = ast.parse(BOOSTS.read_text(encoding="utf-8"))
+    (compute,) = [one for one in tree.body if getattr(one, "name", None) == "compute_boosts"]
+    pairs = [one.value for one in ast.walk(compute) if isinstance(one, ast.Yield)]
+    return {pair.elts[0].value for pair in pairs}
+
+
+def test_every_command_module_is_in_the_table_of_commands():
+    names = {module.path.stem for module in modules("kebab/cli/commands")} - {"__init__"}
+
+    assert names == set(COMMANDS)
+
+
+def test_every_media_type_has_suffixes_and_a_parser():
+    assert set(SUFFIXES.values()) == set(PARSERS)
+
+
+def test_every_embedding_model_is_in_the_registry():
+    declared = [one for one in vars(models).values() if isinstance(one, models.EmbeddingModel)]
+
+    assert {one.key for one in declared} == {one.key for one in models.MODELS}
+
+
+def test_every_boost_is_explained_in_the_schema_of_a_hit():
+    path = ROOT / "docs/wire-schema/v1/search_hit.v1.schema.json"
+    forms = [one["properties"] for one in json.loads(path.read_text())["$defs"].values()]
+    (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
+    explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
+
+    assert list_boost_reasons() == explained
