@@ -86,13 +86,13 @@ def _citation(support: SupportingQuote) -> AnswerCitation:
         citation=cite_lines(chunk.path, *support.quote.lines),
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
-        file=build_file_path(chunk.source, chunk.root, chunk.path),
+        file=build_file_path(chunk),
         title=chunk.title,
         heading_path=list(chunk.heading_path),
         chunk_id=chunk.chunk_id,
         quote=support.quote.text,
         spans=list(support.spans),
-        freshness=check_freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
+        freshness=check_freshness(chunk),
     )
 
 

@@ -273,11 +273,11 @@ class AppContext:
 
     def list_own_files(self) -> list[Path]:
         """Return everything that kebab may have made in the data directory, the lock last."""
-        from kebab.store.lance.layout import folder
+        from kebab.store.lance.layout import get_tables_folder
         from kebab.store.sqlite.lock import FILE_NAME
 
         logs = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
-        vectors = self.places.data / folder(self.places.data).name
+        vectors = self.places.data / get_tables_folder(self.places.data).name
         return [*logs, vectors, self.places.stdin_dir, self.places.data / FILE_NAME]
 
     def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
@@ -285,7 +285,7 @@ class AppContext:
         from kebab.ingest import stdin
         from kebab.store.lance import layout
 
-        vectors = self.places.data / layout.folder(self.places.data).name
+        vectors = self.places.data / layout.get_tables_folder(self.places.data).name
         return {vectors: layout.is_own, self.places.stdin_dir: stdin.is_own_file_name}
 
     def _close_readers(self) -> None:

@@ -1,23 +1,27 @@
-"""Converts hits, documents and progress to wire records with citations."""
+"""Converts stored documents, hits and progress to wire records."""
 
 import os
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import UNSET
 
 from kebab.app.context import index_version
 from kebab.app.timestamps import format_timestamp
-from kebab.core.documents import STDIN
-from kebab.core.queries import Hit, Page, Query
+from kebab.core.documents import STDIN, StoredDocument
+from kebab.core.queries import Hit, Page, Query, StoredChunk
 from kebab.wire.citation import Citation, Freshness, LineCitation, LineSpan
 from kebab.wire.search import SearchHit, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.core.progress import Progress
     from kebab.wire.ingest import IngestProgress
+    from kebab.wire.library import DocSummary
+
+Stored: TypeAlias = StoredChunk | StoredDocument
 
 _RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
+_NANO = 1_000_000_000
 
 
 def cite_lines(path: str, start: int, end: int) -> Citation:
@@ -28,37 +32,65 @@ def cite_lines(path: str, start: int, end: int) -> Citation:
     )
 
 
+def cite_chunk(chunk: StoredChunk) -> Citation:
+    """Return the citation of the lines of a chunk."""
+    return cite_lines(chunk.path, chunk.start_line, chunk.end_line)
+
+
 def quote_path(path: str) -> str:
-    """Return a path as the path of an IRI: reserved, blank and invisible characters escaped."""
-    return "".join(one if _plain(one) else _escaped(one) for one in path)
+    """Return a path with reserved, blank and invisible characters escaped for an IRI."""
+    return "".join(one if _is_plain(one) else _escape(one) for one in path)
 
 
-def build_file_path(source: str, root: str, path: str) -> str | None:
-    """Return where a document's file lies, None for text from standard input."""
-    return None if source == STDIN else os.path.join(root, path)  # noqa: PTH118 - called for every hit
-
-
-def check_freshness(root: str, path: str, size: int, mtime_ns: int) -> Freshness:
-    """Return how the file on disk compares with what was indexed, by size and time."""
-    try:
-        now = os.stat(os.path.join(root, path))  # noqa: PTH116, PTH118 - called for every hit
-    except OSError:
-        return "gone"
-    return "fresh" if (now.st_size, now.st_mtime_ns) == (size, mtime_ns) else "changed"
-
-
-def _plain(character: str) -> bool:
+def _is_plain(character: str) -> bool:
     if character in _RESERVED:
         return False
     return " " < character < "\x7f" or unicodedata.category(character)[0] not in "CZ"
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
+def build_file_path(stored: Stored) -> str | None:
+    """Return the absolute path of a document's file; None for text from standard input."""
+    if stored.source == STDIN:
+        return None
+    return os.path.join(stored.root, stored.path)  # noqa: PTH118 - called for every hit
+
+
+def check_freshness(stored: Stored) -> Freshness:
+    """Compare the file on disk with what was indexed, by size and modification time."""
+    try:
+        now = os.stat(os.path.join(stored.root, stored.path))  # noqa: PTH116, PTH118 - called for every hit
+    except OSError:
+        return "gone"
+    same = (now.st_size, now.st_mtime_ns) == (stored.size, stored.mtime_ns)
+    return "fresh" if same else "changed"
+
+
+def to_doc_summary(document: StoredDocument) -> "DocSummary":
+    """Convert a document, and compare its file with the disk."""
+    from kebab.wire.library import DocSummary
+
+    return DocSummary(
+        doc_id=document.doc_id,
+        doc_path=document.path,
+        source=document.source,
+        title=document.title,
+        media=document.media,
+        lang=document.lang,
+        tags=list(document.tags),
+        size=document.size,
+        chunk_count=document.chunks,
+        modified_at=format_timestamp(document.mtime_ns / _NANO),
+        indexed_at=format_timestamp(document.indexed_at),
+        freshness=check_freshness(document),
+    )
+
+
 def to_search_response(page: Page, query: Query, next_cursor: str | None) -> SearchResponse:
-    """Return a page of hits."""
+    """Convert a page of hits."""
     return SearchResponse(
         query=query.text,
         mode=query.mode.value,
@@ -74,7 +106,7 @@ def to_search_response(page: Page, query: Query, next_cursor: str | None) -> Sea
 
 
 def to_search_hit(hit: Hit) -> SearchHit:
-    """Return one hit, its file compared with the disk."""
+    """Convert a hit, and compare its file with the disk."""
     chunk = hit.chunk
     return SearchHit(
         rank=hit.rank,
@@ -83,17 +115,17 @@ def to_search_hit(hit: Hit) -> SearchHit:
         score_kind="calibrated",
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
-        file=build_file_path(chunk.source, chunk.root, chunk.path),
+        file=build_file_path(chunk),
         source=chunk.source,
         title=chunk.title,
         heading_path=list(chunk.heading_path),
         chunk_id=chunk.chunk_id,
         snippet=hit.snippet.text,
         highlights=list(hit.snippet.highlights),
-        citation=cite_lines(chunk.path, chunk.start_line, chunk.end_line),
+        citation=cite_chunk(chunk),
         retrieval=hit.retrieval,
         indexed_at=format_timestamp(chunk.indexed_at),
-        freshness=check_freshness(chunk.root, chunk.path, chunk.size, chunk.mtime_ns),
+        freshness=check_freshness(chunk),
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
@@ -104,16 +136,8 @@ def to_search_hit(hit: Hit) -> SearchHit:
 
 
 def to_ingest_progress(event: "Progress") -> "IngestProgress":
-    """Return an event; what it does not know is left out."""
+    """Convert an event; fields that are None are left out."""
     from kebab.wire.ingest import IngestProgress
 
-    return IngestProgress(
-        kind=event.kind.value,
-        path=UNSET if event.path is None else event.path,
-        phase=UNSET if event.phase is None else event.phase,
-        done=UNSET if event.done is None else event.done,
-        total=UNSET if event.total is None else event.total,
-        unit=UNSET if event.unit is None else event.unit,
-        message=UNSET if event.message is None else event.message,
-        elapsed_ms=event.elapsed_ms,
-    )
+    fields = {name: value for name, value in event._asdict().items() if value is not None}
+    return IngestProgress(**{**fields, "kind": event.kind.value})

@@ -48,7 +48,7 @@ def build_inputs(context: AppContext) -> DoctorInputs:
 
 
 def _machine(context: AppContext) -> MachineInputs:
-    from kebab.store.sqlite.lock import holder
+    from kebab.store.sqlite.lock import read_holder_pid
 
     places = context.places
     return MachineInputs(
@@ -56,7 +56,7 @@ def _machine(context: AppContext) -> MachineInputs:
         folders={"data": places.data, "models": places.models, "state": places.state},
         data=places.data,
         log=places.log,
-        holder=lambda: holder(places.data),
+        holder=lambda: read_holder_pid(places.data),
     )
 
 
@@ -94,10 +94,10 @@ def _schema(context: AppContext) -> SchemaVersions:
 
     try:
         with context.open_reader():
-            found: int | None = connection.expected()
+            found: int | None = connection.get_expected_schema_version()
     except NotIndexed as signal:
         found = signal.found
-    return SchemaVersions(expected=connection.expected(), found=found)
+    return SchemaVersions(expected=connection.get_expected_schema_version(), found=found)
 
 
 def _known_term(context: AppContext) -> KnownTerm | None:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import cite_lines
-from kebab.app.library import build_not_found, find_chunk_id, find_document_id, to_doc_summary
+from kebab.app.conversions import cite_chunk, to_doc_summary
+from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
@@ -47,7 +47,7 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
     """
     query = build_query(request.search, context.clock.now())
     with context.open_reader() as reader:
-        subject = _subject(context.build_catalogue(reader), request.name)
+        subject = _find_subject(context.build_catalogue(reader), request.name)
         if isinstance(subject, NotFound):
             return subject
         document, passages = subject
@@ -57,24 +57,21 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
             library=reader, vectors=vectors, embedder=embedder, query_vectors=memory
         )
         explained = Explainer(reader, channel).explain(query, passages)
-    return _explanation(explained, document, request.search, query)
+    return _to_explanation(explained, document, request.search, query)
 
 
-def _subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
-    """Return a document with its passages, or with the one that is meant."""
-    found = find_document_id(catalogue, name)
-    if not isinstance(found, NotFound):
-        detail = catalogue.document(found)
-        return (
-            (detail.summary, list(detail.chunks)) if detail else build_not_found(name, "document")
-        )
-    passage = found if found.error.kind == "ambiguous" else find_chunk_id(catalogue, name)
-    one = None if isinstance(passage, NotFound) else catalogue.chunk(passage)
-    document = catalogue.summary(one.chunk.doc_id) if one else None
-    return (document, [one.chunk]) if one and document else found
+def _find_subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
+    """Return a document with its passages, or the document of a passage with that passage only."""
+    document = find_document(catalogue, name)
+    if not isinstance(document, NotFound):
+        return document.summary, list(document.chunks)
+    if document.error.kind == "ambiguous":
+        return document
+    passage = find_chunk(catalogue, name)
+    return document if isinstance(passage, NotFound) else (passage[1], [passage[0].chunk])
 
 
-def _explanation(
+def _to_explanation(
     explained: DocumentExplanation,
     document: "StoredDocument",
     request: "SearchRequest",
@@ -101,7 +98,7 @@ def _explanation(
     )
 
 
-_NAMES: dict[str, FilterName] = {
+_FILTER_NAMES: dict[str, FilterName] = {
     "tag": "tag",
     "lang": "lang",
     "media": "media",
@@ -119,11 +116,15 @@ def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> Quer
     return QueryReading(
         plain=question.plain,
         terms=explained.terms,
-        required=[_phrase(one) for one in question.required],
-        excluded=[_phrase(one) for one in question.excluded],
+        required=[_to_phrase(one) for one in question.required],
+        excluded=[_to_phrase(one) for one in question.excluded],
         relaxed=explained.relaxed,
         filters=[
-            FilterReading(name=_NAMES[name], values=_values(value), origin=_origin(name, given))
+            FilterReading(
+                name=_FILTER_NAMES[name],
+                values=_format_values(value),
+                origin=_find_origin(name, given),
+            )
             for name, value in explain_terms.active_filters(question.filters).items()
         ],
         topic=goal.topic,
@@ -138,7 +139,7 @@ def to_passage_account(one: "PassageExplanation") -> PassageAccount:
     return PassageAccount(
         chunk_id=chunk.chunk_id,
         heading_path=list(chunk.heading_path),
-        citation=cite_lines(chunk.path, chunk.start_line, chunk.end_line),
+        citation=cite_chunk(chunk),
         barriers=[to_barrier(each) for each in one.barriers],
         held=one.held,
         vector=chunk.vector_state,
@@ -157,21 +158,21 @@ def to_barrier(one: explain_terms.BrokenCondition) -> Barrier:
     """Return what keeps a passage out."""
     return Barrier(
         kind=one.kind,
-        filter=_NAMES[one.filter] if one.filter else None,
-        phrase=_phrase(one.phrase) if one.phrase else None,
+        filter=_FILTER_NAMES[one.filter] if one.filter else None,
+        phrase=_to_phrase(one.phrase) if one.phrase else None,
     )
 
 
-def _phrase(phrase: "Phrase") -> PhraseReading:
+def _to_phrase(phrase: "Phrase") -> PhraseReading:
     return PhraseReading(text=phrase.text, column=phrase.column)
 
 
-def _values(value: Any) -> list[str]:
+def _format_values(value: Any) -> list[str]:
     """Return the values of a filter: names, one name, or a time."""
     if isinstance(value, tuple):
         return list(value)
     return [value if isinstance(value, str) else format_timestamp(value)]
 
 
-def _origin(name: str, given: "Filters") -> FilterOrigin:
+def _find_origin(name: str, given: "Filters") -> FilterOrigin:
     return "request" if getattr(given, name) else "query"

@@ -15,7 +15,7 @@ from kebab.app.search import search
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import MODELS
-from kebab.store.sqlite.connection import expected
+from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.library import DocSummary, ListRequest
 from kebab.wire.search import SearchRequest, SearchResponse
@@ -150,4 +150,4 @@ def newer(desk: Desk) -> tuple[int, int]:
     desk.ingest()
     with closing(apsw.Connection(str(desk.data / "kebab.sqlite"))) as database:
         database.execute("PRAGMA user_version = 999")
-    return expected(), 999
+    return get_expected_schema_version(), 999

@@ -148,7 +148,9 @@ def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
     context = desk.context()
     text = "one two three"
 
-    assert context.build_budget(HashingEmbedder()).count([text]) == HashingEmbedder().count_tokens([text])
+    assert context.build_budget(HashingEmbedder()).count([text]) == HashingEmbedder().count_tokens(
+        [text]
+    )
     assert context.build_budget(None).count([text]) != [0]
 
 

@@ -1,6 +1,26 @@
 import pytest
 
 from kebab.app.conversions import build_file_path, check_freshness, cite_lines, quote_path
+from kebab.core.documents import StoredDocument
+from kebab.core.ids import DocId
+
+
+def _document(source, root, path, size=0, mtime_ns=0):
+    return StoredDocument(
+        doc_id=DocId("d"),
+        source=source,
+        root=root,
+        path=path,
+        title="",
+        media="text/markdown",
+        lang=None,
+        tags=(),
+        size=size,
+        mtime_ns=mtime_ns,
+        indexed_at=0.0,
+        chunks=1,
+        warnings=(),
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,7 +51,9 @@ def test_freshness_follows_the_file(tmp_path):
     seen = file.stat()
 
     def now():
-        return check_freshness(str(tmp_path), "a.md", seen.st_size, seen.st_mtime_ns)
+        return check_freshness(
+            _document("work", str(tmp_path), "a.md", seen.st_size, seen.st_mtime_ns)
+        )
 
     assert now() == "fresh"
     file.write_text("longer")
@@ -41,5 +63,7 @@ def test_freshness_follows_the_file(tmp_path):
 
 
 def test_text_from_standard_input_has_no_file_of_a_persons_own():
-    assert build_file_path("work", "/home/me/notes", "a/b.md") == "/home/me/notes/a/b.md"
-    assert build_file_path("stdin", "/data/stdin", "call.md") is None
+    own = _document("work", "/home/me/notes", "a/b.md")
+
+    assert build_file_path(own) == "/home/me/notes/a/b.md"
+    assert build_file_path(_document("stdin", "/data/stdin", "call.md")) is None

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.library import build_not_found, find_chunk_id, find_document_id, open_catalogue
+from kebab.app.library import build_not_found, find_chunk_id, find_document_id
 from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import NotIndexed
 from kebab.wire.library import NotFound
@@ -16,12 +16,12 @@ def full(desk):
 
 
 def _document(desk, name):
-    with open_catalogue(desk.context()) as catalogue:
+    with desk.context().open_catalogue() as catalogue:
         return find_document_id(catalogue, name)
 
 
 def _chunk(desk, name):
-    with open_catalogue(desk.context()) as catalogue:
+    with desk.context().open_catalogue() as catalogue:
         return find_chunk_id(catalogue, name)
 
 
