@@ -1,8 +1,8 @@
-"""Key terms: the words of a claim that say something, as the index holds them.
+"""Extracts the key terms of a claim: its content words as index terms.
 
-Left out are words that only make a sentence, words by which a model speaks of its passages, and
-numbers, which are compared by value. Scripts without blanks give bigrams; those of Hiragana alone
-and of Korean endings are grammar.
+Stop words, words about the passages themselves, and numbers (which are compared by value) are left
+out. Scripts without blanks give bigrams; bigrams of Hiragana alone and of Korean endings are
+grammar and are left out too.
 """
 
 import re
@@ -14,7 +14,7 @@ from kebab.search.query_parser import strip_question_words
 from kebab.text.scripts import DENSE, is_dense
 from kebab.text.tokenizer import build_query_terms
 
-_SENTENCE = (
+_STOP_WORDS = (
     "but also not no nor never none neither only just even still yet very more most much many some"
     " any each every such other others another both either all same own too own per it you them"
     " him us we themselves itself himself herself while after before during between through about"
@@ -32,9 +32,8 @@ _SENTENCE = (
     " ne pas il elle ils elles on nous vous se ce cette ces sur par pour avec plus au"
     " no se su sus con por para como más lo al fue"
 )
-_STOP = frozenset(_SENTENCE.split())
+_STOP = frozenset(_STOP_WORDS.split())
 PUNCTUATION = ".,;:!?\"'()[]{}*_`\u201c\u201d\u2018\u2019\u00ab\u00bb\u2026"
-"""Signs that stand beside words."""
 _GRAMMAR = re.compile(
     "[\u3041-\u309f]+|습니|니다|입니|됩니|합니|[었았였했됐되]다"
     "|[되하]었|었습|았습|였습|했습|있다|있습|이다|한다|된다"
@@ -51,24 +50,23 @@ _PARTICLE = re.compile(
 )
 _DIGITS = re.compile(r"[\d.,:]+(?:st|nd|rd|th|s)?")
 _ANCHOR = "\u00a7x"
-"""Stands for a word that matters, so that of words that do not matter none is left."""
+"""A content word before the tested word, because the last remaining word is never removed."""
 
 
 def extract_key_words(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the words of a text that say something, in order, each with its key terms."""
-    words = (piece for word in text.split() for piece in _pieces(word))
-    return {word: terms for word in dict.fromkeys(words) if (terms := _terms(word))}
+    """Return the content words of a text in order, each with its key terms."""
+    words = (part for word in text.split() for part in _split_content_words(word))
+    return {word: terms for word in dict.fromkeys(words) if (terms := _build_terms(word))}
 
 
-def _pieces(word: str) -> Iterable[str]:
-    """Yield a word that matters, or what of it in scripts without blanks is no grammar."""
+def _split_content_words(word: str) -> Iterable[str]:
     if _DENSE.search(word):
         return (_PARTICLE.sub("", run) for run in _RUN.findall(word))
     return (word.strip(PUNCTUATION),) if is_content_word(word) else ()
 
 
 def extract_key_terms(text: str) -> tuple[str, ...]:
-    """Return the key terms of a text in order, each once."""
+    """Return the distinct key terms of a text in order."""
     return tuple(
         dict.fromkeys(term for terms in extract_key_words(text).values() for term in terms)
     )
@@ -76,7 +74,7 @@ def extract_key_terms(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def is_content_word(word: str) -> bool:
-    """Return whether a word says something by itself."""
+    """Return whether a word is neither a stop word nor a number."""
     bare = word.strip(PUNCTUATION).lower()
     if bare in _STOP or is_number_word(bare):
         return False
@@ -84,14 +82,10 @@ def is_content_word(word: str) -> bool:
 
 
 def compute_bigram_share(terms: tuple[str, ...]) -> float:
-    """Return which share of some terms is in bigrams."""
+    """Return the share of bigrams among the terms."""
     return sum(map(is_dense, terms)) / (len(terms) or 1)
 
 
-def _terms(word: str) -> tuple[str, ...]:
-    return tuple(term.text for term in build_query_terms(word) if not _idle(term.text))
-
-
-def _idle(term: str) -> bool:
-    """Return whether a term is grammar, or a number."""
-    return bool(_GRAMMAR.fullmatch(term) or _DIGITS.fullmatch(term))
+def _build_terms(word: str) -> tuple[str, ...]:
+    terms = (term.text for term in build_query_terms(word))
+    return tuple(one for one in terms if not _GRAMMAR.fullmatch(one) and not _DIGITS.fullmatch(one))

@@ -19,32 +19,41 @@ from kebab.text.sentences import find_sentence_spans
 from kebab.text.tokenizer import tokenize
 
 MIN_SHARE = 0.5
-"""The share of key terms that a passage holds of a claim that it carries.
+"""The least share of a claim's key terms that its evidence contains.
 
-At .6 statements are doubted in 14 instead of 9 %, and wrong paragraphs found in 98.5 instead of 97.
+At .6, 14 instead of 9 % of true statements are doubted, and 98.5 instead of 97 % of wrong
+paragraphs are found.
 """
 
 MIN_BIGRAM_SHARE = 0.55
-"""The same of bigrams; at .45 or .65 wrong paragraphs are found in 90 or 94.5 instead of 92 %."""
+"""The same for bigrams; at .45 and .65, 90 and 94.5 instead of 92 % of wrong ones are found."""
 
-_LIKE = 0.6
-"""A sentence that holds this share of a claim says the same, or its contrary."""
+_MIN_SENTENCE_SHARE = 0.6
+"""A sentence with this share of a claim's key terms says the same as the claim, or denies it."""
 
-_FEW = 2
-"""So few key terms must all be found when there is nothing else to go by."""
+_FEW_TERMS = 2
+"""So few key terms must all occur when the claim has no facts."""
 
-_NAMED = 4
-_SPOKEN = 40
-_PARTLY = 0.5
+_MIN_WORD_SHARE = 0.5
+_MAX_LISTED = 4
+_MAX_LISTED_CHARACTERS = 40
+
+_FACT_WEIGHT = 2.0
+"""The weight of a fact relative to a key term."""
+
+_MIN_GAIN = 2.0
+"""The weight that a second sentence must add to be quoted too."""
+
+_MAX_QUOTE = 600
+"""The most characters of a quote of two sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportCheck:
-    """Whether passages carry a claim, why not, and the share of its key terms that they hold.
+    """Whether evidence supports a claim, the reason if not, and the share of its key terms found.
 
-    Of a claim in another script or language than the passages key terms are not compared: the
-    share is 0 then, and the reason says so although it is supported. `missing` is what the
-    passages lack.
+    Key terms are not compared across scripts or languages: the share is 0 then, and the reason says
+    so even if the claim is supported. `missing` lists what the evidence lacks.
     """
 
     supported: bool
@@ -55,7 +64,7 @@ class SupportCheck:
 
 @dataclass(frozen=True, slots=True)
 class ParsedClaim:
-    """A claim with what can be looked up of it."""
+    """A claim with its facts, its content words and its key terms."""
 
     text: str
     facts: Facts
@@ -66,24 +75,24 @@ class ParsedClaim:
 
     @property
     def min_share(self) -> float:
-        """The share of its key terms that must be found."""
-        if len(self.terms) <= _FEW and not self.facts.count:
+        """The least share of key terms that the evidence must contain."""
+        if len(self.terms) <= _FEW_TERMS and not self.facts.count:
             return 1.0
-        dense = compute_bigram_share(self.terms)
-        return MIN_BIGRAM_SHARE * dense + MIN_SHARE * (1 - dense)
+        bigrams = compute_bigram_share(self.terms)
+        return MIN_BIGRAM_SHARE * bigrams + MIN_SHARE * (1 - bigrams)
 
 
 def parse_claim(claim: str) -> ParsedClaim:
-    """Return a claim, without its markers, ready to be looked up."""
-    written = detect_written_form(claim)
-    found = extract_facts(claim, nouns=written.language == "de")
-    words = extract_key_words(found.words)
+    """Parse a claim without markers."""
+    written_form = detect_written_form(claim)
+    facts = extract_facts(claim, nouns=written_form.language == "de")
+    words = extract_key_words(facts.words)
     terms = tuple(dict.fromkeys(term for some in words.values() for term in some))
-    return ParsedClaim(claim, found, words, terms, written, compute_polarity([found.text]))
+    return ParsedClaim(claim, facts, words, terms, written_form, compute_polarity([facts.text]))
 
 
 class IndexedEvidence:
-    """A passage ready to look claims up in.
+    """A passage with the tokens, facts and polarity that claims are compared with.
 
     Args:
         passage: The passage; its title, headings and path count as its words.
@@ -93,149 +102,122 @@ class IndexedEvidence:
         chunk = passage.chunk
         whole = "\n".join((passage.text, chunk.title, *chunk.heading_path, chunk.path))
         self.passage = passage
+        self.marker = passage.marker
         self.tokens = frozenset(tokenize(normalize_punctuation(whole)))
         self.spans = find_sentence_spans(passage.text) or [(0, len(passage.text))]
-        self.sentences = [
-            frozenset(tokenize(normalize_punctuation(passage.text[start:end])))
-            for start, end in self.spans
-        ]
+        plain = [normalize_punctuation(passage.text[start:end]) for start, end in self.spans]
+        self.sentences = [frozenset(tokenize(sentence)) for sentence in plain]
         self.written_form = detect_written_form(passage.text)
-        self._record = FactIndex(whole, self.tokens)
-        self._records: dict[int, FactIndex] = {}
-        self.polarity = compute_polarity(
-            normalize_punctuation(passage.text[start:end]) for start, end in self.spans
-        )
+        self.polarity = compute_polarity(plain)
+        self._facts = FactIndex(whole, self.tokens)
+        self._sentence_facts: dict[int, FactIndex] = {}
 
-    @property
-    def marker(self) -> int:
-        """The passage's marker."""
-        return self.passage.marker
-
-    def missing(self, claimed: Facts) -> list[str]:
-        """Return the facts of a claim that are not here."""
-        return list(self._record.find_missing(claimed))
+    def find_missing(self, claimed: Facts) -> list[str]:
+        """Return the facts of a claim that the passage lacks."""
+        return list(self._facts.find_missing(claimed))
 
     def find_missing_in_sentence(self, claimed: Facts, sentence: int) -> list[str]:
-        """Return the facts of a claim that are not in one sentence, by its index."""
-        if sentence not in self._records:
+        """Return the facts of a claim that the sentence with this index lacks."""
+        if sentence not in self._sentence_facts:
             text = self.passage.text[slice(*self.spans[sentence])]
-            self._records[sentence] = FactIndex(text, self.sentences[sentence])
-        return list(self._records[sentence].find_missing(claimed))
+            self._sentence_facts[sentence] = FactIndex(text, self.sentences[sentence])
+        return list(self._sentence_facts[sentence].find_missing(claimed))
 
     def find_best_sentence(self, terms: Sequence[str]) -> tuple[float, str]:
-        """Return the largest share that one sentence holds, and that sentence."""
+        """Return the largest share of the terms in one sentence, and that sentence."""
         shares = [compute_share(terms, tokens) for tokens in self.sentences]
         best = max(range(len(shares)), key=shares.__getitem__)
         return shares[best], self.passage.text[slice(*self.spans[best])]
 
 
 def compute_share(terms: Sequence[str], tokens: Collection[str]) -> float:
-    """Return which share of some terms is among tokens; all of none."""
+    """Return the share of the terms that is among the tokens; 1 without terms."""
     return sum(term in tokens for term in terms) / len(terms) if terms else 1.0
 
 
-def check_support(claim: ParsedClaim, grounds: Sequence[IndexedEvidence]) -> SupportCheck:
-    """Return whether passages, one or several together, carry a claim."""
-    lacking = [one.missing(claim.facts) for one in grounds]
-    missing = [one for one in lacking[0] if all(one in other for other in lacking[1:])]
-    alike = [one for one in grounds if may_share_words(claim.written_form, one.written_form)]
-    if not alike:
-        return _apart(missing, grounds)
-    held = frozenset().union(*(one.tokens for one in alike))
-    found = compute_share(claim.terms, held)
-    if found < claim.min_share:
-        missing += [one for one in _words(claim, held) if one not in missing]
+def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> SupportCheck:
+    """Return whether one or several passages together support a claim."""
+    label = _label(evidence)
+    lists = [one.find_missing(claim.facts) for one in evidence]
+    missing = [fact for fact in lists[0] if all(fact in other for other in lists[1:])]
+    comparable = [one for one in evidence if may_share_words(claim.written_form, one.written_form)]
+    share = 0.0
+    if comparable:
+        tokens = frozenset().union(*(one.tokens for one in comparable))
+        share = compute_share(claim.terms, tokens)
+        if share < claim.min_share:
+            missing += [one for one in _find_missing_words(claim, tokens) if one not in missing]
     if missing:
-        reason = f"not in {_called(grounds)}: {format_missing(missing)}"
-        return SupportCheck(supported=False, reason=reason, share=found, missing=tuple(missing))
-    denied = _denied(claim, alike)
+        reason = f"not in {label}: {format_missing(missing)}"
+        return SupportCheck(supported=False, reason=reason, share=share, missing=tuple(missing))
+    if not comparable:
+        reason = f"only numbers, names and quotations were compared with {label}"
+        return SupportCheck(supported=True, reason=reason)
+    denied = _find_denial(claim, comparable)
     if denied:
-        reason = f"{_called(grounds)} says otherwise: {denied}"
-        return SupportCheck(supported=False, reason=reason, share=found)
-    return SupportCheck(supported=True, share=found)
+        return SupportCheck(
+            supported=False, reason=f"{label} says otherwise: {denied}", share=share
+        )
+    return SupportCheck(supported=True, share=share)
 
 
 def format_missing(missing: Sequence[str]) -> str:
-    """Return the first of what is missing, for people."""
-    shown = ", ".join(" ".join(one.split())[:_SPOKEN] for one in missing[:_NAMED])
-    return f"{shown} \u2026" if len(missing) > _NAMED else shown
+    """Return the first missing parts as text."""
+    listed = ", ".join(
+        " ".join(one.split())[:_MAX_LISTED_CHARACTERS] for one in missing[:_MAX_LISTED]
+    )
+    return f"{listed} \u2026" if len(missing) > _MAX_LISTED else listed
 
 
-def _apart(missing: list[str], grounds: Sequence[IndexedEvidence]) -> SupportCheck:
-    """Return the verdict on a claim whose words cannot be compared."""
-    if missing:
-        reason = f"not in {_called(grounds)}: {format_missing(missing)}"
-        return SupportCheck(supported=False, reason=reason, missing=tuple(missing))
-    reason = f"only numbers, names and quotations were compared with {_called(grounds)}"
-    return SupportCheck(supported=True, reason=reason)
-
-
-def _called(grounds: Sequence[IndexedEvidence]) -> str:
-    numbers = [str(one.marker) for one in grounds]
+def _label(evidence: Sequence[IndexedEvidence]) -> str:
+    numbers = [str(one.marker) for one in evidence]
     if len(numbers) == 1:
         return f"passage {numbers[0]}"
     return f"passages {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def _words(claim: ParsedClaim, held: Collection[str]) -> list[str]:
-    """Return the words of a claim of which passages hold too little."""
-    return [word for word, terms in claim.words.items() if compute_share(terms, held) < _PARTLY]
+def _find_missing_words(claim: ParsedClaim, tokens: Collection[str]) -> list[str]:
+    shares = {word: compute_share(terms, tokens) for word, terms in claim.words.items()}
+    return [word for word, share in shares.items() if share < _MIN_WORD_SHARE]
 
 
-def _denied(claim: ParsedClaim, grounds: Sequence[IndexedEvidence]) -> str | None:
-    """Return what passages deny of a claim, or the claim of them.
+def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
+    """Return the word or negation in which evidence and claim contradict each other, if any.
 
-    The likest sentence is asked, and all of each passage, for `it` may stand for what is meant.
+    The claim is compared with the most similar sentence and with each whole passage, because a
+    pronoun may stand for its subject.
     """
-    like, sentence = max(
-        (one.find_best_sentence(claim.terms) for one in grounds), key=lambda one: one[0]
+    share, sentence = max(
+        (one.find_best_sentence(claim.terms) for one in evidence), key=lambda one: one[0]
     )
-    theirs = [compute_polarity([normalize_punctuation(sentence)])] if like >= _LIKE else []
-    theirs += [one.polarity for one in grounds]
-    odd = (find_contradiction(claim.polarity, other) for other in theirs)
-    return next(filter(None, odd), None) or find_reversal(
-        claim.facts.text, normalize_punctuation(sentence)
-    )
+    plain = normalize_punctuation(sentence)
+    polarities = [compute_polarity([plain])] if share >= _MIN_SENTENCE_SHARE else []
+    polarities += [one.polarity for one in evidence]
+    words = (find_contradiction(claim.polarity, other) for other in polarities)
+    return next(filter(None, words), None) or find_reversal(claim.facts.text, plain)
 
 
-_FACT = 2.0
-"""What a fact of a claim weighs against one of its key terms."""
+def select_quote(claim: ParsedClaim, evidence: IndexedEvidence) -> Quote:
+    """Return the sentence, or the two adjacent ones, that contain most of a claim.
 
-_GAIN = 2.0
-"""What a second sentence must add to be quoted too."""
-
-_LONGEST = 600
-"""The most characters of two sentences."""
-
-
-def select_quote(claim: ParsedClaim, ground: IndexedEvidence) -> Quote:
-    """Return the sentence of a passage, or two neighbours, that carry most of a claim.
-
-    It is trimmed and not empty unless the passage is; the first sentence when none carries any.
+    The quote is trimmed. It is the first sentence when none contains anything of the claim.
     """
-    spans = ground.spans
-    weights = [_weight(claim, ground, index) for index in range(len(spans))]
+    spans, passage = evidence.spans, evidence.passage
+    weights = [_weigh_sentences(claim, evidence, index) for index in range(len(spans))]
     best = max(range(len(spans)), key=weights.__getitem__)
-    first, last, most = best, best, weights[best] + _GAIN
+    first, last, least = best, best, weights[best] + _MIN_GAIN
     for low, high in pairwise(range(max(0, best - 1), min(len(spans), best + 2))):
-        together = _weight(claim, ground, low, high)
-        if together >= most and spans[high][1] - spans[low][0] <= _LONGEST:
-            first, last, most = low, high, together + 1
-    return _stretch(ground, spans[first][0], spans[last][1])
+        weight = _weigh_sentences(claim, evidence, low, high)
+        if weight >= least and spans[high][1] - spans[low][0] <= _MAX_QUOTE:
+            first, last, least = low, high, weight + 1
+    part = passage.text[spans[first][0] : spans[last][1]]
+    start = passage.start + spans[first][0] + len(part) - len(part.lstrip())
+    return Quote(chunk=passage.chunk, start=start, end=start + len(part.strip()))
 
 
-def _weight(claim: ParsedClaim, ground: IndexedEvidence, *indexes: int) -> float:
-    """Return how much of a claim some sentences hold."""
-    tokens = frozenset().union(*(ground.sentences[index] for index in indexes))
-    lacking = [set(ground.find_missing_in_sentence(claim.facts, index)) for index in indexes]
-    held = claim.facts.count - len(set.intersection(*lacking))
-    return sum(term in tokens for term in claim.terms) + _FACT * held
-
-
-def _stretch(ground: IndexedEvidence, start: int, end: int) -> Quote:
-    """Return a stretch of a passage, without white space around it, as one of its chunk."""
-    passage = ground.passage
-    part = passage.text[start:end]
-    low = start + len(part) - len(part.lstrip())
-    high = low + len(part.strip())
-    return Quote(chunk=passage.chunk, start=passage.start + low, end=passage.start + high)
+def _weigh_sentences(claim: ParsedClaim, evidence: IndexedEvidence, *indexes: int) -> float:
+    """Return how much of a claim some sentences contain."""
+    tokens = frozenset().union(*(evidence.sentences[index] for index in indexes))
+    lists = [set(evidence.find_missing_in_sentence(claim.facts, index)) for index in indexes]
+    facts = claim.facts.count - len(set.intersection(*lists))
+    return sum(term in tokens for term in claim.terms) + _FACT_WEIGHT * facts
