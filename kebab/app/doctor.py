@@ -42,7 +42,7 @@ def build_inputs(context: AppContext) -> DoctorInputs:
     return DoctorInputs(
         machine=_machine(context),
         storage=_storage(context),
-        corpus=_corpus(context),
+        documents=_corpus(context),
         models=_models(context),
     )
 
@@ -52,11 +52,11 @@ def _machine(context: AppContext) -> MachineInputs:
 
     places = context.places
     return MachineInputs(
-        settings=lambda: _settings(context),
+        read_settings=lambda: _settings(context),
         folders={"data": places.data, "models": places.models, "state": places.state},
         data=places.data,
         log=places.log,
-        holder=lambda: read_holder_pid(places.data),
+        find_writer=lambda: read_holder_pid(places.data),
     )
 
 
@@ -73,14 +73,16 @@ def _settings(context: AppContext) -> SettingsFile:
 def _storage(context: AppContext) -> StorageInputs:
     return StorageInputs(
         path=context.database,
-        schema=lambda: _schema(context),
-        integrity=lambda: _query_catalogue(context, lambda catalogue: catalogue.damage()),
-        known_term=lambda: _known_term(context),
-        stored=lambda: _stored(context),
-        stamped=lambda: _query_catalogue(
+        read_schema=lambda: _schema(context),
+        find_damage=lambda: _query_catalogue(context, lambda catalogue: catalogue.find_damage()),
+        find_known_term=lambda: _known_term(context),
+        list_vector_keys=lambda: _stored(context),
+        list_expected_keys=lambda: _query_catalogue(
             context, lambda catalogue: catalogue.list_committed_keys()
         ),
-        garbage=lambda: _query_catalogue(context, lambda catalogue: catalogue.list_deleted_keys()),
+        list_deleted_keys=lambda: _query_catalogue(
+            context, lambda catalogue: catalogue.list_deleted_keys()
+        ),
     )
 
 
@@ -107,7 +109,7 @@ def _known_term(context: AppContext) -> KnownTerm | None:
     with context.open_reader() as reader:
         page = context.build_catalogue(reader).list_documents(Filters(), limit=1)
         detail = (
-            context.build_catalogue(reader).document(page.documents[0].doc_id)
+            context.build_catalogue(reader).load_document(page.documents[0].doc_id)
             if page.total
             else None
         )
@@ -126,8 +128,10 @@ def _stored(context: AppContext) -> Keys:
 
 def _corpus(context: AppContext) -> DocumentInputs:
     return DocumentInputs(
-        pending=lambda: _pending(context),
-        files=lambda limit: _query_catalogue(context, lambda catalogue: _files(catalogue, limit)),
+        count_pending=lambda: _pending(context),
+        sample_files=lambda limit: _query_catalogue(
+            context, lambda catalogue: _files(catalogue, limit)
+        ),
     )
 
 
@@ -149,11 +153,11 @@ def _files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
 def _models(context: AppContext) -> ModelInputs:
     ollama = context.settings.models.llm.provider == "ollama"
     return ModelInputs(
-        weights=lambda: _weights(context),
-        agreement=lambda: _agreement(context),
-        versions=lambda: _versions(context),
-        server=lambda: check_server(context.settings),
-        start="ollama serve" if ollama else "kebab ask --extractive",
+        read_weights=lambda: _weights(context),
+        measure_probe=lambda: _agreement(context),
+        read_versions=lambda: _versions(context),
+        check_server=lambda: check_server(context.settings),
+        start_command="ollama serve" if ollama else "kebab ask --extractive",
     )
 
 

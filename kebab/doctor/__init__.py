@@ -1,5 +1,4 @@
-"""Whether the knowledge base and all it stands on are well, and the command that mends the rest.
+"""Checks the health of a knowledge base, and names the command that repairs each fault.
 
-Every check sees only the callables it is given, so a check is a question and `app` knows whom to
-ask.
+Every check gets its inputs as callables; `kebab.app` connects them to the adapters.
 """

@@ -1,4 +1,4 @@
-"""A check, what it found, and the run of all of them."""
+"""The checks of `kebab doctor`: what a check returns, and the run over all of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,50 +8,50 @@ from kebab.core.ports import Clock
 from kebab.errors.signal import Signal
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
-_CIRCULAR = "kebab doctor"
-"""A hint that is no help to a person who just ran it."""
+_CIRCULAR_HINT = "kebab doctor"
+"""A hint of errors that does not help a user who has just run it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What looking at one thing told; `fix` is the command that mends it."""
+    """The result of a check; `fix` is the command that repairs a fault."""
 
     status: CheckStatus
     summary: str
     fix: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Check:
-    """One thing to look at.
+    """One check of the health.
 
-    `mend` is the fix when looking fails in a way that names none. The step is skipped unless
-    every step named in `after` came out `ok`.
+    `fix` is reported when the check raises an error that names no command. The check is skipped
+    unless every check in `requires` has the status `ok`.
     """
 
     name: str
-    look: Callable[[], Finding]
-    mend: str
-    after: tuple[str, ...] = ()
+    run: Callable[[], Finding]
+    fix: str
+    requires: tuple[str, ...] = ()
 
 
 def succeed(summary: str) -> Finding:
-    """Return that all is as it should be."""
+    """Return a finding without a fault."""
     return Finding("ok", summary)
 
 
 def warn(summary: str, fix: str) -> Finding:
-    """Return that something wants attention while the rest works."""
+    """Return a finding that needs attention while the rest works."""
     return Finding("warn", summary, fix)
 
 
 def fail(summary: str, fix: str) -> Finding:
-    """Return that something is broken."""
+    """Return the finding of a fault."""
     return Finding("fail", summary, fix)
 
 
 def skip(summary: str) -> Finding:
-    """Return that there was nothing to look at, or no way to."""
+    """Return a finding for a check that cannot run or has nothing to check."""
     return Finding("skip", summary)
 
 
@@ -60,47 +60,44 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def run_all(steps: Sequence[Check], clock: Clock) -> Doctor:
-    """Run every step and return the report; a step that fails does not stop the others."""
-    checks: list[DoctorCheck] = []
-    for step in steps:
-        unmet = _find_unmet(step, checks)
+def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
+    """Run every check and return the report; a check that fails does not stop the others."""
+    done: list[DoctorCheck] = []
+    for check in checks:
+        unmet = _find_unmet(check, done)
         started = clock.monotonic()
-        finding = skip(f"needs `{unmet}`") if unmet else _run_check(step)
-        checks.append(
+        finding = skip(f"needs `{unmet}`") if unmet else _run_check(check)
+        done.append(
             DoctorCheck(
-                name=step.name,
+                name=check.name,
                 status=finding.status,
                 summary=finding.summary,
                 fix=finding.fix,
                 duration_ms=(clock.monotonic() - started) * 1000,
             )
         )
-    return Doctor(
-        ok=all(check.status != "fail" for check in checks),
-        kebab_version=__version__,
-        checks=checks,
-    )
+    healthy = all(check.status != "fail" for check in done)
+    return Doctor(ok=healthy, kebab_version=__version__, checks=done)
 
 
-def _find_unmet(step: Check, done: Sequence[DoctorCheck]) -> str | None:
-    met = {check.name for check in done if check.status == "ok"}
-    return next((name for name in step.after if name not in met), None)
+def _find_unmet(check: Check, done: Sequence[DoctorCheck]) -> str | None:
+    met = {one.name for one in done if one.status == "ok"}
+    return next((name for name in check.requires if name not in met), None)
 
 
-def _run_check(step: Check) -> Finding:
+def _run_check(check: Check) -> Finding:
     try:
-        return step.look()
+        return check.run()
     except Signal as signal:
-        advice = signal.format_hint()
-        return fail(signal.format_message(), advice if advice and advice != _CIRCULAR else step.mend)
+        hint = signal.format_hint()
+        return fail(signal.format_message(), hint if hint and hint != _CIRCULAR_HINT else check.fix)
     except OSError as fault:
         place = f": {fault.filename}" if fault.filename else ""
-        return fail(f"{fault.strerror or fault}{place}", _suggest_chmod(fault) or step.mend)
+        return fail(f"{fault.strerror or fault}{place}", _suggest_chmod(fault) or check.fix)
 
 
 def _suggest_chmod(fault: OSError) -> str | None:
-    """Return how to give a permission that is missing; what cannot be read may be whole."""
+    """Return the command that grants a missing permission; the file itself may be intact."""
     if not isinstance(fault, PermissionError) or not fault.filename:
         return None
     import shlex

@@ -1,4 +1,4 @@
-"""What kebab needs of the machine: settings, folders, space, file descriptors, the writer lock."""
+"""Checks the machine: settings, folders, disk space, open files, the writer lock and the log."""
 
 import os
 import shlex
@@ -11,15 +11,15 @@ from kebab.doctor.findings import Finding, fail, format_count, succeed, warn
 from kebab.errors.catalog import ConfigInvalid
 
 _MIB = 1 << 20
-_LITTLE_SPACE = 1024 * _MIB
+_LOW_SPACE = 1024 * _MIB
 _NO_SPACE = 100 * _MIB
-_FEW_DESCRIPTORS = 256
-"""The vector store alone keeps dozens of files open while it compacts."""
+_FEW_OPEN_FILES = 256
+"""The vector store alone keeps dozens of files open during compaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
-    """Where the settings were read from, and what was odd about them."""
+    """The settings file, and warnings about its values."""
 
     path: Path
     warnings: tuple[str, ...] = ()
@@ -27,80 +27,78 @@ class SettingsFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineInputs:
-    """What to ask about the machine.
+    """The inputs of the checks of the machine.
 
-    `settings` raises `ConfigInvalid` when they cannot be used. `folders` are the places kebab
-    writes to, by what they are for. `holder` names the process that is writing.
+    `read_settings` raises `ConfigInvalid` when the settings cannot be used. `folders` are the
+    folders that kebab writes to, by purpose. `find_writer` returns the process that is writing.
     """
 
-    settings: Callable[[], SettingsFile]
+    read_settings: Callable[[], SettingsFile]
     folders: Mapping[str, Path]
     data: Path
     log: Path
-    holder: Callable[[], int | None]
+    find_writer: Callable[[], int | None]
 
 
-def check_settings(load: Callable[[], SettingsFile]) -> Finding:
-    """Look whether the settings can be used."""
+def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
+    """Check that the settings can be used."""
     try:
-        file = load()
+        file = read_settings()
     except ConfigInvalid as signal:
-        return fail(signal.format_message(), _settings_fix(signal.path))
+        return fail(signal.format_message(), _suggest_settings_fix(signal.path))
     if file.warnings:
-        edit = f"${{EDITOR:-vi}} {shlex.quote(str(file.path))}"
+        edit = f"${{EDITOR:-vi}} {_quote(file.path)}"
         return warn(f"{file.path}: {'; '.join(file.warnings)}", edit)
-    where = file.path if file.path.exists() else f"defaults, there is no file: {file.path}"
+    where = file.path if file.path.exists() else f"defaults, no settings file: {file.path}"
     return succeed(str(where))
 
 
 def check_folders(folders: Mapping[str, Path]) -> Finding:
-    """Look whether every folder can be written to, or be made."""
+    """Check that every folder can be written or created."""
     for purpose, path in folders.items():
         ground = _find_existing(path)
         if not ground.is_dir():
-            moved = f"mv {_quoted(ground)} {_quoted(ground.with_name(f'{ground.name}.old'))}"
-            return fail(f"a file stands in the way of the {purpose} folder: {ground}", moved)
+            moved = f"mv {_quote(ground)} {_quote(ground.with_name(f'{ground.name}.old'))}"
+            return fail(f"a file is in the place of the {purpose} folder: {ground}", moved)
         if not os.access(ground, os.W_OK | os.X_OK):
-            return fail(
-                f"no permission to write the {purpose} folder: {ground}",
-                f"chmod u+rwx {_quoted(ground)}",
-            )
+            summary = f"no permission to write the {purpose} folder: {ground}"
+            return fail(summary, f"chmod u+rwx {_quote(ground)}")
     return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 
 def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
-    """Look whether there is space to index into."""
+    """Check that the disk has space for the index."""
     ground = _find_existing(data)
     space = free(ground) if free else shutil.disk_usage(ground).free
     summary = f"{space / _MIB:,.0f} MiB free: {ground}"
-    look = f"df -h {_quoted(ground)}"
+    fix = f"df -h {_quote(ground)}"
     if space < _NO_SPACE:
-        return fail(f"the disk is full, {summary}", look)
-    return warn(f"little space, {summary}", look) if space < _LITTLE_SPACE else succeed(summary)
+        return fail(f"the disk is full, {summary}", fix)
+    return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
 
 
-def check_open_files(soft_limit: Callable[[], int] | None = None) -> Finding:
-    """Look whether a process may open enough files."""
-    limit = (soft_limit or _read_file_limit)()
+def check_open_files(read_limit: Callable[[], int] | None = None) -> Finding:
+    """Check that a process may open enough files."""
+    limit = (read_limit or _read_file_limit)()
     summary = f"a process may open {limit:,} files"
-    return succeed(summary) if limit >= _FEW_DESCRIPTORS else warn(summary, "ulimit -n 1024")
+    return succeed(summary) if limit >= _FEW_OPEN_FILES else warn(summary, "ulimit -n 1024")
 
 
-def check_writer(holder: Callable[[], int | None]) -> Finding:
-    """Look who is writing; a writer is no fault."""
-    pid = holder()
-    return succeed("nobody is writing" if pid is None else f"being written by process: {pid}")
+def check_writer(find_writer: Callable[[], int | None]) -> Finding:
+    """Report the process that is writing, which is no fault."""
+    pid = find_writer()
+    return succeed("no process is writing" if pid is None else f"a process is writing: pid {pid}")
 
 
 def check_log(path: Path) -> Finding:
-    """Tell where faults are written down."""
+    """Report where errors are logged."""
     if not path.exists():
-        return succeed(f"no fault was ever logged: {path}")
+        return succeed(f"no error was logged yet: {path}")
     return succeed(f"{format_count(path.stat().st_size, 'byte')}: {path}")
 
 
-def _settings_fix(origin: str) -> str:
-    """Return the fix by where the fault is: a variable, or a file."""
+def _suggest_settings_fix(origin: str) -> str:
+    """Return the fix for a variable or for a file."""
     if origin.startswith("$"):
         return f"unset {origin[1:]}"
     return f"kebab --config {shlex.quote(origin)} init --force"
@@ -111,7 +109,7 @@ def _find_existing(path: Path) -> Path:
     return next(place for place in (path, *path.parents) if place.exists() or place == place.parent)
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     return shlex.quote(str(path))
 
 

@@ -1,4 +1,4 @@
-"""Whether the models are there, whole, and the ones that the index was built with."""
+"""Checks the embedding model and the language model."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from kebab.errors.signal import Signal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """The files of the embedding model, checked against their SHA-256.
+    """The files of the embedding model, compared with their SHA-256.
 
-    `folder` and `precision` are None when they are not on this machine. `texts_per_second` is what
-    each precision reached when they were installed, empty when only one was tried.
+    `folder` and `precision` are None when the model is not installed. `texts_per_second` is the
+    speed of each precision at installation; it is empty when only one was tried.
     """
 
     model: str
@@ -27,10 +27,10 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """The cosine that the model gives to its probe pair, and the pair with its known cosine.
+    """The measured cosine of the model's probe pair, and the pair with its known cosine.
 
-    The tolerance covers differences in arithmetic between processors; another pooling, another
-    prefix or another model is far outside.
+    The tolerance of the pair covers differences in arithmetic between processors. Another pooling,
+    prefix or model differs by far more.
     """
 
     cosine: float
@@ -41,7 +41,8 @@ class ProbeResult:
 class EmbeddingVersions:
     """The embedding version of the settings and of the stored vectors.
 
-    None where the settings leave the choice open, or no vector is stored.
+    `configured` is None when the settings leave the choice to kebab, `stored` when no vector is
+    stored.
     """
 
     configured: str | None
@@ -50,70 +51,69 @@ class EmbeddingVersions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInputs:
-    """What to ask about the models.
+    """The inputs of the checks of the models.
 
-    `weights` returns None when no model was chosen yet, `agreement` when the model is known for
-    nothing. `server` returns in a sentence who answers questions, None when no server has to, or
-    raises the signal that says why it cannot; `start` is the command that helps then.
+    `read_weights` returns None when no model was chosen yet, `measure_probe` when no model is
+    installed. `check_server` describes the server that answers questions. It returns None when no
+    server is needed, and raises a signal when the server cannot answer; `start_command` is the
+    command that helps then.
     """
 
-    weights: Callable[[], Weights | None]
-    agreement: Callable[[], ProbeResult | None]
-    versions: Callable[[], EmbeddingVersions]
-    server: Callable[[], str | None]
-    start: str
+    read_weights: Callable[[], Weights | None]
+    measure_probe: Callable[[], ProbeResult | None]
+    read_versions: Callable[[], EmbeddingVersions]
+    check_server: Callable[[], str | None]
+    start_command: str
 
 
 def check_embedding_files(models: ModelInputs) -> Finding:
-    """Look whether the weights are on this machine as they were released."""
-    weights = models.weights()
+    """Check that the model files are on this machine and unchanged."""
+    weights = models.read_weights()
     if weights is None:
-        return warn("no embedding model yet, words only are searched", "kebab model pull")
-    fetch = f"kebab model pull {weights.model}"
+        return warn("no embedding model yet, searches use words only", "kebab model pull")
+    pull = f"kebab model pull {weights.model}"
     if weights.folder is None:
-        return warn(f"weights not here, words only are searched: {weights.model}", fetch)
+        return warn(f"model not installed, searches use words only: {weights.model}", pull)
     if weights.faults:
-        return fail(f"damaged weights in {weights.folder}: {'; '.join(weights.faults)}", fetch)
+        return fail(f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}", pull)
     return succeed(f"{_describe_weights(weights)}: {weights.folder}")
 
 
 def _describe_weights(weights: Weights) -> str:
-    """Return the model, its precision and, when that was measured, what it was chosen by."""
+    """Return the model, its precision and the speeds that decided the precision."""
     named = ", ".join(filter(None, (weights.model, weights.precision)))
     rates = [f"{kind} {rate:.0f}" for kind, rate in weights.texts_per_second.items()]
     return f"{named} (texts/s at installation: {', '.join(rates)})" if rates else named
 
 
 def check_embedding_probe(models: ModelInputs) -> Finding:
-    """Look whether the model gives the vectors it is known for."""
-    known = models.agreement()
-    if known is None:
-        return skip("no known vectors to compare with")
-    expected = known.probe.cosine
-    summary = f"cosine of two known sentences {known.cosine:.4f}, expected: {expected:.4f}"
-    agrees = known.probe.accepts(known.cosine)
+    """Check that the model computes its known vectors."""
+    result = models.measure_probe()
+    if result is None:
+        return skip("no installed model to check")
+    expected = result.probe.cosine
+    summary = f"cosine of two known sentences {result.cosine:.4f}, expected: {expected:.4f}"
+    agrees = result.probe.accepts(result.cosine)
     return succeed(summary) if agrees else fail(summary, "kebab model pull")
 
 
 def check_embedding_version(models: ModelInputs) -> Finding:
-    """Look whether the configured model is the one that the index was built with."""
-    versions = models.versions()
+    """Check that the configured model is the one that the index was built with."""
+    versions = models.read_versions()
     if versions.stored is None:
         return skip("no vector is stored")
     if versions.configured not in {None, versions.stored}:
-        return fail(
-            f"built with {versions.stored}, configured is {versions.configured}",
-            "kebab model use auto",
-        )
+        summary = f"built with {versions.stored}, but configured is {versions.configured}"
+        return fail(summary, "kebab model use auto")
     return succeed(versions.stored)
 
 
 def check_language_model(models: ModelInputs) -> Finding:
-    """Look whether the language model can answer; only `kebab ask` needs it."""
+    """Check that the language model can answer; only `kebab ask` needs it."""
     try:
-        answering = models.server()
+        description = models.check_server()
     except Signal as signal:
-        # The other advice speaks of asking, or of calling doctor.
-        mend = signal.format_hint() if isinstance(signal, ModelNotPulled | ConfigInvalid) else None
-        return warn(signal.format_message(), mend or models.start)
-    return succeed(answering) if answering else skip("answers are taken from the notes, as set")
+        # The hints of other signals are about asking, or name `kebab doctor`.
+        hint = signal.format_hint() if isinstance(signal, ModelNotPulled | ConfigInvalid) else None
+        return warn(signal.format_message(), hint or models.start_command)
+    return succeed(description) if description else skip("the settings use no language model")

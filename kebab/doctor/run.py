@@ -1,4 +1,4 @@
-"""The whole examination: every check in the order in which one needs another."""
+"""Lists all checks in the order in which one requires another."""
 
 from dataclasses import dataclass
 
@@ -7,101 +7,72 @@ from kebab.doctor import machine, models, storage
 from kebab.doctor.findings import Check, run_all
 from kebab.doctor.machine import MachineInputs
 from kebab.doctor.models import ModelInputs
-from kebab.doctor.storage import DocumentInputs, StorageInputs
+from kebab.doctor.storage import REBUILD, REWRITE, DocumentInputs, StorageInputs
 from kebab.wire.health import Doctor
+
+_INGEST = "kebab ingest"
+_INIT = "kebab init"
+_PULL = "kebab model pull"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorInputs:
-    """All that can be asked."""
+    """The inputs of all checks."""
 
     machine: MachineInputs
     storage: StorageInputs
-    corpus: DocumentInputs
+    documents: DocumentInputs
     models: ModelInputs
 
 
-def run_checks(subject: DoctorInputs, clock: Clock) -> Doctor:
-    """Return the health of a knowledge base and of what it stands on."""
-    steps = (
-        *_list_machine_checks(subject.machine),
-        *_list_storage_checks(subject),
-        *_list_model_checks(subject.models),
+def run_checks(inputs: DoctorInputs, clock: Clock) -> Doctor:
+    """Return the health of a knowledge base and of everything that it needs."""
+    checks = (
+        *_list_machine_checks(inputs.machine),
+        *_list_storage_checks(inputs),
+        *_list_model_checks(inputs.models),
     )
-    return run_all(steps, clock)
+    return run_all(checks, clock)
 
 
-def _list_machine_checks(asked: MachineInputs) -> list[Check]:
+def _list_machine_checks(inputs: MachineInputs) -> list[Check]:
     return [
         Check(
-            name="configuration",
-            look=lambda: machine.check_settings(asked.settings),
-            mend="kebab init --force",
+            "configuration",
+            lambda: machine.check_settings(inputs.read_settings),
+            fix="kebab init --force",
         ),
-        Check(
-            name="directories",
-            look=lambda: machine.check_folders(asked.folders),
-            mend="kebab init",
-        ),
-        Check(name="disk", look=lambda: machine.check_disk_space(asked.data), mend="df -h"),
-        Check(name="descriptors", look=machine.check_open_files, mend="ulimit -n 1024"),
-        Check(
-            name="writer_lock", look=lambda: machine.check_writer(asked.holder), mend="kebab init"
-        ),
-        Check(name="log", look=lambda: machine.check_log(asked.log), mend="kebab init"),
+        Check("directories", lambda: machine.check_folders(inputs.folders), fix=_INIT),
+        Check("disk", lambda: machine.check_disk_space(inputs.data), fix="df -h"),
+        Check("descriptors", machine.check_open_files, fix="ulimit -n 1024"),
+        Check("writer_lock", lambda: machine.check_writer(inputs.find_writer), fix=_INIT),
+        Check("log", lambda: machine.check_log(inputs.log), fix=_INIT),
     ]
 
 
-def _list_storage_checks(subject: DoctorInputs) -> list[Check]:
-    asked, documents = subject.storage, subject.corpus
-    readable, whole = ("database",), ("database", "integrity")
-    rebuild, ingest = storage.REBUILD, "kebab ingest"
+def _list_storage_checks(inputs: DoctorInputs) -> list[Check]:
+    stores, documents = inputs.storage, inputs.documents
+    readable, intact = ("database",), ("database", "integrity")
     return [
-        Check(name="database", look=lambda: storage.check_database(asked), mend=rebuild),
+        Check("database", lambda: storage.check_database(stores), REBUILD),
+        Check("integrity", lambda: storage.check_integrity(stores), REBUILD, readable),
+        Check("full_text", lambda: storage.check_full_text(stores), REBUILD, intact),
+        Check("vectors", lambda: storage.check_vectors(stores), REWRITE, intact),
+        Check("pending", lambda: storage.check_pending(documents), _INGEST, intact),
+        Check("files", lambda: storage.check_files(documents), _INGEST, intact),
         Check(
-            name="integrity",
-            look=lambda: storage.check_integrity(asked),
-            mend=rebuild,
-            after=readable,
-        ),
-        Check(
-            name="full_text",
-            look=lambda: storage.check_full_text(asked),
-            mend=rebuild,
-            after=whole,
-        ),
-        Check(
-            name="vectors",
-            look=lambda: storage.check_vectors(asked),
-            mend=storage.REWRITE,
-            after=whole,
-        ),
-        Check(
-            name="pending", look=lambda: storage.check_pending(documents), mend=ingest, after=whole
-        ),
-        Check(name="files", look=lambda: storage.check_files(documents), mend=ingest, after=whole),
-        Check(
-            name="embedding_version",
-            look=lambda: models.check_embedding_version(subject.models),
-            mend="kebab model use auto",
-            after=whole,
+            "embedding_version",
+            lambda: models.check_embedding_version(inputs.models),
+            "kebab model use auto",
+            intact,
         ),
     ]
 
 
-def _list_model_checks(asked: ModelInputs) -> list[Check]:
-    pull = "kebab model pull"
+def _list_model_checks(inputs: ModelInputs) -> list[Check]:
+    installed = ("embedding_files",)
     return [
-        Check(name="embedding_files", look=lambda: models.check_embedding_files(asked), mend=pull),
-        Check(
-            name="embedding_probe",
-            look=lambda: models.check_embedding_probe(asked),
-            mend=pull,
-            after=("embedding_files",),
-        ),
-        Check(
-            name="language_model",
-            look=lambda: models.check_language_model(asked),
-            mend=asked.start,
-        ),
+        Check("embedding_files", lambda: models.check_embedding_files(inputs), _PULL),
+        Check("embedding_probe", lambda: models.check_embedding_probe(inputs), _PULL, installed),
+        Check("language_model", lambda: models.check_language_model(inputs), inputs.start_command),
     ]

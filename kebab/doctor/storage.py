@@ -10,15 +10,15 @@ from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
 from kebab.doctor.findings import Finding, fail, format_count, skip, succeed, warn
 
 REBUILD = "kebab reset"
-"""What a damaged store comes to: everything in it can be built again from the files."""
+"""The fix for a damaged database; everything in it can be built again from the files."""
 REWRITE = "kebab ingest --force"
-"""What mends everything beside a database that is whole: the vectors are computed again."""
-_QUOTED = 3
+"""The fix for all other damage: the vectors are computed again."""
+_MOST_QUOTED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaVersions:
-    """The schema version this build wants, and the one that is there; None without a database."""
+    """The schema version of this build, and that of the database; None without a database."""
 
     expected: int
     found: int | None
@@ -26,7 +26,7 @@ class SchemaVersions:
 
 @dataclass(frozen=True, slots=True)
 class KnownTerm:
-    """A word that stands in a stored passage, and whether the full-text index finds it there."""
+    """A word of a stored passage, and whether the full-text index finds it."""
 
     term: str
     found: bool
@@ -34,77 +34,71 @@ class KnownTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageInputs:
-    """What to ask about the stores; every callable may raise a signal instead of answering.
+    """The inputs of the checks of the stores; every callable may raise a signal.
 
-    `check_integrity` returns what is wrong with the database, a sentence each. `known_term` returns None
-    when nothing is indexed. `stored` gives the key of every vector row, repeated keys included,
-    `stamped` the keys that the database believes to have one, `garbage` those whose rows wait for
-    deletion.
+    `find_damage` returns the faults of the database. `find_known_term` returns None when nothing
+    is indexed. `list_vector_keys` returns the key of every vector row, repeated keys included;
+    `list_expected_keys` the keys that have a vector according to the database; and
+    `list_deleted_keys` those whose rows wait for deletion.
     """
 
     path: Path
-    schema: Callable[[], SchemaVersions]
-    integrity: Callable[[], Sequence[str]]
-    known_term: Callable[[], KnownTerm | None]
-    stored: Callable[[], Keys]
-    stamped: Callable[[], Keys]
-    garbage: Callable[[], Collection[Key]]
+    read_schema: Callable[[], SchemaVersions]
+    find_damage: Callable[[], Sequence[str]]
+    find_known_term: Callable[[], KnownTerm | None]
+    list_vector_keys: Callable[[], Keys]
+    list_expected_keys: Callable[[], Keys]
+    list_deleted_keys: Callable[[], Collection[Key]]
 
 
 def check_database(storage: StorageInputs) -> Finding:
-    """Look whether there is a database that this build can read."""
-    schema = storage.schema()
+    """Check that there is a database that this build can read."""
+    schema = storage.read_schema()
     if schema.found is None:
         return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
     if schema.found < schema.expected:
-        return fail(
-            f"schema {schema.found} waits for its migration to {schema.expected}", "kebab ingest"
-        )
+        summary = f"schema {schema.found} needs a migration to {schema.expected}"
+        return fail(summary, "kebab ingest")
     if schema.found > schema.expected:
-        return fail(
-            f"written by a newer kebab, schema {schema.found}, this build reads {schema.expected}",
-            "pip install --upgrade kebab",
-        )
+        summary = f"written by a newer kebab, schema {schema.found}"
+        return fail(f"{summary}, this build reads {schema.expected}", "pip install --upgrade kebab")
     return succeed(f"schema {schema.found}: {storage.path}")
 
 
 def check_integrity(storage: StorageInputs) -> Finding:
-    """Look whether SQLite finds its file whole."""
-    if complaints := storage.integrity():
-        return fail(f"the database is damaged: {'; '.join(complaints[:_QUOTED])}", REBUILD)
-    return succeed("the database is whole")
+    """Check the integrity of the SQLite file."""
+    if faults := storage.find_damage():
+        return fail(f"the database is damaged: {'; '.join(faults[:_MOST_QUOTED])}", REBUILD)
+    return succeed("the database is intact")
 
 
 def check_full_text(storage: StorageInputs) -> Finding:
-    """Look whether the full-text index finds a word that is there."""
-    known = storage.known_term()
+    """Check that the full-text index finds a word of a stored passage."""
+    known = storage.find_known_term()
     if known is None:
-        return skip("no passage to look for")
+        return skip("no passage to search for")
     if not known.found:
-        return fail(
-            f"the full-text index misses a word that a passage holds: {known.term}",
-            REWRITE,
-        )
+        return fail(f"the full-text index does not find a known word: {known.term}", REWRITE)
     return succeed(f"the full-text index finds a known word: {known.term}")
 
 
 def check_vectors(storage: StorageInputs) -> Finding:
-    """Look whether the vector table and the database agree, row by row."""
-    rows, stamped = storage.stored(), storage.stamped()
-    missing = len(find_missing_keys(stamped, rows))
-    doubled = len(find_repeated_keys(rows))
-    orphans = len(set(find_missing_keys(rows, stamped)).difference(storage.garbage()))
+    """Check that the vector table has exactly one row for each vector of the database."""
+    rows, expected = storage.list_vector_keys(), storage.list_expected_keys()
+    missing = len(find_missing_keys(expected, rows))
+    repeats = len(find_repeated_keys(rows))
+    orphans = len(set(find_missing_keys(rows, expected)).difference(storage.list_deleted_keys()))
     if missing:
-        return fail(f"{format_count(missing, 'vector')} of {len(stamped):,} lost", REWRITE)
-    if doubled:
-        return fail(f"{format_count(doubled, 'vector')} stored more than once", REWRITE)
+        return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", REWRITE)
+    if repeats:
+        return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
     if orphans:
-        return warn(f"{format_count(orphans, 'vector')} of no passage", REWRITE)
-    return succeed(f"{format_count(len(stamped), 'vector')}, each with its passage")
+        return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
+    return succeed(f"{format_count(len(expected), 'vector')}, each with its passage")
 
 
 SAMPLE = 2_000
-"""The most files that are looked at: a look costs about ten microseconds."""
+"""The most files that are checked; one file takes about ten microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,40 +112,38 @@ class IndexedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentInputs:
-    """What to ask about the documents.
+    """The inputs of the checks of the documents.
 
-    `check_files` returns up to that many documents that have a file, spread over all of them.
+    `sample_files` returns at most this many documents that have a file, spread over all of them.
     """
 
-    pending: Callable[[], int]
-    files: Callable[[int], Sequence[IndexedFile]]
+    count_pending: Callable[[], int]
+    sample_files: Callable[[int], Sequence[IndexedFile]]
 
 
-def check_pending(corpus: DocumentInputs) -> Finding:
-    """Look whether passages still wait for their vector."""
-    count = corpus.pending()
-    if count:
-        return warn(
-            f"{format_count(count, 'passage')} found by words only, no vector", "kebab ingest"
-        )
-    return succeed("no passage waits for a vector")
+def check_pending(documents: DocumentInputs) -> Finding:
+    """Check that every passage has a vector."""
+    if count := documents.count_pending():
+        summary = f"{format_count(count, 'passage')} without a vector, found by words only"
+        return warn(summary, "kebab ingest")
+    return succeed("every passage has a vector")
 
 
-def check_files(corpus: DocumentInputs) -> Finding:
-    """Look whether the files are still what was indexed."""
-    seen = corpus.files(SAMPLE)
-    if not seen:
+def check_files(documents: DocumentInputs) -> Finding:
+    """Check that the files are unchanged since they were indexed."""
+    files = documents.sample_files(SAMPLE)
+    if not files:
         return skip("no document has a file")
-    states = [(_compare_file(file), file) for file in seen]
-    tally = Counter(state for state, _ in states)
-    looked = f"of {format_count(len(seen), 'file')} looked at"
-    if tally["same"] == len(seen):
-        return succeed(f"all {looked.removeprefix('of ')} are as they were indexed")
-    example = next(file.path for state, file in states if state != "same")
+    states = [_compare_file(file) for file in files]
+    tally = Counter(states)
+    checked = f"{format_count(len(files), 'file')} checked"
+    if tally["same"] == len(files):
+        return succeed(f"unchanged since they were indexed: {checked}")
+    example = next(file.path for state, file in zip(states, files, strict=True) if state != "same")
     found = ", ".join(
         f"{tally[state]:,} {state}" for state in ("changed", "gone", "unreadable") if tally[state]
     )
-    return warn(f"{found} {looked}, for instance: {example}", "kebab ingest")
+    return warn(f"{found} of {checked}, for example: {example}", "kebab ingest")
 
 
 def _compare_file(file: IndexedFile) -> Literal["same", "changed", "gone", "unreadable"]:

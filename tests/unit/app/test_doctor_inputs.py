@@ -16,12 +16,12 @@ def full(lab):
     return lab
 
 
-def _subject(desk, **flags):
+def _inputs(desk, **flags):
     return build_inputs(desk.context(**flags))
 
 
 def test_places_are_those_of_the_settings(desk):
-    machine = _subject(desk).machine
+    machine = _inputs(desk).machine
 
     assert machine.folders["data"] == machine.data == desk.data
     assert machine.folders["models"] == desk.folder / "models"
@@ -29,35 +29,37 @@ def test_places_are_those_of_the_settings(desk):
 
 
 def test_settings_are_read_again_and_a_doubtful_endpoint_is_told(desk):
-    assert _subject(desk).machine.settings().warnings == ()
-    odd = _subject(desk, models__llm__endpoint="localhost:x")
+    assert _inputs(desk).machine.read_settings().warnings == ()
+    odd = _inputs(desk, models__llm__endpoint="localhost:x")
 
-    assert odd.machine.settings().path == desk.config
-    assert odd.machine.settings().warnings
+    assert odd.machine.read_settings().path == desk.config
+    assert odd.machine.read_settings().warnings
 
 
 def test_the_writer_at_work_is_named(full):
-    asked = _subject(full).machine
-    assert asked.holder() is None
+    asked = _inputs(full).machine
+    assert asked.find_writer() is None
     with full.context().open_writer("test"):
-        assert asked.holder() is not None
+        assert asked.find_writer() is not None
 
 
 @pytest.mark.parametrize("fixture", ["desk", "full", "newer"])
 def test_the_schema_that_is_there(desk, fixture, request):
     request.getfixturevalue(fixture)
-    found = _subject(desk).storage.schema()
+    found = _inputs(desk).storage.read_schema()
 
     assert found.expected == get_expected_schema_version()
-    assert found.found == {"desk": None, "full": get_expected_schema_version(), "newer": 999}[fixture]
+    assert (
+        found.found == {"desk": None, "full": get_expected_schema_version(), "newer": 999}[fixture]
+    )
 
 
 def test_questions_about_stores_are_answered_by_them(full):
-    storage = _subject(full).storage
+    storage = _inputs(full).storage
 
-    assert storage.integrity() == []
-    assert len(storage.stored()) == len(set(storage.stamped())) == 6
-    assert list(storage.garbage()) == []
+    assert storage.find_damage() == []
+    assert len(storage.list_vector_keys()) == len(set(storage.list_expected_keys())) == 6
+    assert list(storage.list_deleted_keys()) == []
 
 
 def test_a_table_that_lost_its_rows_is_not_spoken_well_of_by_its_sidecar(full):
@@ -65,11 +67,11 @@ def test_a_table_that_lost_its_rows_is_not_spoken_well_of_by_its_sidecar(full):
         path.unlink()
 
     with pytest.raises(StoreCorrupt):
-        _subject(full).storage.stored()
+        _inputs(full).storage.list_vector_keys()
 
 
 def test_a_word_of_the_first_document_is_known(full):
-    known = _subject(full).storage.known_term()
+    known = _inputs(full).storage.find_known_term()
 
     assert known is not None
     assert known.found
@@ -77,22 +79,22 @@ def test_a_word_of_the_first_document_is_known(full):
 
 def test_nothing_indexed_has_no_word_and_no_vector(desk):
     desk.ingest()
-    storage = _subject(desk).storage
+    storage = _inputs(desk).storage
 
-    assert storage.known_term() is None
-    assert list(storage.stored()) == []
+    assert storage.find_known_term() is None
+    assert list(storage.list_vector_keys()) == []
 
 
 def test_text_without_words_has_no_word_to_look_for(desk):
     desk.write("a.md", "---\ntitle: x\n---\n\n!!! ???\n")
     desk.ingest()
 
-    assert _subject(desk).storage.known_term() is None
+    assert _inputs(desk).storage.find_known_term() is None
 
 
 @pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 3), (4, 4), (6, 6), (100, 6)])
 def test_files_are_a_sample_spread_over_all(full, limit, count):
-    found = _subject(full).corpus.files(limit)
+    found = _inputs(full).documents.sample_files(limit)
 
     assert len(found) == count
     assert found[0].path == full.notes / "n0.md"
@@ -100,32 +102,32 @@ def test_files_are_a_sample_spread_over_all(full, limit, count):
 
 
 def test_passages_that_wait_are_counted(full):
-    assert _subject(full).corpus.pending() == 0
+    assert _inputs(full).documents.count_pending() == 0
 
 
 def test_weights_are_those_in_use_else_those_that_would_be(full, desk):
-    asked = _subject(full)
-    weights = asked.models.weights()
+    asked = _inputs(full)
+    weights = asked.models.read_weights()
     assert weights is not None
     assert (weights.model, weights.faults) == (E5_SMALL.key, ())
-    assert asked.models.agreement() is not None
+    assert asked.models.measure_probe() is not None
 
-    gone = _subject(full, models_dir=str(desk.folder / "none")).models
-    missing = gone.weights()
+    gone = _inputs(full, models_dir=str(desk.folder / "none")).models
+    missing = gone.read_weights()
     assert missing is not None
     assert (missing.model, missing.folder) == (E5_SMALL.key, None)
-    assert gone.agreement() is None
+    assert gone.measure_probe() is None
 
 
 def test_without_weights_and_vectors_there_is_no_model(desk):
-    asked = _subject(desk).models
+    asked = _inputs(desk).models
 
-    assert asked.weights() is None
-    assert asked.agreement() is None
+    assert asked.read_weights() is None
+    assert asked.measure_probe() is None
 
 
 def test_weights_on_this_machine_are_looked_at_before_the_first_ingest(lab):
-    weights = _subject(lab).models.weights()
+    weights = _inputs(lab).models.read_weights()
 
     assert weights is not None
     assert weights.folder is not None
@@ -134,28 +136,28 @@ def test_weights_on_this_machine_are_looked_at_before_the_first_ingest(lab):
 def test_a_damaged_database_is_told_of_by_what_asks_it_alone(lab):
     lab.data.mkdir()
     (lab.data / "kebab.sqlite").write_bytes(b"no database" * 1_000)
-    asked = _subject(lab)
+    asked = _inputs(lab)
 
     with pytest.raises(StoreCorrupt):
-        asked.storage.schema()
-    assert asked.models.weights() is not None
+        asked.storage.read_schema()
+    assert asked.models.read_weights() is not None
 
 
 def test_versions_of_settings_and_vectors(full, desk):
-    assert _subject(full).models.versions().configured is None
-    versions = _subject(full, models__embedding__model=MINILM.key).models.versions()
+    assert _inputs(full).models.read_versions().configured is None
+    versions = _inputs(full, models__embedding__model=MINILM.key).models.read_versions()
 
     assert (versions.configured, versions.stored) == (MINILM.version, E5_SMALL.version)
 
 
 def test_versions_need_a_knowledge_base(desk):
     with pytest.raises(NotIndexed):
-        _subject(desk).models.versions()
+        _inputs(desk).models.read_versions()
 
 
 def test_the_model_server_is_asked_where_the_settings_say(desk):
     with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1:9: "):
-        _subject(desk).models.server()
+        _inputs(desk).models.check_server()
 
 
 @pytest.mark.parametrize(
@@ -167,4 +169,4 @@ def test_the_model_server_is_asked_where_the_settings_say(desk):
     ],
 )
 def test_the_command_that_helps_is_that_of_the_provider(desk, provider, start):
-    assert _subject(desk, models__llm__provider=provider).models.start == start
+    assert _inputs(desk, models__llm__provider=provider).models.start_command == start

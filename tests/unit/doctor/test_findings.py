@@ -18,15 +18,15 @@ class Ticking:
         return self.time
 
 
-def step(name, look, after=()):
-    return Check(name=name, look=look, mend="mend it", after=after)
+def check(name, run, requires=()):
+    return Check(name, run, fix="mend it", requires=requires)
 
 
 def raising(fault):
-    def look():
+    def ask():
         raise fault
 
-    return look
+    return ask
 
 
 def run(*steps):
@@ -34,7 +34,7 @@ def run(*steps):
 
 
 def test_checks_come_in_order_and_timed():
-    diagnosis = run(step("a", lambda: succeed("fine")), step("b", lambda: warn("hm", "do")))
+    diagnosis = run(check("a", lambda: succeed("fine")), check("b", lambda: warn("hm", "do")))
 
     assert [(check.name, check.status, check.summary, check.fix) for check in diagnosis.checks] == [
         ("a", "ok", "fine", None),
@@ -53,12 +53,12 @@ def test_checks_come_in_order_and_timed():
     ],
 )
 def test_only_a_failure_is_unhealthy(finding, ok):
-    assert run(step("a", lambda: finding)).ok is ok
+    assert run(check("a", lambda: finding)).ok is ok
 
 
 def test_a_signal_fails_its_check_and_no_other():
     diagnosis = run(
-        step("a", raising(Locked(path="/x", holder_pid=7))), step("b", lambda: succeed("fine"))
+        check("a", raising(Locked(path="/x", holder_pid=7))), check("b", lambda: succeed("fine"))
     )
 
     first, second = diagnosis.checks
@@ -72,35 +72,35 @@ def test_a_signal_fails_its_check_and_no_other():
     [StoreCorrupt(path="/x", cause="torn"), IoError(path="/x", op="read", cause="denied")],
 )
 def test_a_hint_that_leads_back_to_doctor_gives_way_to_the_fix_of_the_step(signal):
-    (check,) = run(step("a", raising(signal))).checks
+    (found,) = run(check("a", raising(signal))).checks
 
-    assert (check.summary, check.fix) == (signal.format_message(), "mend it")
+    assert (found.summary, found.fix) == (signal.format_message(), "mend it")
 
 
 def test_a_refusal_of_the_system_fails_its_check():
-    (check,) = run(step("a", raising(OSError(5, "Input/output error", "/x")))).checks
+    (found,) = run(check("a", raising(OSError(5, "Input/output error", "/x")))).checks
 
-    assert (check.status, check.summary) == ("fail", "Input/output error: /x")
-    assert check.fix == "mend it"
+    assert (found.status, found.summary) == ("fail", "Input/output error: /x")
+    assert found.fix == "mend it"
 
 
 def test_what_may_not_be_read_is_to_be_allowed_and_not_to_be_built_again():
     fault = PermissionError(13, "Permission denied", "/my notes/x")
-    (check,) = run(step("a", raising(fault))).checks
+    (found,) = run(check("a", raising(fault))).checks
 
-    assert check.fix == "chmod u+rw '/my notes/x'"
+    assert found.fix == "chmod u+rw '/my notes/x'"
 
 
 def test_a_bug_is_not_mistaken_for_bad_health():
     with pytest.raises(ZeroDivisionError):
-        run(step("a", raising(ZeroDivisionError())))
+        run(check("a", raising(ZeroDivisionError())))
 
 
 @pytest.mark.parametrize("before", [warn("hm", "do"), fail("no", "do"), Finding("skip", "")])
 def test_a_step_is_skipped_when_what_it_needs_is_not_well(before):
     unasked = raising(AssertionError("looked although what it needs is not well"))
 
-    diagnosis = run(step("a", lambda: before), step("b", unasked, after=("a",)))
+    diagnosis = run(check("a", lambda: before), check("b", unasked, requires=("a",)))
 
     assert diagnosis.checks[1].status == "skip"
     assert diagnosis.checks[1].summary == "needs `a`"
@@ -109,10 +109,10 @@ def test_a_step_is_skipped_when_what_it_needs_is_not_well(before):
 
 def test_skips_carry_on_down_the_line():
     diagnosis = run(
-        step("a", lambda: fail("x", "y")),
-        step("b", lambda: succeed("x"), after=("a",)),
-        step("c", lambda: succeed("x"), after=("b",)),
-        step("d", lambda: succeed("x")),
+        check("a", lambda: fail("x", "y")),
+        check("b", lambda: succeed("x"), requires=("a",)),
+        check("c", lambda: succeed("x"), requires=("b",)),
+        check("d", lambda: succeed("x")),
     )
 
     assert [check.status for check in diagnosis.checks] == ["fail", "skip", "skip", "ok"]

@@ -32,7 +32,7 @@ def test_settings_without_a_file_are_well(tmp_path):
     finding = machine.check_settings(lambda: SettingsFile(path=tmp_path / "config.toml"))
 
     assert finding.status == "ok"
-    assert finding.summary.startswith("defaults, there is no file")
+    assert finding.summary.startswith("defaults, no settings file")
 
 
 def test_odd_settings_are_a_worry(tmp_path):
@@ -123,8 +123,8 @@ def test_the_limit_of_descriptors_is_asked_of_the_system():
 
 
 def test_a_writer_at_work_is_named_and_no_fault():
-    assert machine.check_writer(lambda: None).summary == "nobody is writing"
-    assert machine.check_writer(lambda: 42) == succeed("being written by process: 42")
+    assert machine.check_writer(lambda: None).summary == "no process is writing"
+    assert machine.check_writer(lambda: 42) == succeed("a process is writing: pid 42")
 
 
 def test_the_log_is_named_before_and_after_it_exists(tmp_path):
@@ -134,5 +134,5 @@ def test_the_log_is_named_before_and_after_it_exists(tmp_path):
     path.write_text("12345")
     after = machine.check_log(path)
 
-    assert before.summary == f"no fault was ever logged: {path}"
+    assert before.summary == f"no error was logged yet: {path}"
     assert after.summary == f"5 bytes: {path}"

@@ -12,11 +12,11 @@ from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable
 WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
 SOUND = ModelInputs(
-    weights=lambda: WEIGHTS,
-    agreement=lambda: ProbeResult(cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)),
-    versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
-    server=lambda: "Ollama 0.32.15 has gemma3:4b",
-    start="ollama serve",
+    read_weights=lambda: WEIGHTS,
+    measure_probe=lambda: ProbeResult(cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)),
+    read_versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
+    check_server=lambda: "Ollama 0.32.15 has gemma3:4b",
+    start_command="ollama serve",
 )
 
 
@@ -40,7 +40,7 @@ def test_sound_models_are_well_all_through():
     ],
 )
 def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status, fix):
-    finding = models.check_embedding_files(replace(SOUND, weights=lambda: weights))
+    finding = models.check_embedding_files(replace(SOUND, read_weights=lambda: weights))
 
     assert (finding.status, finding.fix) == (status, fix)
 
@@ -58,7 +58,9 @@ def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status,
 def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
     weights = replace(WEIGHTS, precision="int8", texts_per_second=rates)
 
-    assert models.check_embedding_files(replace(SOUND, weights=lambda: weights)).summary == told
+    assert (
+        models.check_embedding_files(replace(SOUND, read_weights=lambda: weights)).summary == told
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,11 +77,13 @@ def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
 def test_known_sentences_must_agree_as_they_are_known_to(cosine, status):
     known = ProbeResult(cosine=cosine, probe=ProbePair(cosine=0.7553, tolerance=0.02))
 
-    assert models.check_embedding_probe(replace(SOUND, agreement=lambda: known)).status == status
+    assert (
+        models.check_embedding_probe(replace(SOUND, measure_probe=lambda: known)).status == status
+    )
 
 
 def test_a_model_known_for_nothing_is_not_probed():
-    assert models.check_embedding_probe(replace(SOUND, agreement=lambda: None)).status == "skip"
+    assert models.check_embedding_probe(replace(SOUND, measure_probe=lambda: None)).status == "skip"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_a_model_known_for_nothing_is_not_probed():
 def test_the_configured_model_must_be_the_one_of_the_index(configured, stored, status):
     versions = EmbeddingVersions(configured=configured, stored=stored)
 
-    finding = models.check_embedding_version(replace(SOUND, versions=lambda: versions))
+    finding = models.check_embedding_version(replace(SOUND, read_versions=lambda: versions))
 
     assert finding.status == status
     assert (finding.fix == "kebab model use auto") == (status == "fail")
@@ -114,12 +118,12 @@ def test_a_language_model_that_cannot_answer_is_only_a_worry(signal, fix):
     def server():
         raise signal
 
-    finding = models.check_language_model(replace(SOUND, server=server))
+    finding = models.check_language_model(replace(SOUND, check_server=server))
 
     assert (finding.status, finding.summary, finding.fix) == ("warn", signal.format_message(), fix)
 
 
 def test_where_no_server_has_to_answer_there_is_nothing_to_look_at():
-    finding = models.check_language_model(replace(SOUND, server=lambda: None))
+    finding = models.check_language_model(replace(SOUND, check_server=lambda: None))
 
     assert finding.status == "skip"

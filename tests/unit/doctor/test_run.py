@@ -46,32 +46,33 @@ def sound(tmp_path):
     stat = note.stat()
     return DoctorInputs(
         machine=MachineInputs(
-            settings=lambda: SettingsFile(path=tmp_path / "config.toml"),
+            read_settings=lambda: SettingsFile(path=tmp_path / "config.toml"),
             folders={"data": tmp_path, "models": tmp_path / "models", "state": tmp_path},
             data=tmp_path,
             log=tmp_path / "kebab.log",
-            holder=lambda: None,
+            find_writer=lambda: None,
         ),
         storage=StorageInputs(
             path=tmp_path / "kebab.sqlite",
-            schema=lambda: SchemaVersions(1, 1),
-            integrity=list,
-            known_term=lambda: KnownTerm("word", found=True),
-            stored=lambda: sort_keys([1]),
-            stamped=lambda: sort_keys([1]),
-            garbage=list,
+            read_schema=lambda: SchemaVersions(1, 1),
+            find_damage=list,
+            find_known_term=lambda: KnownTerm("word", found=True),
+            list_vector_keys=lambda: sort_keys([1]),
+            list_expected_keys=lambda: sort_keys([1]),
+            list_deleted_keys=list,
         ),
-        corpus=DocumentInputs(
-            pending=lambda: 0, files=lambda _: [IndexedFile(note, stat.st_size, stat.st_mtime_ns)]
+        documents=DocumentInputs(
+            count_pending=lambda: 0,
+            sample_files=lambda _: [IndexedFile(note, stat.st_size, stat.st_mtime_ns)],
         ),
         models=ModelInputs(
-            weights=lambda: Weights(model="m", folder=Path("/models/m")),
-            agreement=lambda: ProbeResult(
+            read_weights=lambda: Weights(model="m", folder=Path("/models/m")),
+            measure_probe=lambda: ProbeResult(
                 cosine=0.75, probe=ProbePair(cosine=0.7553, tolerance=0.02)
             ),
-            versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
-            server=lambda: "Ollama 0.32.15 has gemma3:4b",
-            start="ollama serve",
+            read_versions=lambda: EmbeddingVersions(configured=None, stored="v1"),
+            check_server=lambda: "Ollama 0.32.15 has gemma3:4b",
+            start_command="ollama serve",
         ),
     )
 
@@ -95,7 +96,9 @@ def test_a_sound_base_is_healthy_in_every_check(sound):
 
 
 def test_a_missing_base_is_no_illness(sound):
-    empty = replace(sound, storage=replace(sound.storage, schema=lambda: SchemaVersions(1, None)))
+    empty = replace(
+        sound, storage=replace(sound.storage, read_schema=lambda: SchemaVersions(1, None))
+    )
 
     assert run_checks(empty, Wall()).ok or statuses(empty)["disk"] == "fail"
     assert "database" in named(empty, "warn")
@@ -103,7 +106,7 @@ def test_a_missing_base_is_no_illness(sound):
 
 
 def test_a_damaged_base_is_an_illness_with_its_cure(sound):
-    torn = replace(sound, storage=replace(sound.storage, schema=raising(CORRUPT)))
+    torn = replace(sound, storage=replace(sound.storage, read_schema=raising(CORRUPT)))
 
     diagnosis = run_checks(torn, Wall())
 
@@ -114,13 +117,13 @@ def test_a_damaged_base_is_an_illness_with_its_cure(sound):
 
 
 def test_nothing_is_asked_of_a_database_that_failed_its_integrity_check(sound):
-    torn = replace(sound, storage=replace(sound.storage, integrity=lambda: ["torn page"]))
+    torn = replace(sound, storage=replace(sound.storage, find_damage=lambda: ["torn page"]))
 
     assert named(torn, "skip") == STORED - {"integrity"}
 
 
 def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
-    torn = replace(sound, storage=replace(sound.storage, stored=raising(CORRUPT)))
+    torn = replace(sound, storage=replace(sound.storage, list_vector_keys=raising(CORRUPT)))
 
     assert named(torn, "fail") - {"disk"} == {"vectors"}
     assert named(torn, "skip") == set()
@@ -129,33 +132,33 @@ def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
 
 
 def test_a_model_without_weights_is_not_asked_for_a_vector(sound):
-    bare = replace(sound, models=replace(sound.models, weights=lambda: None))
+    bare = replace(sound, models=replace(sound.models, read_weights=lambda: None))
 
     assert statuses(bare)["embedding_probe"] == "skip"
 
 
 def test_a_missing_language_model_leaves_the_base_healthy(sound):
     refused = ModelUnreachable(endpoint="x", operation="doctor", cause="refused")
-    alone = replace(sound, models=replace(sound.models, server=raising(refused)))
+    alone = replace(sound, models=replace(sound.models, check_server=raising(refused)))
 
     assert statuses(alone)["language_model"] == "warn"
     assert named(alone, "fail") <= {"disk"}
 
 
 ASKED = [
-    ("machine", "settings"),
-    ("machine", "holder"),
-    ("storage", "schema"),
-    ("storage", "integrity"),
-    ("storage", "known_term"),
-    ("storage", "stored"),
-    ("storage", "stamped"),
-    ("storage", "garbage"),
-    ("corpus", "pending"),
-    ("corpus", "files"),
-    ("models", "weights"),
-    ("models", "agreement"),
-    ("models", "versions"),
+    ("machine", "read_settings"),
+    ("machine", "find_writer"),
+    ("storage", "read_schema"),
+    ("storage", "find_damage"),
+    ("storage", "find_known_term"),
+    ("storage", "list_vector_keys"),
+    ("storage", "list_expected_keys"),
+    ("storage", "list_deleted_keys"),
+    ("documents", "count_pending"),
+    ("documents", "sample_files"),
+    ("models", "read_weights"),
+    ("models", "measure_probe"),
+    ("models", "read_versions"),
 ]
 
 

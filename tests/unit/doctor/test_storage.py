@@ -9,12 +9,12 @@ from kebab.doctor.storage import KnownTerm, SchemaVersions, StorageInputs
 
 SOUND = StorageInputs(
     path=Path("/data/kebab.sqlite"),
-    schema=lambda: SchemaVersions(3, 3),
-    integrity=list,
-    known_term=lambda: KnownTerm("kebab", found=True),
-    stored=lambda: sort_keys([1, 2]),
-    stamped=lambda: sort_keys([1, 2]),
-    garbage=list,
+    read_schema=lambda: SchemaVersions(3, 3),
+    find_damage=list,
+    find_known_term=lambda: KnownTerm("kebab", found=True),
+    list_vector_keys=lambda: sort_keys([1, 2]),
+    list_expected_keys=lambda: sort_keys([1, 2]),
+    list_deleted_keys=list,
 )
 
 
@@ -28,7 +28,7 @@ SOUND = StorageInputs(
     ],
 )
 def test_the_schema_decides_what_can_be_read(found, status, fix):
-    finding = storage.check_database(replace(SOUND, schema=lambda: SchemaVersions(3, found)))
+    finding = storage.check_database(replace(SOUND, read_schema=lambda: SchemaVersions(3, found)))
 
     assert (finding.status, finding.fix) == (status, fix)
 
@@ -47,7 +47,7 @@ def test_a_sound_base_is_well_all_through():
 def test_a_complaint_of_the_database_fails_and_is_quoted():
     complaints = ["row 7 missing from index", "torn page", "rows without an owner: 2", "more"]
 
-    finding = storage.check_integrity(replace(SOUND, integrity=lambda: complaints))
+    finding = storage.check_integrity(replace(SOUND, find_damage=lambda: complaints))
 
     assert (finding.status, finding.fix) == ("fail", "kebab reset")
     assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
@@ -55,7 +55,7 @@ def test_a_complaint_of_the_database_fails_and_is_quoted():
 
 def test_a_full_text_index_that_misses_a_known_word_fails():
     finding = storage.check_full_text(
-        replace(SOUND, known_term=lambda: KnownTerm("검색", found=False))
+        replace(SOUND, find_known_term=lambda: KnownTerm("검색", found=False))
     )
 
     assert (finding.status, finding.fix) == ("fail", "kebab ingest --force")
@@ -63,7 +63,7 @@ def test_a_full_text_index_that_misses_a_known_word_fails():
 
 
 def test_without_a_passage_there_is_no_word_to_look_for():
-    assert storage.check_full_text(replace(SOUND, known_term=lambda: None)).status == "skip"
+    assert storage.check_full_text(replace(SOUND, find_known_term=lambda: None)).status == "skip"
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,20 @@ def test_without_a_passage_there_is_no_word_to_look_for():
         ([], [], [], "ok", "0 vectors, each with its passage"),
         ([1], [1], [], "ok", "1 vector, each with its passage"),
         ([1, 9], [1], [9], "ok", "1 vector, each with its passage"),
-        ([1, 9], [1], [], "warn", "1 vector of no passage"),
-        ([1], [1, 2, 3], [], "fail", "2 vectors of 3 lost"),
-        ([], [1], [], "fail", "1 vector of 1 lost"),
+        ([1, 9], [1], [], "warn", "1 vector without a passage"),
+        ([1], [1, 2, 3], [], "fail", "2 vectors of 3 missing"),
+        ([], [1], [], "fail", "1 vector of 1 missing"),
         ([1, 1, 2], [1, 2], [], "fail", "1 vector stored more than once"),
-        ([1, 1, 9], [1, 2], [], "fail", "1 vector of 2 lost"),
+        ([1, 1, 9], [1, 2], [], "fail", "1 vector of 2 missing"),
     ],
 )
 def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, summary):
     finding = storage.check_vectors(
         replace(
             SOUND,
-            stored=lambda: sort_keys(stored),
-            stamped=lambda: sort_keys(stamped),
-            garbage=lambda: [Key(key) for key in garbage],
+            list_vector_keys=lambda: sort_keys(stored),
+            list_expected_keys=lambda: sort_keys(stamped),
+            list_deleted_keys=lambda: [Key(key) for key in garbage],
         )
     )
 

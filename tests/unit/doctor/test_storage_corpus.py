@@ -5,7 +5,9 @@ from kebab.doctor.storage import SAMPLE, DocumentInputs, IndexedFile
 
 
 def asked(files=(), pending=0):
-    return DocumentInputs(pending=lambda: pending, files=lambda limit: list(files)[:limit])
+    return DocumentInputs(
+        count_pending=lambda: pending, sample_files=lambda limit: list(files)[:limit]
+    )
 
 
 @pytest.fixture
@@ -25,14 +27,14 @@ def test_passages_without_a_vector_are_a_worry_with_its_fix():
     finding = storage.check_pending(asked(pending=1200))
 
     assert (finding.status, finding.fix) == ("warn", "kebab ingest")
-    assert finding.summary == "1,200 passages found by words only, no vector"
+    assert finding.summary == "1,200 passages without a vector, found by words only"
 
 
 def test_untouched_files_are_well(indexed):
     finding = storage.check_files(asked([indexed("a.md"), indexed("b.md")]))
 
     assert finding.status == "ok"
-    assert finding.summary == "all 2 files looked at are as they were indexed"
+    assert finding.summary == "unchanged since they were indexed: 2 files checked"
 
 
 def test_changed_and_gone_files_are_counted_with_an_example(indexed):
@@ -43,9 +45,7 @@ def test_changed_and_gone_files_are_counted_with_an_example(indexed):
     finding = storage.check_files(asked([same, changed, gone]))
 
     assert (finding.status, finding.fix) == ("warn", "kebab ingest")
-    assert finding.summary == (
-        f"1 changed, 1 gone of 3 files looked at, for instance: {changed.path}"
-    )
+    assert finding.summary == (f"1 changed, 1 gone of 3 files checked, for example: {changed.path}")
 
 
 def test_a_file_whose_folder_became_a_file_is_gone(indexed):
@@ -70,4 +70,4 @@ def test_the_sample_is_bounded(indexed):
 
     finding = storage.check_files(asked([file] * (SAMPLE + 1)))
 
-    assert finding.summary == f"all {SAMPLE:,} files looked at are as they were indexed"
+    assert finding.summary == f"unchanged since they were indexed: {SAMPLE:,} files checked"

@@ -82,17 +82,16 @@ def test_paint_leaves_nothing_behind_on_a_plain_sheet():
 
 
 def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe():
-    assert Canvas().paragraph("word " * 40) == ["word " * 40]
-    assert all(len(line) <= 40 for line in Canvas(width=40).paragraph("word " * 40, "  "))
+    assert Canvas().wrap("word " * 40) == ["word " * 40]
+    assert all(len(line) <= 40 for line in Canvas(width=40).wrap("word " * 40, "  "))
 
 
 def test_a_note_is_broken_at_blanks_below_its_own_words():
     words = "no vector search: cannot get the embedding model"
 
     assert Canvas(width=30).note(words) == [
-        "note: no vector search:",
-        "      cannot get the embedding",
-        "      model",
+        "note: no vector search: cannot",
+        "      get the embedding model",
     ]
     assert Canvas().note(words) == [f"note: {words}"]
     assert Canvas(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]
