@@ -1,4 +1,4 @@
-"""Judges the claims of an answer."""
+"""Verifies the claims of an answer against the evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,132 +17,140 @@ from kebab.rag.checking.support import (
 
 
 class WarningCode(StrEnum):
-    """What is odd about a part of an answer."""
+    """The code of a warning about an answer."""
 
     UNKNOWN_MARKER = "unknown_marker"
-    """A marker names no passage; it was taken out."""
+    """A removed marker names no passage."""
     WRONG_MARKER = "wrong_marker"
-    """A claim is carried by another passage that it cites, not by this one; it was taken out."""
+    """A removed marker names a passage that does not support its claim, while another one does."""
     UNSUPPORTED_CLAIM = "unsupported_claim"
-    """The passages that a claim cites do not carry it."""
+    """The cited passages do not support the claim."""
     UNCITED_CLAIM = "uncited_claim"
-    """A claim cites nothing, and no passage carries it."""
+    """A claim has no marker, and no passage supports it."""
     NO_CLAIM = "no_claim"
-    """The answer claims nothing, as a heading or a question does; nothing can be checked."""
+    """The answer contains no claim, only for example a heading or a question."""
 
 
-_ADDED = 0.25
-"""The share of a claim's key terms that makes a passage worth citing beside another."""
+_MIN_ADDED_SHARE = 0.25
+"""A further passage is cited when it adds this share of the claim's key terms."""
 
-Doubt: TypeAlias = tuple[WarningCode, int | None, str]
-"""What is odd, the marker that it is about if it is about one, and a sentence for people."""
+ClaimWarning: TypeAlias = tuple[WarningCode, int | None, str]
+"""The code, the marker if it concerns one, and a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """A claim, the passages that carry it (none: it is unsupported), and what is odd about it."""
+    """A claim, the evidence that supports it (none if it is unsupported), and its warnings."""
 
     claim: Claim
     parsed: ParsedClaim
     supporting: tuple[IndexedEvidence, ...] = ()
-    warnings: tuple[Doubt, ...] = ()
+    warnings: tuple[ClaimWarning, ...] = ()
 
 
 def verify_claims(
-    claims: Sequence[Claim], grounds: Mapping[int, IndexedEvidence]
+    claims: Sequence[Claim], evidence: Mapping[int, IndexedEvidence]
 ) -> list[ClaimCheck]:
-    """Return what becomes of each claim.
+    """Check each claim against the evidence.
 
     Args:
         claims: The claims of an answer, in order.
-        grounds: The passages by marker; every marker of a claim is one of them.
+        evidence: The evidence by marker, with every marker of the claims.
     """
-    found: list[ClaimCheck] = []
-    near: frozenset[int] = frozenset()
+    checks: list[ClaimCheck] = []
+    recent: frozenset[int] = frozenset()
     for claim in claims:
+        parsed = parse_claim(claim.text)
         if claim.markers:
-            found.append(_cited(claim, [grounds[marker] for marker in claim.markers]))
+            cited = [evidence[marker] for marker in claim.markers]
+            checks.append(_verify_cited(claim, parsed, cited))
         else:
-            found.append(_uncited(claim, grounds, near))
-        near = frozenset(one.marker for one in found[-1].supporting) or near
-    return found
+            checks.append(_verify_uncited(claim, parsed, evidence, recent))
+        recent = frozenset(one.marker for one in checks[-1].supporting) or recent
+    return checks
 
 
-def _cited(claim: Claim, cited: Sequence[IndexedEvidence]) -> ClaimCheck:
-    """Return whether passages that a claim cites carry it, each by itself or together."""
-    words = parse_claim(claim.text)
-    verdicts = [check_support(words, [one]) for one in cited]
-    if any(verdict.supported for verdict in verdicts):
-        return _sorted(claim, words, cited, verdicts)
-    verdict = check_support(words, cited) if len(cited) > 1 else verdicts[0]
-    if verdict.supported:
-        return ClaimCheck(claim, words, tuple(_needed(words, cited)))
+def _verify_cited(
+    claim: Claim, parsed: ParsedClaim, cited: Sequence[IndexedEvidence]
+) -> ClaimCheck:
+    """Check whether the cited passages support a claim, each alone or together."""
+    results = [check_support(parsed, [one]) for one in cited]
+    if any(result.supported for result in results):
+        return _select_supporting(claim, parsed, cited, results)
+    result = check_support(parsed, cited) if len(cited) > 1 else results[0]
+    if result.supported:
+        return ClaimCheck(claim, parsed, tuple(_drop_redundant(parsed, cited)))
     marker = cited[0].marker if len(cited) == 1 else None
-    return ClaimCheck(
-        claim, words, warnings=((WarningCode.UNSUPPORTED_CLAIM, marker, verdict.reason or ""),)
-    )
+    warning = (WarningCode.UNSUPPORTED_CLAIM, marker, result.reason or "")
+    return ClaimCheck(claim, parsed, warnings=(warning,))
 
 
-def _sorted(
+def _select_supporting(
     claim: Claim,
-    words: ParsedClaim,
+    parsed: ParsedClaim,
     cited: Sequence[IndexedEvidence],
-    verdicts: Sequence[SupportCheck],
+    results: Sequence[SupportCheck],
 ) -> ClaimCheck:
-    """Return a claim with the passages that carry all of it or what these lack."""
-    carriers: list[IndexedEvidence] = []
-    doubts: list[Doubt] = []
-    pairs = zip(cited, verdicts, strict=True)
-    for one, verdict in sorted(pairs, key=lambda pair: not pair[1].supported):
-        if verdict.supported or _adds(words, one, carriers):
-            carriers.append(one)
+    """Keep the passages that support the whole claim or add what the others lack."""
+    supporting: list[IndexedEvidence] = []
+    warnings: list[ClaimWarning] = []
+    pairs = zip(cited, results, strict=True)
+    for one, result in sorted(pairs, key=lambda pair: not pair[1].supported):
+        if result.supported or _adds_terms(parsed, one, supporting):
+            supporting.append(one)
         else:
-            doubts.append((WarningCode.WRONG_MARKER, one.marker, f"taken out: {verdict.reason}"))
-    return ClaimCheck(claim, words, tuple(carriers), tuple(doubts))
+            message = f"taken out: {result.reason}"
+            warnings.append((WarningCode.WRONG_MARKER, one.marker, message))
+    return ClaimCheck(claim, parsed, tuple(supporting), tuple(warnings))
 
 
-def _adds(words: ParsedClaim, one: IndexedEvidence, carriers: Sequence[IndexedEvidence]) -> bool:
-    """Return whether a passage holds key terms of a claim that others lack."""
-    lacking = [term for term in words.terms if not any(term in had.tokens for had in carriers)]
+def _adds_terms(
+    parsed: ParsedClaim, one: IndexedEvidence, others: Sequence[IndexedEvidence]
+) -> bool:
+    """Return whether a passage contains key terms of a claim that the others lack."""
+    lacking = [term for term in parsed.terms if not any(term in had.tokens for had in others)]
     added = sum(term in one.tokens for term in lacking)
-    return added >= max(1.0, _ADDED * len(words.terms))
+    return added >= max(1.0, _MIN_ADDED_SHARE * len(parsed.terms))
 
 
-def _needed(words: ParsedClaim, cited: Sequence[IndexedEvidence]) -> list[IndexedEvidence]:
-    """Return passages that carry a claim together and not without one of them."""
-    kept = list(cited)
+def _drop_redundant(
+    parsed: ParsedClaim, cited: Sequence[IndexedEvidence]
+) -> Sequence[IndexedEvidence]:
+    """Return passages that support a claim together, but not without any one of them."""
+    needed = cited
     for one in cited:
-        rest = [other for other in kept if other is not one]
-        if rest and check_support(words, rest).supported:
-            kept = rest
-    return kept
+        rest = [other for other in needed if other is not one]
+        if rest and check_support(parsed, rest).supported:
+            needed = rest
+    return needed
 
 
-def _uncited(
-    claim: Claim, grounds: Mapping[int, IndexedEvidence], near: frozenset[int]
+def _verify_uncited(
+    claim: Claim,
+    parsed: ParsedClaim,
+    evidence: Mapping[int, IndexedEvidence],
+    recent: frozenset[int],
 ) -> ClaimCheck:
-    """Return which passage carries a claim that cites none; of equal ones, one that is near."""
-    words = parse_claim(claim.text)
-    verdicts = [(one, check_support(words, [one])) for one in grounds.values()]
-    able = [(one, verdict) for one, verdict in verdicts if _carries(words, verdict)]
-    if able:
-        best = max(able, key=lambda pair: (pair[1].share, pair[0].marker in near))
-        return ClaimCheck(claim, words, (best[0],))
-    return ClaimCheck(
-        claim, words, warnings=((WarningCode.UNCITED_CLAIM, None, _nowhere(verdicts)),)
-    )
+    """Find the passage that supports a claim without markers; among equals a recent one."""
+    results = [(one, check_support(parsed, [one])) for one in evidence.values()]
+    # A result with a reason says that only facts were compared, so there must be some.
+    supporting = [
+        (one, result)
+        for one, result in results
+        if result.supported and (result.reason is None or parsed.facts.count > 0)
+    ]
+    if supporting:
+        best = max(supporting, key=lambda pair: (pair[1].share, pair[0].marker in recent))
+        return ClaimCheck(claim, parsed, (best[0],))
+    message = _explain_uncited([result for _, result in results])
+    return ClaimCheck(claim, parsed, warnings=((WarningCode.UNCITED_CLAIM, None, message),))
 
 
-def _carries(words: ParsedClaim, verdict: SupportCheck) -> bool:
-    """Return whether a verdict rests on more than that nothing could be compared."""
-    return verdict.supported and (verdict.reason is None or words.facts.count > 0)
-
-
-def _nowhere(verdicts: Sequence[tuple[IndexedEvidence, SupportCheck]]) -> str:
-    """Return why no passage carries a claim, by the one that comes nearest."""
-    if not verdicts:
+def _explain_uncited(results: Sequence[SupportCheck]) -> str:
+    """Return why no passage supports a claim, from the nearest result."""
+    if not results:
         return "there is no passage"
-    nearest = min(verdicts, key=lambda pair: (len(pair[1].missing), -pair[1].share))[1]
+    nearest = min(results, key=lambda result: (len(result.missing), -result.share))
     if nearest.missing:
         return f"cites nothing, and in no passage: {format_missing(nearest.missing)}"
     return f"cites nothing, and {nearest.reason}"
