@@ -130,10 +130,9 @@ class CommandContext:
         if isinstance(reply, NotFound):
             from kebab.cli.render.documents import render_not_found
 
-            lines = render_not_found(reply, canvas)
+            text = "\n".join(render_not_found(reply, canvas))
         else:
-            lines = render(reply, canvas)
-        text = "\n".join(lines)
+            text = "\n".join(render(reply, canvas))
         self.channels.out.write(text + "\n" if text else "")
         return status
 

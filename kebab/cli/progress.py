@@ -1,4 +1,4 @@
-"""Passes progress events to a display, with a heartbeat after each long silence."""
+"""Passes progress events to a display, and sends a heartbeat after each long silence."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from kebab.core.progress import Heartbeat, Progress, ProgressKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
     from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
@@ -31,28 +30,25 @@ SILENCE_S = 1.0
 _LONGEST_INTERVAL_S = 0.5
 
 
-class Display(Protocol):
-    """What every display of progress has in common."""
+class Display:
+    """Shows progress. Methods that a display does not override do nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the display."""
 
     def abort(self) -> None:
         """Prepare for the end of the process without unwinding."""
 
-    def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None: ...
-
-
-class WorkDisplay(Display, Protocol):
+class WorkDisplay(Display):
     """Shows the progress of long work such as ingest."""
 
     def __call__(self, event: Progress) -> None:
         """Show an event."""
+        raise NotImplementedError
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
@@ -61,24 +57,26 @@ class WorkDisplay(Display, Protocol):
         """Show the end."""
 
 
-class AnswerDisplay(Display, Protocol):
-    """Shows the progress of an answer; `silence_s` is the longest time without a sign of life."""
+class AnswerDisplay(Display):
+    """Shows the progress of an answer."""
 
     silence_s: float
+    """The longest time without an event or a heartbeat."""
 
     def __call__(self, event: AnswerEvent) -> bool:
         """Show an event; return whether the reader saw it."""
+        raise NotImplementedError
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
-        """Show that the work goes on."""
+        """Show that the work continues."""
 
 
 class Reporter(Generic[E]):
-    """Passes events on, and calls `_show_heartbeat` after each long silence.
+    """Shows events, and calls `_show_heartbeat` after each long silence.
 
     Args:
         silence_s: The longest time without an event that the reader sees.
-        clock: Returns seconds that never run backwards.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(self, silence_s: float, clock: Callable[[], float]) -> None:
@@ -93,11 +91,11 @@ class Reporter(Generic[E]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Send no further heartbeat."""
+        """Stop the heartbeat."""
         self._heartbeat.__exit__()
 
     def __call__(self, event: E) -> None:
-        """Pass an event on."""
+        """Show an event."""
         with self._lock:
             if self._show(event):
                 self._last = self._clock()
@@ -152,9 +150,9 @@ class WorkReporter(Reporter[Progress]):
 
 
 class AnswerReporter(Reporter["AnswerEvent"]):
-    """Reports an answer, and interrupts the work when nobody reads the result.
+    """Reports an answer, and interrupts the work when the reader closes the pipe.
 
-    Then leaving the context raises `BrokenPipeError`.
+    Leaving the context then raises `BrokenPipeError`.
     """
 
     def __init__(
@@ -169,7 +167,7 @@ class AnswerReporter(Reporter["AnswerEvent"]):
         self._reader_gone = False
 
     def __exit__(self, *_: object) -> None:
-        """Send no further heartbeat.
+        """Stop the heartbeat.
 
         Raises:
             BrokenPipeError: The reader closed the pipe.
@@ -205,7 +203,7 @@ def is_reader_gone(channel: OutputChannel) -> bool:
     """Return whether the reader of a pipe closed it."""
     poll = select.poll()
     poll.register(channel.descriptor, 0)
-    return any(seen & (select.POLLERR | select.POLLHUP) for _, seen in poll.poll(0))
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 @contextmanager
@@ -259,7 +257,7 @@ def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay
 def report_measurements(
     context: CommandContext,
 ) -> Iterator[Callable[[BenchProgress | EvalProgress], None]]:
-    """Yield what shows the progress of measurements: events, or one line."""
+    """Yield a callback that shows the progress of measurements: as events, or on one line."""
     if context.flags.machine:
         yield context.write_event
         return

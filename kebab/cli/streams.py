@@ -1,22 +1,21 @@
-"""The NDJSON events of answers, of long work, and of one search."""
+"""Writes the NDJSON events of answers, of long work, and of one search."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from kebab.cli.progress import AnswerDisplay, WorkDisplay
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import EventKind, IngestProgress, IngestReport
 from kebab.wire.search import EventData, SearchEvent
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from kebab.app.classify import ClassifiedError
     from kebab.cli.context import CommandContext
     from kebab.errors.signal import Exit
@@ -29,7 +28,7 @@ _SILENCE_S = 3.0
 Write: TypeAlias = Callable[["Reply", "int | None"], None]
 
 
-class AnswerEvents:
+class AnswerEvents(AnswerDisplay):
     """`answer_event.v1` lines: all events on stdout as a stream, or only heartbeats on stderr.
 
     A stream ends with exactly one `final` or `error` event.
@@ -43,12 +42,6 @@ class AnswerEvents:
         self._ended = False
         if stream:
             context.on_error = self._write_error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Write nothing: `finish` or an error ends the stream."""
 
     def __call__(self, event: AnswerEvent) -> bool:
         """Write an event if this is a stream; return whether it was written."""
@@ -64,9 +57,6 @@ class AnswerEvents:
         elif not self._ended:
             self._context.write_json(event, None)
 
-    def abort(self) -> None:
-        """Write nothing: the error that is reported ends the stream."""
-
     def finish(self, reply: Answer, status: Exit) -> None:
         """End the stream with the answer."""
         self._end(AnswerEvent(type="final", answer=reply), status)
@@ -80,14 +70,14 @@ class AnswerEvents:
             self._context.write_json(event, status)
 
 
-class IngestEvents:
+class IngestEvents(WorkDisplay):
     """`ingest_progress.v1` lines that end with exactly one terminal event.
 
     The terminal event is written when the exit status is known.
 
     Args:
         write: Writes an event with an exit status, which is None before the end.
-        always_ends: Whether a terminal event is written also when no other event was.
+        always_ends: Whether a terminal event is written even without any other event.
     """
 
     def __init__(self, write: Write, *, always_ends: bool) -> None:
@@ -98,18 +88,11 @@ class IngestEvents:
         self._ended = False
         self._terminal: IngestProgress | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Write the terminal event when the work failed, unless nobody reads it."""
-        reader_gone = isinstance(fault, BrokenPipeError)
-        if fault is not None and not reader_gone and (self._began or self._always_ends):
+    def __exit__(self, *details: object) -> None:
+        """Write the terminal event when the work failed, unless the reader closed the pipe."""
+        _, error, _ = details
+        reader_gone = isinstance(error, BrokenPipeError)
+        if error is not None and not reader_gone and (self._began or self._always_ends):
             self.abort()
 
     def __call__(self, event: Progress) -> None:
@@ -147,7 +130,7 @@ class IngestEvents:
 
 
 class SearchFrames:
-    """`search_event.v1` lines of one search; errors are written as frames too."""
+    """`search_event.v1` lines of one search; an error is written as a frame too."""
 
     def __init__(self, context: CommandContext) -> None:
         self._context = context

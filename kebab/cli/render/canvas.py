@@ -1,4 +1,4 @@
-"""Defines the text canvas: width, colour, links, labelled values."""
+"""Defines the canvas of text output: width, colour, links and labelled values."""
 
 import os
 import re
@@ -9,23 +9,22 @@ import click
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
-from kebab.cli.render.width import wrap_text
+from kebab.cli.render.width import clean, truncate, wrap_text
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
 _LITERAL = re.compile("`[^`]*`")
-_FIRM = "\xa0"
-"""A blank at which no line is broken."""
+_NO_BREAK_SPACE = "\xa0"
 
 
 class Canvas(NamedTuple):
-    """A text output. Without a terminal `width` is None and lines are never broken or cut."""
+    """A text output. Without a terminal, `width` is None and lines are never wrapped or cut."""
 
     width: int | None = None
     color: bool = False
     links: bool = False
     live: bool = False
-    """Whether lines can change after they were drawn."""
+    """Whether lines can change after they were written."""
 
     @property
     def is_terminal(self) -> bool:
@@ -41,7 +40,7 @@ class Canvas(NamedTuple):
         return self.paint(text, dim=True)
 
     def match(self, text: str) -> str:
-        """Return text that matches the query."""
+        """Return a part of a text that matches the query."""
         return self.paint(text, fg="yellow", bold=True)
 
     def success(self, text: str) -> str:
@@ -57,7 +56,7 @@ class Canvas(NamedTuple):
         return self.paint(text, fg="red", bold=True)
 
     def location(self, text: str) -> str:
-        """Return the name of a place."""
+        """Return the location of a document or passage."""
         return self.paint(text, fg="cyan")
 
     def paint(
@@ -69,16 +68,20 @@ class Canvas(NamedTuple):
         dim: bool = False,
         italic: bool = False,
     ) -> str:
-        """Return text in a style, where the canvas takes colour."""
+        """Return text in a style if the canvas has colour."""
         if not self.color or not text or not (fg or bold or dim or italic):
             return text
         return click.style(text, fg=fg, bold=bold or None, dim=dim or None, italic=italic or None)
 
     def link(self, text: str, uri: str | None) -> str:
-        """Return text that opens `uri` when it is clicked, where the terminal knows links."""
+        """Return text that opens `uri` on a click if the canvas has links."""
         return _LINK.format(uri=uri, text=text) if self.links and uri else text
 
-    def paragraph(self, text: str, indent: str = "") -> list[str]:
+    def fit(self, text: str, margin: int) -> str:
+        """Return text cut to the width without a margin."""
+        return text if self.width is None else truncate(text, self.width - margin)
+
+    def wrap(self, text: str, indent: str = "") -> list[str]:
         """Return text as lines that fit."""
         if self.width is None:
             return [indent + text]
@@ -86,14 +89,14 @@ class Canvas(NamedTuple):
         return [indent + text[start:end] for start, end in spans]
 
     def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
-        """Return text as lines that fit, a label before the first one and blanks before others.
+        """Return text as lines that fit, with a label before the first and blanks before others.
 
-        What stands in backticks is not broken.
+        Text in backticks is not wrapped.
         """
         indent = " " * (len(label) + 1)
-        whole = _LITERAL.sub(lambda found: found[0].replace(" ", _FIRM), text)
-        lines = self.paragraph(whole, indent) or [indent]
-        first, *rest = (line.replace(_FIRM, " ") for line in lines)
+        glued = _LITERAL.sub(lambda found: found[0].replace(" ", _NO_BREAK_SPACE), text)
+        lines = self.wrap(glued, indent) or [indent]
+        first, *rest = (line.replace(_NO_BREAK_SPACE, " ") for line in lines)
         return [f"{paint(label)} {first[len(indent) :]}", *rest]
 
     def note(self, text: str) -> list[str]:
@@ -101,7 +104,7 @@ class Canvas(NamedTuple):
         return self.wrap_with_label("note:", text, self.warning)
 
     def hint(self, text: str) -> list[str]:
-        """Return a hint as lines that fit; a hint that is only a command is not broken."""
+        """Return a hint as lines that fit; a hint that is only a command is not wrapped."""
         if "`" in text:
             return self.wrap_with_label("hint:", text, self.success)
         return [f"{self.success('hint:')} {text}"]
@@ -119,7 +122,7 @@ def create_canvas(channel: OutputChannel, choice: ColorChoice) -> Canvas:
 
 
 def limit_text_width(columns: int) -> int:
-    """Return how much of a terminal's width text is set on: long lines are hard to read."""
+    """Return the width of text on a terminal, limited because long lines are hard to read."""
     return min(columns, _WIDEST)
 
 
@@ -135,15 +138,15 @@ def uses_color(choice: ColorChoice, environ: Mapping[str, str], *, is_terminal: 
 def render_fields(
     pairs: Iterable[tuple[str, str]], canvas: Canvas, indent: str = ""
 ) -> Iterator[str]:
-    """Yield one line per pair with the values in one column; empty values are left out."""
-    kept = [(label, value) for label, value in pairs if value]
-    width = max((len(label) for label, _ in kept), default=0)
-    for label, value in kept:
+    """Yield one line per label and value with the values in one column; omit empty values."""
+    filled = [(label, value) for label, value in pairs if value]
+    width = max((len(label) for label, _ in filled), default=0)
+    for label, value in filled:
         yield f"{indent}{canvas.dim(f'{label:<{width}}')}  {value}"
 
 
 def format_bytes(count: int) -> str:
-    """Return a number of bytes as a person reads it."""
+    """Return a number of bytes in a readable unit."""
     size, units = float(count), ["kB", "MB", "GB", "TB"]
     if size < 1000:  # noqa: PLR2004 - below the first unit
         return f"{count} B"
@@ -153,13 +156,18 @@ def format_bytes(count: int) -> str:
     return f"{size:.1f} {unit}"
 
 
-def pluralize(count: int, one: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """Return a count with its noun."""
-    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def format_tabs(*fields: str) -> str:
+    """Return fields as one line with tabs between them, for a pipe."""
+    return "\t".join(map(clean, fields))
 
 
 def format_number(value: float) -> str:
-    """Return a number with three digits that count."""
+    """Return a number with three significant digits."""
     if value >= 100:  # noqa: PLR2004 - three digits stand before the point
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - as many behind it as make three

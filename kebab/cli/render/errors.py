@@ -61,7 +61,7 @@ def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
     meta = reply.meta
     yield f"{canvas.strong(clean(reply.code))}  {canvas.dim(f'{_minute(reply.occurred_at)} UTC')}"
     yield ""
-    yield from canvas.paragraph(clean(reply.message))
+    yield from canvas.wrap(clean(reply.message))
     yield ""
     yield from render_fields(
         [
@@ -138,7 +138,7 @@ def _explained(one: ErrorRow, canvas: Canvas) -> Iterator[str]:
     yield canvas.strong(one.code)
     yield ""
     for paragraph in one.explanation.split("\n\n"):
-        yield from canvas.paragraph(" ".join(paragraph.split()))
+        yield from canvas.wrap(" ".join(paragraph.split()))
         yield ""
     details = ", ".join(f"{field.name} ({field.type})" for field in one.details)
     yield from render_fields(

@@ -39,7 +39,7 @@ def _check(one: DoctorCheck, width: int, canvas: Canvas) -> Iterator[str]:
         "skip": canvas.dim,
     }[one.status]
     indent = " " * (width + 6)
-    first, *rest = canvas.paragraph(clean(one.summary), indent) or [indent]
+    first, *rest = canvas.wrap(clean(one.summary), indent) or [indent]
     yield f"  {paint(_MARKS[one.status])} {one.name:<{width}}  {first[len(indent) :]}"
     yield from rest
     if one.fix and one.status != "ok":

@@ -1,7 +1,7 @@
 """Wraps styled text and lays out tables."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
@@ -16,7 +16,7 @@ _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a letter looks; `literal` ones are code, in which nothing is a marker."""
+    """The style of a letter; `literal` text is code and contains no citation markers."""
 
     fg: str | None = None
     bold: bool = False
@@ -32,7 +32,7 @@ _UNSUPPORTED = Style(fg="yellow")
 
 @dataclass(slots=True)
 class StyledText:
-    """Text with a style for each letter; apart from ends of lines nothing in it can steer."""
+    """Text with a style for each letter; it contains no control characters but line ends."""
 
     text: str = ""
     styles: list[Style] = field(default_factory=list)
@@ -43,7 +43,7 @@ class StyledText:
         self.styles += [style] * len(text)
 
     def join(self, other: "StyledText") -> None:
-        """Append other text as it is."""
+        """Append other text with its styles."""
         self.text += other.text
         self.styles += other.styles
 
@@ -53,14 +53,14 @@ class StyledText:
         self.styles.append(PLAIN)
 
     def lines(self, width: int, canvas: Canvas) -> Iterator[str]:
-        """Yield the text as painted lines of at most `width` cells, with markers standing out."""
+        """Yield the text as painted lines of at most `width` cells, with coloured markers."""
         styles = self._with_markers()
-        # A marker stays with the word that it follows.
+        # A marker stays on the line of the word before it.
         glued = _BEFORE_A_MARKER.sub(_GLUE, self.text)
         start = 0
         for line in glued.split(_LINE):
             for first, last in wrap_text(line, width):
-                yield self._painted(start + first, start + last, styles, canvas)
+                yield self._paint(start + first, start + last, styles, canvas)
             start += len(line) + 1
 
     def _with_markers(self) -> list[Style]:
@@ -72,71 +72,65 @@ class StyledText:
                 styles[start:end] = [_CITED if cited else _UNSUPPORTED] * (end - start)
         return styles
 
-    def _painted(self, start: int, end: int, styles: list[Style], canvas: Canvas) -> str:
-        parts = []
-        for first, last in find_runs(styles, start, end):
-            look = styles[first]
-            parts.append(
-                canvas.paint(
-                    self.text[first:last],
-                    fg=look.fg,
-                    bold=look.bold,
-                    dim=look.dim,
-                    italic=look.italic,
-                )
+    def _paint(self, start: int, end: int, styles: list[Style], canvas: Canvas) -> str:
+        return "".join(
+            canvas.paint(
+                self.text[first:last], fg=look.fg, bold=look.bold, dim=look.dim, italic=look.italic
             )
-        return "".join(parts)
+            for first, last in find_runs(styles, start, end)
+            for look in [styles[first]]
+        )
 
 
-def find_runs(styles: list[Style], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield each [first, last) between two places in which the style stays the same."""
+def find_runs(values: Sequence[object], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield each [first, last) between two positions in which the value stays the same."""
     first = start
-    for place in range(start + 1, end + 1):
-        if place == end or styles[place] != styles[first]:
-            yield first, place
-            first = place
+    for position in range(start + 1, end + 1):
+        if position == end or values[position] != values[first]:
+            yield first, position
+            first = position
 
 
 _GAP = 2
-_LEAST = 6
+_MIN_WIDTH = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in one field, and at which side of it."""
+    """The text of one field and its alignment."""
 
     prose: StyledText
     right: bool = False
 
     @property
     def width(self) -> int:
-        """How many cells of a terminal it would like to have."""
+        """The number of terminal cells of its longest line."""
         return max(map(measure_width, self.prose.text.split("\n")))
 
 
 def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
-    """Return rows as lines; the first one is the head, with a rule below it."""
+    """Return rows as lines; the first row is the head, with a rule below it."""
     wanted = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
     columns = compute_column_widths(wanted, width)
-    head, *body = [list(_row(row, columns, canvas)) for row in rows]
+    head, *body = [list(_render_row(row, columns, canvas)) for row in rows]
     rule = canvas.dim((" " * _GAP).join("─" * column for column in columns))
-    spread = any(len(lines) > 1 for lines in body)
+    is_spaced = any(len(lines) > 1 for lines in body)
     lines = [*head, rule]
     for number, row in enumerate(body):
-        lines += ["", *row] if spread and number else row
+        lines += ["", *row] if is_spaced and number else row
     return lines
 
 
 def compute_column_widths(wanted: list[int], width: int) -> list[int]:
-    """Return how wide each column may be: the widest ones give way until all fit, or are slim."""
+    """Return the width of each column; the widest ones shrink until all fit or are minimal."""
     room = width - _GAP * (len(wanted) - 1)
-    given = [min(one, max(room, _LEAST)) for one in wanted]
-    while sum(given) > room and max(given) > _LEAST:
-        given[given.index(max(given))] -= 1
-    return [max(1, one) for one in given]
+    widths = [min(column, max(room, _MIN_WIDTH)) for column in wanted]
+    while sum(widths) > room and max(widths) > _MIN_WIDTH:
+        widths[widths.index(max(widths))] -= 1
+    return [max(1, column) for column in widths]
 
 
-def _row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator[str]:
+def _render_row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator[str]:
     """Yield the lines of one row."""
     bare = Canvas()
     fields = [

@@ -1,4 +1,4 @@
-"""Draws an answer while it is generated: a status line, and the end of the text."""
+"""Renders an answer while it is generated: the end of the text and a status line."""
 
 import os
 import time
@@ -8,6 +8,7 @@ from typing import Any, Self
 from msgspec import UNSET
 
 from kebab.cli.channels import OutputChannel
+from kebab.cli.progress import AnswerDisplay
 from kebab.cli.render.canvas import Canvas, limit_text_width, pluralize
 from kebab.cli.render.markdown import render_markdown
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
@@ -15,17 +16,17 @@ from kebab.cli.render.width import clean, truncate
 from kebab.wire.ask import AnswerEvent
 
 _SOON_S = 2.0
-"""After this time the status says that the model is waited for, and a log gets a line."""
+"""After this time the status names the model that kebab waits for, and a log gets a line."""
 _ROWS = 24
 _FEWEST_ROWS = 4
 
 
 class AnswerStatus:
-    """The state of an answer in words.
+    """Describes the state of an answer in words.
 
     Args:
         model: The model that writes the answer, if any.
-        clock: Returns seconds that never run backwards.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(self, model: str | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,8 +36,8 @@ class AnswerStatus:
         self._started = self._since = clock()
         self._activity = "looking for passages"
 
-    def take(self, event: AnswerEvent) -> None:
-        """Take an event into account."""
+    def update(self, event: AnswerEvent) -> None:
+        """Update the state from an event."""
         if event.type == "token" and event.delta is not UNSET:
             self.text += event.delta
         elif event.type == "retrieval_done" and event.hits is not UNSET:
@@ -59,8 +60,8 @@ class AnswerStatus:
         return f"{what}  {seconds} s" if seconds else what
 
 
-class AnswerLog:
-    """One line in a log when an answer takes long."""
+class AnswerLog(AnswerDisplay):
+    """Writes one line to a log when an answer takes long."""
 
     silence_s = _SOON_S
 
@@ -69,15 +70,9 @@ class AnswerLog:
         self._status = status
         self._written = False
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing."""
-
     def __call__(self, event: AnswerEvent) -> bool:
-        """Take an event into account."""
-        self._status.take(event)
+        """Update the status."""
+        self._status.update(event)
         return False
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
@@ -87,14 +82,12 @@ class AnswerLog:
             self._written = True
             self._channel.write(f"{self._status}\n")
 
-    def abort(self) -> None:
-        """Do nothing."""
 
-
-class LiveAnswer:
-    """The end of the text with a status line below; both disappear when the answer is complete."""
+class LiveAnswer(AnswerDisplay):
+    """Shows the end of the text and a status line until the answer is complete."""
 
     silence_s = float("inf")
+    """It needs no heartbeat, because the status line shows the time."""
 
     def __init__(
         self, channel: OutputChannel, canvas: Canvas, status: AnswerStatus, *, shows_text: bool
@@ -113,23 +106,20 @@ class LiveAnswer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove it."""
+        """Remove the text and the status line."""
         self._live.stop()
 
     def __call__(self, event: AnswerEvent) -> bool:
         """Show an event with the next refresh."""
-        self._status.take(event)
+        self._status.update(event)
         return True
-
-    def show_heartbeat(self, elapsed_ms: float) -> None:
-        """Do nothing: the status line shows the time."""
 
     def abort(self) -> None:
         """Restore the terminal."""
         self._channel.write(SHOW_CURSOR)
 
     def lines(self, width: int, rows: int) -> list[str]:
-        """Return what is shown now: the end of the text and the status line."""
+        """Return the lines to show now: the end of the text and the status line."""
         status = self._canvas.dim(truncate(str(self._status), width))
         body = self._render_text(width) if self._shows_text else []
         if not body:

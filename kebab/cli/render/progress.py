@@ -1,4 +1,4 @@
-"""Draws progress on stderr: a live bar on a terminal, plain lines elsewhere.
+"""Renders progress on stderr: a live bar on a terminal, plain lines elsewhere.
 
 Rich is imported only for a live display.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from kebab.cli.channels import OutputChannel
+from kebab.cli.progress import WorkDisplay
 from kebab.cli.render.canvas import Canvas, format_bytes
 from kebab.cli.render.width import clean, truncate, truncate_left
 from kebab.core.progress import Progress, ProgressKind
@@ -41,8 +42,8 @@ _PHASES = {
 }
 
 
-class ProgressLines:
-    """Progress as plain lines: one when a phase begins, then at most one every two seconds."""
+class ProgressLines(WorkDisplay):
+    """Shows progress as plain lines: one per phase, then at most one every two seconds."""
 
     def __init__(self, channel: OutputChannel, clock: Callable[[], float] = time.monotonic) -> None:
         self._channel = channel
@@ -50,12 +51,6 @@ class ProgressLines:
         self._label = ""
         self._message = ""
         self._last = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing."""
 
     def __call__(self, event: Progress) -> None:
         """Show an event."""
@@ -71,15 +66,9 @@ class ProgressLines:
         """Show that the work stops soon."""
         self._channel.write(_STOPPING + "\n")
 
-    def abort(self) -> None:
-        """Restore the terminal."""
 
-    def finish(self, *_: object, **__: object) -> None:
-        """Do nothing: the report follows."""
-
-
-class ProgressBar:
-    """Progress as a live bar with the current file below it."""
+class ProgressBar(WorkDisplay):
+    """Shows progress as a live bar with the current file below it."""
 
     def __init__(self, channel: OutputChannel, canvas: Canvas) -> None:
         self._channel = channel
@@ -119,9 +108,6 @@ class ProgressBar:
         """Restore the terminal."""
         self._channel.write(SHOW_CURSOR)
 
-    def finish(self, *_: object, **__: object) -> None:
-        """Do nothing: the report follows."""
-
     def _show_heartbeat(self, event: Progress) -> None:
         """Print a message above the bar, or the current phase below it."""
         if event.message:
@@ -151,7 +137,7 @@ class ProgressBar:
 
 
 class MeasurementLine:
-    """The progress of measurements: one line that changes on a terminal, else a line per step."""
+    """Shows measurements: on a terminal as one line that changes, else as one line per step."""
 
     def __init__(self, channel: OutputChannel) -> None:
         self._channel = channel
@@ -197,7 +183,7 @@ def create_live(console: Any, draw: Callable[[], Any]) -> Any:
 
 
 def label_event(event: Progress) -> str | None:
-    """Return the name of the phase, None for a terminal event."""
+    """Return the name of the phase, None for the last event."""
     if event.kind is ProgressKind.HEARTBEAT or event.phase == _CONVERT:
         return _PHASES.get(event.phase or "", _LABELS[event.kind])
     return _LABELS.get(event.kind)
@@ -218,9 +204,9 @@ def format_event(event: Progress) -> str:
 
 
 def format_count(event: Progress) -> str:
-    """Return how much is done, empty when the event does not say it.
+    """Return the amount of completed work, empty when it is unknown.
 
-    The bytes that a conversion has written do not say how much is left.
+    It is unknown during a conversion, whose written bytes have no known total.
     """
     if event.done is None or event.phase == _CONVERT:
         return ""

@@ -4,55 +4,49 @@ from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.hits import (
-    FRESHNESS_NOTES,
     INDENT,
-    build_file_uri,
     format_headings,
     format_line_range,
     format_location,
+    render_degraded,
+    render_location,
     render_snippet,
 )
 from kebab.cli.render.width import clean, truncate
 from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
 
 _NEAR = 0.35
-"""From here on a neighbour most likely is of the same matter; half of the true ones are above."""
+"""Above this score, most documents have the same topic; half of the true ones are above it."""
 
 
 def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
-    """Yield the neighbours, then what a reader must know of them."""
-    for one in reply.related:
-        yield from _neighbour(one, canvas)
+    """Yield the similar documents, then notes on them."""
+    for found in reply.related:
+        yield from _render_related_document(found, canvas)
         yield ""
     if not reply.related:
-        yield from _nothing(reply, canvas)
-    for lost in reply.degraded:
-        yield from canvas.note(f"compared by words: {clean(lost.reason)}")
-        if lost.hint:
-            yield from canvas.hint(clean(lost.hint))
+        yield from _render_nothing_related(reply, canvas)
+    for degraded in reply.degraded:
+        yield from render_degraded(degraded, canvas, note="compared by words")
 
 
-def _neighbour(one: RelatedDoc, canvas: Canvas) -> Iterator[str]:
-    where = canvas.link(
-        canvas.location(format_location(one.pair.found.citation)), build_file_uri(one.file)
-    )
-    score = (canvas.success if one.score >= _NEAR else canvas.warning)(f"{one.score:.2f}")
-    yield f"{canvas.strong(f'{one.rank:>2}')}  {score}  {where}{canvas.warning(FRESHNESS_NOTES[one.freshness])}"
-    if context := format_headings(one.title, one.pair.found.heading_path):
-        yield INDENT + canvas.dim(_cut(context, canvas))
-    yield from render_snippet(one.pair.snippet, one.pair.highlights, canvas)
-    if one.terms:
-        yield INDENT + canvas.dim(_cut(f"shared: {clean(', '.join(one.terms))}", canvas))
-    yield INDENT + canvas.dim(
-        _cut(f"nearest to: {format_line_range(one.pair.asked.citation)}", canvas)
-    )
+def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]:
+    pair, margin = found.pair, len(INDENT)
+    location = format_location(pair.found.citation)
+    where = render_location(location, found.file, found.freshness, canvas)
+    score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
+    yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
+    if context := format_headings(found.title, pair.found.heading_path):
+        yield INDENT + canvas.dim(canvas.fit(context, margin))
+    yield from render_snippet(pair.snippet, pair.highlights, canvas)
+    if found.terms:
+        shared = f"shared: {clean(', '.join(found.terms))}"
+        yield INDENT + canvas.dim(canvas.fit(shared, margin))
+    nearest = f"nearest to: {format_line_range(pair.asked.citation)}"
+    yield INDENT + canvas.dim(canvas.fit(nearest, margin))
 
 
-def _cut(text: str, canvas: Canvas) -> str:
-    return truncate(text, canvas.width - len(INDENT)) if canvas.width else text
-
-
-def _nothing(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
+def _render_nothing_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
     path = clean(reply.document.doc_path)
     if not reply.document.chunk_count:
         yield f"nothing to compare: {path} has no text"
@@ -63,54 +57,49 @@ def _nothing(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
 
 
 def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") -> Iterator[str]:
-    """Yield the groups, each member below what it holds; `next_page` is the command for the next page."""
+    """Yield the groups with their members; `next_page` is the command for the next page."""
     if canvas.width is None:
         for number, group in enumerate(reply.groups, start=1):
-            yield from (_fields(number, group, one) for one in group.members)
+            yield from (_format_fields(number, group, member) for member in group.members)
         return
     for group in reply.groups:
-        yield from _group(group, canvas)
+        yield from _render_group(group, canvas)
         yield ""
+    passages = pluralize(reply.compared, "passage")
     if not reply.groups:
-        yield from _render_no_duplicates(reply, canvas)
+        yield f"no {'exact copies' if reply.exact else 'copies'} among {passages}"
+        yield canvas.dim(_suggest_next(reply))
         return
-    yield canvas.dim(f"{pluralize(reply.total, 'group')} among {_passages(reply)}")
+    yield canvas.dim(f"{pluralize(reply.total, 'group')} among {passages}")
     if reply.has_more and next_page:
         yield canvas.dim(f"more: {next_page}")
 
 
-def _fields(number: int, group: DuplicateGroup, one: DuplicateMember) -> str:
-    what = (str(number), group.unit, "exact" if one.exact else "near", f"{one.similarity:.2f}")
-    return "\t".join((*what, one.doc_id, one.chunk_id or "", format_line_range(one.citation)))
+def _format_fields(number: int, group: DuplicateGroup, member: DuplicateMember) -> str:
+    kind = "exact" if member.exact else "near"
+    what = (str(number), group.unit, kind, f"{member.similarity:.2f}")
+    return "\t".join(
+        (*what, member.doc_id, member.chunk_id or "", format_line_range(member.citation))
+    )
 
 
-def _group(group: DuplicateGroup, canvas: Canvas) -> Iterator[str]:
+def _render_group(group: DuplicateGroup, canvas: Canvas) -> Iterator[str]:
     count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
     title = truncate(clean(group.members[0].title), max(8, (canvas.width or 80) - 40))
-    what = f"{count} of a {group.unit}"
-    yield f"{canvas.strong(what)}  {canvas.dim(title)}"
+    yield f"{canvas.strong(f'{count} of a {group.unit}')}  {canvas.dim(title)}"
     yield from render_snippet(group.snippet, [], canvas)
-    for one in group.members:
-        yield INDENT + _member(group, one, canvas)
+    for member in group.members:
+        paint = canvas.success if member.exact else canvas.warning
+        score = paint("same" if member.exact else f"{member.similarity:.2f}")
+        is_document = group.unit == "document"
+        place = clean(member.doc_path) if is_document else format_location(member.citation)
+        where = render_location(place, member.file, member.freshness, canvas)
+        yield f"{INDENT}{score}  {where}"
 
 
-def _member(group: DuplicateGroup, one: DuplicateMember, canvas: Canvas) -> str:
-    paint = canvas.success if one.exact else canvas.warning
-    score = paint("same" if one.exact else f"{one.similarity:.2f}")
-    place = clean(one.doc_path) if group.unit == "document" else format_location(one.citation)
-    where = canvas.link(canvas.location(place), build_file_uri(one.file))
-    return f"{score}  {where}{canvas.warning(FRESHNESS_NOTES[one.freshness])}"
-
-
-def _render_no_duplicates(reply: Duplicates, canvas: Canvas) -> Iterator[str]:
-    yield f"no {'exact copies' if reply.exact else 'copies'} among {_passages(reply)}"
+def _suggest_next(reply: Duplicates) -> str:
     if not reply.compared:
-        yield canvas.dim("nothing passes: drop a filter, or read some files: kebab ingest FOLDER")
-    elif reply.exact:
-        yield canvas.dim("look for near copies too: kebab dupes")
-    else:
-        yield canvas.dim("take what is less alike: --threshold 0.5")
-
-
-def _passages(reply: Duplicates) -> str:
-    return pluralize(reply.compared, "passage")
+        return "nothing passes: drop a filter, or read some files: kebab ingest FOLDER"
+    if reply.exact:
+        return "look for near copies too: kebab dupes"
+    return "take what is less alike: --threshold 0.5"

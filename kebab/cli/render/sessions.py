@@ -99,7 +99,7 @@ def _turn(turn: SessionTurn, canvas: Canvas) -> Iterator[str]:
     yield from map(canvas.strong, rest)
     yield indent + _circumstances(turn, canvas)
     if _line(turn.query) != _line(turn.question):
-        searched = canvas.paragraph(f"searched for: {_line(turn.query)}", indent)
+        searched = canvas.wrap(f"searched for: {_line(turn.query)}", indent)
         yield from map(canvas.dim, searched)
     if answer := _answer(turn.answer, canvas, indent):
         yield ""
@@ -127,7 +127,7 @@ def _answer(text: str, canvas: Canvas, indent: str) -> list[str]:
 def _block(text: str, canvas: Canvas, indent: str) -> list[str]:
     """Return text as lines that fit, its own lines kept and blank ones at its ends left out."""
     lines = clean_lines(text).expandtabs(4).strip("\n").split("\n")
-    drawn = [part.rstrip() for line in lines for part in canvas.paragraph(line, indent) or [""]]
+    drawn = [part.rstrip() for line in lines for part in canvas.wrap(line, indent) or [""]]
     return drawn if any(drawn) else []
 
 

@@ -47,7 +47,7 @@ _BEYOND = "too far down to be looked at"
 
 def render_why(reply: Explanation, canvas: Canvas) -> Iterator[str]:
     """Yield the verdict, how the query was read, and what became of the best passages."""
-    first, *rest = canvas.paragraph(clean(reply.message)) or [""]
+    first, *rest = canvas.wrap(clean(reply.message)) or [""]
     paint = canvas.success if reply.found else canvas.warning
     yield from map(paint, (first, *rest))
     if reply.hint:

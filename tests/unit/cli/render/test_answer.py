@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from kebab.cli.render.answer import _footer, render_answer, render_notes, render_sources
+from kebab.cli.render.answer import _render_footer, render_answer, render_notes, render_sources
 from kebab.cli.render.canvas import Canvas
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
@@ -57,7 +57,7 @@ def test_the_time_is_shown_in_milliseconds_below_a_tenth_of_a_second(took, shown
     usage = msgspec.structs.replace(replies.answer().usage, latency_ms=took)
     reply = replies.answer(usage=usage)
 
-    assert next(_footer(reply, PLAIN)).endswith(f"· {shown}")
+    assert next(_render_footer(reply, PLAIN)).endswith(f"· {shown}")
 
 
 def test_a_marker_with_several_citations_is_said_once():

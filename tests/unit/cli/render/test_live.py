@@ -52,7 +52,7 @@ def test_a_wait_says_what_it_is_for_and_how_long_it_took(wait, now):
     for at, event in ((0.5, FOUND), (3.2, None), (4.0, token("a")), (5.0, AGAIN), (9.0, None)):
         now[0] = at
         if event:
-            wait.take(event)
+            wait.update(event)
         said.append(str(wait))
 
     assert said == [
@@ -67,11 +67,11 @@ def test_a_wait_says_what_it_is_for_and_how_long_it_took(wait, now):
 
 def test_without_a_model_nobody_is_waited_for(now):
     wait = AnswerStatus(None, clock=lambda: now[0])
-    wait.take(FOUND)
+    wait.update(FOUND)
     now[0] = 5.0
 
     assert str(wait) == "reading 2 passages  5 s"
-    wait.take(token("a"))
+    wait.update(token("a"))
     assert str(wait) == "writing  5 s"
 
 
