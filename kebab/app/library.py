@@ -97,7 +97,7 @@ def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | 
         if missing := next((one for one in found if isinstance(one, NotFound)), None):
             return missing
         ids = [one for one in dict.fromkeys(found) if not isinstance(one, NotFound)]
-        documents = [one for one in map(catalogue.summary, ids) if one is not None]
+        documents = [one for one in map(catalogue.load_summary, ids) if one is not None]
     with context.open_writer("rm") as library:
         chunks = library.remove_documents(ids)
     for one in documents:
@@ -124,7 +124,7 @@ def find_document(catalogue: "Catalogue", name: str) -> DocumentDetail | NotFoun
     found = find_document_id(catalogue, name)
     if isinstance(found, NotFound):
         return found
-    return catalogue.document(found) or build_not_found(name, "document")
+    return catalogue.load_document(found) or build_not_found(name, "document")
 
 
 def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
@@ -139,8 +139,8 @@ def find_chunk(catalogue: "Catalogue", name: str) -> tuple[ChunkDetail, StoredDo
     found = find_chunk_id(catalogue, name)
     if isinstance(found, NotFound):
         return found
-    detail = catalogue.chunk(found)
-    document = catalogue.summary(detail.chunk.doc_id) if detail else None
+    detail = catalogue.load_chunk(found)
+    document = catalogue.load_summary(detail.chunk.doc_id) if detail else None
     return (detail, document) if detail and document else build_not_found(name, "passage")
 
 

@@ -11,7 +11,6 @@ from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.rag import PROMPT_VERSION
-from kebab.wire.forms import get_schema_name, list_records
 from kebab.wire.health import (
     Capabilities,
     IndexBytes,
@@ -20,6 +19,7 @@ from kebab.wire.health import (
     Stats,
     WireInfo,
 )
+from kebab.wire.schemas import get_schema_name, list_records
 
 if TYPE_CHECKING:
     from kebab.core.documents import LibraryCounts
@@ -101,7 +101,7 @@ def _models(context: AppContext, revision: int, embedding: str | None) -> ModelI
 
 def _stats(context: AppContext, reader: "SqliteReader") -> Stats:
     catalogue = context.build_catalogue(reader)
-    counts = catalogue.counts()
+    counts = catalogue.count_contents()
     return Stats(
         doc_count=counts.documents,
         chunk_count=counts.chunks,

@@ -6,7 +6,7 @@ import apsw
 
 from kebab.core.chunks import Chunk, ChunkRow
 from kebab.core.documents import DocumentRow, FileStamp, Source
-from kebab.core.ids import DocId, Key, chunk_id, digest, doc_id
+from kebab.core.ids import DocId, Key, compute_digest, make_chunk_id, make_doc_id
 from kebab.store.sqlite import fts
 
 NOTES = Source(name="notes", root="/home/me/notes", kind="folder")
@@ -21,7 +21,7 @@ def stamp(seconds: float = 1.0, size: int = 10, inode: int = 7) -> FileStamp:
 def chunk_row(
     doc: DocId, ordinal: int, text: str, *, title: str = "", headings: tuple[str, ...] = ()
 ) -> ChunkRow:
-    text_hash = digest(text)
+    text_hash = compute_digest(text)
     return ChunkRow(
         chunk=Chunk(
             ordinal=ordinal,
@@ -32,9 +32,9 @@ def chunk_row(
             end_line=ordinal * 10 + 3,
             heading_path=headings,
         ),
-        chunk_id=chunk_id(doc, CHUNKER, text_hash, 0),
+        chunk_id=make_chunk_id(doc, CHUNKER, text_hash, 0),
         text_hash=text_hash,
-        embed_hash=digest(title, *headings, text),
+        embed_hash=compute_digest(title, *headings, text),
     )
 
 
@@ -53,7 +53,7 @@ def document(
     content: str | None = None,
     warnings: tuple[str, ...] = (),
 ) -> DocumentRow:
-    ident = doc or doc_id(source, path)
+    ident = doc or make_doc_id(source, path)
     rows = [
         chunk_row(ident, ordinal, text, title=title, headings=headings)
         for ordinal, text in enumerate(texts)
@@ -67,7 +67,7 @@ def document(
         lang=lang,
         tags=tags,
         stamp=stamp(at),
-        content_hash=content or digest(*texts, size=32),
+        content_hash=content or compute_digest(*texts, size=32),
         recipe="recipe-1",
         parser_version="markdown-v1",
         chunker_version=CHUNKER,
@@ -78,6 +78,6 @@ def document(
 
 def index_words(database: apsw.Connection, rows: Iterable[tuple[Key, str, str, str]]) -> None:
     """Put chunks into the word index: key, then the tokens of title, headings and body."""
-    fts.prepare(database)
-    fts.insert(database, rows)
-    fts.settle(database)
+    fts.create_write_buffer(database)
+    fts.buffer_rows(database, rows)
+    fts.flush_write_buffer(database)

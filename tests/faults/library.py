@@ -10,7 +10,7 @@ import numpy as np
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.layout import table_path
+from kebab.store.lance.layout import get_table_path
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 
@@ -71,7 +71,7 @@ def _vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
 
 
 def _table(data: Path, version: str) -> Counter[tuple[int, str]]:
-    if not table_path(data, version).exists():
+    if not get_table_path(data, version).exists():
         return Counter()
     return Counter(
         (key, hashlib.sha1(vector.tobytes()).hexdigest())

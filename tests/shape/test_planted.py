@@ -14,7 +14,7 @@ _SMALL = shutil.ignore_patterns("__pycache__", "kept")
 
 PLANTED = {
     "an exception of a library that no table maps": (
-        "kebab/llm/http_errors.py",
+        "kebab/llm/http_client.py",
         "        httpx.ReadError: _connection_lost,\n",
         "",
         "tests/unit/llm/test_http_errors.py",

@@ -33,7 +33,7 @@ REASONS = {
     ("kebab.ingest.job.IngestOutcome", "kebab.wire.ingest.IngestReport"): (
         "it holds errors without wording"
     ),
-    ("kebab.search.explain_terms.BrokenCondition", "kebab.wire.why.Barrier"): (
+    ("kebab.search.explain_matches.BrokenCondition", "kebab.wire.why.Barrier"): (
         "its phrase is parsed, and its filter has the name of a field"
     ),
 }

@@ -15,8 +15,8 @@ from kebab.core.ids import Key
 from kebab.errors.catalog import Op
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import layout
-from kebab.store.lance.errors import Panicking, translated
-from kebab.store.lance.vector_file import Sidecar
+from kebab.store.lance.errors import Panicking, translate_lance_errors
+from kebab.store.lance.vector_file import VectorFile
 
 if TYPE_CHECKING:
     from kebab.store.lance.vector_file import Batch, Keys
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FOLDERS = ("data", "_deletions", "_transactions", "_versions")
 
 
-class Fresh:
+class SyncedFiles:
     """Waits, at the end of the block, until the files that a table gained within are on disk."""
 
     def __init__(self, table: Path) -> None:
@@ -48,10 +48,10 @@ class Fresh:
             return
         gained = self._files() - self._before
         for path in [*sorted(gained), *{path.parent for path in gained}, self._table]:
-            _flush(path)
+            _sync_path(path)
 
 
-def _flush(path: Path) -> None:
+def _sync_path(path: Path) -> None:
     if not path.exists():
         return
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -66,34 +66,34 @@ RETENTION = timedelta(hours=1)
 
 _BATCH_ROWS = 4_096
 _KEYS_PER_DELETE = 10_000
-_MOST_FRAGMENTS = 8
+_MAX_FRAGMENTS = 8
 _ROWS_PER_FRAGMENT = 4_096
-_MOST_VERSIONS = 32
-_MOST_DELETED = 0.2
+_MAX_VERSIONS = 32
+_MAX_DELETED_SHARE = 0.2
 
 
 class LanceTable:
     """One table of keys and vectors; opened on first use, made on first append."""
 
     def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
-        self.path = layout.table_path(data_dir, version)
-        self._name = layout.table_name(version)
+        self.path = layout.get_table_path(data_dir, version)
+        self._name = layout.build_table_name(version)
         self._dimension = dimension
         self._table: Any = None
 
     @property
-    def opened(self) -> bool:
+    def is_open(self) -> bool:
         """Whether LanceDB was needed so far."""
         return self._table is not None
 
     def exists(self) -> bool:
         """Return whether the table has any state."""
-        return bool(layout.manifests(self.path))
+        return bool(layout.list_manifests(self.path))
 
     def append(self, rows: Sequence[VectorRow]) -> bool:
         """Add rows in one commit and wait until the disk has them; return whether all are new."""
-        with self._at_work("write"), Fresh(self.path):
-            data = self._arrow(rows)
+        with self._translate_errors("write"), SyncedFiles(self.path):
+            data = self._build_arrow_table(rows)
             made = self._table is None and not self.exists()
             if made:
                 self._table = self._database().create_table(self._name, data)
@@ -103,7 +103,7 @@ class LanceTable:
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these keys."""
-        with self._at_work("write"), Fresh(self.path):
+        with self._translate_errors("write"), SyncedFiles(self.path):
             ordered = sorted(keys)
             for start in range(0, len(ordered), _KEYS_PER_DELETE):
                 part = ordered[start : start + _KEYS_PER_DELETE]
@@ -118,7 +118,7 @@ class LanceTable:
             shutil.rmtree(gone)
         self._table = None
 
-    def batches(self) -> "Iterator[Batch]":
+    def iterate_batches(self) -> "Iterator[Batch]":
         """Yield the keys and vectors of all rows."""
         with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
@@ -138,21 +138,21 @@ class LanceTable:
 
     def _read(self, columns: list[str]) -> Iterator[Any]:
         """Yield columns of all rows in batches of arrow."""
-        with self._at_work("read"):
+        with self._translate_errors("read"):
             table = self._open()
             query = table.search().select(columns).limit(max(1, table.count_rows()))
             yield from query.to_batches(_BATCH_ROWS)
 
-    def tidy(self) -> bool:
+    def maintain(self) -> bool:
         """Compact and drop old states when it pays; return whether anything was done."""
-        with self._at_work("write"):
-            if not self._worn():
+        with self._translate_errors("write"):
+            if not self._needs_maintenance():
                 return False
-            with Fresh(self.path):
+            with SyncedFiles(self.path):
                 self._open().optimize(cleanup_older_than=RETENTION)
         return True
 
-    def _worn(self) -> bool:
+    def _needs_maintenance(self) -> bool:
         stats = self._open().stats()
         fragments = stats["fragment_stats"]
         held = fragments["num_fragments"] * fragments["lengths"]["mean"]
@@ -160,9 +160,9 @@ class LanceTable:
         # takes as long as it is large, so that may not happen after every few edits.
         spare = int(held // _ROWS_PER_FRAGMENT)
         return bool(
-            fragments["num_fragments"] > _MOST_FRAGMENTS + spare
-            or len(layout.manifests(self.path)) > _MOST_VERSIONS + 2 * spare
-            or held - stats["num_rows"] > held * _MOST_DELETED
+            fragments["num_fragments"] > _MAX_FRAGMENTS + spare
+            or len(layout.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
+            or held - stats["num_rows"] > held * _MAX_DELETED_SHARE
         )
 
     def _open(self) -> Any:
@@ -171,9 +171,9 @@ class LanceTable:
         return self._table
 
     def _database(self) -> Any:
-        return _lancedb().connect(str(self.path.parent))
+        return _import_lancedb().connect(str(self.path.parent))
 
-    def _arrow(self, rows: Sequence[VectorRow]) -> Any:
+    def _build_arrow_table(self, rows: Sequence[VectorRow]) -> Any:
         with translate_import_errors(layout.FEATURE, "pyarrow"):
             import numpy as np
             import pyarrow as pa
@@ -188,20 +188,20 @@ class LanceTable:
         return pa.table(columns)
 
     @contextmanager
-    def _at_work(self, op: Op) -> Iterator[None]:
+    def _translate_errors(self, op: Op) -> Iterator[None]:
         path = str(self.path)
-        with warnings.catch_warnings(), translated(path, op), Panicking(path):
+        with warnings.catch_warnings(), translate_lance_errors(path, op), Panicking(path):
             warnings.simplefilter("ignore")
             yield
 
 
-def load() -> None:
+def preload_lancedb() -> None:
     """Import LanceDB; what is wrong with it is told where it is used."""
     with suppress(Exception):
-        _lancedb()
+        _import_lancedb()
 
 
-def _lancedb() -> Any:
+def _import_lancedb() -> Any:
     """Import LanceDB, silent and with few threads."""
     os.environ.setdefault("LANCE_LOG", "error")
     limit_lance_threads()
@@ -212,35 +212,35 @@ def _lancedb() -> Any:
     return lancedb
 
 
-class _Overtaken(Exception):  # noqa: N818 - not an error: the writer was faster
+class _TableChanged(Exception):  # noqa: N818 - not an error: the writer was faster
     """The table moved while it was copied, so which state was copied is unknown."""
 
 
-def rebuild(data_dir: Path, version: str, dimension: int) -> bool:
-    """Write the sidecar anew; return whether it could be written.
+def rebuild_vector_file(data_dir: Path, version: str, dimension: int) -> bool:
+    """Write the vector_file anew; return whether it could be written.
 
     Raises:
         StoreCorrupt: The table cannot be read.
     """
     table = LanceTable(data_dir, version, dimension)
-    stamp = layout.stamp(table.path)
-    if stamp is None:
+    digest = layout.read_table_digest(table.path)
+    if digest is None:
         return False
-    sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
+    vector_file = VectorFile(layout.get_vector_file_path(data_dir, version), dimension)
     try:
-        sidecar.create(stamp, _steady(table, stamp))
-    except (OSError, _Overtaken):
+        vector_file.write(digest, _iterate_unchanged(table, digest))
+    except (OSError, _TableChanged):
         return False
     return True
 
 
-def _steady(table: LanceTable, stamp: bytes) -> "Iterator[Batch]":
-    yield from table.batches()
-    if layout.stamp(table.path) != stamp:
-        raise _Overtaken
+def _iterate_unchanged(table: LanceTable, digest: bytes) -> "Iterator[Batch]":
+    yield from table.iterate_batches()
+    if layout.read_table_digest(table.path) != digest:
+        raise _TableChanged
 
 
-def copied(data_dir: Path, version: str, dimension: int) -> "Batch":
+def load_rows(data_dir: Path, version: str, dimension: int) -> "Batch":
     """Return all rows of the table in memory.
 
     Raises:
@@ -250,6 +250,6 @@ def copied(data_dir: Path, version: str, dimension: int) -> "Batch":
         import numpy as np
 
     empty = (np.empty(0, np.int64), np.empty((0, dimension), np.float32))
-    batches = [empty, *LanceTable(data_dir, version, dimension).batches()]
+    batches = [empty, *LanceTable(data_dir, version, dimension).iterate_batches()]
     keys = np.concatenate([keys for keys, _ in batches])
     return keys, np.concatenate([matrix for _, matrix in batches])

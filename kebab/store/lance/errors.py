@@ -11,14 +11,14 @@ from kebab.errors.signal import Signal
 
 _PANICS = ("pyo3_runtime", "pyo3_async_runtimes")
 
-Build: TypeAlias = Callable[[str, Op, str], Signal]
+SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
 # The engine reports most faults as one class and names the kind only in its text.
 _TAKEN = ("commit conflict", "Too many concurrent writers")
 _REFUSED = ("Permission denied", "No space left", "Read-only file system", "Too many open files")
 
 
-def _engine(path: str, op: Op, cause: str) -> Signal:
+def _build_engine_error(path: str, op: Op, cause: str) -> Signal:
     if any(mark in cause for mark in _TAKEN):
         return Locked(path=path, holder_pid=None)
     if any(mark in cause for mark in _REFUSED):
@@ -26,13 +26,13 @@ def _engine(path: str, op: Op, cause: str) -> Signal:
     return StoreCorrupt(path=path, cause=cause)
 
 
-def _io(path: str, op: Op, cause: str) -> Signal:
+def _build_io_error(path: str, op: Op, cause: str) -> Signal:
     # A lack of memory comes and goes as a full disk does, and often has no words.
     return IoError(path=path, op=op, cause=cause or "out of memory")
 
 
 @cache
-def table() -> Mapping[type[Exception], Build | None]:
+def build_signal_table() -> Mapping[type[Exception], SignalBuilder | None]:
     """Return what each class means; None marks those that only a fault in kebab can raise.
 
     A class that is not listed means what its nearest listed ancestor means. The table is built on
@@ -42,22 +42,22 @@ def table() -> Mapping[type[Exception], Build | None]:
     from pyarrow import lib
 
     return {
-        OSError: _io,
-        RuntimeError: _engine,
-        ValueError: _engine,
-        KeyError: _engine,
-        LanceNamespaceError: _engine,
-        lib.ArrowException: _engine,
+        OSError: _build_io_error,
+        RuntimeError: _build_engine_error,
+        ValueError: _build_engine_error,
+        KeyError: _build_engine_error,
+        LanceNamespaceError: _build_engine_error,
+        lib.ArrowException: _build_engine_error,
         lib.ArrowTypeError: None,
         lib.ArrowIndexError: None,
-        MemoryError: _io,
-        lib.ArrowMemoryError: _io,
+        MemoryError: _build_io_error,
+        lib.ArrowMemoryError: _build_io_error,
     }
 
 
-def translate(error: Exception, path: str, op: Op) -> Signal | None:
+def build_signal(error: Exception, path: str, op: Op) -> Signal | None:
     """Return the signal that an exception means, or None when it is a fault of our own."""
-    known = table()
+    known = build_signal_table()
     build = next(known[ancestor] for ancestor in type(error).__mro__ if ancestor in known)
     return build(path, op, _first_line(error)) if build else None
 
@@ -90,7 +90,7 @@ def _first_line(error: BaseException | None) -> str:
 
 
 @contextmanager
-def translated(path: str, op: Op) -> Iterator[None]:
+def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
     """Raise what LanceDB reports within as signals.
 
     Raises:
@@ -102,8 +102,8 @@ def translated(path: str, op: Op) -> Iterator[None]:
         yield
     except Signal:
         raise  # among them a library that cannot be loaded, without which there is no table
-    except tuple(table()) as error:
-        signal = translate(error, path, op)
+    except tuple(build_signal_table()) as error:
+        signal = build_signal(error, path, op)
         if signal is None:
             raise
         raise signal from error

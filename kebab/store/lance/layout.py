@@ -26,25 +26,25 @@ _NEWEST_FIRST_DIGITS = 20
 _HIGHEST = 2**64 - 1
 
 
-def folder(data_dir: Path) -> Path:
+def get_tables_folder(data_dir: Path) -> Path:
     """Return where the tables of a data directory lie; LanceDB takes relative paths for URLs."""
     return Path(os.path.realpath(data_dir)) / _FOLDER
 
 
-def table_name(version: str) -> str:
+def build_table_name(version: str) -> str:
     """Return the name of the table of an embedding version, fit for a file name."""
     safe = _UNSAFE.sub("-", version)
     return safe if safe == version else f"{safe}-{compute_digest(version, size=4)}"
 
 
-def table_path(data_dir: Path, version: str) -> Path:
+def get_table_path(data_dir: Path, version: str) -> Path:
     """Return the folder of a table."""
-    return folder(data_dir) / f"{table_name(version)}.lance"
+    return get_tables_folder(data_dir) / f"{build_table_name(version)}.lance"
 
 
-def sidecar_path(data_dir: Path, version: str) -> Path:
+def get_vector_file_path(data_dir: Path, version: str) -> Path:
     """Return the file that readers map instead of opening the table."""
-    return folder(data_dir) / f"{table_name(version)}.f32"
+    return get_tables_folder(data_dir) / f"{build_table_name(version)}.f32"
 
 
 def is_own(name: str) -> bool:
@@ -52,7 +52,7 @@ def is_own(name: str) -> bool:
     return _OWN.fullmatch(name) is not None
 
 
-def manifests(table: Path) -> list[Path]:
+def list_manifests(table: Path) -> list[Path]:
     """Return the manifests of a table, the latest first.
 
     Raises:
@@ -64,26 +64,26 @@ def manifests(table: Path) -> list[Path]:
         return []
     except OSError as fault:
         raise build_io_error(fault, "read", table) from fault
-    return sorted(found, key=_number, reverse=True)
+    return sorted(found, key=_parse_version, reverse=True)
 
 
 def _is_manifest(path: Path) -> bool:
     return path.suffix == ".manifest" and path.stem.isdecimal()
 
 
-def _number(path: Path) -> int:
+def _parse_version(path: Path) -> int:
     """Return a table version; names of 20 digits count down, so that a listing starts newest."""
     number = int(path.stem)
     return _HIGHEST - number if len(path.stem) == _NEWEST_FIRST_DIGITS else number
 
 
-def stamp(table: Path) -> bytes | None:
+def read_table_digest(table: Path) -> bytes | None:
     """Return a digest that changes with every commit to a table; None when there is no table.
 
     Raises:
         IoError: The file system refused.
     """
-    for manifest in manifests(table):
+    for manifest in list_manifests(table):
         try:
             return blake2b(manifest.read_bytes(), digest_size=_STAMP_BYTES).digest()
         except FileNotFoundError:
@@ -106,11 +106,11 @@ class Header(NamedTuple):
 
     dimension: int
     rows: int
-    stamp: bytes
+    table_digest: bytes
 
     def pack(self) -> bytes:
         """Return the header's bytes."""
-        fields = _FIELDS.pack(_MAGIC, _LAYOUT, self.dimension, self.rows, self.stamp)
+        fields = _FIELDS.pack(_MAGIC, _LAYOUT, self.dimension, self.rows, self.table_digest)
         return (fields + _CHECKSUM.pack(zlib.crc32(fields))).ljust(HEADER_BYTES, b"\0")
 
     @staticmethod
@@ -119,17 +119,17 @@ class Header(NamedTuple):
         if len(raw) != HEADER_BYTES:
             return None
         (checksum,) = _CHECKSUM.unpack_from(raw, _FIELDS.size)
-        magic, layout, dimension, rows, stamp = _FIELDS.unpack_from(raw)
+        magic, layout, dimension, rows, digest = _FIELDS.unpack_from(raw)
         known = (magic, layout) == (_MAGIC, _LAYOUT)
         intact = checksum == zlib.crc32(raw[: _FIELDS.size])
-        return Header(dimension, rows, stamp) if known and intact else None
+        return Header(dimension, rows, digest) if known and intact else None
 
     def write(self, file: "BinaryIO") -> None:
         """Write the header into a file, whose rows are there by now."""
         os.pwrite(file.fileno(), self.pack(), 0)
 
 
-def forget(array: Any) -> None:
+def release_pages(array: Any) -> None:
     """Take what a mapped array has touched out of the memory of this process.
 
     The file stays in the memory of the system, from where it is mapped again when it is touched.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
 from kebab.store.lance import layout
-from kebab.store.lance.engine import copied, rebuild
-from kebab.store.lance.layout import forget
-from kebab.store.lance.vector_file import DEAD, LARGE, PART_OF_LARGE, Sidecar
+from kebab.store.lance.engine import load_rows, rebuild_vector_file
+from kebab.store.lance.layout import release_pages
+from kebab.store.lance.vector_file import LARGE_PART_ROWS, LARGE_ROWS, TOMBSTONE, VectorFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ _GATHER_BELOW = 4
 _ROWS_AT_ONCE = 16
 
 
-class FlatIndex:
+class ExactIndex:
     """Rows of unit vectors with their keys; of repeated keys the last row counts.
 
     It meets the port `Vectors` for one state of the table, which never changes.
@@ -36,7 +36,7 @@ class FlatIndex:
 
     def __init__(self, keys: "Keys", matrix: "Matrix") -> None:
         self._matrix = matrix
-        self._keys, self._rows = _sorted(keys)
+        self._keys, self._rows = _sort_live_keys(keys)
         self._last: tuple[Vector, Scores] | None = None
         self._whole = False
 
@@ -50,35 +50,35 @@ class FlatIndex:
         """Return the keys of highest cosine, ties by key."""
         import numpy as np
 
-        found = None if allowed is None else self._positions(allowed)
+        found = None if allowed is None else self._find_positions(allowed)
         keys = self._keys if found is None else self._keys[found]
         if limit <= 0 or len(keys) == 0:
             return []
-        scores = self._all(query) if found is None else self._scores(query, found)
+        scores = self._score_all(query) if found is None else self._score(query, found)
         if limit < len(keys):
             floor = np.partition(scores, len(keys) - limit)[len(keys) - limit]
             # What rounds to the same as the last one may win by its key.
             best = np.flatnonzero(scores >= floor - _STEP)
             keys, scores = keys[best], scores[best]
-        cosines = _rounded(scores)
+        cosines = _round_cosines(scores)
         order = np.lexsort((keys, -cosines))[:limit]
         return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
 
     def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these keys that the index holds."""
-        found = self._positions(keys)
-        scores = _rounded(self._scores(query, found)).tolist()
+        found = self._find_positions(keys)
+        scores = _round_cosines(self._score(query, found)).tolist()
         return dict(zip(self._keys[found].tolist(), scores, strict=True))
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return copies of the vectors of those of these keys that the index holds."""
         import numpy as np
 
-        found = self._positions(keys)
-        vectors = np.array(self._gathered(self._at(found)), np.float32)
+        found = self._find_positions(keys)
+        vectors = np.array(self._load_vectors(self._get_rows(found)), np.float32)
         return dict(zip(self._keys[found].tolist(), vectors, strict=True))
 
-    def _positions(self, keys: Collection[Key]) -> "Positions":
+    def _find_positions(self, keys: Collection[Key]) -> "Positions":
         import numpy as np
 
         wanted = np.unique(np.fromiter(keys, np.int64, len(keys)))
@@ -88,74 +88,74 @@ class FlatIndex:
         found: Positions = at[self._keys[at] == wanted]
         return found
 
-    def _at(self, found: "Positions") -> "Positions":
+    def _get_rows(self, found: "Positions") -> "Positions":
         """Return the rows of positions."""
         return found if self._rows is None else self._rows[found]
 
-    def _scores(self, query: "Vector", found: "Positions") -> "Scores":
+    def _score(self, query: "Vector", found: "Positions") -> "Scores":
         """Return the products of a query with some positions, of all at once when that is less."""
         last = self._last
         remembered = last is not None and last[0] is query
         if remembered or len(found) * _GATHER_BELOW >= len(self._matrix):
-            return self._all(query)[found]
-        scores: Scores = self._gathered(self._at(found)) @ query
+            return self._score_all(query)[found]
+        scores: Scores = self._load_vectors(self._get_rows(found)) @ query
         return scores
 
-    def _gathered(self, rows: "Positions") -> "Matrix":
+    def _load_vectors(self, rows: "Positions") -> "Matrix":
         """Return some rows; of a large file asked once, a few at a time are held.
 
         With a row the system maps all that it holds of the file around it, up to two megabytes.
         """
         import numpy as np
 
-        if self._whole or len(self._matrix) <= LARGE:
+        if self._whole or len(self._matrix) <= LARGE_ROWS:
             return self._matrix[rows]
         parts = [np.empty((0, self._matrix.shape[1]), np.float32)]
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             parts.append(np.array(self._matrix[rows[start : start + _ROWS_AT_ONCE]]))
-            forget(self._matrix)
+            release_pages(self._matrix)
         return np.concatenate(parts)
 
-    def _all(self, query: "Vector") -> "Scores":
+    def _score_all(self, query: "Vector") -> "Scores":
         """Return the product of a query with every position; that of the last one is kept."""
         last = self._last
         if last is not None and last[0] is query:
             return last[1]
-        products = self._products(query)
+        products = self._multiply(query)
         scores: Scores = products if self._rows is None else products[self._rows]
         self._last = (query, scores)
         return scores
 
-    def _products(self, query: "Vector") -> "Scores":
+    def _multiply(self, query: "Vector") -> "Scores":
         """Return the product of a query with every row.
 
         A process that asks once holds a part of a large file at a time, and who asks again all.
         """
         import numpy as np
 
-        if self._last is not None or len(self._matrix) <= LARGE:
+        if self._last is not None or len(self._matrix) <= LARGE_ROWS:
             self._whole = True
             whole: Scores = self._matrix @ query
             return whole
         parts = []
-        for start in range(0, len(self._matrix), PART_OF_LARGE):
-            parts.append(self._matrix[start : start + PART_OF_LARGE] @ query)
-            forget(self._matrix)
+        for start in range(0, len(self._matrix), LARGE_PART_ROWS):
+            parts.append(self._matrix[start : start + LARGE_PART_ROWS] @ query)
+            release_pages(self._matrix)
         return np.concatenate(parts)
 
 
-def _in_order(keys: "Keys") -> bool:
+def _is_increasing(keys: "Keys") -> bool:
     """Return whether keys rise, so that none is repeated and none is that of a deleted row."""
-    return not len(keys) or bool(keys[0] > DEAD and (keys[1:] > keys[:-1]).all())
+    return not len(keys) or bool(keys[0] > TOMBSTONE and (keys[1:] > keys[:-1]).all())
 
 
-def _sorted(keys: "Keys") -> "tuple[Keys, Positions | None]":
+def _sort_live_keys(keys: "Keys") -> "tuple[Keys, Positions | None]":
     """Return the live keys in rising order, each once, with its last row; None: all as they are."""
     import numpy as np
 
-    if _in_order(keys):
+    if _is_increasing(keys):
         return keys, None
-    live = np.flatnonzero(keys != DEAD)
+    live = np.flatnonzero(keys != TOMBSTONE)
     order = live[np.argsort(keys[live], kind="stable")]
     ordered = keys[order]
     last = np.ones(len(ordered), np.bool_)
@@ -163,7 +163,7 @@ def _sorted(keys: "Keys") -> "tuple[Keys, Positions | None]":
     return ordered[last], order[last]
 
 
-def _rounded(scores: "Scores") -> "NDArray[np.float64]":
+def _round_cosines(scores: "Scores") -> "NDArray[np.float64]":
     """Return products as cosines, rounded so that equal vectors score equally everywhere."""
     import numpy as np
 
@@ -174,7 +174,7 @@ def _rounded(scores: "Scores") -> "NDArray[np.float64]":
 class MappedVectors:
     """`Vectors` of one embedding version; every call sees the latest state of the table.
 
-    With `keep` a sidecar that had to be made is kept on disk for the next reader.
+    With `keep` a vector_file that had to be made is kept on disk for the next reader.
     """
 
     def __init__(self, data_dir: Path, version: str, dimension: int, *, keep: bool = True) -> None:
@@ -182,10 +182,10 @@ class MappedVectors:
         self._version = version
         self._dimension = dimension
         self._keep = keep
-        self._table = layout.table_path(data_dir, version)
-        self._sidecar = Sidecar(layout.sidecar_path(data_dir, version), dimension)
-        self._stamp: bytes | None = None
-        self._loaded: FlatIndex | None = None
+        self._table = layout.get_table_path(data_dir, version)
+        self._file = VectorFile(layout.get_vector_file_path(data_dir, version), dimension)
+        self._digest: bytes | None = None
+        self._loaded: ExactIndex | None = None
 
     def find_nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
@@ -213,24 +213,24 @@ class MappedVectors:
         index = self.current()
         return index.count() if index else 0
 
-    def current(self) -> FlatIndex | None:
+    def current(self) -> ExactIndex | None:
         """Return the index of the latest state, which stays as it is; None without a table.
 
         Raises:
             StoreCorrupt: The table cannot be read.
         """
-        stamp = layout.stamp(self._table)
-        if stamp is None:
+        digest = layout.read_table_digest(self._table)
+        if digest is None:
             return None
-        if self._loaded is None or stamp != self._stamp:
-            self._loaded = FlatIndex(*(self._sidecar.map(stamp) or self._rebuild(stamp)))
-            self._stamp = stamp
+        if self._loaded is None or digest != self._digest:
+            self._loaded = ExactIndex(*(self._file.map_vectors(digest) or self._rebuild(digest)))
+            self._digest = digest
         return self._loaded
 
-    def _rebuild(self, stamp: bytes) -> "Batch":
-        """Copy the table into the sidecar, or only into memory where nothing may be written."""
-        if self._keep and rebuild(self._data_dir, self._version, self._dimension):
-            mapped = self._sidecar.map(stamp)
+    def _rebuild(self, digest: bytes) -> "Batch":
+        """Copy the table into the vector_file, or only into memory where nothing may be written."""
+        if self._keep and rebuild_vector_file(self._data_dir, self._version, self._dimension):
+            mapped = self._file.map_vectors(digest)
             if mapped is not None:
                 return mapped
-        return copied(self._data_dir, self._version, self._dimension)
+        return load_rows(self._data_dir, self._version, self._dimension)

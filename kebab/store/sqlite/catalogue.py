@@ -15,9 +15,9 @@ from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import Filters
 from kebab.store.sqlite import chunks, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite.errors import translated
+from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.values import strings
+from kebab.store.sqlite.values import parse_strings
 
 _SUMMARY = """
     SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
@@ -39,10 +39,12 @@ class Catalogue:
         self._database = reader.connection
         self._path = reader.path
 
-    def list_documents(self, filters: Filters, limit: int = 100, offset: int = 0) -> DocumentListing:
+    def list_documents(
+        self, filters: Filters, limit: int = 100, offset: int = 0
+    ) -> DocumentListing:
         """Return a part of the list of documents that pass the filters, by source and path."""
-        where, values = sql_filters.condition(filters)
-        with self._reading():
+        where, values = sql_filters.build_condition(filters)
+        with self._translate_errors():
             total = self._database.execute(
                 f"SELECT count(*) FROM documents d WHERE {where}",  # noqa: S608 - values are bound
                 values,
@@ -51,7 +53,7 @@ class Catalogue:
                 f"{_SUMMARY} WHERE {where} ORDER BY s.name, d.path LIMIT ? OFFSET ?",
                 [*values, min(limit, _MOST), min(offset, _MOST)],
             )
-            found = tuple(_summary(row) for row in rows)
+            found = tuple(_build_summary(row) for row in rows)
         return DocumentListing(documents=found, total=total)
 
     def resolve_document(self, reference: str) -> DocId | AmbiguousName | None:
@@ -68,7 +70,7 @@ class Catalogue:
             "SELECT doc_id FROM documents WHERE doc_id >= ?1 AND doc_id < ?1 || 'g'"
             " ORDER BY doc_id LIMIT ?2"
         )
-        found = self._first([(exact, reference.lower()), (paths, reference)], starts, reference)
+        found = self._resolve([(exact, reference.lower()), (paths, reference)], starts, reference)
         return DocId(found) if isinstance(found, str) else found
 
     def resolve_chunk(self, reference: str) -> ChunkId | AmbiguousName | None:
@@ -78,16 +80,16 @@ class Catalogue:
             "SELECT chunk_id FROM chunks WHERE chunk_id >= ?1 AND chunk_id < ?1 || 'g'"
             " ORDER BY chunk_id LIMIT ?2"
         )
-        found = self._first([(exact, reference.lower())], starts, reference)
+        found = self._resolve([(exact, reference.lower())], starts, reference)
         return ChunkId(found) if isinstance(found, str) else found
 
-    def _first(
+    def _resolve(
         self, questions: list[tuple[str, str]], starts: str, reference: str
     ) -> str | AmbiguousName | None:
         """Return the answer of the first question that has any."""
         if _is_hex(reference):
             questions = [*questions, (starts, reference.lower())]
-        with self._reading():
+        with self._translate_errors():
             for sql, value in questions:
                 rows = self._database.execute(sql, (value, _CANDIDATES)).fetchall()
                 if len(rows) == 1:
@@ -96,33 +98,33 @@ class Catalogue:
                     return AmbiguousName(tuple(str(found) for (found,) in rows))
         return None
 
-    def summary(self, doc_id: DocId) -> StoredDocument | None:
+    def load_summary(self, doc_id: DocId) -> StoredDocument | None:
         """Return a document as it stands in a list."""
-        with self._reading():
-            row = self._row(doc_id)
-        return None if row is None else _summary(row)
+        with self._translate_errors():
+            row = self._load_row(doc_id)
+        return None if row is None else _build_summary(row)
 
-    def document(self, doc_id: DocId) -> DocumentDetail | None:
+    def load_document(self, doc_id: DocId) -> DocumentDetail | None:
         """Return a document with its chunks."""
-        with self._reading():
-            row = self._row(doc_id)
+        with self._translate_errors():
+            row = self._load_row(doc_id)
             if row is None:
                 return None
             return DocumentDetail(
-                summary=_summary(row),
+                summary=_build_summary(row),
                 content_hash=str(row[13]),
                 recipe=str(row[14]),
                 parser_version=str(row[15]),
                 chunker_version=str(row[16]),
-                chunks=tuple(chunks.read_document(self._database, doc_id)),
+                chunks=tuple(chunks.load_document_chunks(self._database, doc_id)),
             )
 
-    def _row(self, doc_id: DocId) -> tuple[Any, ...] | None:
+    def _load_row(self, doc_id: DocId) -> tuple[Any, ...] | None:
         return self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
 
-    def chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
+    def load_chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
         """Return a chunk with its place in its document."""
-        with self._reading():
+        with self._translate_errors():
             row = self._database.execute(
                 "SELECT c.key, c.text_hash,"
                 " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
@@ -136,54 +138,54 @@ class Catalogue:
                 return None
             key, text_hash, previous, following = row
             return ChunkDetail(
-                chunk=chunks.read(self._database, [Key(key)])[0],
+                chunk=chunks.load_chunks(self._database, [Key(key)])[0],
                 text_hash=text_hash,
                 previous=previous,
                 following=following,
             )
 
-    def counts(self) -> LibraryCounts:
+    def count_contents(self) -> LibraryCounts:
         """Return how much the library holds."""
-        with self._reading():
-            states = self._breakdown("SELECT state, count(*) FROM vectors GROUP BY state")
-            media = self._breakdown("SELECT media, count(*) FROM documents GROUP BY 1 ORDER BY 1")
-            lang = self._breakdown(
+        with self._translate_errors():
+            states = self._count_by("SELECT state, count(*) FROM vectors GROUP BY state")
+            media = self._count_by("SELECT media, count(*) FROM documents GROUP BY 1 ORDER BY 1")
+            lang = self._count_by(
                 "SELECT coalesce(lang, ''), count(*) FROM documents GROUP BY 1 ORDER BY 1"
             )
             return LibraryCounts(
                 documents=sum(media.values()),
                 chunks=sum(states.values()),
-                assets=self._number("SELECT count(*) FROM assets"),
+                assets=self._count("SELECT count(*) FROM assets"),
                 pending=states.get("pending", 0),
-                last_change=transaction.last_change(self._database),
+                last_change=transaction.read_last_change(self._database),
                 media=media,
                 lang=lang,
             )
 
-    def _breakdown(self, sql: str) -> dict[str, int]:
+    def _count_by(self, sql: str) -> dict[str, int]:
         return {str(name): int(count) for name, count in self._database.execute(sql)}
 
-    def _number(self, sql: str) -> int:
+    def _count(self, sql: str) -> int:
         return int(self._database.execute(sql).get)
 
     def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
-        with self._reading():
-            return vector_state.committed(self._database)
+        with self._translate_errors():
+            return vector_state.list_committed_keys(self._database)
 
     def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
-        with self._reading():
+        with self._translate_errors():
             return vector_state.list_deleted_keys(self._database)
 
-    def damage(self) -> list[str]:
+    def find_damage(self) -> list[str]:
         """Return what is wrong with the database, one sentence each; empty when all is well."""
-        with self._reading():
+        with self._translate_errors():
             found = [str(text) for (text,) in self._database.execute("PRAGMA integrity_check(10)")]
             orphans = self._database.execute("PRAGMA foreign_key_check").fetchall()
-            words = self._number("SELECT count(*) FROM chunks_fts")
-            states = self._number("SELECT count(*) FROM vectors")
-            stored = self._number("SELECT count(*) FROM chunks")
+            words = self._count("SELECT count(*) FROM chunks_fts")
+            states = self._count("SELECT count(*) FROM vectors")
+            stored = self._count("SELECT count(*) FROM chunks")
         faults = [text for text in found if text != "ok"]
         if orphans:
             faults.append(f"rows without an owner: {len(orphans)}")
@@ -191,15 +193,15 @@ class Catalogue:
             faults.append(f"chunks: {stored}, in the word index: {words}, with a state: {states}")
         return faults
 
-    def _reading(self) -> AbstractContextManager[None]:
-        return translated(self._path, "read")
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_sqlite_errors(self._path, "read")
 
 
 def _is_hex(text: str) -> bool:
     return text != "" and all(sign in "0123456789abcdef" for sign in text.lower())
 
 
-def _summary(row: tuple[Any, ...]) -> StoredDocument:
+def _build_summary(row: tuple[Any, ...]) -> StoredDocument:
     doc_id, source, root, path, title, media, lang, tags, size, mtime_ns, indexed_at, *rest = row
     warnings, count, *_ = rest
     return StoredDocument(
@@ -210,10 +212,10 @@ def _summary(row: tuple[Any, ...]) -> StoredDocument:
         title=title,
         media=media,
         lang=lang,
-        tags=strings(tags),
+        tags=parse_strings(tags),
         size=size,
         mtime_ns=mtime_ns,
         indexed_at=indexed_at,
         chunks=count,
-        warnings=strings(warnings),
+        warnings=parse_strings(warnings),
     )

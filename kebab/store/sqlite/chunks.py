@@ -11,23 +11,23 @@ from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite import fts, vector_state
-from kebab.store.sqlite.values import as_json, strings
+from kebab.store.sqlite.values import parse_strings, to_json
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
 
-Place: TypeAlias = tuple[int, int, int, int, int, str]
+Position: TypeAlias = tuple[int, int, int, int, int, str]
 """Ordinal, offsets, lines and heading path."""
 
 
-class _Old(NamedTuple):
+class _OldChunk(NamedTuple):
     key: Key
     embed_hash: str
-    place: Place
+    place: Position
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ChunkTarget:
     """The document whose chunks are written, and whether its title is another than before."""
 
     doc: int
@@ -35,7 +35,9 @@ class Target:
     retitled: bool
 
 
-def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> "ChunkChanges":
+def replace_chunks(
+    database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget
+) -> "ChunkChanges":
     """Make a document's chunks exactly the given ones.
 
     A chunk keeps its key and its vector while its id and what is embedded for it stay. When only
@@ -43,93 +45,98 @@ def replace(database: apsw.Connection, tokens: fts.Tokens, target: Target) -> "C
     """
     from kebab.core.documents import ChunkChanges
 
-    old = _stored(database, target.doc)
+    old = _load_old_chunks(database, target.doc)
     rows = target.row.chunks
-    kept = [row for row in rows if _stays(old.get(row.chunk_id), row)]
+    kept = [row for row in rows if _is_unchanged(old.get(row.chunk_id), row)]
     stay = {row.chunk_id for row in kept}
     gone = [entry.key for chunk_id, entry in old.items() if chunk_id not in stay]
     added = [row for row in rows if row.chunk_id not in stay]
-    delete(database, gone)
-    _move(database, tokens, target, [(old[row.chunk_id], row) for row in kept])
-    _insert(database, tokens, target, added)
+    delete_chunks(database, gone)
+    _update_kept_chunks(database, tokens, target, [(old[row.chunk_id], row) for row in kept])
+    _insert_chunks(database, tokens, target, added)
     return ChunkChanges(kept=len(kept), added=len(added), removed=len(gone))
 
 
-def _stays(old: _Old | None, row: ChunkRow) -> bool:
+def _is_unchanged(old: _OldChunk | None, row: ChunkRow) -> bool:
     return old is not None and old.embed_hash == row.embed_hash
 
 
-def _stored(database: apsw.Connection, doc: int) -> dict[ChunkId, _Old]:
+def _load_old_chunks(database: apsw.Connection, doc: int) -> dict[ChunkId, _OldChunk]:
     rows = database.execute(
         "SELECT chunk_id, key, embed_hash, ordinal, start, end, start_line, end_line,"
         " heading_path FROM chunks WHERE doc = ?",
         (doc,),
     )
     return {
-        ChunkId(chunk_id): _Old(Key(key), embed_hash, (*place,))
+        ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*place,))
         for chunk_id, key, embed_hash, *place in rows
     }
 
 
-def delete(database: apsw.Connection, keys: Collection[Key]) -> None:
+def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
     """Delete chunks with their words and states; note the vectors they leave behind."""
     if not keys:
         return
-    vector_state.discard(database, keys)
-    fts.delete_buffered(database, keys)
+    vector_state.record_deleted_keys(database, keys)
+    fts.delete_chunks(database, keys)
     database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
 
 
-def _move(
+def _update_kept_chunks(
     database: apsw.Connection,
-    tokens: fts.Tokens,
-    target: Target,
-    kept: list[tuple[_Old, ChunkRow]],
+    tokens: fts.Tokenizer,
+    target: ChunkTarget,
+    kept: list[tuple[_OldChunk, ChunkRow]],
 ) -> None:
     """Give kept chunks their new places, and new words where title or headings changed."""
-    moved = [(old, row) for old, row in kept if old.place != _place(row)]
+    moved = [(old, row) for old, row in kept if old.place != _get_position(row)]
     database.executemany(
         "UPDATE chunks SET ordinal = ?, start = ?, end = ?, start_line = ?, end_line = ?,"
         " heading_path = ? WHERE key = ?",
-        ((*_place(row), old.key) for old, row in moved),
+        ((*_get_position(row), old.key) for old, row in moved),
     )
-    headed = [(old, row) for old, row in kept if target.retitled or old.place[5] != _place(row)[5]]
-    fts.delete_buffered(database, [old.key for old, _ in headed])
+    headed = [
+        (old, row) for old, row in kept if target.retitled or old.place[5] != _get_position(row)[5]
+    ]
+    fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
-    fts.insert(database, _words(tokens, target.row.title, keyed))
+    fts.buffer_rows(database, _build_index_rows(tokens, target.row.title, keyed))
 
 
-def _insert(
-    database: apsw.Connection, tokens: fts.Tokens, target: Target, rows: list[ChunkRow]
+def _insert_chunks(
+    database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget, rows: list[ChunkRow]
 ) -> None:
-    first = _next_key(database)
+    first = _read_next_key(database)
     keyed = [(Key(first + index), row) for index, row in enumerate(rows)]
     database.executemany(
         "INSERT INTO chunks (key, chunk_id, doc, ordinal, start, end, start_line, end_line,"
         " heading_path, text, text_hash, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((*(key, row.chunk_id, target.doc), *_place(row), *_content(row)) for key, row in keyed),
+        (
+            (*(key, row.chunk_id, target.doc), *_get_position(row), *_content(row))
+            for key, row in keyed
+        ),
     )
-    fts.insert(database, _words(tokens, target.row.title, keyed))
-    vector_state.insert(database, (key for key, _ in keyed))
+    fts.buffer_rows(database, _build_index_rows(tokens, target.row.title, keyed))
+    vector_state.insert_pending(database, (key for key, _ in keyed))
 
 
-def _next_key(database: apsw.Connection) -> int:
+def _read_next_key(database: apsw.Connection) -> int:
     row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
     return 1 if row is None else int(row[0]) + 1
 
 
-def _place(row: ChunkRow) -> Place:
+def _get_position(row: ChunkRow) -> Position:
     chunk = row.chunk
     lines = (chunk.start_line, chunk.end_line)
-    return (chunk.ordinal, chunk.start, chunk.end, *lines, as_json(chunk.heading_path))
+    return (chunk.ordinal, chunk.start, chunk.end, *lines, to_json(chunk.heading_path))
 
 
 def _content(row: ChunkRow) -> tuple[str, str, str]:
     return row.chunk.text, row.text_hash, row.embed_hash
 
 
-def _words(
-    tokens: fts.Tokens, title: str, keyed: list[tuple[Key, ChunkRow]]
+def _build_index_rows(
+    tokens: fts.Tokenizer, title: str, keyed: list[tuple[Key, ChunkRow]]
 ) -> list[tuple[Key, str, str, str]]:
     head = " ".join(tokens(title)) if keyed else ""
     return [
@@ -158,17 +165,17 @@ _BY_KEY = " WHERE c.key IN (SELECT value FROM json_each(?))"
 _BY_DOCUMENT = " WHERE d.doc_id = ? ORDER BY c.ordinal"
 
 
-def read(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredChunk]:
+def load_chunks(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredChunk]:
     """Return chunks in the order of their keys; unknown keys are left out."""
-    rows = database.execute(_STORED + _BY_KEY, (as_json(keys),))
-    found = {chunk.key: chunk for chunk in _chunks(rows)}
+    rows = database.execute(_STORED + _BY_KEY, (to_json(keys),))
+    found = {chunk.key: chunk for chunk in _build_chunks(rows)}
     return [found[key] for key in keys if key in found]
 
 
-def read_document(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:
+def load_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:
     """Return the chunks of a document in order."""
     rows = database.execute(_STORED + _BY_DOCUMENT, (doc_id,))
-    return _chunks(rows)
+    return _build_chunks(rows)
 
 
 def find_doc_ids(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocId]:
@@ -176,7 +183,7 @@ def find_doc_ids(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, 
     rows = database.execute(
         "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
         " WHERE c.key IN (SELECT value FROM json_each(?))",
-        (as_json(keys),),
+        (to_json(keys),),
     )
     return {Key(key): DocId(doc_id) for key, doc_id in rows}
 
@@ -185,14 +192,14 @@ def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[K
     """Return the row of the document of chunks; unknown keys are left out."""
     rows = database.execute(
         "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))",
-        (as_json(keys),),
+        (to_json(keys),),
     )
     return {Key(key): DocNumber(number) for key, number in rows}
 
 
 def iterate_chunk_texts(database: apsw.Connection, filters: Filters) -> Iterator[ChunkText]:
     """Yield the chunks that pass, by source, path and place."""
-    where, values = sql_filters.condition(filters)
+    where, values = sql_filters.build_condition(filters)
     rows = database.execute(
         "SELECT c.key, d.doc_id, a.content_hash, c.text FROM documents d"  # noqa: S608 - values are bound
         " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
@@ -203,7 +210,7 @@ def iterate_chunk_texts(database: apsw.Connection, filters: Filters) -> Iterator
         yield ChunkText(Key(key), DocId(doc_id), content_hash, text)
 
 
-def _chunks(rows: apsw.Cursor) -> list[StoredChunk]:
+def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:
     return [
         StoredChunk(
             key=Key(row[0]),
@@ -213,14 +220,14 @@ def _chunks(rows: apsw.Cursor) -> list[StoredChunk]:
             text=row[4],
             start_line=row[5],
             end_line=row[6],
-            heading_path=strings(row[7]),
+            heading_path=parse_strings(row[7]),
             source=row[8],
             root=row[9],
             path=row[10],
             title=row[11],
             media=row[12],
             lang=row[13],
-            tags=strings(row[14]),
+            tags=parse_strings(row[14]),
             size=row[15],
             mtime_ns=row[16],
             indexed_at=row[17],

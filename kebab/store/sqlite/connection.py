@@ -10,8 +10,8 @@ import apsw
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import fts
-from kebab.store.sqlite.errors import translated
-from kebab.store.sqlite.filters import lower_text, matches
+from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.filters import lower_text, matches_glob
 
 FILE_NAME = "kebab.sqlite"
 _BUSY_MS = 5_000
@@ -33,21 +33,21 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     """
     path = database_path(data_dir)
     if not path.exists():
-        raise NotIndexed(data_dir=str(data_dir), expected=expected(), found=None)
-    with translated(str(path), "read"):
-        database = _readable(path)
-        _teach(database)
+        raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
+    with translate_sqlite_errors(str(path), "read"):
+        database = _connect_read_only(path)
+        _register_functions(database)
         try:
-            require(database, data_dir)
+            check_schema_version(database, data_dir)
         except (NotIndexed, apsw.Error):
             database.close()
             raise
     return database
 
 
-def _readable(path: Path) -> apsw.Connection:
+def _connect_read_only(path: Path) -> apsw.Connection:
     try:
-        return _probed(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
+        return _prepare_reader(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # A folder that cannot be written has no room for SQLite's shared memory. The database
         # file alone is the whole truth only when no log waits beside it.
@@ -55,13 +55,13 @@ def _readable(path: Path) -> apsw.Connection:
         if log.exists() and log.stat().st_size:
             raise
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return _probed(apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags))
+    return _prepare_reader(apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags))
 
 
-def _probed(database: apsw.Connection) -> apsw.Connection:
+def _prepare_reader(database: apsw.Connection) -> apsw.Connection:
     try:
         database.set_busy_timeout(_BUSY_MS)
-        found(database)
+        read_schema_version(database)
         database.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
     except apsw.Error:
         database.close()
@@ -69,7 +69,7 @@ def _probed(database: apsw.Connection) -> apsw.Connection:
     return database
 
 
-def identity(database: apsw.Connection) -> tuple[int, int] | None:
+def get_file_identity(database: apsw.Connection) -> tuple[int, int] | None:
     """Return what tells the file that lies at a reader's place now from any other.
 
     None when there is none, or when SQLite would not notice a change of it.
@@ -83,10 +83,10 @@ def identity(database: apsw.Connection) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _teach(database: apsw.Connection) -> None:
+def _register_functions(database: apsw.Connection) -> None:
     """Register the functions that filters use."""
     functions: list[tuple[str, Any, int]] = [
-        ("path_matches", matches, 2),
+        ("path_matches", matches_glob, 2),
         ("lower_text", lower_text, 1),
     ]
     for name, function, arity in functions:
@@ -105,12 +105,12 @@ def open_writer(data_dir: Path) -> apsw.Connection:
     path = database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with translated(str(path), "write"):
+    with translate_sqlite_errors(str(path), "write"):
         database = apsw.Connection(str(path))
         try:
             database.set_busy_timeout(_BUSY_MS)
             _configure(database)
-            upgrade(database, data_dir)
+            migrate(database, data_dir)
         except (NotIndexed, apsw.Error):
             database.close()
             raise
@@ -124,11 +124,11 @@ def _configure(database: apsw.Connection) -> None:
     database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
     # Closing leaves the log empty, so that the database file alone is the whole truth.
     database.execute("PRAGMA journal_size_limit = 0")
-    keep_log(database)
-    fts.prepare(database)
+    persist_log(database)
+    fts.create_write_buffer(database)
 
 
-def empty_log(database: apsw.Connection) -> None:
+def truncate_log(database: apsw.Connection) -> None:
     """Move the log into the database, as far as readers at work allow; wait for none of them."""
     database.set_busy_timeout(0)
     try:
@@ -139,7 +139,7 @@ def empty_log(database: apsw.Connection) -> None:
         database.set_busy_timeout(_BUSY_MS)
 
 
-def keep_log(database: apsw.Connection) -> None:
+def persist_log(database: apsw.Connection) -> None:
     """Leave the log files in place on closing, so that no later reader has to create them."""
     flag = array("i", [1])
     database.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, flag.buffer_info()[0])
@@ -149,53 +149,53 @@ _WHEEL = Path(__file__).parents[2] / "_data" / "migrations"
 _CHECKOUT = Path(__file__).parents[3] / "migrations"
 
 
-def folder() -> Path:
+def get_migrations_folder() -> Path:
     """Return where the SQL files lie: inside the wheel, else in the checkout."""
     return _WHEEL if _WHEEL.is_dir() else _CHECKOUT
 
 
 def read_migrations() -> list[Path]:
     """Return the SQL files in the order in which they are applied."""
-    return sorted(folder().glob("V[0-9][0-9][0-9]__*.sql"))
+    return sorted(get_migrations_folder().glob("V[0-9][0-9][0-9]__*.sql"))
 
 
-def number(script: Path) -> int:
+def parse_schema_version(script: Path) -> int:
     """Return the schema version that a file leads to: `V002__search.sql` is 2."""
     return int(script.name[1:4])
 
 
-def expected() -> int:
+def get_expected_schema_version() -> int:
     """Return the schema version that this build reads and writes."""
-    return number(read_migrations()[-1])
+    return parse_schema_version(read_migrations()[-1])
 
 
-def found(database: apsw.Connection) -> int:
+def read_schema_version(database: apsw.Connection) -> int:
     """Return the schema version of a database; 0 before the first migration."""
     return int(database.execute("PRAGMA user_version").get)
 
 
-def require(database: apsw.Connection, data_dir: Path) -> None:
+def check_schema_version(database: apsw.Connection, data_dir: Path) -> None:
     """Refuse a database that waits for a migration or comes from a newer build.
 
     Raises:
         NotIndexed: The versions differ.
     """
-    version, wanted = found(database), expected()
+    version, wanted = read_schema_version(database), get_expected_schema_version()
     if version != wanted:
         raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
 
 
-def upgrade(database: apsw.Connection, data_dir: Path) -> None:
+def migrate(database: apsw.Connection, data_dir: Path) -> None:
     """Bring a database to the version of this build, one transaction for each step.
 
     Raises:
         NotIndexed: The database comes from a newer build.
     """
-    version, wanted = found(database), expected()
+    version, wanted = read_schema_version(database), get_expected_schema_version()
     if version > wanted:
         raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
     for script in read_migrations():
-        if number(script) > version:
+        if parse_schema_version(script) > version:
             _apply(database, script)
 
 
@@ -203,4 +203,4 @@ def _apply(database: apsw.Connection, script: Path) -> None:
     sql = script.read_text(encoding="utf-8")
     with database:
         database.execute(sql)
-        database.execute(f"PRAGMA user_version = {number(script)}")
+        database.execute(f"PRAGMA user_version = {parse_schema_version(script)}")

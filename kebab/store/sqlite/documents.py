@@ -9,7 +9,7 @@ import apsw
 from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, Source
 from kebab.core.ids import DocId, Key
 from kebab.store.sqlite import fts, vector_state
-from kebab.store.sqlite.values import as_json, clamped, signed, unsigned
+from kebab.store.sqlite.values import clamp_to_signed, to_json, to_signed, to_unsigned
 
 
 def add_source(database: apsw.Connection, source: Source) -> None:
@@ -41,7 +41,7 @@ def load_known_documents(database: apsw.Connection, source: str) -> dict[str, Kn
             path=path,
             size=size,
             mtime_ns=mtime_ns,
-            inode=unsigned(inode),
+            inode=to_unsigned(inode),
             content_hash=content_hash,
             recipe=intern(recipe),
         )
@@ -49,47 +49,47 @@ def load_known_documents(database: apsw.Connection, source: str) -> dict[str, Kn
     }
 
 
-def taken(database: apsw.Connection, doc_id: DocId) -> bool:
+def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
     """Return whether a document holds this id."""
     row = database.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
     return row is not None
 
 
-class Saved(NamedTuple):
+class SavedDocument(NamedTuple):
     """The row of a stored document, and whether its title is another than before."""
 
     doc: int
     retitled: bool
 
 
-def save(database: apsw.Connection, row: DocumentRow, now: float) -> Saved:
+def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> SavedDocument:
     """Store what a document is, without its chunks."""
     before = database.execute(
         "SELECT title, asset FROM documents WHERE doc_id = ?", (row.doc_id,)
     ).fetchone()
-    asset = _asset(database, row)
-    doc = _upsert(database, row, asset, now)
-    _tag(database, doc, row.tags)
+    asset = _upsert_asset(database, row)
+    doc = _upsert_document(database, row, asset, now)
+    _replace_tags(database, doc, row.tags)
     if before is not None and before[1] != asset:
-        _drop_assets(database, [before[1]])
-    return Saved(doc, before is not None and before[0] != row.title)
+        _delete_unused_assets(database, [before[1]])
+    return SavedDocument(doc, before is not None and before[0] != row.title)
 
 
-def _asset(database: apsw.Connection, row: DocumentRow) -> int:
+def _upsert_asset(database: apsw.Connection, row: DocumentRow) -> int:
     return int(
         database.execute(
             "INSERT INTO assets (content_hash, size) VALUES (?, ?)"
             " ON CONFLICT (content_hash) DO UPDATE SET size = excluded.size RETURNING asset",
-            (row.content_hash, clamped(row.stamp.size)),
+            (row.content_hash, clamp_to_signed(row.stamp.size)),
         ).get
     )
 
 
-def _upsert(database: apsw.Connection, row: DocumentRow, asset: int, now: float) -> int:
+def _upsert_document(database: apsw.Connection, row: DocumentRow, asset: int, now: float) -> int:
     values = (
         *(row.doc_id, row.source, row.path, asset, row.title, row.media, row.lang),
-        *_stamp(row.stamp),
-        *(row.recipe, row.parser_version, row.chunker_version, now, as_json(row.warnings)),
+        *_to_columns(row.stamp),
+        *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
     )
     return int(
         database.execute(
@@ -108,11 +108,11 @@ def _upsert(database: apsw.Connection, row: DocumentRow, asset: int, now: float)
     )
 
 
-def _stamp(stamp: FileStamp) -> tuple[int, int, int]:
-    return clamped(stamp.size), clamped(stamp.mtime_ns), signed(stamp.inode)
+def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
+    return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), to_signed(stamp.inode)
 
 
-def _tag(database: apsw.Connection, doc: int, tags: Sequence[str]) -> None:
+def _replace_tags(database: apsw.Connection, doc: int, tags: Sequence[str]) -> None:
     database.execute("DELETE FROM document_tags WHERE doc = ?", (doc,))
     database.executemany(
         "INSERT OR IGNORE INTO document_tags (doc, tag) VALUES (?, ?)", ((doc, tag) for tag in tags)
@@ -123,11 +123,11 @@ def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> 
     """Remember a new stamp of a file."""
     database.execute(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
-        (*_stamp(stamp), doc_id),
+        (*_to_columns(stamp), doc_id),
     )
 
 
-def occupant(database: apsw.Connection, source: str, path: str) -> DocId | None:
+def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId | None:
     """Return which document stands at a place."""
     row = database.execute(
         "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
@@ -139,7 +139,7 @@ def occupant(database: apsw.Connection, source: str, path: str) -> DocId | None:
 
 def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
     """Delete documents with all that is theirs; return how many chunks went."""
-    ids = (as_json(doc_ids),)
+    ids = (to_json(doc_ids),)
     assets = database.execute(
         "SELECT DISTINCT asset FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids
     ).fetchall()
@@ -149,17 +149,17 @@ def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> i
         ids,
     )
     keys = [Key(key) for (key,) in rows]
-    vector_state.discard(database, keys)
-    fts.delete_buffered(database, keys)
+    vector_state.record_deleted_keys(database, keys)
+    fts.delete_chunks(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
-    _drop_assets(database, [asset for (asset,) in assets])
+    _delete_unused_assets(database, [asset for (asset,) in assets])
     return len(keys)
 
 
-def _drop_assets(database: apsw.Connection, assets: Collection[Any]) -> None:
+def _delete_unused_assets(database: apsw.Connection, assets: Collection[Any]) -> None:
     """Forget contents that no document has any more."""
     database.execute(
         "DELETE FROM assets WHERE asset IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.asset = assets.asset)",
-        (as_json(int(asset) for asset in assets),),
+        (to_json(int(asset) for asset in assets),),
     )

@@ -9,24 +9,24 @@ import apsw
 from kebab.errors.catalog import Cancelled, IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 
-Build: TypeAlias = Callable[[str, Op, str], Signal]
+SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
 
-def _io(path: str, op: Op, cause: str) -> Signal:
+def _build_io_error(path: str, op: Op, cause: str) -> Signal:
     return IoError(path=path, op=op, cause=cause)
 
 
-def _locked(path: str, op: Op, cause: str) -> Signal:
+def _build_locked(path: str, op: Op, cause: str) -> Signal:
     del op, cause
     return Locked(path=path, holder_pid=None)
 
 
-def _corrupt(path: str, op: Op, cause: str) -> Signal:
+def _build_store_corrupt(path: str, op: Op, cause: str) -> Signal:
     del op
     return StoreCorrupt(path=path, cause=cause)
 
 
-def _interrupted(path: str, op: Op, cause: str) -> Signal:
+def _build_cancelled(path: str, op: Op, cause: str) -> Signal:
     del path, cause
     return Cancelled(operation=op)
 
@@ -77,24 +77,24 @@ _OURS = (
     apsw.RangeError,
 )
 
-TABLE: Mapping[type[apsw.Error], Build | None] = {
-    **dict.fromkeys(_IO, _io),
-    **dict.fromkeys(_LOCKED, _locked),
-    **dict.fromkeys(_CORRUPT, _corrupt),
-    apsw.InterruptError: _interrupted,
+SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {
+    **dict.fromkeys(_IO, _build_io_error),
+    **dict.fromkeys(_LOCKED, _build_locked),
+    **dict.fromkeys(_CORRUPT, _build_store_corrupt),
+    apsw.InterruptError: _build_cancelled,
     **dict.fromkeys(_OURS, None),
 }
 """Every exception class of apsw; None marks those that only a fault in kebab can raise."""
 
 
-def translate(error: apsw.Error, path: str, op: Op) -> Signal | None:
+def build_signal(error: apsw.Error, path: str, op: Op) -> Signal | None:
     """Return the signal that an exception means, or None when it is a fault of our own."""
-    build = TABLE.get(type(error))
+    build = SIGNALS.get(type(error))
     return build(path, op, str(error)) if build else None
 
 
 @contextmanager
-def translated(path: str, op: Op) -> Iterator[None]:
+def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
     """Raise what SQLite reports within as signals.
 
     Raises:
@@ -105,7 +105,7 @@ def translated(path: str, op: Op) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        signal = translate(error, path, op)
+        signal = build_signal(error, path, op)
         if signal is None:
             raise
         raise signal from error

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from unicodedata import normalize
 
 from kebab.core.queries import Filters
-from kebab.store.sqlite.values import as_json
+from kebab.store.sqlite.values import to_json
 
 Condition: TypeAlias = tuple[str, list[str | int]]
 
@@ -16,58 +16,64 @@ _NANOSECONDS = 1_000_000_000
 _ANY = "(SELECT value FROM json_each(?))"
 
 
-def condition(filters: Filters) -> Condition:
+def build_condition(filters: Filters) -> Condition:
     """Return the SQL expression that holds for the documents that pass, and its parameters."""
     found = [part for build in _PARTS for part in build(filters)]
     sql = " AND ".join(f"({expression})" for expression, _ in found) or "1"
     return sql, [value for _, values in found for value in values]
 
 
-def chunk_keys(filters: Filters) -> Condition:
+def build_chunk_key_query(filters: Filters) -> Condition:
     """Return the SQL query for the keys of the chunks that pass, and its parameters."""
-    where, values = condition(filters)
+    where, values = build_condition(filters)
     documents = f"SELECT d.doc FROM documents d WHERE {where}"  # noqa: S608 - values are bound
     return f"SELECT c.key FROM chunks c WHERE c.doc IN ({documents})", values  # noqa: S608 - as above
 
 
-def _tag(filters: Filters) -> Iterable[Condition]:
+def _filter_tag(filters: Filters) -> Iterable[Condition]:
     if filters.tag:
         tags = "SELECT t.doc FROM document_tags t WHERE lower_text(t.tag) IN"
-        yield f"d.doc IN ({tags} {_ANY})", [_lowered(filters.tag)]
+        yield f"d.doc IN ({tags} {_ANY})", [_lower_values(filters.tag)]
 
 
-def _lang(filters: Filters) -> Iterable[Condition]:
+def _filter_lang(filters: Filters) -> Iterable[Condition]:
     if filters.lang:
-        yield f"lower_text(d.lang) IN {_ANY}", [_lowered(filters.lang)]
+        yield f"lower_text(d.lang) IN {_ANY}", [_lower_values(filters.lang)]
 
 
-def _media(filters: Filters) -> Iterable[Condition]:
+def _filter_media(filters: Filters) -> Iterable[Condition]:
     if filters.media:
-        wanted = as_json([lower_text(value).replace("/x-", "/") for value in filters.media])
+        wanted = to_json([lower_text(value).replace("/x-", "/") for value in filters.media])
         full = "replace(lower(d.media), '/x-', '/')"
         short = f"substr({full}, instr({full}, '/') + 1)"
         yield f"{full} IN {_ANY} OR {short} IN {_ANY}", [wanted, wanted]
 
 
-def _place(filters: Filters) -> Iterable[Condition]:
+def _filter_place(filters: Filters) -> Iterable[Condition]:
     if filters.path_glob is not None:
         yield "path_matches(?, d.path)", [filters.path_glob]
     if filters.source:
-        names = as_json(list(filters.source))
+        names = to_json(list(filters.source))
         name = "(SELECT s.name FROM sources s WHERE s.source = d.source)"
         yield f"{name} IN {_ANY}", [names]
     if filters.doc_id is not None:
         yield "d.doc_id = ?", [filters.doc_id.lower()]
 
 
-def _time(filters: Filters) -> Iterable[Condition]:
+def _filter_time(filters: Filters) -> Iterable[Condition]:
     if filters.since is not None:
         yield "d.mtime_ns >= ?", [round(filters.since * _NANOSECONDS)]
     if filters.until is not None:
         yield "d.mtime_ns < ?", [round(filters.until * _NANOSECONDS)]
 
 
-_PARTS: tuple[Callable[[Filters], Iterable[Condition]], ...] = (_tag, _lang, _media, _place, _time)
+_PARTS: tuple[Callable[[Filters], Iterable[Condition]], ...] = (
+    _filter_tag,
+    _filter_lang,
+    _filter_media,
+    _filter_place,
+    _filter_time,
+)
 
 
 def lower_text(text: str | None) -> str:
@@ -75,20 +81,20 @@ def lower_text(text: str | None) -> str:
     return normalize("NFC", text or "").casefold()
 
 
-def _lowered(values: Iterable[str]) -> str:
-    return as_json([lower_text(value) for value in values])
+def _lower_values(values: Iterable[str]) -> str:
+    return to_json([lower_text(value) for value in values])
 
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
 """One pattern for each folder or file name; None stands for any number of them."""
 
 
-def matches(pattern: str, path: str) -> bool:
+def matches_glob(pattern: str, path: str) -> bool:
     """Return whether the whole path fits the pattern; case matters, Unicode forms do not.
 
     A pattern that ends in `/` means everything below that folder.
     """
-    return _fits(_compile(pattern), normalize("NFC", path).split("/"))
+    return _matches_segments(_compile(pattern), normalize("NFC", path).split("/"))
 
 
 @lru_cache(maxsize=16)
@@ -102,12 +108,12 @@ def _compile(pattern: str) -> Segments:
     return tuple(None if part == "**" else re.compile(fnmatch.translate(part)) for part in parts)
 
 
-def _fits(pattern: Segments, names: list[str]) -> bool:
+def _matches_segments(pattern: Segments, names: list[str]) -> bool:
     """Match name by name; on a mismatch the last `**` takes one name more."""
     at = here = 0
     star, resume = -1, 0
     while here < len(names):
-        if at < len(pattern) and _takes(pattern[at], names[here]):
+        if at < len(pattern) and _matches_name(pattern[at], names[here]):
             at, here = at + 1, here + 1
         elif at < len(pattern) and pattern[at] is None:
             star, resume = at, here
@@ -120,5 +126,5 @@ def _fits(pattern: Segments, names: list[str]) -> bool:
     return all(part is None for part in pattern[at:])
 
 
-def _takes(part: re.Pattern[str] | None, name: str) -> bool:
+def _matches_name(part: re.Pattern[str] | None, name: str) -> bool:
     return part is not None and part.match(name) is not None

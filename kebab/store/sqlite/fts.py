@@ -10,25 +10,25 @@ from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite.values import as_json
+from kebab.store.sqlite.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-Tokens: TypeAlias = Callable[[str], list[str]]
+Tokenizer: TypeAlias = Callable[[str], list[str]]
 Weights: TypeAlias = tuple[float, float, float]
 """What a word in the title, in a heading and in the body is worth to bm25."""
 
-EVEN: Weights = (1.0, 1.0, 1.0)
-FOLD = str.maketrans(ascii_uppercase, ascii_lowercase)
+EQUAL_WEIGHTS: Weights = (1.0, 1.0, 1.0)
+ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 """What the `ascii` tokenizer of FTS5 does to a token."""
 
 _MERGE_PAGES = 500
 _MERGE_STEPS = 64
 
 
-def delete(database: apsw.Connection, keys: Collection[Key]) -> None:
+def delete_rows(database: apsw.Connection, keys: Collection[Key]) -> None:
     """Take chunks out of the index."""
     database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", ((key,) for key in keys))
 
@@ -40,7 +40,7 @@ def search(
     allowed = ""
     values: list[str | int] = []
     if filters.active:
-        keys, values = sql_filters.chunk_keys(filters)
+        keys, values = sql_filters.build_chunk_key_query(filters)
         # The plus keeps SQLite from running the whole match once for every allowed key.
         allowed = f"AND +rowid IN ({keys})"
     sql = (
@@ -52,18 +52,18 @@ def search(
     ]
 
 
-def frequency(database: apsw.Connection, terms: Collection[str]) -> dict[str, int]:
+def get_document_frequencies(database: apsw.Connection, terms: Collection[str]) -> dict[str, int]:
     """Return in how many chunks each term occurs; terms that occur nowhere get 0."""
-    folded = {term: term.translate(FOLD) for term in terms}
+    folded = {term: term.translate(ASCII_LOWER) for term in terms}
     rows = database.execute(
         "SELECT term, doc FROM chunks_terms WHERE term IN (SELECT value FROM json_each(?))",
-        (as_json(set(folded.values())),),
+        (to_json(set(folded.values())),),
     )
     counts = {str(term): int(count) for term, count in rows}
     return {term: counts.get(key, 0) for term, key in folded.items()}
 
 
-def merge(database: apsw.Connection) -> None:
+def merge_segments(database: apsw.Connection) -> None:
     """Let the index merge its segments, in bounded steps, until it has nothing left to merge."""
     for _ in range(_MERGE_STEPS):
         before = database.total_changes()
@@ -74,32 +74,32 @@ def merge(database: apsw.Connection) -> None:
             return
 
 
-def prepare(database: "apsw.Connection") -> None:
+def create_write_buffer(database: "apsw.Connection") -> None:
     """Make the table; it lives in memory and belongs to this connection."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute(
-        "CREATE TEMP TABLE IF NOT EXISTS waiting_words"
+        "CREATE TEMP TABLE IF NOT EXISTS fts_write_buffer"
         " (key INTEGER PRIMARY KEY, title TEXT, headings TEXT, body TEXT)"
     )
 
 
-def insert(database: "apsw.Connection", rows: "Iterable[tuple[Key, str, str, str]]") -> None:
+def buffer_rows(database: "apsw.Connection", rows: "Iterable[tuple[Key, str, str, str]]") -> None:
     """Let chunks be indexed: key, then the tokens of title, headings and body."""
-    database.executemany("INSERT INTO waiting_words VALUES (?, ?, ?, ?)", rows)
+    database.executemany("INSERT INTO fts_write_buffer VALUES (?, ?, ?, ?)", rows)
 
 
-def delete_buffered(database: "apsw.Connection", keys: "Collection[Key]") -> None:
+def delete_chunks(database: "apsw.Connection", keys: "Collection[Key]") -> None:
     """Take chunks out of the index, and out of what waits for it."""
-    database.executemany("DELETE FROM waiting_words WHERE key = ?", ((key,) for key in keys))
-    delete(database, keys)
+    database.executemany("DELETE FROM fts_write_buffer WHERE key = ?", ((key,) for key in keys))
+    delete_rows(database, keys)
 
 
-def settle(database: "apsw.Connection") -> None:
+def flush_write_buffer(database: "apsw.Connection") -> None:
     """Index what waits; one call, so that nothing comes between its two halves."""
     database.execute(
         "INSERT INTO chunks_fts (rowid, title, headings, body)"
-        " SELECT key, title, headings, body FROM waiting_words ORDER BY key;"
-        " DELETE FROM waiting_words"
+        " SELECT key, title, headings, body FROM fts_write_buffer ORDER BY key;"
+        " DELETE FROM fts_write_buffer"
     )
 
 
@@ -107,14 +107,14 @@ _MOST_WORDS = 1 << 16
 _LONGEST = 64
 
 
-class Vocabulary(dict[str, str]):
+class TokenCache(dict[str, str]):
     """Cuts texts as a tokenizer does that never joins what blanks divide.
 
     A few thousand words are nearly all of what is written, so what each was cut into is kept, as
     tokens joined by blanks. Of words that are seen for the first time too many are forgotten.
     """
 
-    def __init__(self, tokens: "Tokens") -> None:
+    def __init__(self, tokens: "Tokenizer") -> None:
         super().__init__()
         self._tokens = tokens
 
@@ -126,7 +126,7 @@ class Vocabulary(dict[str, str]):
             self[word] = cut
         return cut
 
-    def cut(self, text: str) -> list[str]:
+    def tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text in order, those of one word joined by blanks."""
         words = text.replace("\n", " ").split(" ")
         return list(filter(None, map(self.__getitem__, words)))

@@ -43,8 +43,8 @@ class WriterLock:
 
     def _take(self) -> None:
         with translate_os_errors(self._path, "write"):
-            if not _locked(self._file):
-                raise Locked(path=str(self._path), holder_pid=_pid(self._file))
+            if not _try_lock(self._file):
+                raise Locked(path=str(self._path), holder_pid=_read_pid(self._file))
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
@@ -63,7 +63,7 @@ class WriterLock:
         self.close()
 
 
-def _locked(file: int) -> bool:
+def _try_lock(file: int) -> bool:
     """Try to lock the file; a holder without a pid is only looking, so try once more."""
     import fcntl
 
@@ -71,7 +71,7 @@ def _locked(file: int) -> bool:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if _pid(file) is not None:
+            if _read_pid(file) is not None:
                 return False
             time.sleep(pause)
         else:
@@ -79,12 +79,12 @@ def _locked(file: int) -> bool:
     return False
 
 
-def _pid(file: int) -> int | None:
+def _read_pid(file: int) -> int | None:
     text = os.pread(file, 32, 0).decode("ascii", "replace").strip()
     return int(text) if text.isdecimal() else None
 
 
-def holder(data_dir: Path) -> int | None:
+def read_holder_pid(data_dir: Path) -> int | None:
     """Return the pid of the writer at work, or None; creates nothing."""
     import fcntl
 
@@ -95,7 +95,7 @@ def holder(data_dir: Path) -> int | None:
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _pid(file)
+        return _read_pid(file)
     finally:
         os.close(file)
     return None

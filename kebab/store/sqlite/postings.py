@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import apsw
 
 from kebab.core.chunks import KeyedScore
-from kebab.store.sqlite.fts import FOLD
+from kebab.store.sqlite.fts import ASCII_LOWER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 K1, B = 1.2, 0.75
 """The parameters of bm25 that FTS5 has built in."""
 
-LEAST_IDF = 1e-6
+MIN_IDF = 1e-6
 """What FTS5 takes for the idf of a word in half of the rows or more."""
 
-HELD, HELD_TIMES = 4_000_000, 8
+MAX_CACHED_ROWS, MAX_CACHED_FACTOR = 4_000_000, 8
 """How many rows of words are kept in all, 48 megabytes, or so many times the size of the index."""
 
 _SIZES = "SELECT id, sz FROM chunks_fts_docsize ORDER BY id"
@@ -34,7 +34,7 @@ _OF_TERM = (
 )
 
 
-class Rows(NamedTuple):
+class TermPostings(NamedTuple):
     """The rows that hold a word, by their place among all, and what it is worth in each."""
 
     places: "NDArray[np.int32]"
@@ -58,14 +58,14 @@ class Postings:
         database.execute(_INSTANCES)
         rows: list[Any] = database.execute(_SIZES).fetchall()
         self._keys = np.array([key for key, _ in rows], np.int64)
-        tokens = varint_sums(size for _, size in rows)
+        tokens = sum_varints(size for _, size in rows)
         mean = max(1, int(tokens.sum())) / max(1, len(tokens))
         self._sizes = K1 * (1 - B + B * tokens / mean)
-        self._rows: OrderedDict[str, Rows] = OrderedDict()
-        self.held = 0
+        self._rows: OrderedDict[str, TermPostings] = OrderedDict()
+        self.cached_rows = 0
         """How many rows of words are in memory."""
 
-    def best(self, terms: Sequence[str], limit: int) -> list[KeyedScore]:
+    def search(self, terms: Sequence[str], limit: int) -> list[KeyedScore]:
         """Return the best rows that hold any of different terms, ties by key.
 
         Scores are those of FTS5 to the last bit: the same formula, summed in the same order.
@@ -74,7 +74,7 @@ class Postings:
 
         scores = np.zeros(len(self._keys))
         for term in terms:
-            rows = self._of(term.translate(FOLD))
+            rows = self._get_postings(term.translate(ASCII_LOWER))
             scores[rows.places] += rows.scores
         found = np.flatnonzero(scores)
         if 0 < limit < len(found):
@@ -85,38 +85,38 @@ class Postings:
         best = found[np.argsort(-scores[found], kind="stable")[:limit]]
         return list(zip(self._keys[best].tolist(), scores[best].tolist(), strict=True))
 
-    def _of(self, term: str) -> Rows:
+    def _get_postings(self, term: str) -> TermPostings:
         rows = self._rows.get(term)
         if rows is None:
             rows = self._rows[term] = self._read(term)
-            self.held += len(rows.places)
-            self._forget()
+            self.cached_rows += len(rows.places)
+            self._evict()
         self._rows.move_to_end(term)
         return rows
 
-    def _forget(self) -> None:
+    def _evict(self) -> None:
         """Drop what was not asked for in the longest time; the last one stays in any case."""
-        most = max(HELD, HELD_TIMES * len(self._keys))
-        while self.held > most and len(self._rows) > 1:
+        most = max(MAX_CACHED_ROWS, MAX_CACHED_FACTOR * len(self._keys))
+        while self.cached_rows > most and len(self._rows) > 1:
             _, rows = self._rows.popitem(last=False)
-            self.held -= len(rows.places)
+            self.cached_rows -= len(rows.places)
 
-    def _read(self, term: str) -> Rows:
+    def _read(self, term: str) -> TermPostings:
         import numpy as np
 
-        (found,) = numbers(self._database, _OF_TERM, (term,))
+        (found,) = read_integer_columns(self._database, _OF_TERM, (term,))
         keys, column = found >> 2, found & 3
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         if not len(starts):
-            return Rows(np.empty(0, np.int32), np.empty(0, np.float64))
+            return TermPostings(np.empty(0, np.int32), np.empty(0, np.float64))
         often = np.add.reduceat(self._weights[column], starts)
         places = np.searchsorted(self._keys, keys[starts])
         share = (often * (K1 + 1.0)) / (often + self._sizes[places])
-        return Rows(places.astype(np.int32), self._idf(len(starts)) * share)
+        return TermPostings(places.astype(np.int32), self._idf(len(starts)) * share)
 
     def _idf(self, count: int) -> float:
         idf = math.log((len(self._keys) - count + 0.5) / (count + 0.5))
-        return idf if idf > 0 else LEAST_IDF
+        return idf if idf > 0 else MIN_IDF
 
 
 if TYPE_CHECKING:
@@ -126,13 +126,15 @@ _LAST_OF_VARINT = 0x80
 """Bytes of a variable-length number that are below it end the number."""
 
 
-def numbers(database: apsw.Connection, sql: str, values: Sequence[str] = ()) -> "list[Numbers]":
+def read_integer_columns(
+    database: apsw.Connection, sql: str, values: Sequence[str] = ()
+) -> "list[Numbers]":
     """Return the columns of integers that a query joins with `group_concat`."""
     row = database.execute(sql, values).fetchone() or ()
-    return [_parsed(text) for text in row]
+    return [_parse_integers(text) for text in row]
 
 
-def places(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, Numbers]":
+def find_positions(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, Numbers]":
     """Return those of the wanted keys that rising keys hold, and their places among them."""
     import numpy as np
 
@@ -144,13 +146,13 @@ def places(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, Numbers]
     return asked[there], at[there]
 
 
-def _parsed(text: str | None) -> "Numbers":
+def _parse_integers(text: str | None) -> "Numbers":
     import numpy as np
 
     return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)
 
 
-def varint_sums(blobs: Iterable[bytes]) -> "Numbers":
+def sum_varints(blobs: Iterable[bytes]) -> "Numbers":
     """Return, for each blob of SQLite's variable-length integers, the sum of what it holds.
 
     Such an integer is written in groups of seven bits, the highest first; all bytes but the last

@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import database_path, empty_log, keep_log
+from kebab.store.sqlite.connection import database_path, persist_log, truncate_log
 
 _ROWS = 512
 _BATCH = 64
@@ -36,7 +36,7 @@ class QueryCache:
             return None
         try:
             database.set_busy_timeout(0)
-            if connection.found(database) == connection.expected():
+            if connection.read_schema_version(database) == connection.get_expected_schema_version():
                 self._configure(database)
                 return database
         except apsw.Error:
@@ -48,7 +48,7 @@ class QueryCache:
         database.execute("PRAGMA synchronous = NORMAL")
         # Closing must cost nothing: the next ingest moves the log into the database.
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        keep_log(database)
+        persist_log(database)
 
     def get(self, namespace: str, question: str, revision: int) -> bytes | None:
         """Return what is remembered, or None."""
@@ -128,6 +128,6 @@ class QueryCache:
         log = self._path.with_name(self._path.name + "-wal")
         try:
             if log.stat().st_size > _LONG_LOG:
-                empty_log(database)
+                truncate_log(database)
         except (OSError, apsw.Error):
             return

@@ -13,10 +13,16 @@ from kebab.core.queries import Filters, StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.store.sqlite import chunks, fts, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
-from kebab.store.sqlite.connection import database_path, expected, found, identity, open_reader
-from kebab.store.sqlite.errors import translated
-from kebab.store.sqlite.fts import EVEN, Weights
-from kebab.store.sqlite.revision_cache import Resident
+from kebab.store.sqlite.connection import (
+    database_path,
+    get_expected_schema_version,
+    get_file_identity,
+    open_reader,
+    read_schema_version,
+)
+from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.fts import EQUAL_WEIGHTS, Weights
+from kebab.store.sqlite.revision_cache import RevisionCache
 
 
 class SqliteReader:
@@ -28,15 +34,15 @@ class SqliteReader:
     def __init__(
         self,
         data_dir: Path,
-        weights: fts.Weights = fts.EVEN,
-        take_back: "Callable[[SqliteReader], bool] | None" = None,
+        weights: fts.Weights = fts.EQUAL_WEIGHTS,
+        on_close: "Callable[[SqliteReader], bool] | None" = None,
     ) -> None:
         """Open the database.
 
         Args:
             data_dir: Where it lies.
             weights: What a word in the title, in a heading and in the body is worth to bm25.
-            take_back: Is given the reader on closing; when it declines, the connection is closed.
+            on_close: Is given the reader on closing; when it declines, the connection is closed.
 
         Raises:
             NotIndexed: There is no database, or its schema is not the one of this build.
@@ -45,12 +51,12 @@ class SqliteReader:
         """
         self.path = str(database_path(data_dir))
         self._weights = weights
-        self._take_back = take_back
+        self._on_close = on_close
         self._database = open_reader(data_dir)
-        self._file = identity(self._database)
-        self._memory: Resident | None = None
+        self._file = get_file_identity(self._database)
+        self._cache: RevisionCache | None = None
         self._current = False
-        with ExitStack() as undo, self._reading():
+        with ExitStack() as undo, self._translate_errors():
             undo.callback(self._database.close)
             self._database.execute("BEGIN")
             undo.pop_all()
@@ -60,24 +66,24 @@ class SqliteReader:
         """The connection that holds the snapshot, for the other readers of this package."""
         return self._database
 
-    def renew(self) -> bool:
+    def begin_snapshot(self) -> bool:
         """Take a new snapshot after closing; return False when another file lies there now."""
         try:
-            if self._file is None or identity(self._database) != self._file:
+            if self._file is None or get_file_identity(self._database) != self._file:
                 return False
             self._database.execute("BEGIN")
             self._current = False
-            return found(self._database) == expected()
+            return read_schema_version(self._database) == get_expected_schema_version()
         except apsw.Error:
             return False
 
     def close(self) -> None:
         """End the snapshot."""
-        kept = self._take_back is not None and self._ended() and self._take_back(self)
+        kept = self._on_close is not None and self._end_snapshot() and self._on_close(self)
         if not kept:
-            self.discard()
+            self.close_connection()
 
-    def _ended(self) -> bool:
+    def _end_snapshot(self) -> bool:
         """End the snapshot and return whether another can follow: what was read counts anyway."""
         if self._file is None:
             return False
@@ -87,7 +93,7 @@ class SqliteReader:
             return False
         return True
 
-    def discard(self) -> None:
+    def close_connection(self) -> None:
         """Close the connection."""
         self._database.close()
 
@@ -98,21 +104,21 @@ class SqliteReader:
         if kind is None:
             self.close()
         else:
-            self.discard()
+            self.close_connection()
 
     def get_revision(self) -> int:
         """Return the corpus revision of the snapshot."""
-        with self._reading():
+        with self._translate_errors():
             return transaction.get_revision(self._database)
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
-        with self._reading():
+        with self._translate_errors():
             return transaction.get_value(self._database, name)
 
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
-        with self._reading():
+        with self._translate_errors():
             # The narrow index of chunks is read, a quarter of what any table of them takes.
             return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
@@ -124,82 +130,82 @@ class SqliteReader:
         Raises:
             InvalidInput: The expression is not one.
         """
-        with self._reading():
+        with self._translate_errors():
             if not plain or filters.active:
-                return self._matching(match, filters, limit)
-            return self._resident().words.serve(
-                lambda postings: postings.best(plain, limit),
-                lambda: self._matching(match, filters, limit),
+                return self._search_fts(match, filters, limit)
+            return self._get_cache().words.query(
+                lambda postings: postings.search(plain, limit),
+                lambda: self._search_fts(match, filters, limit),
             )
 
     def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
-        with self._reading():
-            return self._resident().frequency(terms)
+        with self._translate_errors():
+            return self._get_cache().frequency(terms)
 
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
-        with self._reading():
-            return vector_state.count(self._database, "pending")
+        with self._translate_errors():
+            return vector_state.count_in_state(self._database, "pending")
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
         if not filters.active:
             return None
-        sql, values = sql_filters.chunk_keys(filters)
-        with self._reading():
+        sql, values = sql_filters.build_chunk_key_query(filters)
+        with self._translate_errors():
             rows = self._database.execute(f"{sql} ORDER BY c.key", values)
             return [Key(key) for (key,) in rows]
 
     def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks the snapshot holds with a committed vector."""
-        with self._reading():
-            return self._resident().committed.serve(
-                lambda held: held.among(keys),
-                lambda: vector_state.committed_among(self._database, keys),
+        with self._translate_errors():
+            return self._get_cache().committed.query(
+                lambda held: held.find(keys),
+                lambda: vector_state.find_committed_keys(self._database, keys),
             )
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
-        with self._reading():
-            return chunks.read(self._database, keys)
+        with self._translate_errors():
+            return chunks.load_chunks(self._database, keys)
 
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
-        with self._reading():
+        with self._translate_errors():
             return chunks.find_doc_ids(self._database, keys)
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return a number for the document of each of these chunks; unknown keys are left out."""
-        with self._reading():
-            return self._resident().owners.serve(
-                lambda held: held.of(keys),
+        with self._translate_errors():
+            return self._get_cache().owners.query(
+                lambda held: held.find(keys),
                 lambda: chunks.find_doc_numbers(self._database, keys),
             )
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""
-        with self._reading():
+        with self._translate_errors():
             yield from chunks.iterate_chunk_texts(self._database, filters)
 
-    def _matching(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+    def _search_fts(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         try:
             return fts.search(self._database, match, filters, self._weights, limit)
         except apsw.SQLError as error:
             raise InvalidInput(field="$.query", cause=str(error)) from error
 
-    def _resident(self) -> Resident:
+    def _get_cache(self) -> RevisionCache:
         """Return what is held in memory of the revision of this snapshot."""
-        if self._memory is not None and self._current:
-            return self._memory
+        if self._cache is not None and self._current:
+            return self._cache
         revision = transaction.get_revision(self._database)
-        if self._memory is None or self._memory.revision != revision:
-            self._memory = Resident(self._database, self._weights, revision)
+        if self._cache is None or self._cache.revision != revision:
+            self._cache = RevisionCache(self._database, self._weights, revision)
         self._current = True
-        return self._memory
+        return self._cache
 
-    def _reading(self) -> AbstractContextManager[None]:
-        return translated(self.path, "read")
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_sqlite_errors(self.path, "read")
 
 
 class ReaderPool:
@@ -209,7 +215,7 @@ class ReaderPool:
     One thread lends and gives back; a reader that was closed is no longer its borrower's.
     """
 
-    def __init__(self, data_dir: Path, weights: Weights = EVEN) -> None:
+    def __init__(self, data_dir: Path, weights: Weights = EQUAL_WEIGHTS) -> None:
         self._data_dir = data_dir
         self._weights = weights
         self._idle: SqliteReader | None = None
@@ -224,15 +230,15 @@ class ReaderPool:
         """
         reader, self._idle = self._idle, None
         if reader is not None:
-            if reader.renew():
+            if reader.begin_snapshot():
                 return reader
-            reader.discard()
+            reader.close_connection()
         return SqliteReader(self._data_dir, self._weights, self._take)
 
     def close(self) -> None:
         """Close what is not lent."""
         if self._idle is not None:
-            self._idle.discard()
+            self._idle.close_connection()
             self._idle = None
 
     def _take(self, reader: SqliteReader) -> bool:

@@ -19,7 +19,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Purchase(Generic[T]):
+class AmortizedTable(Generic[T]):
     """Something that is worth making only for who asks again and again.
 
     Nobody knows how often a process will ask. Who waits until renting has cost as much as buying
@@ -49,16 +49,16 @@ class Purchase(Generic[T]):
             self._made = self._make()
         return self._made
 
-    def serve(self, bought: Callable[[T], R], rented: Callable[[], R]) -> R:
+    def query(self, bought: Callable[[T], R], rented: Callable[[], R]) -> R:
         """Return what it gives once made; before that, what is had without it, which is counted."""
         made = self.get()
         if made is not None:
             return bought(made)
-        with self.renting():
+        with self._measure():
             return rented()
 
     @contextmanager
-    def renting(self) -> Iterator[None]:
+    def _measure(self) -> Iterator[None]:
         """Count what is done without it."""
         started = self._clock()
         try:
@@ -67,10 +67,10 @@ class Purchase(Generic[T]):
             self._spent += self._clock() - started
 
 
-_COUNTS = 10_000
+_MAX_FREQUENCIES = 10_000
 
 
-class Resident:
+class RevisionCache:
     """Tables of one corpus revision in memory, each made once it has paid.
 
     Args:
@@ -81,12 +81,14 @@ class Resident:
 
     def __init__(self, database: apsw.Connection, weights: Sequence[float], revision: int) -> None:
         self.revision = revision
-        self.words = Purchase(
+        self.words = AmortizedTable(
             lambda: Postings(database, weights), self._price(tuning.WORD_TABLE_ROW_S)
         )
-        self.owners = Purchase(lambda: Owners(database), self._price(tuning.DOCUMENT_TABLE_ROW_S))
-        self.committed = Purchase(
-            lambda: Committed(database), self._price(tuning.COMMITTED_TABLE_ROW_S)
+        self.owners = AmortizedTable(
+            lambda: DocumentNumbers(database), self._price(tuning.DOCUMENT_TABLE_ROW_S)
+        )
+        self.committed = AmortizedTable(
+            lambda: CommittedKeys(database), self._price(tuning.COMMITTED_TABLE_ROW_S)
         )
         self._database = database
         self._counts: dict[str, int] = {}
@@ -94,10 +96,10 @@ class Resident:
     def frequency(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs; each is looked up once."""
         missing = [term for term in terms if term not in self._counts]
-        if len(self._counts) + len(missing) > _COUNTS:
+        if len(self._counts) + len(missing) > _MAX_FREQUENCIES:
             self._counts, missing = {}, list(terms)
         if missing:
-            self._counts.update(fts.frequency(self._database, missing))
+            self._counts.update(fts.get_document_frequencies(self._database, missing))
         return {term: self._counts[term] for term in terms}
 
     @cached_property
@@ -105,10 +107,10 @@ class Resident:
         return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
     def _price(self, row_s: float) -> Callable[[], float]:
-        return lambda: row_s * self._rows + _arrays_s()
+        return lambda: row_s * self._rows + _estimate_numpy_import_s()
 
 
-def _arrays_s() -> float:
+def _estimate_numpy_import_s() -> float:
     """Return how many seconds it takes until arrays can be made; without numpy that is never."""
     if "numpy" in sys.modules:
         return 0.0
@@ -117,30 +119,30 @@ def _arrays_s() -> float:
     return tuning.NUMPY_IMPORT_S if find_spec("numpy") else inf
 
 
-class Owners:
+class DocumentNumbers:
     """The document of every chunk."""
 
     def __init__(self, database: apsw.Connection) -> None:
         sql = "SELECT group_concat(key), group_concat(doc) FROM chunks"
-        keys, documents = postings.numbers(database, sql)
+        keys, documents = postings.read_integer_columns(database, sql)
         order = keys.argsort(kind="stable")
         self._keys, self._documents = keys[order], documents[order]
 
-    def of(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+    def find(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return the documents of these chunks; unknown keys are left out."""
-        found, at = postings.places(self._keys, keys)
+        found, at = postings.find_positions(self._keys, keys)
         return dict(zip(found.tolist(), self._documents[at].tolist(), strict=True))
 
 
-class Committed:
+class CommittedKeys:
     """The chunks whose vector is stored."""
 
     def __init__(self, database: apsw.Connection) -> None:
         sql = "SELECT group_concat(key) FROM vectors WHERE state = 'committed'"
-        (keys,) = postings.numbers(database, sql)
+        (keys,) = postings.read_integer_columns(database, sql)
         keys.sort()
         self._keys = keys
 
-    def among(self, keys: Collection[Key]) -> set[Key]:
+    def find(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks have a stored vector."""
-        return set(postings.places(self._keys, keys)[0].tolist())
+        return set(postings.find_positions(self._keys, keys)[0].tolist())

@@ -11,8 +11,8 @@ import apsw
 from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import database_path, keep_log, open_reader
-from kebab.store.sqlite.errors import translated
+from kebab.store.sqlite.connection import database_path, open_reader, persist_log
+from kebab.store.sqlite.errors import translate_sqlite_errors
 
 _COLUMNS = "session, turn, question, standalone, answer, refusal, mode, model, created"
 _LAST = f"SELECT {_COLUMNS} FROM turns WHERE session = ? ORDER BY turn DESC LIMIT ?"  # noqa: S608 - fixed names
@@ -91,7 +91,10 @@ class SqliteSessionStore:
 
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection]:
-        with translated(self._path, "read"), closing(open_reader(self._data_dir)) as database:
+        with (
+            translate_sqlite_errors(self._path, "read"),
+            closing(open_reader(self._data_dir)) as database,
+        ):
             yield database
 
     @contextmanager
@@ -99,7 +102,7 @@ class SqliteSessionStore:
         """Yield the database in a transaction that no other one can be within."""
         if self._read_only:
             raise ReadOnly(operation=operation)
-        with translated(self._path, "write"), closing(self._open()) as database:
+        with translate_sqlite_errors(self._path, "write"), closing(self._open()) as database:
             database.execute("BEGIN IMMEDIATE")
             yield database
             database.execute("COMMIT")
@@ -107,17 +110,17 @@ class SqliteSessionStore:
     def _open(self) -> apsw.Connection:
         """Open the database that is there, for writing; closing it undoes what is not committed."""
         if not Path(self._path).exists():
-            expected = connection.expected()
+            expected = connection.get_expected_schema_version()
             raise NotIndexed(data_dir=str(self._data_dir), expected=expected, found=None)
         database = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
         with ExitStack() as undo:
             undo.callback(database.close)
             database.set_busy_handler(_waiting(self._wait_s))
-            connection.require(database, self._data_dir)
+            connection.check_schema_version(database, self._data_dir)
             database.execute("PRAGMA synchronous = NORMAL")
             # Closing must cost nothing: the next ingest moves the log into the database.
             database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            keep_log(database)
+            persist_log(database)
             undo.pop_all()
         return database
 

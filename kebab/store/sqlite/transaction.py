@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 import apsw
 
 from kebab.store.sqlite import fts
-from kebab.store.sqlite.errors import translated
+from kebab.store.sqlite.errors import translate_sqlite_errors
 
 _UNITS_PER_COMMIT = 256
 _SECONDS_PER_COMMIT = 1.0
@@ -30,16 +30,16 @@ class Transactions:
     @contextmanager
     def unit(self) -> Iterator[None]:
         """Do the work within wholly or not at all."""
-        with translated(self._path, "write"):
+        with translate_sqlite_errors(self._path, "write"):
             self._begin()
             self._database.execute("SAVEPOINT unit")
             with ExitStack() as undo:
-                undo.callback(self._undo)
+                undo.callback(self._roll_back_unit)
                 yield
                 undo.pop_all()
             self._database.execute("RELEASE unit")
             self._units += 1
-            if self._due():
+            if self._is_commit_due():
                 self._commit()
 
     @contextmanager
@@ -53,10 +53,10 @@ class Transactions:
             yield
         finally:
             self._batching = False
-            with translated(self._path, "write"):
+            with translate_sqlite_errors(self._path, "write"):
                 self._commit()
 
-    def changed(self) -> None:
+    def mark_changed(self) -> None:
         """Note that search will see the difference, so that the commit moves the revision."""
         self._visible = True
 
@@ -67,7 +67,7 @@ class Transactions:
         self._units, self._visible = 0, False
         self._began = self._monotonic()
 
-    def _undo(self) -> None:
+    def _roll_back_unit(self) -> None:
         # After a full disk SQLite has already rolled back, and there is no savepoint to return to.
         if self._database.in_transaction:
             self._database.execute("ROLLBACK TO unit")
@@ -75,7 +75,7 @@ class Transactions:
         if not self._batching:
             self._rollback()
 
-    def _due(self) -> bool:
+    def _is_commit_due(self) -> bool:
         if not self._batching:
             return True
         late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
@@ -86,8 +86,8 @@ class Transactions:
             return
         try:
             if self._visible:
-                advance(self._database)
-            fts.settle(self._database)
+                advance_revision(self._database)
+            fts.flush_write_buffer(self._database)
             self._database.execute("COMMIT")
         except apsw.Error:
             self._rollback()
@@ -125,7 +125,7 @@ def get_revision(database: apsw.Connection) -> int:
     return int(get_value(database, _REVISION) or 0)
 
 
-def advance(database: apsw.Connection) -> None:
+def advance_revision(database: apsw.Connection) -> None:
     """Raise the corpus revision by one."""
     set_value(database, _REVISION, str(get_revision(database) + 1))
 
@@ -145,7 +145,7 @@ def record_run(
     )
 
 
-def last_change(database: apsw.Connection) -> float | None:
+def read_last_change(database: apsw.Connection) -> float | None:
     """Return when the last run that changed anything finished."""
     sql = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
     row = database.execute(sql).fetchone()

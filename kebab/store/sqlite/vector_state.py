@@ -8,23 +8,23 @@ import apsw
 from kebab.core.chunks import PendingChunk
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import VectorState
-from kebab.store.sqlite.values import as_json, strings
+from kebab.store.sqlite.values import parse_strings, to_json
 
 
-def insert(database: apsw.Connection, keys: Iterable[Key]) -> None:
+def insert_pending(database: apsw.Connection, keys: Iterable[Key]) -> None:
     """Let chunks wait for their vectors."""
     database.executemany(
         "INSERT INTO vectors (key, state) VALUES (?, 'pending')", ((key,) for key in keys)
     )
 
 
-def discard(database: apsw.Connection, keys: Collection[Key]) -> None:
+def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
     """Note the stored vectors of chunks that are about to go."""
     database.execute(
         "INSERT OR IGNORE INTO vector_garbage (key)"
         " SELECT key FROM vectors"
         " WHERE key IN (SELECT value FROM json_each(?)) AND state = 'committed'",
-        (as_json(keys),),
+        (to_json(keys),),
     )
 
 
@@ -46,7 +46,7 @@ def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
             chunk_id=ChunkId(chunk_id),
             doc_id=DocId(doc_id),
             title=title,
-            heading_path=strings(heading_path),
+            heading_path=parse_strings(heading_path),
             text=text,
             embed_hash=embed_hash,
         )
@@ -54,58 +54,62 @@ def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
     ]
 
 
-def count(database: apsw.Connection, state: VectorState) -> int:
+def count_in_state(database: apsw.Connection, state: VectorState) -> int:
     """Return how many chunks are in a state; those that are open are counted in their index."""
     still_open = "" if state == "committed" else " AND state <> 'committed'"
     sql = f"SELECT count(*) FROM vectors WHERE state = ?{still_open}"  # noqa: S608 - a constant
     return int(database.execute(sql, (state,)).get)
 
 
-def twins(database: apsw.Connection, embed_hashes: Collection[str]) -> dict[str, Key]:
+def find_equal_embeddings(
+    database: apsw.Connection, embed_hashes: Collection[str]
+) -> dict[str, Key]:
     """Return, by embed hash, the first chunk whose vector is stored."""
     rows = database.execute(
         "SELECT c.embed_hash, min(c.key) FROM chunks c JOIN vectors v ON v.key = c.key"
         " WHERE c.embed_hash IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
         " GROUP BY c.embed_hash",
-        (as_json(embed_hashes),),
+        (to_json(embed_hashes),),
     )
     return {str(embed_hash): Key(key) for embed_hash, key in rows}
 
 
-def mark(database: apsw.Connection, keys: Collection[Key], state: VectorState, version: str) -> int:
+def set_state(
+    database: apsw.Connection, keys: Collection[Key], state: VectorState, version: str
+) -> int:
     """Stamp chunks with a state under an embedding version; return how many changed."""
     before = database.total_changes()
     database.execute(
         "UPDATE vectors SET state = ?1, version = ?2 WHERE key IN (SELECT value FROM json_each(?3))"
         " AND (state, version) IS NOT (?1, ?2)",
-        (state, version, as_json(keys)),
+        (state, version, to_json(keys)),
     )
     return database.total_changes() - before
 
 
-def reset(database: apsw.Connection, states: Collection[VectorState]) -> int:
+def reset_states(database: apsw.Connection, states: Collection[VectorState]) -> int:
     """Let the chunks in these states wait again; return how many."""
     before = database.total_changes()
     database.execute(
         "UPDATE vectors SET state = 'pending', version = NULL"
         " WHERE state IN (SELECT value FROM json_each(?)) AND state <> 'pending'",
-        (as_json(states),),
+        (to_json(states),),
     )
     return database.total_changes() - before
 
 
-def committed(database: apsw.Connection) -> Keys:
+def list_committed_keys(database: apsw.Connection) -> Keys:
     """Return the keys of all chunks whose vector is stored."""
     rows = database.execute("SELECT key FROM vectors WHERE state = 'committed' ORDER BY key")
     return array("q", (key for (key,) in rows))
 
 
-def committed_among(database: apsw.Connection, keys: Collection[Key]) -> set[Key]:
+def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set[Key]:
     """Return which of these chunks have a stored vector."""
     rows = database.execute(
         "SELECT key FROM vectors"
         " WHERE key IN (SELECT value FROM json_each(?)) AND state = 'committed'",
-        (as_json(keys),),
+        (to_json(keys),),
     )
     return {Key(key) for (key,) in rows}
 
@@ -118,5 +122,5 @@ def list_deleted_keys(database: apsw.Connection) -> list[Key]:
 def forget_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
     """Forget garbage."""
     database.execute(
-        "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))", (as_json(keys),)
+        "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))", (to_json(keys),)
     )

@@ -11,9 +11,9 @@ from kebab.core.documents import ChunkChanges, DocumentRow, FileStamp, KnownDocu
 from kebab.core.ids import DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite import chunks, documents, fts, transaction, vector_state
-from kebab.store.sqlite.connection import database_path, empty_log, open_writer
-from kebab.store.sqlite.errors import translated
-from kebab.store.sqlite.fts import Vocabulary
+from kebab.store.sqlite.connection import database_path, open_writer, truncate_log
+from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.fts import TokenCache
 from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.transaction import Transactions
 
@@ -22,7 +22,7 @@ class SqliteWriter:
     """A `LibraryWriter` that holds the writer lock of its data directory until `close`."""
 
     def __init__(
-        self, data_dir: Path, tokens: fts.Tokens, now: Callable[[], float] = time.time
+        self, data_dir: Path, tokens: fts.Tokenizer, now: Callable[[], float] = time.time
     ) -> None:
         """Take the lock, then open and migrate the database.
 
@@ -39,7 +39,7 @@ class SqliteWriter:
             self._database = open_writer(data_dir)
             undo.pop_all()
         self._path = str(database_path(data_dir))
-        self._tokens = Vocabulary(tokens).cut
+        self._tokens = TokenCache(tokens).tokenize
         self._now = now
         self._transactions = Transactions(self._database, self._path)
 
@@ -67,27 +67,27 @@ class SqliteWriter:
 
     def list_sources(self) -> list[Source]:
         """Return the registered roots."""
-        with self._reading():
+        with self._translate_errors():
             return documents.list_sources(self._database)
 
     def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
-        with self._reading():
+        with self._translate_errors():
             return documents.load_known_documents(self._database, source)
 
     def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document holds this id."""
-        with self._reading():
-            return documents.taken(self._database, doc_id)
+        with self._translate_errors():
+            return documents.has_document(self._database, doc_id)
 
     def put_document(self, document: DocumentRow) -> ChunkChanges:
         """Store a document and exactly its chunks; another document at its place goes."""
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
-            saved = documents.save(self._database, document, self._now())
-            target = chunks.Target(doc=saved.doc, row=document, retitled=saved.retitled)
-            written = chunks.replace(self._database, self._tokens, target)
-            self._transactions.changed()
+            saved = documents.save_document(self._database, document, self._now())
+            target = chunks.ChunkTarget(doc=saved.doc, row=document, retitled=saved.retitled)
+            written = chunks.replace_chunks(self._database, self._tokens, target)
+            self._transactions.mark_changed()
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
 
@@ -95,10 +95,10 @@ class SqliteWriter:
         """Remember a new stamp of a file whose content did not change."""
         with self._transactions.unit():
             documents.update_stamp(self._database, doc_id, stamp)
-            self._transactions.changed()
+            self._transactions.mark_changed()
 
     def _evict(self, doc_id: DocId, source: str, path: str) -> int:
-        other = documents.occupant(self._database, source, path)
+        other = documents.find_document_at(self._database, source, path)
         if other is None or other == doc_id:
             return 0
         return documents.remove_documents(self._database, [other])
@@ -109,41 +109,41 @@ class SqliteWriter:
             return 0
         with self._transactions.unit():
             gone = documents.remove_documents(self._database, doc_ids)
-            self._transactions.changed()
+            self._transactions.mark_changed()
         return gone
 
     def list_pending(self, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks that lack a vector, by key."""
-        with self._reading():
+        with self._translate_errors():
             return vector_state.list_pending(self._database, limit)
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
-        with self._reading():
-            return vector_state.count(self._database, "pending")
+        with self._translate_errors():
+            return vector_state.count_in_state(self._database, "pending")
 
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
-        with self._reading():
-            return vector_state.twins(self._database, embed_hashes)
+        with self._translate_errors():
+            return vector_state.find_equal_embeddings(self._database, embed_hashes)
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Stamp chunks, after their vectors are durable."""
         with self._transactions.unit():
-            if vector_state.mark(self._database, keys, state, version):
-                self._transactions.changed()
+            if vector_state.set_state(self._database, keys, state, version):
+                self._transactions.mark_changed()
 
     def reset_vectors(self, states: Collection[VectorState]) -> int:
         """Make chunks in these states pending again; return how many."""
         with self._transactions.unit():
-            count = vector_state.reset(self._database, states)
+            count = vector_state.reset_states(self._database, states)
             if count:
-                self._transactions.changed()
+                self._transactions.mark_changed()
         return count
 
     def list_deleted_keys(self) -> list[Key]:
         """Return the keys of deleted chunks whose vectors may still be stored."""
-        with self._reading():
+        with self._translate_errors():
             return vector_state.list_deleted_keys(self._database)
 
     def forget_deleted_keys(self, keys: Collection[Key]) -> None:
@@ -153,12 +153,12 @@ class SqliteWriter:
 
     def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks that are stamped as committed."""
-        with self._reading():
-            return vector_state.committed(self._database)
+        with self._translate_errors():
+            return vector_state.list_committed_keys(self._database)
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
-        with self._reading():
+        with self._translate_errors():
             return transaction.get_value(self._database, name)
 
     def set_value(self, name: str, value: str | None) -> None:
@@ -174,9 +174,9 @@ class SqliteWriter:
     def checkpoint(self) -> None:
         """Move the write-ahead log into the database and let the search index merge."""
         with self._transactions.unit():
-            fts.merge(self._database)
-        with translated(self._path, "write"):
-            empty_log(self._database)
+            fts.merge_segments(self._database)
+        with translate_sqlite_errors(self._path, "write"):
+            truncate_log(self._database)
 
-    def _reading(self) -> AbstractContextManager[None]:
-        return translated(self._path, "read")
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_sqlite_errors(self._path, "read")

@@ -111,7 +111,7 @@ def test_one_writer_at_a_time_and_readers_beside_it(desk):
         with pytest.raises(Locked):
             context.acquire_writer_lock()
         with context.open_reader() as reader:
-            assert context.build_catalogue(reader).counts().documents == 1
+            assert context.build_catalogue(reader).count_contents().documents == 1
     with context.acquire_writer_lock(), pytest.raises(Locked):
         context.open_writer("test")
 

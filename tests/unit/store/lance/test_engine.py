@@ -16,21 +16,21 @@ def table(tmp_path, make_rows):
 
 
 def keys(table):
-    return sorted(key for batch, _ in table.batches() for key in batch.tolist())
+    return sorted(key for batch, _ in table.iterate_batches() for key in batch.tolist())
 
 
 def test_a_new_table_opens_nothing(tmp_path):
     table = LanceTable(tmp_path, "v", 3)
-    assert (table.exists(), table.opened) == (False, False)
+    assert (table.exists(), table.is_open) == (False, False)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_manifest_of_noise_is_a_damaged_table(table, tmp_path):
-    for manifest in layout.manifests(table.path):
+    for manifest in layout.list_manifests(table.path):
         manifest.write_bytes(b"\xff" * manifest.stat().st_size)
 
     with pytest.raises(StoreCorrupt):
-        list(LanceTable(tmp_path, "v", 3).batches())
+        list(LanceTable(tmp_path, "v", 3).iterate_batches())
 
 
 def test_it_is_told_whether_the_table_was_made(tmp_path, make_rows):
@@ -43,7 +43,7 @@ def test_it_is_told_whether_the_table_was_made(tmp_path, make_rows):
 
 def test_each_append_is_one_commit(table, make_rows):
     table.append(make_rows(*range(10, 500)))
-    assert len(layout.manifests(table.path)) == 2
+    assert len(layout.list_manifests(table.path)) == 2
     assert len(keys(table)) == 493
 
 
@@ -64,17 +64,17 @@ def test_long_lists_are_deleted_in_slices(table, make_rows, monkeypatch):
 
 
 def test_many_fragments_are_compacted_into_few(table, make_rows):
-    assert not table.tidy()
+    assert not table.maintain()
     for key in range(10, 20):
         table.append(make_rows(key))
-    assert table.tidy()
-    assert not table.tidy()
+    assert table.maintain()
+    assert not table.maintain()
     assert keys(table) == [1, 2, 3, *range(10, 20)]
 
 
 def test_a_large_share_of_deleted_rows_is_compacted(table):
     table.delete([Key(1)])
-    assert table.tidy()
+    assert table.maintain()
     assert keys(table) == [2, 3]
 
 
@@ -97,7 +97,7 @@ def damage_data(path):
 
 
 def damage_manifest(path):
-    for file in layout.manifests(path):
+    for file in layout.list_manifests(path):
         file.write_bytes(b"junk")
 
 
@@ -118,7 +118,7 @@ def test_nothing_reaches_the_channels(tmp_path, make_rows, capfd):
     for key in range(12):
         table.append(make_rows(key))
     table.delete([Key(1)])
-    table.tidy()
+    table.maintain()
     assert len(keys(table)) == 11
     assert capfd.readouterr() == ("", "")
 
@@ -127,4 +127,4 @@ def test_a_table_may_be_in_as_many_more_fragments_as_it_is_large(table, make_row
     monkeypatch.setattr("kebab.store.lance.engine._ROWS_PER_FRAGMENT", 1)
     for key in range(10, 20):
         table.append(make_rows(key))
-    assert not table.tidy()
+    assert not table.maintain()

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.store.lance.engine import Fresh
+from kebab.store.lance.engine import SyncedFiles
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def synced(monkeypatch):
 def test_new_files_and_their_folders_are_waited_for(tmp_path, synced):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "old").touch()
-    with Fresh(tmp_path):
+    with SyncedFiles(tmp_path):
         (tmp_path / "data" / "new").touch()
         (tmp_path / "_versions").mkdir()
         (tmp_path / "_versions" / "1.manifest").touch()
@@ -32,12 +32,12 @@ def test_new_files_and_their_folders_are_waited_for(tmp_path, synced):
 
 
 def test_nothing_is_waited_for_when_the_work_failed(tmp_path, synced):
-    with pytest.raises(KeyError), Fresh(tmp_path):
+    with pytest.raises(KeyError), SyncedFiles(tmp_path):
         raise KeyError
     assert synced == []
 
 
 def test_a_table_that_came_to_nothing_is_no_fault(tmp_path, synced):
-    with Fresh(tmp_path / "absent"):
+    with SyncedFiles(tmp_path / "absent"):
         pass
     assert synced == []

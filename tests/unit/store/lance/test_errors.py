@@ -8,7 +8,12 @@ import pytest
 
 from kebab.errors.catalog import DependencyMissing, IoError, Locked, StoreCorrupt
 from kebab.errors.system import translate_import_errors
-from kebab.store.lance.errors import Panicking, table, translate, translated
+from kebab.store.lance.errors import (
+    Panicking,
+    build_signal,
+    build_signal_table,
+    translate_lance_errors,
+)
 
 FOREIGN = {
     value
@@ -25,7 +30,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("foreign", sorted(FOREIGN, key=repr), ids=repr)
 def test_every_exception_of_the_libraries_has_a_meaning(foreign):
-    assert any(ancestor in table() for ancestor in foreign.__mro__)
+    assert any(ancestor in build_signal_table() for ancestor in foreign.__mro__)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +49,7 @@ def test_every_exception_of_the_libraries_has_a_meaning(foreign):
     ids=repr,
 )
 def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
-    with pytest.raises(signal) as caught, translated("/data/lance/x.lance", "write"):
+    with pytest.raises(signal) as caught, translate_lance_errors("/data/lance/x.lance", "write"):
         raise error
     assert caught.value.path == "/data/lance/x.lance"
     assert caught.value.__cause__ is error
@@ -66,16 +71,20 @@ def test_what_is_no_panic_passes(kind):
 
 
 def test_a_fault_of_our_own_passes_unchanged():
-    with pytest.raises(pyarrow.lib.ArrowTypeError), translated("p", "read"):
+    with pytest.raises(pyarrow.lib.ArrowTypeError), translate_lance_errors("p", "read"):
         raise pyarrow.lib.ArrowTypeError("text")
 
 
 def test_only_the_first_line_of_a_cause_is_told():
-    signal = translate(ValueError("what happened\nbacktrace"), "p", "read")
+    signal = build_signal(ValueError("what happened\nbacktrace"), "p", "read")
     assert isinstance(signal, StoreCorrupt)
     assert signal.cause == "what happened"
 
 
 def test_a_library_that_cannot_be_loaded_stays_what_it_is():
-    with pytest.raises(DependencyMissing), translated("p", "read"), translate_import_errors("vectors", "lancedb"):
+    with (
+        pytest.raises(DependencyMissing),
+        translate_lance_errors("p", "read"),
+        translate_import_errors("vectors", "lancedb"),
+    ):
         raise ModuleNotFoundError("text", name="lancedb")

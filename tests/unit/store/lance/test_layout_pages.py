@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from kebab.core.ids import Key
-from kebab.store.lance.layout import forget
-from kebab.store.lance.vector_file import LARGE, Sidecar
-from kebab.store.lance.vector_search import FlatIndex
+from kebab.store.lance.layout import release_pages
+from kebab.store.lance.vector_file import LARGE_ROWS, VectorFile
+from kebab.store.lance.vector_search import ExactIndex
 
 STATM = Path("/proc/self/statm")
 _PAGE = resource.getpagesize()
@@ -27,7 +27,7 @@ def test_a_mapped_array_leaves_memory_and_keeps_its_values(tmp_path):
     total = mapped[::2].sum()
     before = resident_bytes()
 
-    forget(mapped[5:])
+    release_pages(mapped[5:])
 
     assert before - resident_bytes() > 20_000_000
     assert mapped[::2].sum() == total
@@ -35,22 +35,22 @@ def test_a_mapped_array_leaves_memory_and_keeps_its_values(tmp_path):
 
 def test_an_array_of_this_process_stays(tmp_path):
     own = np.arange(9)
-    forget(own)
+    release_pages(own)
     assert own.tolist() == list(range(9))
 
 
 def test_who_asks_a_large_file_once_holds_a_part_of_it(tmp_path):
-    rows, dimension = LARGE + 20_000, 64
+    rows, dimension = LARGE_ROWS + 20_000, 64
     dice = np.random.default_rng(1)
     matrix = dice.standard_normal((rows, dimension), np.float32)
     path = tmp_path / "vectors.f32"
-    Sidecar(path, dimension).create(b"s" * 16, [(np.arange(rows), matrix)])
-    mapped = Sidecar(path, dimension).map(b"s" * 16)
+    VectorFile(path, dimension).write(b"s" * 16, [(np.arange(rows), matrix)])
+    mapped = VectorFile(path, dimension).map_vectors(b"s" * 16)
     assert mapped is not None
     query = matrix[7] / np.linalg.norm(matrix[7])
     before = resident_bytes()
 
-    index, held = FlatIndex(*mapped), FlatIndex(np.arange(rows), matrix)
+    index, held = ExactIndex(*mapped), ExactIndex(np.arange(rows), matrix)
     some = [Key(key) for key in range(0, rows, 400)]
     once, beside = index.find_nearest(query, 50), index.compute_cosines(matrix[9], some)
 

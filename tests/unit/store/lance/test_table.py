@@ -10,7 +10,7 @@ from kebab.core.ids import sort_keys
 from kebab.errors.catalog import StoreCorrupt
 from kebab.store.lance import layout
 from kebab.store.lance.table import LanceVectors
-from kebab.store.lance.vector_file import Sidecar
+from kebab.store.lance.vector_file import VectorFile
 from kebab.store.lance.vector_search import MappedVectors
 
 ROOT = Path(__file__).parents[4]
@@ -25,8 +25,8 @@ from kebab.store.lance.table import LanceVectors
 vectors = LanceVectors(Path(sys.argv[1]), "v", 3)
 rows = [VectorRow(key, "c", "d", np.array([1, 0, 0], np.float32)) for key in range(4)]
 vectors.append(rows[:3])
-setattr(vector_file.Sidecar, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-vectors.append(rows[3:]) if sys.argv[2] == "extend" else vectors.delete([0])
+setattr(vector_file.VectorFile, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+vectors.append(rows[3:]) if sys.argv[2] == "append_rows" else vectors.delete([0])
 """
 
 
@@ -39,12 +39,15 @@ def writer(tmp_path, make_rows):
 
 @pytest.fixture
 def current(tmp_path):
-    """Return a function that tells whether readers find a current sidecar."""
+    """Return a function that tells whether readers find a current vector_file."""
 
     def ask():
-        stamp = layout.stamp(layout.table_path(tmp_path, "v"))
-        assert stamp is not None
-        return Sidecar(layout.sidecar_path(tmp_path, "v"), 3).map(stamp) is not None
+        digest = layout.read_table_digest(layout.get_table_path(tmp_path, "v"))
+        assert digest is not None
+        return (
+            VectorFile(layout.get_vector_file_path(tmp_path, "v"), 3).map_vectors(digest)
+            is not None
+        )
 
     return ask
 
@@ -62,7 +65,7 @@ def test_the_sidecar_follows_every_commit(writer, current, make_rows):
 
 
 def test_a_sidecar_is_never_begun_with_the_last_rows_only(writer, tmp_path, make_rows, monkeypatch):
-    monkeypatch.setattr("kebab.store.lance.table.layout.stamp", lambda _: None)
+    monkeypatch.setattr("kebab.store.lance.table.layout.read_table_digest", lambda _: None)
     writer.append(make_rows(5))
     monkeypatch.undo()
 
@@ -70,7 +73,7 @@ def test_a_sidecar_is_never_begun_with_the_last_rows_only(writer, tmp_path, make
 
 
 def test_a_sidecar_that_fell_behind_catches_up_in_maintenance(writer, current, make_rows, tmp_path):
-    layout.sidecar_path(tmp_path, "v").unlink()
+    layout.get_vector_file_path(tmp_path, "v").unlink()
     writer.append(make_rows(5))
     assert not current()
     assert sorted(writer.list_keys()) == [0, 1, 2, 5]
@@ -81,7 +84,7 @@ def test_a_sidecar_that_fell_behind_catches_up_in_maintenance(writer, current, m
 def test_a_sidecar_with_many_dead_rows_is_written_anew(writer, tmp_path):
     writer.delete([0, 1])
     writer.maintain()
-    header = Sidecar(layout.sidecar_path(tmp_path, "v"), 3).header()
+    header = VectorFile(layout.get_vector_file_path(tmp_path, "v"), 3).read_header()
     assert header is not None
     assert header.rows == 1
 
@@ -96,7 +99,7 @@ def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path
 
 
 def test_a_table_that_lost_a_file_is_found_out_when_asked_for_sure(writer, tmp_path):
-    (data,) = layout.table_path(tmp_path, "v").glob("data/*.lance")
+    (data,) = layout.get_table_path(tmp_path, "v").glob("data/*.lance")
     data.unlink()
 
     assert writer.list_keys() == sort_keys([0, 1, 2])
@@ -116,7 +119,9 @@ def test_versions_do_not_see_each_other(writer, tmp_path, make_rows):
     assert (writer.list_keys(), other.list_keys()) == (sort_keys([0, 1, 2]), sort_keys([9]))
 
 
-@pytest.mark.parametrize(("step", "expected"), [("extend", [0, 1, 2, 3]), ("bury", [1, 2])])
+@pytest.mark.parametrize(
+    ("step", "expected"), [("append_rows", [0, 1, 2, 3]), ("delete_rows", [1, 2])]
+)
 def test_a_writer_killed_between_table_and_sidecar_misleads_nobody(tmp_path, step, expected):
     killed = subprocess.run([sys.executable, "-c", DIE, tmp_path, step], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
@@ -128,7 +133,7 @@ def test_a_writer_killed_between_table_and_sidecar_misleads_nobody(tmp_path, ste
 
 def test_threads_are_capped_unless_the_user_says_otherwise(tmp_path):
     script = (
-        "import os; from kebab.store.lance.engine import _lancedb; _lancedb();"
+        "import os; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
         "print(os.environ['LANCE_CPU_THREADS'], os.environ['LANCE_IO_THREADS'])"
     )
     run = subprocess.run(
@@ -144,7 +149,7 @@ def test_threads_are_capped_unless_the_user_says_otherwise(tmp_path):
 
 def test_only_what_a_table_on_the_disk_needs_is_imported():
     script = (
-        "import sys; from kebab.store.lance.engine import _lancedb; _lancedb();"
+        "import sys; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
         "print('lance_namespace_urllib3_client.api' in sys.modules)"
     )
     run = subprocess.run(

@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from kebab.store.lance.vector_file import DEAD, Sidecar
+from kebab.store.lance.vector_file import TOMBSTONE, VectorFile
 
 ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
 
@@ -20,124 +20,124 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def sidecar(path):
-    made = Sidecar(path, 3)
-    made.create(ONE, [batch(4, 2), batch(7)])
+def vector_file(path):
+    made = VectorFile(path, 3)
+    made.write(ONE, [batch(4, 2), batch(7)])
     return made
 
 
-def keys(sidecar, stamp):
-    mapped = sidecar.map(stamp)
+def keys(vector_file, digest):
+    mapped = vector_file.map_vectors(digest)
     return None if mapped is None else mapped[0].tolist()
 
 
-def test_rows_are_mapped_in_the_order_written(sidecar):
-    found, matrix = sidecar.map(ONE)
+def test_rows_are_mapped_in_the_order_written(vector_file):
+    found, matrix = vector_file.map_vectors(ONE)
     assert found.tolist() == [4, 2, 7]
     assert np.array_equal(matrix, batch(4, 2, 7)[1])
     assert matrix.base is not None
 
 
-def test_keys_are_read_without_mapping_and_in_parts(sidecar, monkeypatch):
-    monkeypatch.setattr("kebab.store.lance.vector_file._PART", 2)
+def test_keys_are_read_without_mapping_and_in_parts(vector_file, monkeypatch):
+    monkeypatch.setattr("kebab.store.lance.vector_file._READ_ROWS", 2)
 
-    assert sidecar.keys(ONE).tolist() == [4, 2, 7]
-    assert sidecar.keys(TWO) is None
+    assert vector_file.read_keys(ONE).tolist() == [4, 2, 7]
+    assert vector_file.read_keys(TWO) is None
 
 
-def test_keys_of_a_file_that_is_gone_are_not_there(path, sidecar):
+def test_keys_of_a_file_that_is_gone_are_not_there(path, vector_file):
     path.unlink()
 
-    assert sidecar.keys(ONE) is None
+    assert vector_file.read_keys(ONE) is None
 
 
-def test_rows_are_taken_by_their_keys(sidecar):
-    found, matrix = sidecar.take(ONE, np.array([7, 4, 99]))
+def test_rows_are_taken_by_their_keys(vector_file):
+    found, matrix = vector_file.read_rows(ONE, np.array([7, 4, 99]))
 
     assert found.tolist() == [4, 7]
     assert np.array_equal(matrix, batch(4, 7)[1])
-    assert sidecar.take(TWO, np.array([7])) is None
+    assert vector_file.read_rows(TWO, np.array([7])) is None
 
 
-def test_rows_that_cannot_be_read_are_not_taken(path, sidecar):
-    assert sidecar.keys(ONE) is not None
+def test_rows_that_cannot_be_read_are_not_taken(path, vector_file):
+    assert vector_file.read_keys(ONE) is not None
     size = path.stat().st_size
     os.truncate(path, size - 1)
 
-    assert sidecar.take(ONE, np.array([7])) is None
+    assert vector_file.read_rows(ONE, np.array([7])) is None
 
 
-def test_keys_once_read_follow_what_is_done(path, sidecar):
-    assert sidecar.keys(ONE).tolist() == [4, 2, 7]
-    sidecar.extend(ONE, TWO, batch(9))
-    sidecar.bury(TWO, THREE, np.array([2]))
-    sidecar.restamp(THREE, ONE)
+def test_keys_once_read_follow_what_is_done(path, vector_file):
+    assert vector_file.read_keys(ONE).tolist() == [4, 2, 7]
+    vector_file.append_rows(ONE, TWO, batch(9))
+    vector_file.delete_rows(TWO, THREE, np.array([2]))
+    vector_file.update_digest(THREE, ONE)
 
-    assert sidecar.keys(ONE).tolist() == [4, DEAD, 7, 9]
-    assert keys(Sidecar(path, 3), ONE) == [4, DEAD, 7, 9]
-    assert sidecar.take(ONE, np.array([9, 2]))[0].tolist() == [9]
+    assert vector_file.read_keys(ONE).tolist() == [4, TOMBSTONE, 7, 9]
+    assert keys(VectorFile(path, 3), ONE) == [4, TOMBSTONE, 7, 9]
+    assert vector_file.read_rows(ONE, np.array([9, 2]))[0].tolist() == [9]
 
 
-def test_keys_of_a_file_that_another_wrote_are_read_again(path, sidecar):
-    assert sidecar.keys(ONE).tolist() == [4, 2, 7]
-    Sidecar(path, 3).extend(ONE, TWO, batch(9))
+def test_keys_of_a_file_that_another_wrote_are_read_again(path, vector_file):
+    assert vector_file.read_keys(ONE).tolist() == [4, 2, 7]
+    VectorFile(path, 3).append_rows(ONE, TWO, batch(9))
 
-    assert sidecar.keys(ONE) is None
-    assert sidecar.keys(TWO).tolist() == [4, 2, 7, 9]
+    assert vector_file.read_keys(ONE) is None
+    assert vector_file.read_keys(TWO).tolist() == [4, 2, 7, 9]
 
 
 def test_keys_are_read_again_when_another_put_a_new_file_of_the_same_state_there(path):
-    ours, theirs = Sidecar(path, 3), Sidecar(path, 3)
-    ours.create(ONE, [batch(1, 2, 3, 4, 5)])
-    ours.bury(ONE, TWO, np.array([1, 2]))
-    theirs.create(TWO, [batch(3, 4, 5)])
+    ours, theirs = VectorFile(path, 3), VectorFile(path, 3)
+    ours.write(ONE, [batch(1, 2, 3, 4, 5)])
+    ours.delete_rows(ONE, TWO, np.array([1, 2]))
+    theirs.write(TWO, [batch(3, 4, 5)])
 
-    taken = ours.take(TWO, np.array([5]))
+    taken = ours.read_rows(TWO, np.array([5]))
     assert taken is not None
     assert [part.tolist() for part in taken] == [part.tolist() for part in batch(5)]
-    ours.bury(TWO, THREE, np.array([4]))
-    assert keys(theirs, THREE) == [3, DEAD, 5]
-    ours.extend(THREE, ONE, batch(9))
-    assert keys(theirs, ONE) == [3, DEAD, 5, 9]
+    ours.delete_rows(TWO, THREE, np.array([4]))
+    assert keys(theirs, THREE) == [3, TOMBSTONE, 5]
+    ours.append_rows(THREE, ONE, batch(9))
+    assert keys(theirs, ONE) == [3, TOMBSTONE, 5, 9]
 
 
-def test_another_state_of_the_table_is_refused(sidecar):
-    assert sidecar.map(TWO) is None
+def test_another_state_of_the_table_is_refused(vector_file):
+    assert vector_file.map_vectors(TWO) is None
 
 
-def test_rows_are_added_only_to_the_expected_state(sidecar):
-    sidecar.extend(ONE, TWO, batch(9))
-    assert (keys(sidecar, ONE), keys(sidecar, TWO)) == (None, [4, 2, 7, 9])
-    sidecar.extend(ONE, THREE, batch(5))
-    assert keys(sidecar, TWO) == [4, 2, 7, 9]
+def test_rows_are_added_only_to_the_expected_state(vector_file):
+    vector_file.append_rows(ONE, TWO, batch(9))
+    assert (keys(vector_file, ONE), keys(vector_file, TWO)) == (None, [4, 2, 7, 9])
+    vector_file.append_rows(ONE, THREE, batch(5))
+    assert keys(vector_file, TWO) == [4, 2, 7, 9]
 
 
-def test_rows_are_buried_in_place(sidecar):
-    sidecar.bury(ONE, TWO, np.array([2, 99]))
-    assert keys(sidecar, TWO) == [4, DEAD, 7]
+def test_rows_are_buried_in_place(vector_file):
+    vector_file.delete_rows(ONE, TWO, np.array([2, 99]))
+    assert keys(vector_file, TWO) == [4, TOMBSTONE, 7]
 
 
-def test_what_a_reader_has_mapped_stays_as_it_was(sidecar):
-    found, matrix = sidecar.map(ONE)
-    sidecar.bury(ONE, TWO, np.array([2]))
-    sidecar.extend(TWO, THREE, batch(9))
+def test_what_a_reader_has_mapped_stays_as_it_was(vector_file):
+    found, matrix = vector_file.map_vectors(ONE)
+    vector_file.delete_rows(ONE, TWO, np.array([2]))
+    vector_file.append_rows(TWO, THREE, batch(9))
     assert (found.tolist(), len(matrix)) == ([4, 2, 7], 3)
 
 
-def test_the_header_moves_along_with_commits_that_change_no_row(sidecar):
-    sidecar.restamp(ONE, TWO)
-    assert keys(sidecar, TWO) == [4, 2, 7]
-    sidecar.restamp(ONE, THREE)
-    assert keys(sidecar, THREE) is None
+def test_the_header_moves_along_with_commits_that_change_no_row(vector_file):
+    vector_file.update_digest(ONE, TWO)
+    assert keys(vector_file, TWO) == [4, 2, 7]
+    vector_file.update_digest(ONE, THREE)
+    assert keys(vector_file, THREE) is None
 
 
 def test_an_empty_table_has_an_empty_file(path):
-    sidecar = Sidecar(path, 3)
-    sidecar.create(ONE, [])
-    assert keys(sidecar, ONE) == []
-    sidecar.bury(ONE, TWO, np.array([1]))
-    sidecar.extend(TWO, THREE, batch(1))
-    assert keys(sidecar, THREE) == [1]
+    vector_file = VectorFile(path, 3)
+    vector_file.write(ONE, [])
+    assert keys(vector_file, ONE) == []
+    vector_file.delete_rows(ONE, TWO, np.array([1]))
+    vector_file.append_rows(TWO, THREE, batch(1))
+    assert keys(vector_file, THREE) == [1]
 
 
 @pytest.mark.parametrize(
@@ -150,46 +150,46 @@ def test_an_empty_table_has_an_empty_file(path):
         lambda raw: raw[:16] + bytes([raw[16] ^ 1]) + raw[17:],
     ],
 )
-def test_a_damaged_file_is_never_mapped(sidecar, path, damage):
+def test_a_damaged_file_is_never_mapped(vector_file, path, damage):
     path.write_bytes(damage(path.read_bytes()))
-    assert sidecar.map(ONE) is None
-    sidecar.extend(ONE, TWO, batch(9))
-    assert sidecar.map(TWO) is None
+    assert vector_file.map_vectors(ONE) is None
+    vector_file.append_rows(ONE, TWO, batch(9))
+    assert vector_file.map_vectors(TWO) is None
 
 
 @pytest.mark.parametrize("fault", [OSError(errno.ENOMEM, "no memory"), ValueError("too long")])
-def test_a_file_that_the_system_does_not_map_is_as_good_as_none(sidecar, monkeypatch, fault):
+def test_a_file_that_the_system_does_not_map_is_as_good_as_none(vector_file, monkeypatch, fault):
     def refuse(*_):
         raise fault
 
     monkeypatch.setattr(np, "memmap", refuse)
 
-    assert sidecar.map(ONE) is None
+    assert vector_file.map_vectors(ONE) is None
 
 
-def test_a_file_of_another_dimension_is_never_mapped(sidecar, path):
-    assert Sidecar(path, 4).map(ONE) is None
+def test_a_file_of_another_dimension_is_never_mapped(vector_file, path):
+    assert VectorFile(path, 4).map_vectors(ONE) is None
 
 
-def test_an_interrupted_copy_leaves_the_old_file_and_no_draft(sidecar, path):
+def test_an_interrupted_copy_leaves_the_old_file_and_no_draft(vector_file, path):
     def broken():
         yield batch(1)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sidecar.create(TWO, broken())
-    assert keys(sidecar, ONE) == [4, 2, 7]
+        vector_file.write(TWO, broken())
+    assert keys(vector_file, ONE) == [4, 2, 7]
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_an_addition_that_was_cut_short_is_overwritten_by_the_next(sidecar, path):
+def test_an_addition_that_was_cut_short_is_overwritten_by_the_next(vector_file, path):
     with path.open("ab") as file:
         file.write(b"half a row")
-    sidecar.extend(ONE, TWO, batch(9))
-    assert keys(sidecar, TWO) == [4, 2, 7, 9]
+    vector_file.append_rows(ONE, TWO, batch(9))
+    assert keys(vector_file, TWO) == [4, 2, 7, 9]
 
 
-def test_a_removed_file_is_missing(sidecar):
-    sidecar.remove()
-    sidecar.remove()
-    assert sidecar.header() is None
+def test_a_removed_file_is_missing(vector_file):
+    vector_file.delete_file()
+    vector_file.delete_file()
+    assert vector_file.read_header() is None

@@ -51,14 +51,14 @@ def test_one_index_follows_the_table_while_it_grows_and_shrinks(writer, tmp_path
 
 
 def test_a_lost_sidecar_is_made_again(writer, tmp_path):
-    path = layout.sidecar_path(tmp_path, "v")
+    path = layout.get_vector_file_path(tmp_path, "v")
     path.unlink()
     assert found(tmp_path) == [0, 1, 2]
     assert path.exists()
 
 
 def test_an_outdated_sidecar_is_not_trusted(writer, tmp_path, make_rows):
-    path = layout.sidecar_path(tmp_path, "v")
+    path = layout.get_vector_file_path(tmp_path, "v")
     old = path.read_bytes()
     writer.append(make_rows(5))
     path.write_bytes(old)
@@ -66,25 +66,25 @@ def test_an_outdated_sidecar_is_not_trusted(writer, tmp_path, make_rows):
 
 
 def test_without_room_for_a_sidecar_the_search_still_answers(writer, tmp_path):
-    path = layout.sidecar_path(tmp_path, "v")
+    path = layout.get_vector_file_path(tmp_path, "v")
     path.unlink()
     path.mkdir()
     assert found(tmp_path) == [0, 1, 2]
 
 
 def test_a_damaged_table_without_a_sidecar_is_corrupt(writer, tmp_path):
-    layout.sidecar_path(tmp_path, "v").unlink()
-    for file in (layout.table_path(tmp_path, "v") / "data").iterdir():
+    layout.get_vector_file_path(tmp_path, "v").unlink()
+    for file in (layout.get_table_path(tmp_path, "v") / "data").iterdir():
         file.write_bytes(b"junk")
     with pytest.raises(StoreCorrupt):
         found(tmp_path)
 
 
 def test_a_reader_that_may_not_write_keeps_no_copy(writer, tmp_path):
-    sidecar = layout.sidecar_path(tmp_path, "v")
-    sidecar.unlink()
+    vector_file = layout.get_vector_file_path(tmp_path, "v")
+    vector_file.unlink()
 
     vectors = MappedVectors(tmp_path, "v", 3, keep=False)
 
     assert [key for key, _ in vectors.find_nearest(X, 2)] == [0, 1]
-    assert not sidecar.exists()
+    assert not vector_file.exists()

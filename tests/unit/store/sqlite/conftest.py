@@ -22,10 +22,10 @@ class Stored:
         documents.add_source(database, NOTES)
 
     def put_document(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
-        saved = documents.save(self.database, row, now)
-        target = chunks.Target(doc=saved.doc, row=row, retitled=saved.retitled)
-        written = chunks.replace(self.database, str.split, target)
-        fts.settle(self.database)
+        saved = documents.save_document(self.database, row, now)
+        target = chunks.ChunkTarget(doc=saved.doc, row=row, retitled=saved.retitled)
+        written = chunks.replace_chunks(self.database, str.split, target)
+        fts.flush_write_buffer(self.database)
         return written
 
     def __call__(self, texts: Sequence[str]) -> list[Key]:

@@ -66,7 +66,7 @@ class TestLists:
     def test_counts_tell_how_much_there_is(self, catalogue, writer):
         writer.mark_vectors([chunk.key for chunk in writer.list_pending(1)], "committed", "v")
         writer.record_run("all", 1.0, 7.0, 3)
-        counts = catalogue().counts()
+        counts = catalogue().count_contents()
         assert (counts.documents, counts.chunks, counts.assets) == (3, 4, 2)
         assert counts.pending == 3
         assert (counts.media, counts.lang) == ({"text/markdown": 3}, {"en": 2, "ko": 1})
@@ -110,40 +110,43 @@ class TestReferences:
         assert catalogue().resolve_chunk("") is None
 
     def test_a_document_comes_with_its_chunks(self, catalogue):
-        detail = catalogue().document(self.A)
+        detail = catalogue().load_document(self.A)
         assert [chunk.text for chunk in detail.chunks] == ["one", "two", "three"]
         assert (detail.recipe, detail.parser_version) == ("recipe-1", "markdown-v1")
         assert (detail.chunker_version, detail.summary.path) == (CHUNKER, "d/a.md")
-        assert catalogue().document(DocId("none")) is None
+        assert catalogue().load_document(DocId("none")) is None
 
     def test_a_summary_is_had_without_the_chunks(self, catalogue):
-        assert catalogue().summary(self.A) == catalogue().document(self.A).summary
-        assert catalogue().summary(DocId("none")) is None
+        assert catalogue().load_summary(self.A) == catalogue().load_document(self.A).summary
+        assert catalogue().load_summary(DocId("none")) is None
 
     def test_a_chunk_knows_its_neighbours(self, catalogue):
         rows = document("d/a.md", ["one", "two", "three"], doc=self.A).chunks
         one, two, three = (row.chunk_id for row in rows)
-        detail = catalogue().chunk(two)
+        detail = catalogue().load_chunk(two)
         assert (detail.previous, detail.following) == (one, three)
         assert (detail.chunk.text, detail.chunk.vector_state) == ("two", "pending")
-        assert (catalogue().chunk(one).previous, catalogue().chunk(three).following) == (None, None)
-        assert catalogue().chunk(make_chunk_id(self.A, "x", "y", 0)) is None
+        assert (catalogue().load_chunk(one).previous, catalogue().load_chunk(three).following) == (
+            None,
+            None,
+        )
+        assert catalogue().load_chunk(make_chunk_id(self.A, "x", "y", 0)) is None
 
 
 class TestDamage:
     def test_a_sound_database_has_none(self, catalogue, writer):
         writer.put_document(document("a.md"))
-        assert catalogue().damage() == []
+        assert catalogue().find_damage() == []
 
     def test_words_without_their_chunk_are_noticed(self, catalogue, writer):
         writer.put_document(document("a.md"))
         writer._database.execute("DELETE FROM chunks_fts")
-        assert catalogue().damage() == ["chunks: 1, in the word index: 0, with a state: 1"]
+        assert catalogue().find_damage() == ["chunks: 1, in the word index: 0, with a state: 1"]
 
     def test_rows_without_an_owner_are_noticed(self, catalogue, writer):
         writer.put_document(document("a.md"))
         writer._database.execute("PRAGMA foreign_keys = OFF; DELETE FROM documents")
-        assert catalogue().damage() == ["rows without an owner: 1"]
+        assert catalogue().find_damage() == ["rows without an owner: 1"]
 
 
 def test_a_title_in_any_script_is_listed_as_it_is(catalogue, writer):

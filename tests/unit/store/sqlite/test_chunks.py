@@ -7,7 +7,7 @@ from tests.fakes.rows import document
 
 def test_reading_keeps_the_order_asked_for(stored):
     one, two, three = stored(["one", "two", "three"])
-    assert [chunk.text for chunk in chunks.read(stored.database, [three, one, two])] == [
+    assert [chunk.text for chunk in chunks.load_chunks(stored.database, [three, one, two])] == [
         "three",
         "one",
         "two",
@@ -16,9 +16,9 @@ def test_reading_keeps_the_order_asked_for(stored):
 
 def test_a_document_is_read_in_order(stored):
     stored(["one", "two"])
-    found = chunks.read_document(stored.database, make_doc_id("notes", "a.md"))
+    found = chunks.load_document_chunks(stored.database, make_doc_id("notes", "a.md"))
     assert [(chunk.ordinal, chunk.text) for chunk in found] == [(0, "one"), (1, "two")]
-    assert chunks.read_document(stored.database, DocId("none")) == []
+    assert chunks.load_document_chunks(stored.database, DocId("none")) == []
 
 
 def test_moved_headings_are_searched_under_their_new_name(stored):
@@ -28,7 +28,7 @@ def test_moved_headings_are_searched_under_their_new_name(stored):
     moved = first._replace(chunk=first.chunk._replace(heading_path=("New",)))
     written = stored.put_document(replace(row, chunks=(moved,)))
     assert (written.kept, written.added) == (1, 0)
-    assert fts.frequency(stored.database, ["New", "Old"]) == {"New": 1, "Old": 0}
+    assert fts.get_document_frequencies(stored.database, ["New", "Old"]) == {"New": 1, "Old": 0}
 
 
 def test_every_chunk_has_a_row_in_the_word_index_and_a_state(stored):

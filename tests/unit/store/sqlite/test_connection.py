@@ -20,7 +20,10 @@ def listing(folder):
 def test_reading_where_nothing_was_indexed_creates_nothing(tmp_path):
     with pytest.raises(NotIndexed) as caught:
         open_reader(tmp_path / "absent")
-    assert (caught.value.found, caught.value.expected) == (None, connection.expected())
+    assert (caught.value.found, caught.value.expected) == (
+        None,
+        connection.get_expected_schema_version(),
+    )
     assert listing(tmp_path) == []
 
 

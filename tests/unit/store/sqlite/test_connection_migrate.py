@@ -17,7 +17,7 @@ def scripts(tmp_path, monkeypatch):
     """Replace the released migrations by two of the test."""
     (tmp_path / "V001__one.sql").write_text("CREATE TABLE one (a) STRICT;".replace("a)", "a INT)"))
     (tmp_path / "V002__two.sql").write_text("CREATE TABLE two (a INT); INSERT INTO one VALUES (1);")
-    monkeypatch.setattr(migrate, "folder", lambda: tmp_path)
+    monkeypatch.setattr(migrate, "get_migrations_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -27,33 +27,33 @@ def tables(database):
 
 
 def test_files_are_numbered_without_gaps():
-    numbers = [migrate.number(script) for script in migrate.read_migrations()]
-    assert numbers == list(range(1, migrate.expected() + 1))
+    numbers = [migrate.parse_schema_version(script) for script in migrate.read_migrations()]
+    assert numbers == list(range(1, migrate.get_expected_schema_version() + 1))
 
 
 def test_an_empty_database_gets_every_step(database, scripts, tmp_path):
-    migrate.upgrade(database, tmp_path)
-    assert (tables(database), migrate.found(database)) == (["one", "two"], 2)
+    migrate.migrate(database, tmp_path)
+    assert (tables(database), migrate.read_schema_version(database)) == (["one", "two"], 2)
 
 
 def test_only_missing_steps_are_applied(database, scripts, tmp_path):
     database.execute("CREATE TABLE one (a INT); PRAGMA user_version = 1")
-    migrate.upgrade(database, tmp_path)
-    migrate.upgrade(database, tmp_path)
+    migrate.migrate(database, tmp_path)
+    migrate.migrate(database, tmp_path)
     assert database.execute("SELECT count(*) FROM one").get == 1
 
 
 def test_a_step_that_fails_leaves_nothing_behind(database, scripts, tmp_path):
     (scripts / "V002__two.sql").write_text("CREATE TABLE two (a INT); CREATE TABLE one (a INT);")
     with pytest.raises(apsw.SQLError):
-        migrate.upgrade(database, tmp_path)
-    assert (tables(database), migrate.found(database)) == (["one"], 1)
+        migrate.migrate(database, tmp_path)
+    assert (tables(database), migrate.read_schema_version(database)) == (["one"], 1)
 
 
 def test_a_newer_database_is_refused_on_writing(database, scripts, tmp_path):
     database.execute("PRAGMA user_version = 9")
     with pytest.raises(NotIndexed) as caught:
-        migrate.upgrade(database, tmp_path)
+        migrate.migrate(database, tmp_path)
     assert (caught.value.expected, caught.value.found) == (2, 9)
 
 
@@ -61,11 +61,11 @@ def test_a_newer_database_is_refused_on_writing(database, scripts, tmp_path):
 def test_any_other_version_is_refused_on_reading(database, scripts, tmp_path, version):
     database.execute(f"PRAGMA user_version = {version}")
     with pytest.raises(NotIndexed) as caught:
-        migrate.require(database, tmp_path)
+        migrate.check_schema_version(database, tmp_path)
     assert (caught.value.expected, caught.value.found) == (2, version)
 
 
 def test_the_wheel_and_the_checkout_agree_on_the_place(monkeypatch, tmp_path):
-    assert migrate.folder().name == "migrations"
+    assert migrate.get_migrations_folder().name == "migrations"
     monkeypatch.setattr(migrate, "_WHEEL", tmp_path)
-    assert migrate.folder() == tmp_path
+    assert migrate.get_migrations_folder() == tmp_path

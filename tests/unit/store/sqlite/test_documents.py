@@ -34,21 +34,23 @@ def test_tags_follow_the_latest_version(stored):
 
 def test_saving_tells_of_a_new_title(stored):
     row = document("a.md", title="Old")
-    assert not documents.save(stored.database, row, 1.0).retitled
-    assert documents.save(stored.database, replace(row, title="New"), 1.0).retitled
+    assert not documents.save_document(stored.database, row, 1.0).retitled
+    assert documents.save_document(stored.database, replace(row, title="New"), 1.0).retitled
 
 
 def test_an_id_is_taken_while_a_document_holds_it(stored):
     stored.put_document(document("a.md"))
 
-    assert documents.taken(stored.database, make_doc_id("notes", "a.md")) is True
-    assert documents.taken(stored.database, make_doc_id("notes", "b.md")) is False
+    assert documents.has_document(stored.database, make_doc_id("notes", "a.md")) is True
+    assert documents.has_document(stored.database, make_doc_id("notes", "b.md")) is False
 
 
 def test_a_place_knows_its_occupant(stored):
     stored.put_document(document("a.md"))
-    assert documents.occupant(stored.database, "notes", "a.md") == make_doc_id("notes", "a.md")
-    assert documents.occupant(stored.database, "notes", "b.md") is None
+    assert documents.find_document_at(stored.database, "notes", "a.md") == make_doc_id(
+        "notes", "a.md"
+    )
+    assert documents.find_document_at(stored.database, "notes", "b.md") is None
 
 
 def test_absurd_stamps_do_not_break_the_row(stored):

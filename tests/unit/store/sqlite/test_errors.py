@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import Cancelled, IoError, Locked, StoreCorrupt
-from kebab.store.sqlite.errors import TABLE, translated
+from kebab.store.sqlite.errors import SIGNALS, translate_sqlite_errors
 
 
 def test_the_table_holds_every_exception_of_apsw_and_no_other():
@@ -11,7 +11,7 @@ def test_the_table_holds_every_exception_of_apsw_and_no_other():
         for value in vars(apsw).values()
         if isinstance(value, type) and issubclass(value, apsw.Error) and value is not apsw.Error
     }
-    assert set(TABLE) == declared
+    assert set(SIGNALS) == declared
 
 
 @pytest.mark.parametrize(
@@ -28,17 +28,17 @@ def test_the_table_holds_every_exception_of_apsw_and_no_other():
 )
 def test_an_exception_becomes_its_signal_and_stays_the_cause(error, signal):
     original = error("text")
-    with pytest.raises(signal) as caught, translated("/data/kebab.sqlite", "write"):
+    with pytest.raises(signal) as caught, translate_sqlite_errors("/data/kebab.sqlite", "write"):
         raise original
     assert caught.value.path == "/data/kebab.sqlite"
     assert caught.value.__cause__ is original
 
 
 def test_an_interrupted_statement_is_a_cancelled_one():
-    with pytest.raises(Cancelled), translated("p", "read"):
+    with pytest.raises(Cancelled), translate_sqlite_errors("p", "read"):
         raise apsw.InterruptError("interrupted")
 
 
 def test_a_fault_of_our_own_passes_unchanged():
-    with pytest.raises(apsw.BindingsError), translated("p", "read"):
+    with pytest.raises(apsw.BindingsError), translate_sqlite_errors("p", "read"):
         raise apsw.BindingsError("text")

@@ -1,11 +1,11 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.store.sqlite.filters import chunk_keys, condition, lower_text
+from kebab.store.sqlite.filters import build_chunk_key_query, build_condition, lower_text
 
 
 def test_no_filter_is_no_condition():
-    assert condition(Filters()) == ("1", [])
+    assert build_condition(Filters()) == ("1", [])
 
 
 def test_values_are_bound_and_never_part_of_the_sql():
@@ -18,13 +18,13 @@ def test_values_are_bound_and_never_part_of_the_sql():
         source=(hostile,),
         doc_id=hostile,
     )
-    sql, values = chunk_keys(filters)
+    sql, values = build_chunk_key_query(filters)
     assert "DROP" not in sql.upper()
     assert sql.count("?") == len(values)
 
 
 def test_times_are_compared_in_nanoseconds():
-    assert condition(Filters(since=1.5, until=2)) == (
+    assert build_condition(Filters(since=1.5, until=2)) == (
         "(d.mtime_ns >= ?) AND (d.mtime_ns < ?)",
         [1_500_000_000, 2_000_000_000],
     )

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.store.sqlite.filters import matches
+from kebab.store.sqlite.filters import matches_glob
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from kebab.store.sqlite.filters import matches
     ],
 )
 def test_a_path_that_fits_is_taken(pattern, path):
-    assert matches(pattern, path)
+    assert matches_glob(pattern, path)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_a_path_that_fits_is_taken(pattern, path):
     ],
 )
 def test_a_path_that_does_not_fit_is_left(pattern, path):
-    assert not matches(pattern, path)
+    assert not matches_glob(pattern, path)
 
 
 @pytest.mark.timeout(5)
 def test_hostile_patterns_take_no_more_than_a_moment():
-    assert not matches("**/" * 50 + "x", "a/" * 500 + "b")
-    assert not matches("*a" * 50 + "b", "a" * 500)
+    assert not matches_glob("**/" * 50 + "x", "a/" * 500 + "b")
+    assert not matches_glob("*a" * 50 + "b", "a" * 500)

@@ -14,7 +14,7 @@ def database(tmp_path):
     connection.close()
 
 
-def keys(database, match, weights=fts.EVEN):
+def keys(database, match, weights=fts.EQUAL_WEIGHTS):
     return [key for key, _ in fts.search(database, match, Filters(), weights, 9)]
 
 
@@ -39,19 +39,23 @@ def test_phrases_stand_together(database):
 
 def test_rows_are_deleted_without_their_text(database):
     index_words(database, [(Key(1), "", "", "rain"), (Key(2), "", "", "rain")])
-    fts.delete(database, [Key(1)])
+    fts.delete_rows(database, [Key(1)])
     assert keys(database, '"rain"') == [2]
-    assert fts.frequency(database, ["rain"]) == {"rain": 1}
+    assert fts.get_document_frequencies(database, ["rain"]) == {"rain": 1}
 
 
 def test_frequency_folds_ascii_case_as_the_index_does(database):
     index_words(database, [(Key(1), "", "", "Rain ÄÖ")])
-    assert fts.frequency(database, ["RAIN", "ÄÖ", "äö"]) == {"RAIN": 1, "ÄÖ": 1, "äö": 0}
+    assert fts.get_document_frequencies(database, ["RAIN", "ÄÖ", "äö"]) == {
+        "RAIN": 1,
+        "ÄÖ": 1,
+        "äö": 0,
+    }
 
 
 def test_merging_changes_no_answer(database):
     for number in range(40):
         index_words(database, [(Key(number), "", "", f"rain w{number}")])
-    fts.merge(database)
-    assert fts.frequency(database, ["rain", "w7"]) == {"rain": 40, "w7": 1}
+    fts.merge_segments(database)
+    assert fts.get_document_frequencies(database, ["rain", "w7"]) == {"rain": 40, "w7": 1}
     assert keys(database, '"w7"') == [7]

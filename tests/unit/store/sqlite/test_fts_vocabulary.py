@@ -3,7 +3,7 @@ import random
 import pytest
 
 from kebab.store.sqlite import fts
-from kebab.store.sqlite.fts import Vocabulary
+from kebab.store.sqlite.fts import TokenCache
 from kebab.text.tokenizer import tokenize
 
 SIGNS = [
@@ -17,10 +17,10 @@ SIGNS = [
 @pytest.mark.parametrize("seed", range(5))
 def test_a_text_has_the_tokens_that_the_tokenizer_gives_it(seed):
     dice = random.Random(seed)
-    words = Vocabulary(tokenize)
+    words = TokenCache(tokenize)
     for _ in range(400):
         text = "".join(dice.choices(SIGNS, k=dice.randint(0, 15)))
-        assert " ".join(words.cut(text)) == " ".join(tokenize(text))
+        assert " ".join(words.tokenize(text)) == " ".join(tokenize(text))
 
 
 def test_a_word_is_cut_once():
@@ -30,18 +30,18 @@ def test_a_word_is_cut_once():
         asked.append(text)
         return text.split("-")
 
-    words = Vocabulary(tokens)
+    words = TokenCache(tokens)
 
-    assert words.cut("a-b c a-b") == ["a b", "c", "a b"]
-    assert words.cut("c\nd") == ["c", "d"]
+    assert words.tokenize("a-b c a-b") == ["a b", "c", "a b"]
+    assert words.tokenize("c\nd") == ["c", "d"]
     assert asked == ["a-b", "c", "d"]
 
 
 def test_only_so_many_words_of_usual_length_are_kept(monkeypatch):
     monkeypatch.setattr(fts, "_MOST_WORDS", 2)
-    words = Vocabulary(lambda text: [text])
+    words = TokenCache(lambda text: [text])
     long = "x" * 100
 
-    assert words.cut(f"a b c {long}") == ["a", "b", "c", long]
+    assert words.tokenize(f"a b c {long}") == ["a", "b", "c", long]
     assert len(words) <= 2
     assert long not in words

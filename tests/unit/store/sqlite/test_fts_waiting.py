@@ -16,44 +16,44 @@ def database(tmp_path):
 
 
 def found(database, word):
-    return [key for key, _ in fts.search(database, word, Filters(), fts.EVEN, 9)]
+    return [key for key, _ in fts.search(database, word, Filters(), fts.EQUAL_WEIGHTS, 9)]
 
 
 def test_rows_are_found_once_they_are_settled(database):
-    fts.insert(database, ROWS)
+    fts.buffer_rows(database, ROWS)
     assert found(database, "rain") == []
 
-    fts.settle(database)
-    fts.settle(database)
+    fts.flush_write_buffer(database)
+    fts.flush_write_buffer(database)
 
     assert (found(database, "rain"), found(database, "sun")) == ([2], [1])
 
 
 def test_what_is_deleted_while_it_waits_is_never_indexed(database):
-    fts.insert(database, ROWS)
-    fts.delete_buffered(database, [Key(2)])
-    fts.settle(database)
+    fts.buffer_rows(database, ROWS)
+    fts.delete_chunks(database, [Key(2)])
+    fts.flush_write_buffer(database)
 
     assert (found(database, "rain"), found(database, "sun")) == ([], [1])
 
 
 def test_a_row_may_be_replaced_while_it_waits_and_after(database):
     for word in ("snow", "hail", "fog"):
-        fts.delete_buffered(database, [Key(1)])
-        fts.insert(database, [(Key(1), "", "", word)])
+        fts.delete_chunks(database, [Key(1)])
+        fts.buffer_rows(database, [(Key(1), "", "", word)])
         if word != "snow":
-            fts.settle(database)
+            fts.flush_write_buffer(database)
 
     assert [found(database, word) for word in ("snow", "hail", "fog")] == [[], [], [1]]
 
 
 def test_rows_go_with_what_is_undone(database):
     database.execute("BEGIN")
-    fts.insert(database, ROWS[:1])
+    fts.buffer_rows(database, ROWS[:1])
     database.execute("SAVEPOINT unit")
-    fts.insert(database, ROWS[1:])
+    fts.buffer_rows(database, ROWS[1:])
     database.execute("ROLLBACK TO unit")
-    fts.settle(database)
+    fts.flush_write_buffer(database)
     database.execute("COMMIT")
 
     assert (found(database, "rain"), found(database, "sun")) == ([2], [])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import IoError, Locked
-from kebab.store.sqlite.lock import WriterLock, holder
+from kebab.store.sqlite.lock import WriterLock, read_holder_pid
 
 ROOT = Path(__file__).parents[4]
 HOLD = """
@@ -55,11 +55,11 @@ def test_a_lock_is_freed_although_its_file_cannot_be_written(tmp_path, monkeypat
 
 
 def test_the_holder_can_be_asked_for_without_creating_anything(tmp_path):
-    assert holder(tmp_path) is None
+    assert read_holder_pid(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
     with WriterLock(tmp_path):
-        assert holder(tmp_path) == os.getpid()
-    assert holder(tmp_path) is None
+        assert read_holder_pid(tmp_path) == os.getpid()
+    assert read_holder_pid(tmp_path) is None
 
 
 def test_the_system_frees_the_lock_of_a_killed_process(tmp_path):

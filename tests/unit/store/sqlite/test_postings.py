@@ -40,35 +40,35 @@ def by_fts5(database, terms, limit):
 def test_the_best_rows_and_their_scores_are_those_of_fts5_to_the_last_bit(database, limit):
     dice = random.Random(limit)
     fill(database, dice, range(1, 300))
-    fts.delete(database, [Key(key) for key in range(1, 300, 7)])
+    fts.delete_rows(database, [Key(key) for key in range(1, 300, 7)])
     fill(database, dice, range(400, 420))
     words = Postings(database, WEIGHTS)
     for _ in range(20):
         terms = dice.sample([*WORDS, "absent"], dice.randint(1, 6))
-        assert words.best(terms, limit) == by_fts5(database, terms, limit)
+        assert words.search(terms, limit) == by_fts5(database, terms, limit)
 
 
 def test_rows_that_score_the_same_come_by_key(database):
     index_words(database, [(Key(key), "", "", "rain") for key in (9, 3, 7, 5)])
-    assert [key for key, _ in Postings(database, WEIGHTS).best(["rain"], 3)] == [3, 5, 7]
+    assert [key for key, _ in Postings(database, WEIGHTS).search(["rain"], 3)] == [3, 5, 7]
 
 
 def test_case_folds_as_it_does_in_the_index(database):
     index_words(database, [(Key(1), "", "", "Rain ÄÖ")])
     words = Postings(database, WEIGHTS)
-    assert [len(words.best([term], 9)) for term in ("RAIN", "ÄÖ", "äö")] == [1, 1, 0]
+    assert [len(words.search([term], 9)) for term in ("RAIN", "ÄÖ", "äö")] == [1, 1, 0]
 
 
 def test_an_empty_index_has_no_rows(database):
-    assert Postings(database, WEIGHTS).best(["rain"], 9) == []
+    assert Postings(database, WEIGHTS).search(["rain"], 9) == []
 
 
 def test_words_that_were_forgotten_are_read_again(database, monkeypatch):
     dice = random.Random(0)
     fill(database, dice, range(1, 60))
-    monkeypatch.setattr(postings, "HELD", 80)
-    monkeypatch.setattr(postings, "HELD_TIMES", 1)
+    monkeypatch.setattr(postings, "MAX_CACHED_ROWS", 80)
+    monkeypatch.setattr(postings, "MAX_CACHED_FACTOR", 1)
     words = Postings(database, WEIGHTS)
     for term in (*"abca", *"abc"):
-        assert words.best([term], 99) == by_fts5(database, [term], 99)
-    assert words.held <= 80
+        assert words.search([term], 99) == by_fts5(database, [term], 99)
+    assert words.cached_rows <= 80

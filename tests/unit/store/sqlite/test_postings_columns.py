@@ -18,16 +18,16 @@ def varint(number):
 )
 def test_the_numbers_of_each_row_are_added_up(rows):
     blobs = [b"".join(map(varint, row)) for row in rows]
-    assert postings.varint_sums(blobs).tolist() == [sum(row) for row in rows]
+    assert postings.sum_varints(blobs).tolist() == [sum(row) for row in rows]
 
 
 def test_columns_come_as_numbers_and_an_empty_table_as_none():
     database = apsw.Connection(":memory:")
     database.execute("CREATE TABLE t (a INTEGER, b INTEGER)")
     sql = "SELECT group_concat(a), group_concat(b) FROM t"
-    assert [one.tolist() for one in postings.numbers(database, sql)] == [[], []]
+    assert [one.tolist() for one in postings.read_integer_columns(database, sql)] == [[], []]
     database.execute("INSERT INTO t VALUES (1, 9000000000), (-2, 4)")
-    assert [one.tolist() for one in postings.numbers(database, sql)] == [
+    assert [one.tolist() for one in postings.read_integer_columns(database, sql)] == [
         [1, -2],
         [9_000_000_000, 4],
     ]
@@ -35,6 +35,6 @@ def test_columns_come_as_numbers_and_an_empty_table_as_none():
 
 def test_places_are_those_of_the_keys_that_are_there():
     database = apsw.Connection(":memory:")
-    (keys,) = postings.numbers(database, "SELECT '2,5,9'")
-    found, at = postings.places(keys, [9, 1, 5, 10, 6])
+    (keys,) = postings.read_integer_columns(database, "SELECT '2,5,9'")
+    found, at = postings.find_positions(keys, [9, 1, 5, 10, 6])
     assert (found.tolist(), at.tolist()) == ([9, 5], [2, 1])

@@ -20,7 +20,9 @@ def pool(tmp_path):
 def found(pool, word):
     with pool.acquire() as reader:
         keys = [key for key, _ in reader.search_lexical(f'"{word}"', Filters(), 9, [word])]
-        return sorted(chunk.path for chunk in reader.load_chunks(keys)), set(reader.find_doc_numbers(keys))
+        return sorted(chunk.path for chunk in reader.load_chunks(keys)), set(
+            reader.find_doc_numbers(keys)
+        )
 
 
 def test_a_reader_that_came_back_is_lent_again_and_sees_what_changed(writer, pool):

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.store.sqlite.revision_cache import Purchase
+from kebab.store.sqlite.revision_cache import AmortizedTable
 
 
 class Clock:
@@ -23,11 +23,11 @@ def bought(price):
         made.append("made")
         return len(made)
 
-    return Purchase(make, lambda: price, clock), clock, made
+    return AmortizedTable(make, lambda: price, clock), clock, made
 
 
 def rent(purchase, clock, seconds):
-    with purchase.renting():
+    with purchase._measure():
         clock.now += seconds
 
 
@@ -48,6 +48,6 @@ def test_what_costs_nothing_is_not_made_for_who_never_asked():
 
 def test_time_counts_that_ended_in_a_fault():
     purchase, clock, _ = bought(price=1.0)
-    with pytest.raises(KeyError), purchase.renting():
+    with pytest.raises(KeyError), purchase._measure():
         clock.fail(after=1.0)
     assert purchase.get() == 1

@@ -23,7 +23,7 @@ def fail(transactions, database, error):
     """Store a value in a unit that does not come to its end."""
     with transactions.unit():
         transaction.set_value(database, "a", "2")
-        transactions.changed()
+        transactions.mark_changed()
         raise error
 
 
@@ -59,7 +59,7 @@ def test_the_revision_moves_only_with_visible_work(transactions, database):
         transaction.set_value(database, "a", "1")
     assert transaction.get_revision(database) == 0
     with transactions.unit():
-        transactions.changed()
+        transactions.mark_changed()
     assert transaction.get_revision(database) == 1
 
 
@@ -68,7 +68,7 @@ def test_units_of_a_batch_share_one_commit(transactions, database, tmp_path):
         for _ in range(3):
             with transactions.unit():
                 transaction.set_value(database, "a", "1")
-                transactions.changed()
+                transactions.mark_changed()
         assert visible(tmp_path, "a") is None
     assert (visible(tmp_path, "a"), transaction.get_revision(database)) == ("1", 1)
 

@@ -7,38 +7,40 @@ from kebab.store.sqlite import vector_state
 def test_only_stored_vectors_become_garbage(stored):
     keys = stored(["one", "two"])
     database = stored.database
-    vector_state.mark(database, keys[:1], "committed", "v1")
-    vector_state.discard(database, [*keys, Key(99)])
+    vector_state.set_state(database, keys[:1], "committed", "v1")
+    vector_state.record_deleted_keys(database, [*keys, Key(99)])
     assert vector_state.list_deleted_keys(database) == keys[:1]
 
 
 def test_marking_tells_how_many_changed(stored):
     keys = stored(["one", "two"])
-    assert vector_state.mark(stored.database, keys, "committed", "v1") == 2
-    assert vector_state.mark(stored.database, keys, "committed", "v1") == 0
-    assert vector_state.mark(stored.database, keys, "committed", "v2") == 2
+    assert vector_state.set_state(stored.database, keys, "committed", "v1") == 2
+    assert vector_state.set_state(stored.database, keys, "committed", "v1") == 0
+    assert vector_state.set_state(stored.database, keys, "committed", "v2") == 2
 
 
 def test_states_are_counted(stored):
     keys = stored(["one", "two", "three"])
-    vector_state.mark(stored.database, keys[:2], "unsupported", "v1")
-    counts = [vector_state.count(stored.database, state) for state in ("pending", "unsupported")]
+    vector_state.set_state(stored.database, keys[:2], "unsupported", "v1")
+    counts = [
+        vector_state.count_in_state(stored.database, state) for state in ("pending", "unsupported")
+    ]
     assert counts == [1, 2]
-    assert vector_state.committed(stored.database) == sort_keys([])
-    vector_state.mark(stored.database, keys[1:], "committed", "v1")
-    assert vector_state.count(stored.database, "committed") == 2
+    assert vector_state.list_committed_keys(stored.database) == sort_keys([])
+    vector_state.set_state(stored.database, keys[1:], "committed", "v1")
+    assert vector_state.count_in_state(stored.database, "committed") == 2
 
 
 @pytest.mark.parametrize(
     "look",
     [
-        lambda database: vector_state.count(database, "pending"),
+        lambda database: vector_state.count_in_state(database, "pending"),
         lambda database: vector_state.list_pending(database, 9),
     ],
 )
 def test_what_waits_is_found_without_a_look_at_what_is_done(stored, look):
     keys = stored(["one", "two"])
-    vector_state.mark(stored.database, keys[:1], "committed", "v1")
+    vector_state.set_state(stored.database, keys[:1], "committed", "v1")
     asked = []
 
     def note(_, sql, values):

@@ -61,10 +61,12 @@ def test_a_killed_writer_leaves_whole_documents_and_no_lock(tmp_path, call):
     assert killed.returncode == -signal.SIGKILL
     with SqliteWriter(tmp_path, str.split) as writer:
         whole = (call - 1) // 3
-        assert sorted(writer.load_known_documents("notes")) == [f"{number}.md" for number in range(whole)]
+        assert sorted(writer.load_known_documents("notes")) == [
+            f"{number}.md" for number in range(whole)
+        ]
         assert writer.count_pending() == 2 * whole
     with SqliteReader(tmp_path) as reader:
-        assert Catalogue(reader).damage() == []
+        assert Catalogue(reader).find_damage() == []
 
 
 def test_a_failed_opening_frees_the_lock(tmp_path):
