@@ -1,1 +1,1 @@
-"""Settings: declared once, read from a file, the environment and flags, in that order of rank."""
+"""Settings: their declaration, loading, paths and documentation, and the tuning constants."""

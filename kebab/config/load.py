@@ -1,4 +1,4 @@
-"""Reading settings: defaults, then the file, then `KEBAB_…` variables, then flags."""
+"""Loads the settings: defaults, then the file, then `KEBAB_…` variables, then flags."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,12 +15,12 @@ from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
 
 _PREFIX = "KEBAB_"
-_LANGUAGE = "lang"
+_LANGUAGE_KEY = "lang"
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
-_FOREIGN = frozenset(
+_OTHER_VARIABLES = frozenset(
     {
         "KEBAB_CONFIG",
         "KEBAB_FAULTS",
@@ -29,7 +29,7 @@ _FOREIGN = frozenset(
         "KEBAB_TEST_MODELS_DIR",
     }
 )
-"""Variables with our prefix that are not settings."""
+"""Variables with the same prefix that are not settings."""
 
 
 def load_settings(
@@ -38,10 +38,10 @@ def load_settings(
     environ: Mapping[str, str] | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Return the settings; `flags` are dotted keys whose None values are not set.
+    """Return the settings; `flags` are values by dotted key, and None values are ignored.
 
     Raises:
-        ConfigInvalid: A named file does not exist, is not TOML, or holds what is not known.
+        ConfigInvalid: A named file does not exist or is not TOML, or a key or value is invalid.
     """
     environ = os.environ if environ is None else environ
     named = path or (Path(environ["KEBAB_CONFIG"]) if environ.get("KEBAB_CONFIG") else None)
@@ -57,9 +57,9 @@ def load_settings(
 
 
 def read_language(environ: Mapping[str, str] | None = None) -> Language:
-    """Return the language that the environment alone asks for."""
+    """Return the language that the environment variable sets."""
     return parse_language(
-        (os.environ if environ is None else environ).get(build_variable_name(_LANGUAGE), "")
+        (os.environ if environ is None else environ).get(build_variable_name(_LANGUAGE_KEY), "")
     )
 
 
@@ -106,7 +106,7 @@ def _convert(values: dict[str, Any], origin: str) -> Settings:
 
 
 def _explain_fault(fault: str) -> str:
-    """Return msgspec's words with the nearest known name after an unknown key."""
+    """Return the message of msgspec; after an unknown key suggest the nearest known one."""
     words, _, place = fault.partition(" - at `$")
     where = place.rstrip("`").lstrip(".")
     if not words.startswith("Object contains unknown field `"):
@@ -121,7 +121,7 @@ def _iter_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]
     for name in sorted(name for name, text in environ.items() if text):
         if name in known:
             yield known[name], environ[name], name
-        elif name.startswith(_PREFIX) and name not in _FOREIGN:
+        elif name.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
             raise ConfigInvalid(
                 path=f"${name}", cause=f"unknown variable{_suggest_name(name, known)}"
             )
@@ -135,9 +135,9 @@ def _suggest_name(name: str, known: Iterable[str]) -> str:
 
 
 def _parse_variable(text: str, key: str) -> Any:
-    """Return a variable's value: JSON where it reads as JSON and the setting is no text."""
-    if key == _LANGUAGE:
-        # Scripts hand on what the system says; a language that we lack must not stop them.
+    """Return the value of a variable: the text of a text setting, else JSON if it is valid."""
+    if key == _LANGUAGE_KEY:
+        # Scripts pass on the locale of the system, so an unsupported language is no error.
         return parse_language(text)
     default = _find_default(key)
     if isinstance(default, str):

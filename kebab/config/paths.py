@@ -1,4 +1,4 @@
-"""Where things lie: the platform's folders, unless a setting says otherwise."""
+"""Resolves the paths of a knowledge base: the folders of the system unless a setting is given."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ _XDG = {
     "user_data_dir": ("XDG_DATA_HOME", ".local/share"),
     "user_state_dir": ("XDG_STATE_HOME", ".local/state"),
 }
-"""By kind, the variable that names a folder on Linux, and where it lies below home without it."""
+"""For each kind: the variable that names the folder on Linux, and its default below home."""
 
 
 class Paths(NamedTuple):
-    """The folders and files of one knowledge base; nothing here is created by looking."""
+    """The folders and files of one knowledge base; none of them is created here."""
 
     data: Path
     models: Path
@@ -27,22 +27,22 @@ class Paths(NamedTuple):
 
     @property
     def stdin_dir(self) -> Path:
-        """The texts that came from standard input, one file each."""
+        """The folder of the texts from standard input, one file each."""
         return self.data / "stdin"
 
     @property
     def log(self) -> Path:
-        """The log of faults."""
+        """The error log."""
         return self.state / "kebab.log"
 
 
 def find_default_config() -> Path:
-    """Return where the settings file lies when no flag names one."""
+    """Return the path of the settings file when no flag names one."""
     return _find_folder("user_config_dir") / "config.toml"
 
 
 def resolve_paths(settings: Settings) -> Paths:
-    """Return the folders that these settings mean, absolute."""
+    """Return the absolute paths for these settings."""
     return Paths(
         data=_resolve_folder(settings.data_dir, "user_data_dir"),
         models=_resolve_folder(settings.models_dir, "user_cache_dir", "models"),
@@ -57,7 +57,7 @@ def _resolve_folder(setting: str, kind: str, *below: str) -> Path:
 
 
 def _find_folder(kind: str) -> Path:
-    """Return our folder of a kind; the usual case is not worth the time to load the library."""
+    """Return kebab's folder of a kind; platformdirs is imported only where it is needed."""
     usual = _find_xdg_folder(kind)
     if usual is not None:
         return usual
@@ -68,7 +68,7 @@ def _find_folder(kind: str) -> Path:
 
 
 def _find_xdg_folder(kind: str) -> Path | None:
-    """Return what platformdirs says where variables are in order, None elsewhere."""
+    """Return the folder that platformdirs returns on Linux; None for other cases."""
     variable, below = _XDG[kind]
     named = os.environ.get(variable)
     base = Path(os.environ.get("HOME", ""), below) if named is None else Path(named)

@@ -1,4 +1,4 @@
-"""The settings. A field's docstring is its documentation, in `config.toml` and in the README."""
+"""The settings; the docstring of a field documents it in `config.toml` and in the README."""
 
 from typing import Annotated, Literal
 
@@ -11,66 +11,68 @@ Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 
 AUTO = "auto"
-"""The name of an embedding model that leaves the choice to kebab."""
+"""The value that lets kebab choose the embedding model."""
 
 
 class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which files are read."""
+    """Which files are indexed."""
 
     hidden: bool = False
     """Read files and folders whose name begins with a dot."""
     exclude: list[str] = msgspec.field(default_factory=list)
-    """Patterns to leave out, in `.gitignore` form; `!pattern` takes a built-in exclude back."""
+    """Patterns of files to skip, in `.gitignore` form; `!pattern` cancels a built-in pattern."""
     max_file_bytes: Positive = 20_000_000
-    """Larger files are left out."""
+    """The largest file to read, in bytes; larger files are skipped."""
     deadline_s: Annotated[float, Meta(ge=0)] = 30.0
-    """Seconds that reading one document may take; 0 means no limit."""
+    """The time limit for parsing one document, in seconds; 0 means no limit."""
 
 
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How documents are cut."""
+    """How documents are split into passages."""
 
     chunk_tokens: Annotated[int, Meta(ge=32, le=510)] = 254
-    """The most tokens of one passage; never more than the embedding model sees."""
+    """The most tokens of one passage; the window of the embedding model is the upper limit."""
 
 
 class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The embedding model."""
 
     model: str = AUTO
-    """A name from `kebab model list`, or `auto`: the best that can be had at the first ingest."""
+    """A name from `kebab model list`, or `auto` for the best available at the first ingest."""
     threads: Natural = 0
-    """Processor threads; 0 means as many as there are cores, at most 4."""
+    """The number of processor threads; 0 means one per core, at most 4."""
     deadline_s: Annotated[float, Meta(ge=0)] = 60.0
-    """Seconds that embedding one batch of texts may take; 0 means no limit."""
+    """The time limit for embedding one batch of texts, in seconds; 0 means no limit."""
 
 
 class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The language model."""
 
     provider: Literal["ollama", "openai", "extractive"] = "ollama"
-    """Who words answers: Ollama, a server with the OpenAI-compatible protocol, or nobody."""
+    """What writes answers: `ollama`, `openai` (any server with the OpenAI-compatible API), or
+    `extractive` (sentences from the notes, no server)."""
     endpoint: str = ""
-    """Where the server listens; empty means `OLLAMA_HOST`, else `http://127.0.0.1:11434`, and
-    `http://127.0.0.1:8080/v1` for `openai`."""
+    """The address of the server; empty means `OLLAMA_HOST` or `http://127.0.0.1:11434` for
+    `ollama`, and `http://127.0.0.1:8080/v1` for `openai`."""
     model: str = "gemma3:4b"
     """The model that answers."""
     key_variable: str = "OPENAI_API_KEY"
-    """The environment variable with the key of an `openai` server; sent to no other."""
+    """The environment variable with the API key; the key is sent to an `openai` server only."""
     context_tokens: Annotated[int, Meta(ge=512)] = 8192
-    """The window that passages and answer share; a change makes Ollama load the model again."""
+    """The tokens that prompt and answer share; a change makes Ollama load the model again."""
     answer_tokens: Annotated[int, Meta(ge=16)] = 1024
     """The most tokens of an answer."""
     think: bool = False
-    """Let a model that can think do so before it answers; slower."""
+    """Let the model think before it answers, if it can; slower."""
     keep_alive: str = "5m"
     """How long Ollama keeps the model loaded, as `5m` or `1h`."""
     connect_s: Annotated[float, Meta(ge=0)] = 2.0
-    """Seconds that connecting may take; 0 means no limit."""
+    """The time limit for connecting, in seconds; 0 means no limit."""
     first_token_s: Annotated[float, Meta(ge=0)] = 300.0
-    """Seconds until the first token, loading included, and between any two; 0 means no limit."""
+    """The longest wait for the first token (including loading the model) and between two tokens, in
+    seconds; 0 means no limit."""
     total_s: Annotated[float, Meta(ge=0)] = 900.0
-    """Seconds that a whole answer may take; 0 means no limit."""
+    """The time limit for a whole answer, in seconds; 0 means no limit."""
 
 
 class Models(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,10 +85,10 @@ class Models(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Search(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a search does when no flag says otherwise."""
+    """Defaults of a search."""
 
     mode: Literal["hybrid", "lexical", "vector"] = "hybrid"
-    """Which channels answer."""
+    """How to search: by words (`lexical`), by meaning (`vector`), or both (`hybrid`)."""
     limit: Annotated[int, Meta(ge=1, le=1000)] = 10
     """The most hits on a page."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
@@ -97,47 +99,48 @@ class Ask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How questions are answered."""
 
     limit: Annotated[int, Meta(ge=1, le=100)] = 8
-    """The most passages that an answer is made from."""
+    """The most passages that an answer uses."""
     sentences: Annotated[int, Meta(ge=1, le=20)] = 3
     """The most sentences of an extractive answer."""
     unsupported: Literal["mark", "withhold"] = "mark"
-    """When a passage does not carry its claim: mark the claim, or withhold the answer."""
+    """When no passage supports a claim: `mark` the claim, or `withhold` the answer."""
     history: bool = True
-    """Remember the turns of sessions; false turns all history off."""
+    """Store the turns of sessions; `false` stores no history."""
     history_turns: Positive = 200
-    """The most turns that one session keeps; older ones are forgotten."""
+    """The most turns that one session keeps; older turns are deleted."""
 
 
 class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How errors are told."""
+    """How errors are reported."""
 
     redact_home: bool = False
-    """Write the home directory as `~` in errors, for instance when their text is passed on."""
+    """Write the home directory as `~` in errors, for example before you share them."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that can be set."""
+    """All settings."""
 
     data_dir: str = ""
-    """Where the knowledge base lies; empty means the platform's data folder."""
+    """The folder of the knowledge base; empty means the data folder of the system."""
     models_dir: str = ""
-    """Where model weights lie; empty means the platform's cache folder."""
+    """The folder of the embedding models; empty means the cache folder of the system."""
     workspace: str = ""
-    """The folder that a bare `kebab ingest` reads; empty means every folder ingested before."""
+    """The folder that `kebab ingest` without arguments reads; empty means every folder ingested
+    before."""
     offline: bool = False
-    """Never use the network to fetch model weights."""
+    """Never download embedding models."""
     lang: Language = ENGLISH
-    """The language of error messages and hints: `en`, `ko` or `zh`; the variable may also hold a
+    """The language of error messages and hints: `en`, `ko` or `zh`; the variable may also be a
     locale such as `ko_KR.UTF-8`."""
     ingest: Ingest = Ingest()
-    """Which files are read."""
+    """Which files are indexed."""
     index: Index = Index()
-    """How documents are cut."""
+    """How documents are split into passages."""
     models: Models = Models()
     """The models."""
     search: Search = Search()
-    """What a search does when no flag says otherwise."""
+    """Defaults of a search."""
     ask: Ask = Ask()
     """How questions are answered."""
     errors: Errors = Errors()
-    """How errors are told."""
+    """How errors are reported."""

@@ -1,4 +1,4 @@
-"""The settings as documents: the commented file that `init` writes, and the README's table."""
+"""Builds the commented settings file of `kebab init`, and the settings table of the README."""
 
 import json
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from msgspec import Struct
 
 from kebab.config.load import build_variable_name
 from kebab.config.settings import Settings
-from kebab.wire.docstrings import field_docstrings
+from kebab.wire.record import read_field_docstrings
 
 _HEADER = """\
-# Settings of kebab. Every line shows a default: take the `#` away to change it.
-# A variable `KEBAB_…` in the environment outranks this file, and a flag outranks both.
+# Settings of kebab. Every line shows a default. Remove the `#` to change it.
+# An environment variable `KEBAB_…` overrides this file, and a flag overrides both.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentedSetting:
-    """One setting as a reader sees it."""
+    """One setting: its key, default and documentation."""
 
     key: str
     default: Any
@@ -30,8 +30,8 @@ class DocumentedSetting:
 def iter_documented_settings(
     form: type[Struct] = Settings, prefix: str = ""
 ) -> Iterator[DocumentedSetting]:
-    """Yield every setting with its default and its documentation."""
-    texts = field_docstrings(form)
+    """Yield every setting in order of declaration."""
+    texts = read_field_docstrings(form)
     values = form()
     for field in msgspec.structs.fields(form):
         key = f"{prefix}{field.name}"
@@ -43,7 +43,7 @@ def iter_documented_settings(
 
 
 def build_toml(workspace: str = "") -> str:
-    """Return the commented settings file; a workspace, when given, is set."""
+    """Return the commented settings file, with the workspace set if it is given."""
     lines, section = [_HEADER], ""
     for setting in iter_documented_settings():
         head, _, name = setting.key.rpartition(".")
