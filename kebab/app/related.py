@@ -9,9 +9,8 @@ from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.embed.registry import find_model
-from kebab.search.document_similarity import VectorSpace
 from kebab.search.related import PassagePair as FoundPair
-from kebab.search.related import RelatedDocument, RelatedFinder
+from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
 from kebab.wire.library import NotFound
 from kebab.wire.related import MatchedPassage, PassagePair, RelatedDoc, RelatedDocs, RelatedRequest
 
@@ -41,7 +40,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         degraded: tuple[DegradedChannel, ...] = ()
         if document.chunks:
             finder = RelatedFinder(reader, document.chunks, _open_vector_space(context, reader))
-            nearest, degraded = finder.nearest(request.limit, filters), finder.degraded
+            nearest, degraded = finder.find(request.limit, filters), finder.degraded
         revision = reader.get_revision()
     return RelatedDocs(
         document=to_doc_summary(document.summary),
@@ -65,8 +64,8 @@ def _to_related_doc(rank: int, one: RelatedDocument) -> RelatedDoc:
     return RelatedDoc(
         rank=rank,
         score=one.score,
-        vector_score=one.meaning,
-        lexical_score=one.words,
+        vector_score=one.vector_score,
+        lexical_score=one.lexical_score,
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
         file=build_file_path(chunk),
@@ -78,7 +77,7 @@ def _to_related_doc(rank: int, one: RelatedDocument) -> RelatedDoc:
         indexed_at=format_timestamp(chunk.indexed_at),
         freshness=check_freshness(chunk),
         pair=_to_pair(one.pair),
-        terms=list(one.terms),
+        terms=list(one.shared_words),
     )
 
 

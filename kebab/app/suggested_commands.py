@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kebab.search.explain_terms import active_filters, remove_conditions
+from kebab.search.explain_matches import active_filters, remove_conditions
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 
 if TYPE_CHECKING:
     from kebab.core.ids import DocId
     from kebab.core.queries import Filters
-    from kebab.search.explain import DocumentExplanation
-    from kebab.search.explain_verdict import Remedy
+    from kebab.search.explain import DocumentExplanation, Remedy
     from kebab.search.query_parser import ParsedQuery, Phrase
 
 
@@ -57,18 +56,18 @@ def suggest_command(
 
 def _further(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
     best = explained.best
-    return _changed(request, limit=min(MAX_LIMIT, best.place or 1 if best else 1))
+    return _changed(request, limit=min(MAX_LIMIT, best.hit_rank or 1 if best else 1))
 
 
 def _loosened(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
     """Return the search without what keeps a document out, flags and text."""
-    flags = {one.filter for one in explained.lifted if one.filter}
+    flags = {one.filter for one in explained.removed if one.filter}
     fields: dict[str, Any] = {name: _UNSET[name] for name in flags if getattr(request, name)}
-    left = remove_conditions(explained.question, explained.lifted)
-    if len(fields) < len(explained.lifted):
+    left = remove_conditions(explained.parsed, explained.removed)
+    if len(fields) < len(explained.removed):
         fields["query"] = _spelled(left) or request.query
         fields |= _stated(left.filters, request)
-    place = explained.best.place if explained.best else None
+    place = explained.best.hit_rank if explained.best else None
     fields["limit"] = min(MAX_LIMIT, max(request.limit, place or 1))
     return _changed(request, **fields)
 

@@ -8,10 +8,9 @@ from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
-from kebab.search import explain_terms
-from kebab.search.explain import DocumentExplanation, Explainer
-from kebab.search.explain_verdict import build_verdict
-from kebab.search.vector import QueryVectorCache, VectorRetriever
+from kebab.search.explain import DocumentExplanation, Explainer, build_verdict
+from kebab.search.explain_matches import BrokenCondition, active_filters
+from kebab.search.vector import VectorRetriever
 from kebab.wire.library import NotFound
 from kebab.wire.why import (
     Barrier,
@@ -52,9 +51,8 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
             return subject
         document, passages = subject
         vectors, embedder = prepare_vector_search(context, reader)
-        memory = QueryVectorCache(context.cache)
         channel = VectorRetriever(
-            library=reader, vectors=vectors, embedder=embedder, query_vectors=memory
+            library=reader, vectors=vectors, embedder=embedder, cache=context.cache
         )
         explained = Explainer(reader, channel).explain(query, passages)
     return _to_explanation(explained, document, request.search, query)
@@ -84,14 +82,14 @@ def _to_explanation(
         limit=request.limit,
         document=to_doc_summary(document),
         found=found.kind == "found",
-        rank=best.place if best and not explained.lifted else None,
+        rank=best.hit_rank if best and not explained.removed else None,
         verdict=found.kind,
         message=found.text,
         hint=suggest_command(found.remedy, explained, request, document.doc_id),
         reading=to_query_reading(explained, query.filters),
-        lifted=[to_barrier(one) for one in explained.lifted],
-        passages=[to_passage_account(one) for one in explained.accounts],
-        candidates=explained.ranked,
+        lifted=[to_barrier(one) for one in explained.removed],
+        passages=[to_passage_account(one) for one in explained.passages],
+        candidates=explained.candidate_count,
         degraded=list(explained.degraded),
         corpus_revision=explained.revision,
         timing_ms=explained.timing_ms,
@@ -112,7 +110,7 @@ _FILTER_NAMES: dict[str, FilterName] = {
 
 def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> QueryReading:
     """Return how a query was read; `given` are the filters that the request sets."""
-    question, goal = explained.question, explained.aim
+    question, goal = explained.parsed, explained.intent
     return QueryReading(
         plain=question.plain,
         terms=explained.terms,
@@ -125,7 +123,7 @@ def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> Quer
                 values=_format_values(value),
                 origin=_find_origin(name, given),
             )
-            for name, value in explain_terms.active_filters(question.filters).items()
+            for name, value in active_filters(question.filters).items()
         ],
         topic=goal.topic,
         need=goal.need,
@@ -140,21 +138,21 @@ def to_passage_account(one: "PassageExplanation") -> PassageAccount:
         chunk_id=chunk.chunk_id,
         heading_path=list(chunk.heading_path),
         citation=cite_chunk(chunk),
-        barriers=[to_barrier(each) for each in one.barriers],
+        barriers=[to_barrier(each) for each in one.broken],
         held=one.held,
         vector=chunk.vector_state,
-        lexical=one.words,
-        semantic=one.meaning,
+        lexical=one.lexical,
+        semantic=one.semantic,
         fused=one.fused,
-        lifts=one.lifts,
+        lifts=one.boosts,
         final=one.final,
         score=one.score,
-        hit_rank=one.place,
+        hit_rank=one.hit_rank,
         withheld=one.withheld,
     )
 
 
-def to_barrier(one: explain_terms.BrokenCondition) -> Barrier:
+def to_barrier(one: BrokenCondition) -> Barrier:
     """Return what keeps a passage out."""
     return Barrier(
         kind=one.kind,

@@ -21,7 +21,7 @@ from kebab.core.queries import Page, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.rag.followup import build_standalone_question
 from kebab.rag.refusals import get_refusal_sentence
-from kebab.search.fusion import FAIR
+from kebab.search.answerability import FAIR
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 

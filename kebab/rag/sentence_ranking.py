@@ -22,10 +22,10 @@ from kebab.core.answers import Evidence
 from kebab.core.chunks import build_embed_text
 from kebab.core.ports import Embedder
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.search.fusion import compute_relative_evidence
-from kebab.search.query_intent import compute_coverage, token_set, token_set_of_all, weigh_keywords
+from kebab.search.answerability import compute_coverage, compute_relative_evidence, weigh_keywords
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import Sentence, find_sentences
+from kebab.text.tokenizer import token_set, token_set_of_all
 
 _WORD_WEIGHT, _COSINE_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.40, 0.25
 

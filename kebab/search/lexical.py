@@ -1,4 +1,4 @@
-"""Retrieves passages by words: the lexical channel."""
+"""Retrieves passages by words: weighs the terms of a query and searches the full-text index."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,26 +12,26 @@ from kebab.text.scripts import is_dense
 from kebab.text.tokenizer import Term
 
 COLUMN_WEIGHTS = (4.0, 2.5, 1.0)
-"""What a word in the title, in a heading and in the body is worth to bm25.
+"""The bm25 weights of title, headings and body.
 
-Page hit@1 on the Korean Kubernetes pages: .561 with even weights, .595 with these; on SQuAD 2,
+Page hit@1 on the Korean Kubernetes pages: .561 with even weights, .595 with these. On SQuAD 2,
 JaQuAD and Cranfield anything from (1, 1, 1) to (10, 5, 1) stays within .01.
 """
 
 TERM_LIMIT = 64
-"""The most terms of one query; of a pasted page the rarest are asked for."""
+"""The most terms of one query; the rarest terms of a pasted page are searched for."""
 
 COMMON_SHARE = 0.5
-"""A term in more of the chunks than this is worth nothing to bm25 (its idf is not positive).
+"""A term in more than this share of the chunks adds nothing to bm25: its idf is not positive.
 
-Leaving out rarer ones costs: at .25 hit@1 on SQuAD 2 falls by .006, at .1 by .013.
+Dropping rarer terms costs quality: hit@1 on SQuAD 2 falls by .006 at .25, and by .013 at .1.
 """
 
 _SATURATION = 2.2
-"""k1 + 1 of FTS5's bm25: the most that one term can score is its idf times this."""
+"""k1 + 1 of FTS5's bm25: the highest score of one term is its idf times this."""
 
-_LEAST_IDF = 1e-6
-"""What FTS5 takes for the idf of a term in more than half of the rows."""
+_MIN_IDF = 1e-6
+"""The idf that FTS5 gives a term in more than half of the rows."""
 
 _DENSE_DISCOUNT = 0.4
 """Right passages reach .48 of the highest score on SQuAD 2 (words), .29 on JaQuAD (bigrams)."""
@@ -41,148 +41,136 @@ NO_LIMIT = 1 << 31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightedTerms:
-    """The terms of a question that can be found, with what they are worth here."""
+    """The terms of a query that are searched for, with their weights in this library."""
 
     terms: tuple[Term, ...]
     weights: Mapping[str, float]
-    """Inverse document frequency of these terms, by token."""
-    best: float
-    """The score of a chunk that has all that is asked for."""
-    asked: Mapping[str, float]
-    """How telling every term of the question is, those that occur nowhere included."""
+    """Inverse document frequency, by token."""
+    max_score: float
+    """The score of a chunk that holds everything the query asks for."""
+    rarities: Mapping[str, float]
+    """The rarity of every term of the query, also of terms that occur nowhere."""
 
 
-def weigh_terms(library: LibraryReader, question: ParsedQuery) -> WeightedTerms:
-    """Look up what the terms of a question are worth, and drop those that decide nothing.
+def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
+    """Weigh the terms of a query, and drop those that do not separate passages.
 
-    Fillers are asked for when the index holds none of the terms.
+    Stop words are searched for when the index holds none of the other terms.
     """
     total = library.count_chunks()
-    counts = library.get_document_frequencies({term.text for term in question.terms})
-    found = _present(question.terms, counts)
-    if not found:
-        # Half of all passages hold a filler: to count them costs more than all the rest.
-        counts |= library.get_document_frequencies({term.text for term in question.fillers})
-        found = _present(question.fillers, counts)
-    weights = {text: _idf(count, total) for text, count in counts.items()}
-    telling = [term for term in found if term.prefix or counts[term.text] <= total * COMMON_SHARE]
-    kept = sorted(telling or found, key=lambda term: -weights[term.text])[:TERM_LIMIT]
-    there = set(found)
-    absent = [term for term in question.terms if term not in there][:TERM_LIMIT]
-    rare = {text: compute_rarity(count, total) for text, count in counts.items()}
+    counts = library.get_document_frequencies({term.text for term in parsed.terms})
+    indexed = _select_indexed(parsed.terms, counts)
+    if not indexed:
+        # Half of all passages hold a stop word: counting them costs more than all the rest.
+        counts |= library.get_document_frequencies({term.text for term in parsed.stop_terms})
+        indexed = _select_indexed(parsed.stop_terms, counts)
+    weights = {text: _compute_idf(count, total) for text, count in counts.items()}
+    rarities = {text: compute_rarity(count, total) for text, count in counts.items()}
+    rare = [term for term in indexed if term.prefix or counts[term.text] <= total * COMMON_SHARE]
+    searched = sorted(rare or indexed, key=lambda term: -weights[term.text])[:TERM_LIMIT]
+    found = set(indexed)
+    absent = [term for term in parsed.terms if term not in found][:TERM_LIMIT]
+    best = _SATURATION * sum(weights[term.text] for term in searched)
     return WeightedTerms(
-        terms=tuple(kept),
-        weights={term.text: weights[term.text] for term in kept},
-        best=_SATURATION * sum(weights[term.text] for term in kept) * _demand(kept, absent, rare),
-        asked={term.text: rare[term.text] for term in question.terms},
+        terms=tuple(searched),
+        weights={term.text: weights[term.text] for term in searched},
+        max_score=best * _compute_demand(searched, absent, rarities),
+        rarities={term.text: rarities[term.text] for term in parsed.terms},
     )
 
 
 def search_lexical(
-    library: LibraryReader, question: ParsedQuery, words: WeightedTerms, limit: int
+    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms, limit: int
 ) -> list[KeyedScore]:
-    """Return the best chunks under bm25."""
-    match = build_match_expression(words.terms, question.required, question.excluded)
+    """Return the best chunks by bm25."""
+    match = build_match_expression(weighted.terms, parsed.required, parsed.excluded)
     if not match:
         return []
-    return library.search_lexical(match, question.filters, limit, _plain(question, words.terms))
+    operators = parsed.required or parsed.excluded or any(term.prefix for term in weighted.terms)
+    tokens = [] if operators else [term.text for term in weighted.terms]
+    return library.search_lexical(match, parsed.filters, limit, tokens)
 
 
-def find_required(library: LibraryReader, question: ParsedQuery) -> list[Key] | None:
-    """Return the chunks that hold all that is required, in rising order; None without phrases."""
-    match = join_required(question.required)
-    return _keys(library, question, match) if match else None
+def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key] | None:
+    """Return the chunks with all required phrases, by rising key; None without such phrases."""
+    match = _join_phrases(" AND ", parsed.required)
+    return _find_keys(library, parsed, match) if match else None
 
 
-def find_excluded(library: LibraryReader, question: ParsedQuery) -> list[Key]:
-    """Return the chunks that hold something excluded."""
-    match = join_alternatives(f"({quote_phrase(one)})" for one in question.excluded)
-    return _keys(library, question, match) if match else []
+def find_excluded(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
+    """Return the chunks with any excluded phrase."""
+    match = _join_phrases(" OR ", parsed.excluded)
+    return _find_keys(library, parsed, match) if match else []
 
 
-def compute_evidence(scores: Sequence[KeyedScore], words: WeightedTerms) -> dict[Key, float]:
-    """Return bm25 as a share of what a good passage reaches, from 0 to 1 and a little above."""
-    best = words.best or 1.0
+def compute_evidence(scores: Sequence[KeyedScore], weighted: WeightedTerms) -> dict[Key, float]:
+    """Return bm25 as a share of what a good passage reaches, from 0 to slightly above 1."""
+    best = weighted.max_score or 1.0
     return {key: score / best for key, score in scores}
 
 
-def _keys(library: LibraryReader, question: ParsedQuery, match: str) -> list[Key]:
-    return sorted(key for key, _ in library.search_lexical(match, question.filters, NO_LIMIT))
+def _find_keys(library: LibraryReader, parsed: ParsedQuery, match: str) -> list[Key]:
+    return sorted(key for key, _ in library.search_lexical(match, parsed.filters, NO_LIMIT))
 
 
-def _plain(question: ParsedQuery, terms: Sequence[Term]) -> list[str]:
-    """Return the tokens of an expression that asks for any of them and nothing else, else none."""
-    if question.required or question.excluded or any(term.prefix for term in terms):
-        return []
-    return [term.text for term in terms]
-
-
-def _present(terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:
+def _select_indexed(terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:
     return [term for term in terms if term.prefix or counts[term.text]]
 
 
-def _demand(kept: Sequence[Term], absent: Sequence[Term], rare: Mapping[str, float]) -> float:
-    """Return all that is asked for as a multiple of what the index holds of it.
+def _compute_demand(
+    searched: Sequence[Term], absent: Sequence[Term], rarities: Mapping[str, float]
+) -> float:
+    """Return the weight of the whole query as a multiple of the weight of its searched terms.
 
-    Bigrams of a question overlap particles and word borders, which no passage repeats: the more
-    of the question is bigrams, the less of it a good passage has.
+    Bigrams overlap particles and word borders, which no passage repeats. The more of the query is
+    bigrams, the less of it a good passage holds.
     """
-    held = sum(rare[term.text] for term in kept)
-    asked = held + sum(rare[term.text] for term in absent)
-    dense = sum(rare[term.text] for term in (*kept, *absent) if is_dense(term.text))
+    held = sum(rarities[term.text] for term in searched)
+    asked = held + sum(rarities[term.text] for term in absent)
+    dense = sum(rarities[term.text] for term in (*searched, *absent) if is_dense(term.text))
     return (asked - _DENSE_DISCOUNT * dense) / (held or 1.0)
 
 
 def compute_rarity(count: int, total: int) -> float:
-    """Return how telling a term is, positive also where a handful of passages makes all common.
+    """Return the rarity of a term, which is positive also in a library of a few passages.
 
-    A word that occurs nowhere is as telling as one that occurs once: more cannot be known.
+    A word that occurs nowhere counts as one that occurs once.
     """
     count = min(max(count, 1), total)
     return math.log1p((total - count + 0.5) / (count + 0.5))
 
 
-def _idf(count: int, total: int) -> float:
-    """Return what FTS5's bm25 takes for a term that `count` of `total` rows hold."""
+def _compute_idf(count: int, total: int) -> float:
+    """Return the idf that FTS5's bm25 gives a term in `count` of `total` rows."""
     count = min(count, total)
-    return max(_LEAST_IDF, math.log((total - count + 0.5) / (count + 0.5)))
+    return max(_MIN_IDF, math.log((total - count + 0.5) / (count + 0.5)))
 
 
 def quote_term(term: Term) -> str:
-    """Return one token as an FTS5 string, with a star when it is a prefix."""
-    return _string(term.text) + (" *" if term.prefix else "")
+    """Return a token as an FTS5 string, with a star when it is a prefix."""
+    doubled = term.text.replace('"', '""')
+    return f'"{doubled}" *' if term.prefix else f'"{doubled}"'
 
 
-def quote_phrase(asked: Phrase) -> str:
-    """Return tokens that stand side by side, in their column when one is named."""
-    text = _string(" ".join(term.text for term in asked.terms))
-    star = " *" if asked.terms[-1].prefix else ""
-    return f"{asked.column} : {text}{star}" if asked.column else text + star
-
-
-def join_alternatives(parts: Iterable[str]) -> str:
-    """Return the alternative of expressions, or nothing of none."""
-    return " OR ".join(parts)
-
-
-def join_required(phrases: Iterable[Phrase]) -> str:
-    """Return the conjunction of phrases, or nothing of none."""
-    return " AND ".join(f"({quote_phrase(one)})" for one in phrases)
+def quote_phrase(phrase: Phrase) -> str:
+    """Return adjacent tokens as an FTS5 string, within the column of the phrase if it has one."""
+    tokens = " ".join(term.text for term in phrase.terms)
+    text = quote_term(Term(tokens, prefix=phrase.terms[-1].prefix))
+    return f"{phrase.column} : {text}" if phrase.column else text
 
 
 def build_match_expression(
     terms: Iterable[Term], required: Iterable[Phrase], excluded: Iterable[Phrase]
 ) -> str:
-    """Return the expression: all that is required, better with any of the terms, nothing excluded.
+    """Return an FTS5 expression: all required phrases, any of the terms, no excluded phrase.
 
-    A required phrase stands in both branches, for a branch that holds counts towards bm25.
+    The required phrases stand in both branches, because every branch that matches adds to bm25.
     """
-    words, must = join_alternatives(map(quote_term, terms)), join_required(required)
+    words = " OR ".join(map(quote_term, terms))
+    must, out = _join_phrases(" AND ", required), _join_phrases(" OR ", excluded)
     wanted = f"(({must}) AND ({words})) OR ({must})" if must and words else must or words
-    out = join_alternatives(f"({quote_phrase(one)})" for one in excluded)
     return f"({wanted}) NOT ({out})" if out and wanted else wanted
 
 
-def _string(text: str) -> str:
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
+def _join_phrases(operator: str, phrases: Iterable[Phrase]) -> str:
+    return operator.join(f"({quote_phrase(phrase)})" for phrase in phrases)

@@ -1,4 +1,4 @@
-"""Parses the query language: phrases, exclusions, fields and question words."""
+"""Parses the query language: phrases, exclusions, fields and stop words."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -44,15 +44,17 @@ _STOP_WORDS_BY_LANGUAGE = {
     "Arabic": (" ما ماذا متى أين كيف لماذا كم هل هو هي في على من"),
     "Hindi": (" क्या कौन कब कहाँ कहां कैसे क्यों कितने कितनी कितना किस का के की में है हैं था थे थी"),
 }
-_WORDS = frozenset(word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split())
-_AROUND = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
+_STOP_WORDS = frozenset(
+    word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split()
+)
+_PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
 
 
 def strip_question_words(text: str) -> str:
-    """Return a query without the words that only ask; all of it when nothing else is there."""
+    """Return a query without question words and stop words, or all of it when nothing is left."""
     words = text.split()
-    kept = [word for word in words if word.strip(_AROUND).lower() not in _WORDS]
-    return " ".join(kept) if any(any(map(str.isalnum, word)) for word in kept) else text
+    left = [word for word in words if word.strip(_PUNCTUATION).lower() not in _STOP_WORDS]
+    return " ".join(left) if any(any(map(str.isalnum, word)) for word in left) else text
 
 
 Column: TypeAlias = Literal["title", "headings", "body"]
@@ -64,21 +66,21 @@ _COLUMNS: dict[str, Column] = {
     "body": "body",
 }
 _LISTS = frozenset({"tag", "lang", "media", "source"})
-_PIECE = re.compile(
+_OPERATOR = re.compile(
     r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
-    r"""|(?<!\S)-(?P<left_out>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)""",
+    r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)""",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])')
-"""All that a question in prose means by its signs: `tar -x` and `note: this` are words there."""
+"""The only operator of a question in prose: `tar -x` and `note: this` are words there."""
 
-_MOST_PHRASES = 32
-"""What a pasted page holds beyond these is read as words: each costs the index a look."""
+_MAX_PHRASES = 32
+"""More phrases of a pasted page are read as words: each phrase costs a look-up in the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Tokens that stand side by side, in one column when it is named; `text` is as it was typed."""
+    """Adjacent tokens, in one column when it is named; `text` is as it was typed."""
 
     terms: tuple[Term, ...]
     column: Column | None = None
@@ -87,64 +89,64 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedQuery:
-    """A query, understood.
+    """A query after parsing.
 
-    `plain` is what is asked in words; `terms` are its tokens and those of the phrases, without
-    those of words that only ask, which are the `fillers`. Every phrase of `required` has to occur
-    and none of `excluded` may.
+    `plain` is the text without operators. `terms` are its tokens and those of the phrases, without
+    the `stop_terms`. Every phrase of `required` must occur and none of `excluded` may.
     """
 
     plain: str
     terms: tuple[Term, ...]
-    fillers: tuple[Term, ...] = ()
+    stop_terms: tuple[Term, ...] = ()
     required: tuple[Phrase, ...] = ()
     excluded: tuple[Phrase, ...] = ()
     filters: Filters
 
 
-class _Reader:
-    """Takes the pieces of one query; what it does not take stays plain text."""
+class _OperatorReader:
+    """Collects the operators of one query; each method returns the plain text of its operator."""
 
     def __init__(self, filters: Filters) -> None:
         self.given = self.filters = filters
         self.required: list[Phrase] = []
         self.excluded: list[Phrase] = []
 
-    def quote(self, match: re.Match[str]) -> str:
-        """Return the plain text of what is quoted in prose."""
-        _add(self.required, match["quoted"], None)
+    def read_quote(self, match: re.Match[str]) -> str:
+        """Return the plain text of a quotation in prose."""
+        _add_phrase(self.required, match["quoted"], None)
         return match["quoted"]
 
-    def take(self, match: re.Match[str]) -> str:
-        """Return the plain text that stands for a piece."""
-        piece = match.groupdict()
-        if piece["quoted"] is not None:
-            return self._quoted(match[0], piece)
-        if piece["left_out"] is not None:
-            return self._leave_out(match[0], piece["left_out"], None)
-        return self._field(match[0], piece["name"].lower(), piece["value"])
+    def read_operator(self, match: re.Match[str]) -> str:
+        """Return the plain text of an operator."""
+        parts = match.groupdict()
+        if parts["quoted"] is not None:
+            return self._read_phrase(match[0], parts)
+        if parts["excluded"] is not None:
+            return self._exclude(match[0], parts["excluded"], None)
+        return self._read_field(match[0], parts["name"].lower(), parts["value"])
 
-    def _quoted(self, whole: str, piece: dict[str, str | None]) -> str:
-        name, text = (piece["field"] or "").lower(), piece["quoted"] or ""
+    def _read_phrase(self, whole: str, parts: dict[str, str | None]) -> str:
+        name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
         if name and name not in _COLUMNS:
-            return whole if piece["minus"] else self._field(whole, name, text)
-        if piece["minus"]:
-            return self._leave_out(whole, text, _COLUMNS.get(name))
-        _add(self.required, text, _COLUMNS.get(name))
+            return whole if parts["minus"] else self._read_field(whole, name, text)
+        if parts["minus"]:
+            return self._exclude(whole, text, _COLUMNS.get(name))
+        _add_phrase(self.required, text, _COLUMNS.get(name))
         return text
 
-    def _leave_out(self, whole: str, text: str, column: Column | None) -> str:
-        return "" if _add(self.excluded, text, column) else whole
+    def _exclude(self, whole: str, text: str, column: Column | None) -> str:
+        return "" if _add_phrase(self.excluded, text, column) else whole
 
-    def _field(self, whole: str, name: str, value: str) -> str:
+    def _read_field(self, whole: str, name: str, value: str) -> str:
         if column := _COLUMNS.get(name):
-            return value if _add(self.required, value, column) else whole
-        return "" if value and self._filter(name, value) else whole
+            return value if _add_phrase(self.required, value, column) else whole
+        return "" if value and self._add_filter(name, value) else whole
 
-    def _filter(self, name: str, value: str) -> bool:
+    def _add_filter(self, name: str, value: str) -> bool:
         """Add a filter, unless the request sets it already."""
         if name == "path" and self.given.path_glob is None and self.filters.path_glob is None:
-            self.filters = replace(self.filters, path_glob=_glob(value))
+            glob = value if re.search(r"[*?\[]|/$", value) else f"**/*{value}*"
+            self.filters = replace(self.filters, path_glob=glob)
             return True
         if name not in _LISTS or getattr(self.given, name):
             return False
@@ -154,42 +156,37 @@ class _Reader:
 
 
 def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
-    """Return what a query asks for; its filters join those that the request sets.
+    """Return a parsed query; filters in its text are added to those that the request sets.
 
-    In prose words may be quoted, and nothing else is an operator.
+    In prose a quotation is the only operator.
     """
-    reader = _Reader(filters)
-    pieces, take = (_QUOTED, reader.quote) if prose else (_PIECE, reader.take)
-    plain = " ".join(pieces.sub(lambda piece: f" {take(piece)} ", text).split())
-    terms, fillers = _terms(plain)
+    reader = _OperatorReader(filters)
+    pattern, read = (_QUOTED, reader.read_quote) if prose else (_OPERATOR, reader.read_operator)
+    plain = " ".join(pattern.sub(lambda match: f" {read(match)} ", text).split())
+    terms, stop_terms = _split_terms(plain)
     if not terms and reader.filters == filters:
-        # Only things to leave out: there is nothing to leave them out of.
-        terms, fillers = _terms(text)
-        return ParsedQuery(plain=text, terms=terms, fillers=fillers, filters=filters)
+        # There is nothing to search for: exclusions alone are read as words.
+        terms, stop_terms = _split_terms(text)
+        return ParsedQuery(plain=text, terms=terms, stop_terms=stop_terms, filters=filters)
     return ParsedQuery(
         plain=plain,
         terms=terms,
-        fillers=fillers,
+        stop_terms=stop_terms,
         required=tuple(reader.required),
         excluded=tuple(reader.excluded),
         filters=reader.filters,
     )
 
 
-def _add(phrases: list[Phrase], text: str, column: Column | None) -> bool:
+def _add_phrase(phrases: list[Phrase], text: str, column: Column | None) -> bool:
     """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
     phrase = Phrase(tuple(build_phrase_terms(text)), column, text)
-    if phrase.terms and phrase not in phrases and len(phrases) < _MOST_PHRASES:
+    if phrase.terms and phrase not in phrases and len(phrases) < _MAX_PHRASES:
         phrases.append(phrase)
     return phrase in phrases
 
 
-def _terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """Return the terms that matter, and the others."""
+def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+    """Return the terms of a text without its stop words, and the terms of its stop words."""
     terms = dict.fromkeys(build_query_terms(strip_question_words(plain)))
     return tuple(terms), tuple(term for term in build_query_terms(plain) if term not in terms)
-
-
-def _glob(value: str) -> str:
-    """Return a path filter as a pattern; without wildcards it means any path that has the name."""
-    return value if re.search(r"[*?\[]|/$", value) else f"**/*{value}*"

@@ -1,9 +1,10 @@
-"""Retrieves candidates from both channels."""
+"""Retrieves and ranks the candidates of a query from both channels."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from msgspec import UNSET, structs
+from msgspec import UNSET
 
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
@@ -12,41 +13,85 @@ from kebab.core.ports import LibraryReader
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
+from kebab.search.boosts import BoostScores, Scores, apply_boosts
+from kebab.search.fusion import fuse_channels, rank_by_score
 from kebab.search.lexical import WeightedTerms
+from kebab.search.query_intent import classify_intent
 from kebab.search.query_parser import ParsedQuery, parse_query
-from kebab.search.ranking import ChannelResults, Merger, Order, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches, VectorRetriever
-from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval
-from kebab.wire.why import Standing
+from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage
 
 CANDIDATE_LIMIT = 1000
-"""How many candidates each channel gives, whatever page is asked for: pages agree."""
+"""How many candidates each channel gives; it is the same for every page, so that pages agree."""
+
+
+class StageTimer:
+    """Records the stages of a search; each lasts from the end of the stage before."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._start = self._last = clock()
+        self.stages: list[TraceStage] = []
+
+    def record(self, stage: str, candidates: int, note: str = "") -> None:
+        """Record the end of a stage and the number of its candidates."""
+        now = self._clock()
+        cost = round((now - self._last) * 1000, 3)
+        self.stages.append(
+            TraceStage(stage=stage, duration_ms=cost, candidates=candidates, note=note)
+        )
+        self._last = now
+
+    def elapsed_ms(self) -> float:
+        """Return how long the search has taken."""
+        return round((self._clock() - self._start) * 1000, 3)
+
+
+class ChannelResults:
+    """The candidates of one channel.
+
+    Args:
+        ranked: The best candidates in order.
+        scores: The score of every candidate that has one, listed or not; by default of the listed.
+    """
+
+    def __init__(
+        self, ranked: Sequence[KeyedScore] = (), scores: Mapping[Key, float] | None = None
+    ) -> None:
+        self.ranked = ranked
+        self.scores = dict(ranked) if scores is None else scores
+
+    @cached_property
+    def ranks(self) -> dict[Key, int]:
+        """The rank of each listed candidate, from 1."""
+        return {key: rank for rank, (key, _) in enumerate(self.ranked, start=1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedCandidates:
-    """Candidates in order with their fused evidence, and what made them."""
+    """The candidates of a query in order, with the evidence of both channels."""
 
-    order: Sequence[KeyedScore]
+    ranked: Sequence[KeyedScore]
     method: Mode
-    """The channels whose evidence the order is by."""
-    question: ParsedQuery
-    """What was asked in the end: without its phrases when no passage held them all."""
-    words: WeightedTerms
+    """The channels that the order is based on."""
+    parsed: ParsedQuery
+    """The query as it was searched."""
+    weighted: WeightedTerms
     lexical: ChannelResults
-    vector: ChannelResults
-    degraded: tuple[DegradedChannel, ...]
-    fused: Mapping[Key, float] = field(default_factory=dict)
-    """The evidence of both channels before anything was added to it."""
-    lifts: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
-    """What was added to the fused evidence of a candidate, by its reason."""
+    vector: ChannelResults = field(default_factory=ChannelResults)
+    degraded: tuple[DegradedChannel, ...] = ()
+    fused: Scores = field(default_factory=dict)
+    """The evidence of both channels without boosts."""
+    boosts: BoostScores = field(default_factory=dict)
+    relaxed: bool = False
+    """Whether required phrases were dropped because no passage holds them all."""
     model: ModelProfile | None = None
     """The model of the vectors; None when no vectors were compared."""
 
-    def retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
-        """Return how a candidate was found; with `trace`, also what was added to its evidence."""
-        lexical, vector = self.lexical.rank(key), self.vector.rank(key)
+    def build_retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
+        """Return how a candidate was found; with `trace` also its boosts."""
+        lexical, vector = self.lexical.ranks.get(key), self.vector.ranks.get(key)
         only: ModeName = "lexical" if vector is None else "vector"
         return Retrieval(
             method="hybrid" if lexical and vector else only,
@@ -55,189 +100,126 @@ class RankedCandidates:
             vector_rank=vector,
             vector_score=self.vector.scores.get(key),
             fusion_score=fused,
-            lifts=self.added(key) if trace else UNSET,
+            lifts=self.list_boosts(key) if trace else UNSET,
         )
 
-    def added(self, key: Key) -> list[Lift]:
-        """Return what was added to the evidence of a candidate; reasons that add 0 are left out."""
-        found = ((reason, lift.get(key)) for reason, lift in self.lifts.items())
-        return [Lift(reason=reason, value=value) for reason, value in found if value]
+    def list_boosts(self, key: Key) -> list[Lift]:
+        """Return the boosts of a candidate that are not 0."""
+        found = ((name, boost.get(key)) for name, boost in self.boosts.items())
+        return [Lift(reason=name, value=value) for name, value in found if value]
 
 
 class Ranker:
     """Ranks the chunks of one snapshot."""
 
-    def __init__(self, library: LibraryReader, channel: VectorRetriever) -> None:
+    def __init__(self, library: LibraryReader, retriever: VectorRetriever) -> None:
         self._library = library
-        self._channel = channel
-        self._merger = Merger(channel.vectors)
+        self._retriever = retriever
 
-    def rank(self, query: Query, stages: StageTimer, reading: PassageCache) -> RankedCandidates:
-        """Return the candidates of a query; without its phrases when none holds them all.
-
-        `reading` keeps the passages that had to be looked into.
+    def rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> RankedCandidates:
+        """Return the candidates of a query; `passages` caches the passages that are read.
 
         Raises:
             InvalidInput: The query is empty.
         """
-        question = understood(query)
-        stages.note("parse", len(question.terms))
-        return self.answer(question, query.mode, stages, reading)
+        if not query.text.strip():
+            raise InvalidInput(field="$.query", cause="it is empty")
+        parsed = parse_query(query.text, query.filters, prose=query.prose)
+        timer.record("parse", len(parsed.terms))
+        return self.rank_parsed(parsed, query.mode, timer, passages)
 
-    def answer(
-        self, question: ParsedQuery, mode: Mode, stages: StageTimer, reading: PassageCache
+    def rank_parsed(
+        self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
     ) -> RankedCandidates:
-        """Return the candidates of a question, as `rank` does."""
-        ranking = self._rank(question, mode, stages, reading)
-        if ranking.order or not question.required:
-            return ranking
-        words = DegradedChannel(
-            channel="lexical", reason="no passage holds the quoted words as they stand", hint=None
-        )
-        loose = self._rank(replace(question, required=()), mode, stages, reading)
-        return replace(loose, degraded=(*loose.degraded, words))
+        """Return the candidates of a parsed query.
+
+        When no passage holds all required phrases, their words are searched for instead.
+        """
+        found = self._rank(parsed, mode, timer, passages)
+        if found.ranked or not parsed.required:
+            return found
+        reason = "no passage holds the quoted words as they stand"
+        note = DegradedChannel(channel="lexical", reason=reason, hint=None)
+        loose = self._rank(replace(parsed, required=()), mode, timer, passages)
+        return replace(loose, relaxed=True, degraded=(*loose.degraded, note))
 
     def _rank(
-        self, question: ParsedQuery, mode: Mode, stages: StageTimer, reading: PassageCache
+        self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
     ) -> RankedCandidates:
-        if mode is Mode.HYBRID and question.terms:
-            self._channel.prepare(question)
-        words = lexical.weigh_terms(self._library, question)
-        if not question.terms:
-            return self._listing(question, words, stages)
+        if mode is Mode.HYBRID and parsed.terms:
+            self._retriever.prepare(parsed)
+        weighted = lexical.weigh_terms(self._library, parsed)
+        if not parsed.terms:
+            return self._list_allowed(parsed, weighted, timer)
         found: list[KeyedScore] = []
         if mode is not Mode.VECTOR:
-            found = lexical.search_lexical(self._library, question, words, CANDIDATE_LIMIT)
-            stages.note("lexical", len(found), f"{len(words.terms)} terms")
-        near = None if mode is Mode.LEXICAL else self._near(question, found, mode, stages)
-        order = self._merger.order(question, words, found, near, reading)
-        stages.note("fuse", len(order.ranked), order.method.value)
-        return _found(question, order, words, found, near)
+            found = lexical.search_lexical(self._library, parsed, weighted, CANDIDATE_LIMIT)
+            timer.record("lexical", len(found), f"{len(weighted.terms)} terms")
+        result = None
+        if mode is not Mode.LEXICAL:
+            result = self._retrieve_vectors(parsed, found, mode, timer)
+        candidates = self._merge(parsed, weighted, found, result, passages)
+        timer.record("fuse", len(candidates.ranked), candidates.method.value)
+        return candidates
 
-    def _near(
-        self, question: ParsedQuery, found: Sequence[KeyedScore], mode: Mode, stages: StageTimer
+    def _retrieve_vectors(
+        self, parsed: ParsedQuery, found: Sequence[KeyedScore], mode: Mode, timer: StageTimer
     ) -> VectorMatches | DegradedChannel:
         keys = [key for key, _ in found]
-        near = self._channel.ask(question, keys, CANDIDATE_LIMIT, mode)
-        if isinstance(near, DegradedChannel):
-            stages.note("vector", 0, near.reason)
+        result = self._retriever.retrieve(parsed, keys, CANDIDATE_LIMIT, mode)
+        if isinstance(result, DegradedChannel):
+            timer.record("vector", 0, result.reason)
         else:
-            stages.note(
-                "vector", len(near.near), "remembered" if near.from_cache else near.model.version
-            )
-        return near
+            note = "remembered" if result.from_cache else result.model.version
+            timer.record("vector", len(result.nearest), note)
+        return result
 
-    def _listing(
-        self, question: ParsedQuery, words: WeightedTerms, stages: StageTimer
+    def _merge(
+        self,
+        parsed: ParsedQuery,
+        weighted: WeightedTerms,
+        found: Sequence[KeyedScore],
+        result: VectorMatches | DegradedChannel | None,
+        passages: PassageCache,
     ) -> RankedCandidates:
-        """Return what passes the filters when a query holds nothing else."""
-        keys = (self._library.list_allowed_keys(question.filters) or [])[:CANDIDATE_LIMIT]
-        stages.note("filter", len(keys))
+        """Return the candidates of both channels in one order."""
+        intent, method = classify_intent(parsed), Mode.LEXICAL
+        evidence = lexical.compute_evidence(found, weighted)
+        fused: Scores = evidence
+        matches = result if isinstance(result, VectorMatches) else None
+        if matches is not None:
+            method = Mode.HYBRID if found else Mode.VECTOR
+            index = self._retriever.vectors
+            fused = fuse_channels(intent.need, found, evidence, matches, passages, index)
+        scores: Scores = fused
+        boosts: BoostScores = {}
+        if method is not Mode.VECTOR:
+            scores, boosts = apply_boosts(parsed, intent, weighted, evidence, fused, passages)
         return RankedCandidates(
-            order=[(key, 0.0) for key in keys],
-            method=Mode.LEXICAL,
-            question=question,
-            words=words,
-            lexical=ChannelResults(),
-            vector=ChannelResults(),
-            degraded=(),
+            ranked=rank_by_score(scores),
+            method=method,
+            parsed=parsed,
+            weighted=weighted,
+            lexical=ChannelResults(found),
+            vector=ChannelResults(matches.nearest, matches.cosines)
+            if matches
+            else ChannelResults(),
+            degraded=(result,) if isinstance(result, DegradedChannel) else (),
+            fused=fused,
+            boosts=boosts,
+            model=matches.model if matches else None,
         )
 
-
-def understood(query: Query) -> ParsedQuery:
-    """Return what a query asks for.
-
-    Raises:
-        InvalidInput: It is empty.
-    """
-    if not query.text.strip():
-        raise InvalidInput(field="$.query", cause="it is empty")
-    return parse_query(query.text, query.filters, prose=query.prose)
-
-
-def _found(
-    question: ParsedQuery,
-    order: Order,
-    words: WeightedTerms,
-    found: Sequence[KeyedScore],
-    near: VectorMatches | DegradedChannel | None,
-) -> RankedCandidates:
-    """Return an order with the places of its candidates in each channel."""
-    vectors = near if isinstance(near, VectorMatches) else None
-    return RankedCandidates(
-        order=order.ranked,
-        method=order.method,
-        question=question,
-        words=words,
-        lexical=ChannelResults(found),
-        vector=ChannelResults(vectors.near, vectors.cosines) if vectors else ChannelResults(),
-        degraded=(near,) if isinstance(near, DegradedChannel) else (),
-        fused=order.fused,
-        lifts=order.lifts,
-        model=vectors.model if vectors else None,
-    )
-
-
-UNRANKED = Standing(rank=None, score=None, candidate=False)
-
-
-class DeepRanks:
-    """Finds where passages stand in the channels of one ranking, however far down.
-
-    A channel is asked again, for all it has, only where its list was full and a passage is not
-    in it.
-    """
-
-    def __init__(self, library: LibraryReader, channel: VectorRetriever) -> None:
-        self._library = library
-        self._channel = channel
-
-    def words(self, ranking: RankedCandidates, keys: Collection[Key]) -> dict[Key, Standing]:
-        """Return where passages stand by their words."""
-        found = _listed(ranking.lexical, keys)
-        if len(found) < len(keys) and len(ranking.lexical.ranked) >= CANDIDATE_LIMIT:
-            all_ = lexical.search_lexical(
-                self._library, ranking.question, ranking.words, self._library.count_chunks()
-            )
-            found = _beyond(found, all_, keys)
-        return found
-
-    def meaning(
-        self, ranking: RankedCandidates, keys: Collection[Key], mode: Mode
-    ) -> dict[Key, Standing]:
-        """Return where passages stand by their vectors."""
-        found = _listed(ranking.vector, keys)
-        if len(found) < len(keys) and len(ranking.vector.ranked) >= CANDIDATE_LIMIT:
-            count = self._library.count_chunks()
-            near = self._channel.ask(ranking.question, keys, count, mode)
-            if not isinstance(near, DegradedChannel):
-                found = _beyond(found, near.near, keys)
-        return found
-
-
-def find_standings(ordered: Sequence[KeyedScore], keys: Collection[Key]) -> dict[Key, Standing]:
-    """Return where passages stand in an order."""
-    return {
-        key: Standing(rank=rank, score=score, candidate=True)
-        for rank, (key, score) in enumerate(ordered, start=1)
-        if key in keys
-    }
-
-
-def _listed(listing: ChannelResults, keys: Collection[Key]) -> dict[Key, Standing]:
-    """Return those of the passages that a channel gave."""
-    return {
-        key: Standing(rank=rank, score=listing.scores[key], candidate=True)
-        for key in keys
-        if (rank := listing.rank(key)) is not None
-    }
-
-
-def _beyond(
-    listed: dict[Key, Standing], ordered: Sequence[KeyedScore], keys: Collection[Key]
-) -> dict[Key, Standing]:
-    """Return the standings with those of passages that only the whole order has."""
-    deep = find_standings(ordered, keys)
-    return {
-        key: listed.get(key) or structs.replace(one, candidate=False) for key, one in deep.items()
-    }
+    def _list_allowed(
+        self, parsed: ParsedQuery, weighted: WeightedTerms, timer: StageTimer
+    ) -> RankedCandidates:
+        """Return the chunks that pass the filters of a query without terms."""
+        keys = (self._library.list_allowed_keys(parsed.filters) or [])[:CANDIDATE_LIMIT]
+        timer.record("filter", len(keys))
+        return RankedCandidates(
+            ranked=[(key, 0.0) for key in keys],
+            method=Mode.LEXICAL,
+            parsed=parsed,
+            weighted=weighted,
+            lexical=ChannelResults(),
+        )

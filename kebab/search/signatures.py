@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kebab.core.chunks import ChunkText
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader
-from kebab.core.progress import Progress, ProgressKind, ProgressCallback
+from kebab.core.progress import Progress, ProgressCallback, ProgressKind
 from kebab.core.queries import Filters
 from kebab.errors.system import translate_import_errors
 from kebab.text.normalize import normalize_for_index
@@ -256,7 +256,9 @@ class SignedPassages:
         return np.array(self.begins, np.int64)
 
 
-def sign_passages(library: LibraryReader, filters: Filters, report: ProgressCallback) -> SignedPassages:
+def sign_passages(
+    library: LibraryReader, filters: Filters, report: ProgressCallback
+) -> SignedPassages:
     """Return the passages of all documents that pass the filters."""
     found = SignedPassages()
     shingler = Shingler()

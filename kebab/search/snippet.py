@@ -1,4 +1,4 @@
-"""Extracts snippets and highlights matches."""
+"""Reads passages, finds the matches of a query in them, and cuts snippets."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -11,19 +11,18 @@ from typing import NamedTuple
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Snippet, StoredChunk
-from kebab.search.query_intent import token_set_of_all
 from kebab.text.graphemes import snap_to_grapheme
 from kebab.text.normalize import normalize_for_index
 from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters, split_units
 from kebab.text.sentence_ends import find_sentence_starts
-from kebab.text.tokenizer import tokenize, tokenize_unit
+from kebab.text.tokenizer import token_set_of_all, tokenize, tokenize_unit
 
-_part_spans = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
+_find_parts = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A stretch [start, end) of a text that a token of the query stands for."""
+    """A span [start, end) of a text that matches a token of the query."""
 
     start: int
     end: int
@@ -33,57 +32,57 @@ class Match:
 
 def find_matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
-    telling = _telling(text, weights)
+    matching = _select_matching_units(text, weights)
     found: list[Match] = []
-    for place in iter_unit_matches(text) if telling else ():
+    for place in iter_unit_matches(text) if matching else ():
         unit = place[0]
-        if (tokens := telling.get(unit)) is None:
+        if (tokens := matching.get(unit)) is None:
             continue
         if is_dense(unit):
-            found.extend(_of_run(unit, place.start(), weights))
+            found.extend(_match_run(unit, place.start(), weights))
         else:
-            found.extend(_of_word(unit, place.start(), tokens, weights))
+            found.extend(_match_word(unit, place.start(), tokens, weights))
     return found
 
 
-def _telling(text: str, weights: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
-    """Return the different units of a text that may match, with their tokens.
+def _select_matching_units(text: str, weights: Mapping[str, float]) -> dict[str, tuple[str, ...]]:
+    """Return the distinct units of a text that may match, with their tokens.
 
-    Few do: where they stand is looked up for these alone.
+    Few units match, so only their positions are looked up.
     """
     asked = frozenset(weights)
-    tokens = {unit: _tokens(unit) for unit in set(split_units(text))}
-    telling = {unit: held for unit, held in tokens.items() if not asked.isdisjoint(held)}
+    tokens = {unit: _tokenize_original(unit) for unit in set(split_units(text))}
+    matching = {unit: held for unit, held in tokens.items() if not asked.isdisjoint(held)}
     if any(len(token) == 1 and is_dense(token) for token in asked):
-        telling |= {unit: held for unit, held in tokens.items() if is_dense(unit)}
-    return telling
+        matching |= {unit: held for unit, held in tokens.items() if is_dense(unit)}
+    return matching
 
 
 @lru_cache(maxsize=1 << 15)
-def _tokens(unit: str) -> tuple[str, ...]:
-    """Return what the index holds of a unit of an original text."""
+def _tokenize_original(unit: str) -> tuple[str, ...]:
+    """Return the index tokens of a unit of a text that is not normalized."""
     return tokenize_unit(unit) if unit.isascii() else tuple(tokenize(unit))
 
 
-def _of_word(
+def _match_word(
     unit: str, start: int, tokens: Sequence[str], weights: Mapping[str, float]
 ) -> Iterator[Match]:
-    """Yield a word that matches: as a whole, or only those parts of it that do."""
+    """Yield the matching parts of a word, or the whole word."""
     token = max((one for one in tokens if one in weights), key=lambda one: weights[one])
-    parts = [] if tokens[-1] in weights else list(_of_parts(unit, start, weights))
+    parts = [] if tokens[-1] in weights else list(_match_parts(unit, start, weights))
     yield from parts or [Match(start, start + len(unit), token, weights[token])]
 
 
-def _of_parts(unit: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
-    """Yield the parts of a linked word that match by themselves."""
-    for part in _part_spans(unit):
+def _match_parts(unit: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the parts of a compound word that match."""
+    for part in _find_parts(unit):
         for token in tokenize(part[0])[-1:]:
             if token in weights:
                 yield Match(start + part.start(), start + part.end(), token, weights[token])
 
 
-def _of_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
-    """Yield the bigrams, or the single characters, of a dense run that match."""
+def _match_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the matching bigrams and single characters of a dense run."""
     signs = split_clusters(run)
     places = [start]
     for sign in signs:
@@ -98,13 +97,13 @@ def _of_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Matc
 
 
 _REPEAT = 0.1
-"""What a word that is already in the window adds, as a share of its weight."""
+"""The weight of a repeated word in a window, as a share of its weight."""
 
 _FILL = 0.8
-"""The share of the window that matches within one long sentence may span."""
+"""The share of the window that the matches of one long sentence may span."""
 
 _BEFORE = 3
-"""One part in so many of the room that matches leave is what stands before them."""
+"""One part in so many of the free room stands before the matches."""
 
 
 class _Window(NamedTuple):
@@ -117,51 +116,44 @@ class _Window(NamedTuple):
 
 
 def cut_snippet(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
-    """Return the window of at most `chars` code points that holds the most telling matches.
-
-    Args:
-        text: The chunk's text.
-        weights: What each token of the query is worth.
-        chars: The bound, in code points.
-    """
+    """Return the window of at most `chars` code points whose matches weigh the most."""
     found = find_matches(text, weights)
-    window = _window(text, found, chars)
+    window = _select_window(text, found, chars)
     inside = [
         (one.start - window.start, min(one.end, window.end) - window.start)
         for one in found
         if window.start <= one.start < window.end
     ]
-    return Snippet(text=text[window.start : window.end], highlights=tuple(_merged(inside)))
+    return Snippet(text=text[window.start : window.end], highlights=tuple(_merge_spans(inside)))
 
 
-def _window(text: str, found: Sequence[Match], chars: int) -> _Window:
-    """Return the best window; of equal ones the longest, of no matches the beginning."""
-    all_ = _trimmed(text, 0, len(text))
-    if all_.length <= chars:
-        return all_
-    places = [one.start for one in found]
-    best, worth = all_, (-1.0, 0)
-    for window in _windows(text, found, chars):
-        inside = found[bisect_left(places, window.start) : bisect_left(places, window.end)]
-        told = (_worth(inside), window.length)
-        if told > worth:
-            best, worth = window, told
+def _select_window(text: str, found: Sequence[Match], chars: int) -> _Window:
+    """Return the best window: of equal ones the longest, without matches the first one."""
+    best = _trim(text, 0, len(text))
+    if best.length <= chars:
+        return best
+    starts = [one.start for one in found]
+    best_score = (-1.0, 0)
+    for window in _iter_windows(text, found, chars):
+        inside = found[bisect_left(starts, window.start) : bisect_left(starts, window.end)]
+        score = (_sum_weights(inside), window.length)
+        if score > best_score:
+            best, best_score = window, score
         if not found:
             break
     return best
 
 
-def _windows(text: str, found: Sequence[Match], chars: int) -> Iterator[_Window]:
-    """Yield from each sentence on as many as fit; of one that does not, its best part."""
+def _iter_windows(text: str, found: Sequence[Match], chars: int) -> Iterator[_Window]:
+    """Yield for each sentence the sentences from it on that fit, or its best part if it is long."""
     starts = find_sentence_starts(text)
     sentences = [
-        _trimmed(text, start, end)
-        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
+        _trim(text, start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
     ]
     last = 0
     for index, first in enumerate(sentences):
         if first.length > chars:
-            yield _part(text, first, found, chars)
+            yield _select_part(text, first, found, chars)
             continue
         last = max(last, index)
         while last + 1 < len(sentences) and sentences[last + 1].end - first.start <= chars:
@@ -169,58 +161,58 @@ def _windows(text: str, found: Sequence[Match], chars: int) -> Iterator[_Window]
         yield _Window(first.start, sentences[last].end)
 
 
-def _worth(inside: Sequence[Match]) -> float:
-    """Return what matches tell together: each token once in full."""
+def _sum_weights(inside: Sequence[Match]) -> float:
+    """Return the weight of some matches; a repeated token counts little."""
     seen: set[str] = set()
-    worth = 0.0
+    total = 0.0
     for match in inside:
-        worth += match.weight * (_REPEAT if match.token in seen else 1.0)
+        total += match.weight * (_REPEAT if match.token in seen else 1.0)
         seen.add(match.token)
-    return worth
+    return total
 
 
-def _part(text: str, sentence: _Window, found: Sequence[Match], chars: int) -> _Window:
+def _select_part(text: str, sentence: _Window, found: Sequence[Match], chars: int) -> _Window:
     """Return the part of a long sentence around its best matches, cut between words."""
     inside = [one for one in found if sentence.start <= one.start < sentence.end]
-    first, last = _best(inside, int(chars * _FILL)) if inside else (sentence.start,) * 2
+    first, last = _select_stretch(inside, int(chars * _FILL)) if inside else (sentence.start,) * 2
     start = sentence.start
     if last - start > chars:
-        start = _word(text, max(start, first - max(0, chars - (last - first)) // _BEFORE), first)
+        start = _find_word_start(
+            text, max(start, first - max(0, chars - (last - first)) // _BEFORE), first
+        )
     end = start + chars
     if end >= sentence.end:
-        return _trimmed(text, start, sentence.end)
+        return _trim(text, start, sentence.end)
     blank = text.rfind(" ", max(last, start + chars // 2), end + 1)
-    return _trimmed(
-        text, start, blank if blank > start else max(snap_to_grapheme(text, end), start)
-    )
+    return _trim(text, start, blank if blank > start else max(snap_to_grapheme(text, end), start))
 
 
-def _best(found: Sequence[Match], span: int) -> tuple[int, int]:
-    """Return the stretch of at most `span` code points whose matches tell the most."""
+def _select_stretch(found: Sequence[Match], span: int) -> tuple[int, int]:
+    """Return the stretch of at most `span` code points whose matches weigh the most."""
     ends = list(accumulate((one.end for one in found), max))
     best, stretch = -1.0, (found[0].start, found[0].end)
     for index, first in enumerate(found):
         last = max(index + 1, bisect_right(ends, first.start + span))
-        if (worth := _worth(found[index:last])) > best:
-            best, stretch = worth, (first.start, ends[last - 1])
+        if (weight := _sum_weights(found[index:last])) > best:
+            best, stretch = weight, (first.start, ends[last - 1])
     return stretch
 
 
-def _word(text: str, low: int, high: int) -> int:
-    """Return where the first word of a stretch begins, where there are words."""
+def _find_word_start(text: str, low: int, high: int) -> int:
+    """Return the start of the first word of a stretch, or a grapheme border without blanks."""
     blank = text.find(" ", low, high)
     return blank + 1 if blank >= 0 else snap_to_grapheme(text, low)
 
 
-def _trimmed(text: str, start: int, end: int) -> _Window:
+def _trim(text: str, start: int, end: int) -> _Window:
     """Return a window without white space at its ends."""
     part = text[start:end]
     left = len(part) - len(part.lstrip())
     return _Window(start + left, start + left + len(part.strip()))
 
 
-def _merged(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield spans in order, those that touch or overlap as one."""
+def _merge_spans(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield spans in order; spans that touch or overlap become one."""
     start = end = -1
     for low, high in sorted(spans):
         if low <= end:
@@ -234,7 +226,7 @@ def _merged(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 class PassageCache:
-    """The passages of one search."""
+    """Reads the passages of one search, each once."""
 
     def __init__(self, library: LibraryReader) -> None:
         self._library = library
@@ -242,14 +234,14 @@ class PassageCache:
         self._bodies: dict[Key, tuple[str, ...]] = {}
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
-        """Return the chunks in the order of their keys; unknown keys are left out."""
+        """Return the chunks in the order of their keys, without unknown keys."""
         missing = [key for key in keys if key not in self._chunks]
         if missing:
             self._chunks.update((chunk.key, chunk) for chunk in self._library.load_chunks(missing))
         return [self._chunks[key] for key in keys if key in self._chunks]
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
-        """Return a number for the document of each chunk; unknown keys are left out."""
+        """Return the document number of each chunk, without unknown keys."""
         return self._library.find_doc_numbers(keys)
 
     def body(self, chunk: StoredChunk) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ serve other languages as far as they share them.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
@@ -174,6 +174,17 @@ def tokenize(text: str) -> list[str]:
     # No unit of ASCII is dense; what is remembered of units is then looked up without Python code.
     cut = _tokenize_cached if text.isascii() else tokenize_unit
     return list(chain.from_iterable(map(cut, split_units(normalize_for_index(text)))))
+
+
+@lru_cache(maxsize=256)
+def token_set(text: str) -> frozenset[str]:
+    """Return the distinct tokens of a text."""
+    return frozenset(tokenize(text))
+
+
+def token_set_of_all(texts: Iterable[str]) -> frozenset[str]:
+    """Return the distinct tokens of several texts."""
+    return frozenset().union(*map(token_set, texts))
 
 
 def build_query_terms(text: str) -> list[Term]:

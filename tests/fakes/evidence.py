@@ -5,7 +5,7 @@ from typing import Any
 
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import Confidence, Hit, Page, Snippet, StoredChunk
-from kebab.search.fusion import STRONG
+from kebab.search.answerability import STRONG
 from kebab.wire.search import DegradedChannel, Retrieval
 
 
@@ -65,7 +65,7 @@ def page(
     *hits: Hit,
     asked: Mapping[str, float] | None = None,
     degraded: tuple[DegradedChannel, ...] = (),
-    conviction: float | None = None,
+    answerability: float | None = None,
 ) -> Page:
     """Return a page of hits; as convincing as its best one if nothing else is said."""
     return Page(
@@ -77,7 +77,7 @@ def page(
         revision=7,
         timing_ms=1.0,
         asked=asked or {},
-        conviction=(
-            max((one.score for one in hits), default=0.0) if conviction is None else conviction
+        answerability=(
+            max((one.score for one in hits), default=0.0) if answerability is None else answerability
         ),
     )

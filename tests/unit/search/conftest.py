@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.documents import DocumentRow, FileStamp, Source, VectorRow
-from kebab.core.ids import make_chunk_id, compute_digest, make_doc_id
+from kebab.core.ids import compute_digest, make_chunk_id, make_doc_id
 from kebab.search.engine import SearchEngine
 from kebab.search.lexical import COLUMN_WEIGHTS
 from kebab.store.sqlite.reader import SqliteReader

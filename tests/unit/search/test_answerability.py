@@ -4,7 +4,7 @@ import pytest
 
 from kebab.core.model_profile import AnswerabilityCurve, CosineScale
 from kebab.core.queries import Filters, Mode, Query
-from kebab.search.fusion import FAIR
+from kebab.search.answerability import FAIR
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 _NOTES = (
@@ -22,38 +22,38 @@ def notes(base):
     return base
 
 
-def _conviction(notes, text, mode=Mode.LEXICAL, **given):
+def _answerability(notes, text, mode=Mode.LEXICAL, **given):
     page = notes.engine().search(Query(text=text, mode=mode, **given))
-    return page.conviction if page.hits else 0.0
+    return page.answerability if page.hits else 0.0
 
 
 @pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.HYBRID])
 def test_what_the_notes_say_convinces(notes, mode):
-    assert _conviction(notes, "When does the backup of documents run?", mode) >= FAIR
+    assert _answerability(notes, "When does the backup of documents run?", mode) >= FAIR
 
 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("text", ["volcano eruptions on jupiter moons", "xqzt vrrbl frumptious"])
 def test_other_matters_and_nonsense_do_not(notes, text, mode):
-    assert _conviction(notes, text, mode) < FAIR
+    assert _answerability(notes, text, mode) < FAIR
 
 
 def test_one_word_in_common_is_not_enough(notes):
-    assert _conviction(notes, "backup singers of a rock band on tour in brazil") < FAIR
+    assert _answerability(notes, "backup singers of a rock band on tour in brazil") < FAIR
 
 
 def test_headings_speak_for_their_passage(base):
     base.add("a.md", "Every night at two.", title="Machines", heading=("Backups",))
     base.add("b.md", "Never.", title="Holidays")
 
-    with_heading = _conviction(base, "backups every night")
-    without = _conviction(base, "holidays every night")
+    with_heading = _answerability(base, "backups every night")
+    without = _answerability(base, "holidays every night")
 
     assert with_heading > without
 
 
 def test_a_listing_by_filters_is_certain(notes):
-    assert _conviction(notes, "*", filters=Filters(path_glob="0.md")) == 1
+    assert _answerability(notes, "*", filters=Filters(path_glob="0.md")) == 1
 
 
 def test_the_conviction_is_that_of_the_whole_search_on_every_page(notes):
@@ -62,8 +62,8 @@ def test_the_conviction_is_that_of_the_whole_search_on_every_page(notes):
         for offset in (0, 1)
     )
 
-    assert first.conviction == second.conviction
-    assert first.hits[0].score == first.conviction
+    assert first.answerability == second.answerability
+    assert first.hits[0].score == first.answerability
     assert second.hits[0].score < first.hits[0].score
 
 
@@ -71,10 +71,10 @@ def test_the_scale_of_the_model_decides_what_its_cosines_are_worth(notes):
     sharp = replace(PROFILE, cosine_scale=CosineScale(0.9, 1.0))
     text = "When does the backup of documents run?"
 
-    plain = _conviction(notes, text, Mode.VECTOR)
+    plain = _answerability(notes, text, Mode.VECTOR)
     notes.embedder = HashingEmbedder(profile=sharp)
 
-    assert _conviction(notes, text, Mode.VECTOR) < plain
+    assert _answerability(notes, text, Mode.VECTOR) < plain
 
 
 @pytest.mark.parametrize(("mode", "curve"), [(Mode.HYBRID, "hybrid"), (Mode.VECTOR, "vector")])
@@ -83,4 +83,4 @@ def test_the_curve_is_that_of_the_model(notes, mode, curve):
     curves = replace(PROFILE.answerability, **{curve: even})
     notes.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
 
-    assert _conviction(notes, "backup of documents", mode) == 0.5
+    assert _answerability(notes, "backup of documents", mode) == 0.5

@@ -18,7 +18,7 @@ def test_the_first_item_leads_those_that_are_like_it():
     )
 
     assert [one.items for one in found] == [(0, 2, 4), (1, 3)]
-    assert found[0].likeness[0] == 1.0
+    assert found[0].similarity[0] == 1.0
 
 
 def test_members_bring_their_partners_along():

@@ -3,23 +3,22 @@ import pytest
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search.explain import Explainer
-from kebab.search.vector import QueryVectorCache, VectorRetriever
+from kebab.search.vector import VectorRetriever
 
 
 def _explained(base, text, path, **given):
     reader = base.reader()
-    channel = VectorRetriever(
+    retriever = VectorRetriever(
         library=reader,
         vectors=lambda: base.vectors,
         embedder=lambda: base.embedder,
-        query_vectors=QueryVectorCache(None),
     )
     keys = reader.list_allowed_keys(Filters(path_glob=path)) or []
-    return Explainer(reader, channel).explain(Query(text=text, **given), reader.load_chunks(keys))
+    return Explainer(reader, retriever).explain(Query(text=text, **given), reader.load_chunks(keys))
 
 
-def _sum(lifts):
-    return sum(lift.value for lift in lifts)
+def _sum(boosts):
+    return sum(boost.value for boost in boosts)
 
 
 @pytest.fixture
@@ -35,13 +34,13 @@ def test_every_stage_is_what_the_search_itself_says(notes):
     ranks = {hit.chunk.key: hit for hit in page.hits}
 
     for path in ("a.md", "b.md", "c.md"):
-        for one in _explained(notes, "oil embargo", path).accounts:
+        for one in _explained(notes, "oil embargo", path).passages:
             hit = ranks[one.chunk.key]
-            assert (one.place, one.final.score) == (hit.rank, hit.retrieval.fusion_score)
+            assert (one.hit_rank, one.final.score) == (hit.rank, hit.retrieval.fusion_score)
             assert one.score == pytest.approx(hit.score)
-            assert one.words.rank == hit.retrieval.lexical_rank
-            assert one.meaning.rank == hit.retrieval.vector_rank
-            assert one.final.score == pytest.approx(one.fused.score + _sum(one.lifts))
+            assert one.lexical.rank == hit.retrieval.lexical_rank
+            assert one.semantic.rank == hit.retrieval.vector_rank
+            assert one.final.score == pytest.approx(one.fused.score + _sum(one.boosts))
 
 
 def test_the_best_passage_comes_first_and_three_are_enough(base):
@@ -50,38 +49,38 @@ def test_the_best_passage_comes_first_and_three_are_enough(base):
     found = _explained(base, "oil embargo", "a.md")
 
     assert found.best.chunk.text == "oil embargo"
-    assert len(found.accounts) == 3
+    assert len(found.passages) == 3
 
 
-def test_what_keeps_a_document_out_is_lifted_and_the_rest_told(notes):
+def test_conditions_that_exclude_a_document_are_removed_and_the_rest_explained(notes):
     found = _explained(notes, "oil", "b.md", filters=Filters(tag=("ops",)))
 
-    assert [one.filter for one in found.lifted] == ["tag"]
-    assert found.question.filters.tag == ("ops",)
-    assert found.best.place == 1
+    assert [one.filter for one in found.removed] == ["tag"]
+    assert found.parsed.filters.tag == ("ops",)
+    assert found.best.hit_rank == 1
 
 
-def test_one_open_passage_lets_the_document_in(notes):
+def test_one_passage_that_breaks_nothing_is_enough(notes):
     found = _explained(notes, "oil gas -embargo", "a.md")
 
-    assert found.lifted == ()
+    assert found.removed == ()
     assert found.best.chunk.text == "gas and coal"
-    assert [len(one.barriers) for one in found.accounts] == [0, 1]
+    assert [len(one.broken) for one in found.passages] == [0, 1]
 
 
-def test_phrases_that_stand_nowhere_are_given_up(notes):
+def test_phrases_that_occur_nowhere_are_dropped(notes):
     found = _explained(notes, '"embargo oil"', "a.md")
 
     assert found.relaxed
-    assert found.lifted == ()
-    assert found.best.place == 1
+    assert found.removed == ()
+    assert found.best.hit_rank == 1
 
 
 @pytest.mark.parametrize(("per_doc", "withheld"), [(1, "per_doc"), (None, None)])
 def test_a_passage_beyond_the_bound_of_its_document_is_withheld(notes, per_doc, withheld):
     found = _explained(notes, "oil dear", "b.md", per_doc=per_doc)
 
-    assert [one.withheld for one in found.accounts] == [None, withheld]
+    assert [one.withheld for one in found.passages] == [None, withheld]
 
 
 def test_a_copy_beyond_the_third_is_withheld(base):
@@ -99,12 +98,12 @@ def test_without_vectors_a_passage_that_lacks_every_term_is_lost(notes):
     assert found.best.score is None
 
 
-def test_a_document_without_text_has_no_account(notes):
+def test_a_document_without_text_has_no_explanation(notes):
     assert _explained(notes, "oil", "nowhere.md").best is None
 
 
 def test_filters_alone_list_what_passes(notes):
-    assert _explained(notes, "tag:ops", "a.md").best.place == 1
+    assert _explained(notes, "tag:ops", "a.md").best.hit_rank == 1
 
 
 def test_an_empty_query_is_refused(notes):

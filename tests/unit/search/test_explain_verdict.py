@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from kebab.core.queries import Filters, Mode, Query
-from kebab.search import explain_verdict, retrieval
-from kebab.search.explain_verdict import Verdict
-from kebab.search.retrieval import UNRANKED
+from kebab.search import retrieval
+from kebab.search.explain import Verdict, build_verdict
+from kebab.search.explain_matches import UNRANKED
 from kebab.wire.why import Standing
 from tests.unit.search.test_explain import _explained
 
@@ -20,9 +20,7 @@ def notes(base):
 
 
 def _verdict(base, text, path, **given):
-    return explain_verdict.build_verdict(
-        _explained(base, text, path, **given), Query(text=text, **given)
-    )
+    return build_verdict(_explained(base, text, path, **given), Query(text=text, **given))
 
 
 def test_a_hit_is_found_at_its_rank(notes):
@@ -31,12 +29,12 @@ def test_a_hit_is_found_at_its_rank(notes):
     assert (found.kind, found.text, found.remedy) == ("found", "found at rank 1", None)
 
 
-def test_a_weak_hit_is_called_that(notes):
+def test_a_weak_hit_is_called_weak(notes):
     assert _verdict(notes, "oil", "a.md", mode=Mode.VECTOR).kind == "found"
     assert "weak" in _verdict(notes, "zebra oil unicorn", "b.md").text
 
 
-def test_a_later_page_says_how_far(notes):
+def test_a_hit_of_a_later_page_names_its_rank(notes):
     found = _verdict(notes, "oil embargo", "b.md", limit=1)
 
     text = "it stands at rank 2, and the page holds 1"
@@ -54,7 +52,7 @@ def test_a_later_page_says_how_far(notes):
         ("oil -title:b", {}, "it holds the excluded \u201cb\u201d in its title"),
     ],
 )
-def test_what_keeps_it_out_is_named(notes, text, given, reason):
+def test_broken_conditions_are_named(notes, text, given, reason):
     if "-title" in text:
         text = 'oil -title:"b.md"'
         reason = reason.replace("\u201cb\u201d", "\u201cb.md\u201d")
@@ -65,19 +63,19 @@ def test_what_keeps_it_out_is_named(notes, text, given, reason):
     assert "without that it stands at rank" in found.text
 
 
-def test_what_would_be_lost_anyway_says_so(notes):
+def test_a_document_that_is_lost_without_the_condition_too_says_so(notes):
     found = _verdict(notes, "oil tag:none", "c.md", mode=Mode.LEXICAL)
 
     assert found.text.endswith("it would not be among the candidates without that either")
 
 
-def test_a_rank_beyond_the_page_is_told_of_what_is_kept_out(notes):
+def test_a_kept_out_document_names_its_rank_beyond_the_page(notes):
     found = _verdict(notes, "oil embargo tag:none", "b.md", limit=1)
 
     assert found.text.endswith("it stands at rank 2, and the page holds 1")
 
 
-def test_words_alone_name_the_other_channel(notes):
+def test_a_lexical_search_suggests_the_vector_channel(notes):
     found = _verdict(notes, "oil", "c.md", mode=Mode.LEXICAL)
 
     text = "lost: no term that was asked for occurs in it"
@@ -95,16 +93,15 @@ def test_words_alone_name_the_other_channel(notes):
 def test_a_missing_vector_has_its_reason(notes, state, reason, remedy):
     explained = _explained(notes, "oil", "c.md")
     chunk = explained.best.chunk._replace(vector_state=state)
-    explained = replace(explained, accounts=(replace(explained.best, chunk=chunk),))
+    explained = replace(explained, passages=(replace(explained.best, chunk=chunk),))
 
-    found = explain_verdict.build_verdict(explained, Query(text="oil"))
+    found = build_verdict(explained, Query(text="oil"))
 
     text = f"lost: no term that was asked for occurs in it and {reason}"
     assert found == Verdict("no_match", text, remedy)
 
 
 def test_a_passage_beyond_the_candidates_is_too_far(notes, monkeypatch):
-    monkeypatch.setattr(retrieval, "CANDIDATE_LIMIT", 1)
     monkeypatch.setattr(retrieval, "CANDIDATE_LIMIT", 1)
 
     found = _verdict(notes, "embargo began dear", "b.md")
@@ -114,14 +111,12 @@ def test_a_passage_beyond_the_candidates_is_too_far(notes, monkeypatch):
     assert "by its meaning it is only at rank" in found.text
 
 
-def test_by_meaning_alone_words_are_not_spoken_of(notes):
+def test_a_vector_search_does_not_mention_words(notes):
     explained = _explained(notes, "oil", "b.md")
     far = Standing(rank=5000, score=0.1, candidate=False)
-    best = replace(explained.best, place=None, final=UNRANKED, words=UNRANKED, meaning=far)
+    best = replace(explained.best, hit_rank=None, final=UNRANKED, lexical=UNRANKED, semantic=far)
 
-    found = explain_verdict.build_verdict(
-        replace(explained, accounts=(best,)), Query(text="oil", mode=Mode.VECTOR)
-    )
+    found = build_verdict(replace(explained, passages=(best,)), Query(text="oil", mode=Mode.VECTOR))
 
     text = "lost: by its meaning it is only at rank 5,000 (1,000 are looked at)"
     assert found == Verdict("too_far", text, "within")
@@ -131,13 +126,11 @@ def test_by_meaning_alone_words_are_not_spoken_of(notes):
     ("withheld", "kind", "remedy"),
     [("per_doc", "per_doc", "per_doc"), ("copies", "copy", "copies")],
 )
-def test_what_is_not_shown_says_why(notes, withheld, kind, remedy):
+def test_a_withheld_passage_has_its_reason(notes, withheld, kind, remedy):
     explained = _explained(notes, "oil", "b.md")
-    best = replace(explained.best, place=None, withheld=withheld)
+    best = replace(explained.best, hit_rank=None, withheld=withheld)
 
-    found = explain_verdict.build_verdict(
-        replace(explained, accounts=(best,)), Query(text="oil", per_doc=1)
-    )
+    found = build_verdict(replace(explained, passages=(best,)), Query(text="oil", per_doc=1))
 
     assert (found.kind, found.remedy) == (kind, remedy)
 

@@ -61,13 +61,13 @@ def test_fillers_are_asked_for_when_the_index_holds_no_term(library):
     _, fillers = _weighed(library, "here or unheard")
 
     assert "plain" in words.weights
-    assert [term.text for term in question.fillers] == ["where", "is", "the"]
+    assert [term.text for term in question.stop_terms] == ["where", "is", "the"]
     assert set(fillers.weights) == {"here"}
 
 
 def test_bigrams_are_demanded_less_than_words():
     rare = {"word": 2.0, "가나": 2.0}
 
-    assert lexical._demand([Term("word")], [], rare) == pytest.approx(1.0)
-    assert lexical._demand([Term("가나")], [], rare) == pytest.approx(0.6)
-    assert lexical._demand([Term("word")], [Term("가나")], rare) == pytest.approx(1.6)
+    assert lexical._compute_demand([Term("word")], [], rare) == pytest.approx(1.0)
+    assert lexical._compute_demand([Term("가나")], [], rare) == pytest.approx(0.6)
+    assert lexical._compute_demand([Term("word")], [Term("가나")], rare) == pytest.approx(1.6)

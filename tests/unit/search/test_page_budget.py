@@ -27,6 +27,6 @@ def _query(text):
 def _json_size(hit):
     import msgspec
 
-    from kebab.app.conversions import search_hit
+    from kebab.app.conversions import to_search_hit
 
-    return len(msgspec.json.encode(search_hit(hit)).decode())
+    return len(msgspec.json.encode(to_search_hit(hit)).decode())

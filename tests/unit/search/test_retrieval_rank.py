@@ -5,30 +5,28 @@ from kebab.core.ids import Key
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import parse_query
-from kebab.search.ranking import ChannelResults, StageTimer
-from kebab.search.retrieval import RankedCandidates, Ranker
+from kebab.search.retrieval import ChannelResults, RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import QueryVectorCache, VectorRetriever
+from kebab.search.vector import VectorRetriever
 
 
 def _rank(base, text, mode=Mode.HYBRID, **given):
     reader = base.reader()
-    channel = VectorRetriever(
+    retriever = VectorRetriever(
         library=reader,
         vectors=lambda: base.vectors,
         embedder=lambda: base.embedder,
-        memory=QueryVectorCache(None),
     )
-    return Ranker(reader, channel).rank(
+    return Ranker(reader, retriever).rank(
         Query(text=text, mode=mode, **given), StageTimer(lambda: 0.0), PassageCache(reader)
     )
 
 
 def _keys(ranking):
-    return [key for key, _ in ranking.order]
+    return [key for key, _ in ranking.ranked]
 
 
-def test_each_mode_asks_its_channels(base):
+def test_each_mode_searches_its_channels(base):
     base.add("a.md", "oil embargo")
     base.add("b.md", "the sky")
 
@@ -39,19 +37,21 @@ def test_each_mode_asks_its_channels(base):
     assert _keys(_rank(base, "oil", Mode.VECTOR)) == [1, 2]
 
 
-def test_evidence_names_the_place_in_each_channel(base):
+def test_retrieval_names_the_rank_in_each_channel(base):
     base.add("a.md", "oil embargo")
     base.add("b.md", "the sky")
     ranking = _rank(base, "oil")
 
-    first, second = (ranking.retrieval(key, fused, trace=False) for key, fused in ranking.order)
+    first, second = (
+        ranking.build_retrieval(key, fused, trace=False) for key, fused in ranking.ranked
+    )
 
     assert (first.lexical_rank, first.vector_rank) == (1, 1)
     assert (second.lexical_rank, second.lexical_score, second.vector_rank) == (None, None, 2)
     assert first.fusion_score > second.fusion_score
 
 
-def test_a_phrase_that_stands_nowhere_is_asked_for_as_words(base):
+def test_a_phrase_that_occurs_nowhere_is_searched_for_as_words(base):
     base.add("a.md", "an embargo on oil")
 
     ranking = _rank(base, '"oil embargo"')
@@ -83,18 +83,18 @@ def test_filters_alone_list_what_passes(base):
     assert _keys(_rank(base, "*", filters=Filters(tag=("x",)))) == [1]
 
 
-def test_what_was_added_to_the_evidence_has_a_name(base):
+def test_every_boost_has_a_name(base):
     base.add("a.md", "the oil embargo", "oil of the embargo")
     base.add("b.md", "the sky")
 
     ranking = _rank(base, "oil embargo")
 
-    assert ranking.question.plain == "oil embargo"
-    for key, score in ranking.order:
-        lifts = ranking.retrieval(key, score, trace=True).lifts
+    assert ranking.parsed.plain == "oil embargo"
+    for key, score in ranking.ranked:
+        lifts = ranking.build_retrieval(key, score, trace=True).lifts
         assert score == ranking.fused[key] + sum(lift.value for lift in lifts)
-    assert set(ranking.lifts) == {"context", "spread"}
-    assert ranking.retrieval(key, score, trace=False).lifts is UNSET
+    assert set(ranking.boosts) == {"context", "spread"}
+    assert ranking.build_retrieval(key, score, trace=False).lifts is UNSET
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_what_was_added_to_the_evidence_has_a_name(base):
 )
 def test_the_method_names_the_channels_that_listed_it(lexical, vector, method):
     ranking = RankedCandidates(
-        order=[(Key(1), 0.5)],
+        ranked=[(Key(1), 0.5)],
         method=Mode.HYBRID,
-        question=parse_query("oil", Filters()),
-        words=WeightedTerms(terms=(), weights={}, best=0.0, asked={}),
+        parsed=parse_query("oil", Filters()),
+        weighted=WeightedTerms(terms=(), weights={}, max_score=0.0, rarities={}),
         lexical=lexical,
         vector=vector,
         degraded=(),
     )
 
-    assert ranking.retrieval(Key(1), 0.5, trace=True).method == method
+    assert ranking.build_retrieval(Key(1), 0.5, trace=True).method == method

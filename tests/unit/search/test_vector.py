@@ -4,7 +4,6 @@ from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
 from kebab.search.query_parser import parse_query
 from kebab.search.vector import (
-    QueryVectorCache,
     SearchScope,
     VectorMatches,
     VectorRetriever,
@@ -15,23 +14,23 @@ from kebab.wire.search import DegradedChannel
 from tests.fakes.embedder import HashingEmbedder, no_model
 
 
-def _channel(base, **parts):
+def _retriever(base, **parts):
     given = {"vectors": lambda: base.vectors, "embedder": lambda: base.embedder, **parts}
-    return VectorRetriever(library=base.reader(), query_vectors=QueryVectorCache(None), **given)
+    return VectorRetriever(library=base.reader(), **given)
 
 
-def _ask(channel, text="oil", mode=Mode.HYBRID, candidates=(), limit=10):
-    return channel.ask(parse_query(text, Filters()), candidates, limit, mode)
+def _retrieve(retriever, text="oil", mode=Mode.HYBRID, candidates=(), limit=10):
+    return retriever.retrieve(parse_query(text, Filters()), candidates, limit, mode)
 
 
 def test_the_nearest_come_with_the_cosines_of_all_candidates(base):
     base.add("a.md", "oil embargo")
     base.add("b.md", "sky blue")
 
-    found = _ask(_channel(base), candidates=[1, 2], limit=1)
+    found = _retrieve(_retriever(base), candidates=[1, 2], limit=1)
 
     assert isinstance(found, VectorMatches)
-    assert [key for key, _ in found.near] == [1]
+    assert [key for key, _ in found.nearest] == [1]
     assert set(found.cosines) == {1, 2}
 
 
@@ -61,14 +60,14 @@ def test_filters_phrases_and_exclusions_bound_the_search(base):
 
 
 def test_without_a_model_the_channel_is_degraded_or_refused(base):
-    channel = _channel(base, embedder=no_model)
+    retriever = _retriever(base, embedder=no_model)
 
-    found = _ask(channel)
+    found = _retrieve(retriever)
 
     assert isinstance(found, DegradedChannel)
     assert (found.channel, found.hint) == ("vector", "kebab model pull auto")
     with pytest.raises(EmbeddingUnavailable):
-        _ask(channel, mode=Mode.VECTOR)
+        _retrieve(retriever, mode=Mode.VECTOR)
 
 
 @pytest.mark.parametrize(
@@ -83,19 +82,19 @@ def test_an_index_that_cannot_be_read_degrades_a_hybrid_search_only(base, fault)
     def damaged():
         raise fault
 
-    found = _ask(_channel(base, vectors=damaged))
+    found = _retrieve(_retriever(base, vectors=damaged))
 
     assert isinstance(found, DegradedChannel)
     assert found.hint == "kebab doctor"
     with pytest.raises(type(fault)):
-        _ask(_channel(base, vectors=damaged), mode=Mode.VECTOR)
+        _retrieve(_retriever(base, vectors=damaged), mode=Mode.VECTOR)
 
 
 def test_a_script_that_the_model_does_not_know_is_not_searched(base):
     base.add("a.md", "oil")
     base.embedder = type(base.embedder)(supports=str.isascii)
 
-    found = _ask(_channel(base), "석유", mode=Mode.VECTOR)
+    found = _retrieve(_retriever(base), "석유", mode=Mode.VECTOR)
 
     assert isinstance(found, DegradedChannel)
     assert "script" in found.reason
@@ -103,9 +102,9 @@ def test_a_script_that_the_model_does_not_know_is_not_searched(base):
 
 @pytest.mark.parametrize("missing", [True, False])
 def test_without_vectors_the_channel_says_what_brings_them(base, missing):
-    channel = _channel(base, vectors=lambda: None if missing else base.vectors)
+    retriever = _retriever(base, vectors=lambda: None if missing else base.vectors)
 
-    found = _ask(channel)
+    found = _retrieve(retriever)
 
     assert isinstance(found, DegradedChannel)
     assert found.hint == "kebab ingest"
@@ -129,13 +128,13 @@ def test_the_model_is_prepared_only_for_a_question_that_it_will_embed_and_compar
 
     def prepared(text, **parts):
         embedder = HashingEmbedder(supports=str.isascii)
-        channel = VectorRetriever(
+        retriever = VectorRetriever(
             library=base.reader(),
             vectors=lambda: base.vectors,
             embedder=parts.get("embedder", lambda: embedder),
-            query_vectors=QueryVectorCache(Memory()),
+            cache=Memory(),
         )
-        channel.prepare(parse_query(text, Filters()))
+        retriever.prepare(parse_query(text, Filters()))
         return embedder.prepared
 
     assert prepared("oil") == 0

@@ -1,6 +1,6 @@
 import numpy as np
 
-from kebab.search.vector import QueryVectorCache
+from kebab.search.vector import embed_query
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -15,39 +15,39 @@ class _Memory:
         self.answers[namespace, question, revision] = answer
 
 
-def test_a_question_is_embedded_once():
-    embedder, vectors = HashingEmbedder(), QueryVectorCache(_Memory())
+def test_a_query_is_embedded_once():
+    embedder, memory = HashingEmbedder(), _Memory()
 
-    first, remembered = vectors.embed(embedder, "oil")
-    again, known = vectors.embed(embedder, "oil")
+    first, cached = embed_query(memory, embedder, "oil")
+    again, cached_again = embed_query(memory, embedder, "oil")
 
-    assert (remembered, known) == (False, True)
+    assert (cached, cached_again) == (False, True)
     assert embedder.embedded == ["oil"]
     np.testing.assert_array_equal(first, again)
 
 
 def test_another_model_has_other_vectors():
     memory = _Memory()
-    QueryVectorCache(memory).embed(HashingEmbedder(version="a"), "oil")
+    embed_query(memory, HashingEmbedder(version="a"), "oil")
 
-    _, remembered = QueryVectorCache(memory).embed(HashingEmbedder(version="b"), "oil")
+    _, from_cache = embed_query(memory, HashingEmbedder(version="b"), "oil")
 
-    assert not remembered
+    assert not from_cache
 
 
-def test_bytes_of_another_length_are_no_vector():
+def test_cached_bytes_of_another_length_are_ignored():
     memory, embedder = _Memory(), HashingEmbedder(version="a")
     memory.put("query_vector:a", "oil", 0, b"123")
 
-    _, remembered = QueryVectorCache(memory).embed(embedder, "oil")
+    _, from_cache = embed_query(memory, embedder, "oil")
 
-    assert not remembered
+    assert not from_cache
 
 
-def test_without_a_cache_every_question_is_embedded():
-    embedder, vectors = HashingEmbedder(), QueryVectorCache(None)
+def test_without_a_cache_every_query_is_embedded():
+    embedder = HashingEmbedder()
 
-    vectors.embed(embedder, "oil")
-    vectors.embed(embedder, "oil")
+    embed_query(None, embedder, "oil")
+    embed_query(None, embedder, "oil")
 
     assert embedder.embedded == ["oil", "oil"]

@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms, tokenize
+from kebab.text.tokenizer import (
+    Term,
+    build_phrase_terms,
+    build_query_terms,
+    token_set,
+    token_set_of_all,
+    tokenize,
+)
 
 
 def _words(text):
@@ -123,3 +130,9 @@ def test_very_long_words_are_cut_the_same_way_on_both_sides():
 
     assert tokenize(word) == _words(word)
     assert len(tokenize(word)[0]) < 200
+
+
+def test_the_token_set_has_each_token_once():
+    assert token_set("Oil prices, oil") == {"oil", "price"}
+    assert token_set_of_all(("Oil", "prices")) == {"oil", "price"}
+    assert token_set_of_all(()) == frozenset()

@@ -1,4 +1,4 @@
-from kebab.core.progress import Progress, silent
+from kebab.core.progress import Progress, ignore_progress
 from kebab.core.queries import Filters
 from kebab.search import signatures as module
 from kebab.search.signatures import sign_passages
@@ -8,7 +8,7 @@ def test_passages_of_a_document_stand_side_by_side(base):
     base.add("b.md", "one two three", "four five")
     base.add("a.md", "six", tags=["x"])
 
-    found = sign_passages(base.reader(), Filters(), silent)
+    found = sign_passages(base.reader(), Filters(), ignore_progress)
 
     assert (found.owners, found.begins) == ([0, 1, 1], [0, 1])
     assert found.counts == [1, 3, 2]
@@ -21,14 +21,14 @@ def test_only_what_passes_the_filters_is_read(base):
     base.add("a.md", "one")
     base.add("b.md", "two", tags=["x"])
 
-    found = sign_passages(base.reader(), Filters(tag=("x",)), silent)
+    found = sign_passages(base.reader(), Filters(tag=("x",)), ignore_progress)
 
     assert len(found.keys) == 1
 
 
 def test_batches_leave_no_seam_and_tell_how_far_they_are(base, monkeypatch):
     base.add("a.md", *(f"passage number {number}" for number in range(25)), embed=False)
-    whole = sign_passages(base.reader(), Filters(), silent)
+    whole = sign_passages(base.reader(), Filters(), ignore_progress)
     monkeypatch.setattr(module, "_BATCH", 4)
     monkeypatch.setattr(module, "_TOLD_EVERY", 8)
     told: list[Progress] = []

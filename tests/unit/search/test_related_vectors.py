@@ -3,26 +3,28 @@ import pytest
 from kebab.core.ids import make_doc_id
 from kebab.core.model_profile import CosineScale
 from kebab.core.queries import Filters
-from kebab.search.document_similarity import DocumentVectors, VectorSpace
+from kebab.search.related import DocumentVectors, VectorSpace
 
 PLAIN = CosineScale(0.0, 1.0)
 
 
-def meaning(base, path, scale=PLAIN):
+def document_vectors(base, path, scale=PLAIN):
     """Return what the vectors say of a document."""
     reader = base.reader()
-    chunks = reader.load_chunks(reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path))))
+    chunks = reader.load_chunks(
+        reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path)))
+    )
     return DocumentVectors(reader, VectorSpace(vectors=base.vectors, scale=scale), chunks)
 
 
 def near(base, path, *, filters=None, others=(), scale=PLAIN):
-    found = meaning(base, path, scale).nearness(filters or Filters(), others)
-    order = sorted(found, key=lambda doc: -found[doc].share)
+    found = document_vectors(base, path, scale).find_similar(filters or Filters(), others)
+    order = sorted(found, key=lambda doc: -found[doc].score)
     names = {make_doc_id("notes", f"{name}.md"): name for name in "abcdef"}
     return {names[doc]: found[doc] for doc in order}
 
 
-def test_a_note_on_two_matters_is_near_to_both(base):
+def test_a_note_on_two_topics_is_similar_to_both(base):
     base.add("a.md", "oil embargo of the seventies", "plague in medieval towns")
     base.add("b.md", "oil embargo of the decade")
     base.add("c.md", "plague in medieval villages")
@@ -31,15 +33,15 @@ def test_a_note_on_two_matters_is_near_to_both(base):
     found = near(base, "a.md")
 
     assert {*list(found)[:2]} == {"b", "c"}
-    assert found["b"].share > 2 * abs(found["d"].share)
+    assert found["b"].score > 2 * abs(found["d"].score)
     assert "a" not in found
 
 
-def test_the_share_is_the_mean_of_the_best_matches(base):
+def test_the_score_is_the_mean_of_the_best_matches(base):
     base.add("a.md", "oil embargo", "purple bicycle", title="T")
     base.add("b.md", "oil embargo", "purple bicycle", title="T")
 
-    assert near(base, "a.md")["b"].share == pytest.approx(1.0)
+    assert near(base, "a.md")["b"].score == pytest.approx(1.0)
 
 
 def test_the_best_pair_is_named_with_its_cosine(base):
@@ -59,7 +61,7 @@ def test_filters_hold_for_neighbours_and_not_for_the_document(base):
     assert list(near(base, "a.md", filters=Filters(tag=("x",)))) == ["c"]
 
 
-def test_documents_that_words_found_are_measured_too(base):
+def test_documents_that_keywords_found_are_measured_too(base):
     base.add("a.md", "oil embargo")
     base.add("b.md", "oil embargo", tags=["x"])
     base.add("c.md", "purple bicycle")
@@ -69,13 +71,13 @@ def test_documents_that_words_found_are_measured_too(base):
     assert list(found) == ["b", "c"]
 
 
-def test_a_document_without_vectors_is_left_to_words(base):
+def test_a_document_without_vectors_has_no_similarity(base):
     base.add("b.md", "oil embargo", embed=False)
     base.writer.mark_vectors([1], "unsupported", "v1")
     base.add("a.md", "oil embargo")
 
     assert near(base, "a.md", others=[make_doc_id("notes", "b.md")]) == {}
-    assert not meaning(base, "b.md").known
+    assert not document_vectors(base, "b.md").keys
     assert near(base, "b.md") == {}
 
 
@@ -85,13 +87,13 @@ def test_cosines_are_put_on_the_scale_of_the_model(base):
 
     plain, steep = near(base, "a.md")["b"], near(base, "a.md", scale=CosineScale(0.5, 1.0))["b"]
 
-    assert steep.share == pytest.approx(max(0.0, (plain.cosine - 0.5) / 0.5), abs=1e-5)
+    assert steep.score == pytest.approx(max(0.0, (plain.cosine - 0.5) / 0.5), abs=1e-5)
 
 
-def test_long_documents_are_asked_with_some_of_their_passages(base):
+def test_some_passages_of_a_long_document_are_probes(base):
     base.add("a.md", *(f"oil embargo {number}" for number in range(100)))
     base.add("b.md", "oil embargo 7")
 
     found = near(base, "a.md")["b"]
 
-    assert 0.4 < found.share <= 1.0
+    assert 0.4 < found.score <= 1.0

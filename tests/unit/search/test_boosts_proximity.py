@@ -6,17 +6,17 @@ _WEIGHTS = {"oil": 2.0, "embargo": 3.0, "nixon": 1.0}
 _ASKED = ("oil", "embargo", "nixon")
 
 
-def _closeness(text, asked=_ASKED):
+def _proximity(text, asked=_ASKED):
     return compute_proximity(text.split(), asked, _WEIGHTS)
 
 
 def test_neighbours_side_by_side_are_as_close_as_can_be():
-    assert _closeness("the oil embargo nixon") == 1
+    assert _proximity("the oil embargo nixon") == 1
 
 
 def test_distance_and_the_other_order_count_less():
     near, turned, far = (
-        _closeness(text, ("oil", "embargo"))
+        _proximity(text, ("oil", "embargo"))
         for text in ("oil embargo", "embargo oil", "oil a b c embargo")
     )
 
@@ -24,12 +24,12 @@ def test_distance_and_the_other_order_count_less():
 
 
 def test_words_of_another_sentence_are_not_close():
-    assert _closeness("oil " + "x " * 20 + "embargo", ("oil", "embargo")) == 0
+    assert _proximity("oil " + "x " * 20 + "embargo", ("oil", "embargo")) == 0
 
 
 def test_a_pair_weighs_as_its_commoner_word():
-    assert _closeness("oil embargo") == pytest.approx(2 / 3)
-    assert _closeness("embargo nixon") == pytest.approx(1 / 3)
+    assert _proximity("oil embargo") == pytest.approx(2 / 3)
+    assert _proximity("embargo nixon") == pytest.approx(1 / 3)
 
 
 def test_a_word_that_is_worth_nothing_stands_between_no_pair():
@@ -37,4 +37,4 @@ def test_a_word_that_is_worth_nothing_stands_between_no_pair():
 
 
 def test_one_word_has_no_neighbours():
-    assert _closeness("oil", ("oil",)) == 0
+    assert _proximity("oil", ("oil",)) == 0

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.query_intent import compute_coverage, token_set, token_set_of_all, weigh_keywords
+from kebab.search.answerability import compute_coverage, weigh_keywords
 
 
 @pytest.mark.parametrize(
@@ -13,25 +13,19 @@ from kebab.search.query_intent import compute_coverage, token_set, token_set_of_
         ({}, {}),
     ],
 )
-def test_words_that_only_ask_weigh_nothing_beside_others(asked, expected):
+def test_question_words_weigh_nothing_beside_others(asked, expected):
     assert weigh_keywords(asked) == pytest.approx(expected)
 
 
-def test_a_share_counts_what_occurs_nowhere():
+def test_coverage_counts_words_that_occur_nowhere():
     assert compute_coverage({"oil": 3.0, "embargo": 1.0}, {"oil"}) == pytest.approx(0.75)
 
 
-def test_of_bigrams_not_all_have_to_be_held():
+def test_not_all_bigrams_have_to_be_held():
     weights = {"배추": 1.0, "추는": 1.0, "오래": 1.0}
     assert compute_coverage(weights, {"배추"}) == pytest.approx(1 / 2.1)
     assert compute_coverage(weights, {"배추", "추는", "오래"}) == 1.0
 
 
-def test_nothing_asked_is_nothing_held():
+def test_without_keywords_the_coverage_is_0():
     assert compute_coverage({}, {"oil"}) == 0.0
-
-
-def test_tokens_are_those_of_the_index():
-    assert token_set("Oil prices") == {"oil", "price"}
-    assert token_set_of_all(("Oil", "prices")) == {"oil", "price"}
-    assert token_set_of_all(()) == frozenset()

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.explain_terms import (
+from kebab.search.explain_matches import (
     BrokenCondition,
     active_filters,
     find_broken_conditions,
@@ -23,24 +23,24 @@ def _found(base, text, **filters):
     return find_broken_conditions(reader, parse_query(text, Filters(**filters)), passages)
 
 
-def _names(barred):
-    return {key: [one.filter or one.phrase.text for one in all_] for key, all_ in barred.items()}
+def _names(broken):
+    return {key: [one.filter or one.phrase.text for one in all_] for key, all_ in broken.items()}
 
 
-def test_a_filter_that_does_not_hold_bars_every_passage(note):
+def test_every_passage_breaks_a_filter_of_its_document(note):
     assert _names(_found(note, "oil", tag=("x",), lang=("en",))) == {1: ["tag"], 2: ["tag"]}
 
 
 @pytest.mark.parametrize("text", ["oil tag:x", "oil path:b.md", "oil source:elsewhere"])
 def test_a_filter_in_the_text_is_one_too(note, text):
-    assert all(len(barred) == 1 for barred in _found(note, text).values())
+    assert all(len(broken) == 1 for broken in _found(note, text).values())
 
 
-def test_another_document_is_kept_out_by_the_one_that_is_asked_for(note):
+def test_a_document_filter_is_broken_by_other_documents(note):
     assert _names(_found(note, "oil", doc_id="0" * 32)) == {1: ["doc_id"], 2: ["doc_id"]}
 
 
-def test_a_required_phrase_bars_the_passages_that_lack_it(note):
+def test_a_required_phrase_is_broken_by_passages_without_it(note):
     assert _names(_found(note, '"oil embargo"')) == {1: [], 2: ["oil embargo"]}
 
 
@@ -48,15 +48,15 @@ def test_a_phrase_of_a_column_is_looked_for_there(note):
     assert _names(_found(note, "title:oil")) == {1: ["oil"], 2: ["oil"]}
 
 
-def test_an_excluded_word_bars_the_passages_that_hold_it(note):
+def test_an_exclusion_is_broken_by_passages_with_the_word(note):
     assert _names(_found(note, "oil -nixon")) == {1: ["nixon"], 2: []}
 
 
-def test_a_document_without_passages_has_no_barriers(note):
+def test_a_document_without_passages_breaks_nothing(note):
     assert find_broken_conditions(note.reader(), parse_query("oil tag:x", Filters()), []) == {}
 
 
-def test_what_is_lifted_is_gone_and_the_rest_stays():
+def test_removed_conditions_are_gone_and_the_others_stay():
     question = parse_query('"oil embargo" "red sea" -gas tag:x lang:en', Filters())
     embargo, sea = question.required
     (gas,) = question.excluded

@@ -1,13 +1,13 @@
 from kebab.core.queries import Filters
 from kebab.search import lexical
-from kebab.search.explain_terms import describe_terms, find_held_terms
+from kebab.search.explain_matches import describe_terms, find_held_terms
 from kebab.search.query_parser import parse_query
 from kebab.wire.why import HeldTerms
 
 SKY = "the sky"
 
 
-def _uses(base, text):
+def _describe(base, text):
     reader = base.reader()
     question = parse_query(text, Filters())
     return describe_terms(reader, question, lexical.weigh_terms(reader, question))
@@ -17,7 +17,7 @@ def test_each_term_has_its_use_and_how_many_passages_hold_it(base):
     base.add("a.md", "oil embargo", "the oil", "oil and gas")
     base.add("b.md", SKY)
 
-    found = {one.text: one for one in _uses(base, "what is the oil embargo zebra")}
+    found = {one.text: one for one in _describe(base, "what is the oil embargo zebra")}
 
     assert {text: one.use for text, one in found.items()} == {
         "embargo": "asked",
@@ -36,18 +36,18 @@ def test_terms_beyond_the_limit_are_surplus(base):
     words = [f"w{'abcdefghij'[index // 10]}{'abcdefghij'[index % 10]}x" for index in range(70)]
     base.add("a.md", " ".join(words), *[SKY] * 4)
 
-    kinds = [one.use for one in _uses(base, " ".join(words))]
+    kinds = [one.use for one in _describe(base, " ".join(words))]
 
     assert (kinds.count("asked"), kinds.count("surplus")) == (64, 6)
 
 
-def test_fillers_are_asked_for_when_there_is_nothing_else(base):
+def test_stop_words_are_searched_for_when_there_is_nothing_else(base):
     base.add("a.md", "what is this", *[SKY] * 3)
 
-    assert {one.use for one in _uses(base, "what")} == {"asked"}
+    assert {one.use for one in _describe(base, "what")} == {"asked"}
 
 
-def test_where_the_terms_stand_is_told_by_column(base):
+def test_held_terms_are_listed_by_column(base):
     base.add("a.md", "the embargo began", title="Oil", heading=("Crisis",))
     base.add("b.md", SKY)
     base.add("c.md", SKY)

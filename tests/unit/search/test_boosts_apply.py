@@ -3,22 +3,21 @@ import pytest
 from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.search import lexical
-from kebab.search.boosts import add_boost, compute_boosts
+from kebab.search.boosts import add_boost, apply_boosts
 from kebab.search.query_intent import classify_intent
 from kebab.search.query_parser import parse_query
 from kebab.search.snippet import PassageCache
 
 
-def _lifts(base, text):
+def _boosts(base, text):
     reader = base.reader()
     question = parse_query(text, Filters())
     words = lexical.weigh_terms(reader, question)
     shares = lexical.compute_evidence(lexical.search_lexical(reader, question, words, 100), words)
-    return dict(
-        compute_boosts(
-            question, classify_intent(question), words, shares, shares, PassageCache(reader)
-        )
+    _, boosts = apply_boosts(
+        question, classify_intent(question), words, shares, shares, PassageCache(reader)
     )
+    return boosts
 
 
 @pytest.fixture
@@ -29,33 +28,33 @@ def notes(base):
     return base
 
 
-def test_a_topic_is_lifted_by_its_document_and_spread(notes):
-    found = _lifts(notes, "pump seal")
+def test_a_topic_is_boosted_by_document_context_and_diversity(notes):
+    found = _boosts(notes, "pump seal")
 
     assert found.keys() == {"context", "spread"}
     assert found["context"][Key(9)] == found["context"][Key(10)] > 0
 
 
-def test_a_question_is_lifted_by_closeness_alone(notes):
-    found = _lifts(notes, "where is the pump seal")
+def test_a_question_is_boosted_by_proximity_alone(notes):
+    found = _boosts(notes, "where is the pump seal")
 
     assert found.keys() == {"closeness"}
     assert found["closeness"][Key(10)] > found["closeness"][Key(9)] > 0
 
 
-def test_a_need_spreads_and_nothing_else(notes):
+def test_a_need_gets_the_diversity_penalty_alone(notes):
     need = "pump seal rubber leaks pressure shaft housing bearing grease"
 
-    assert _lifts(notes, need).keys() == {"spread"}
+    assert _boosts(notes, need).keys() == {"spread"}
 
 
-def test_each_lift_is_added_to_those_it_is_for():
+def test_a_boost_is_added_to_its_candidates():
     assert add_boost({Key(1): 0.5, Key(2): 0.4}, {Key(2): 0.2}) == pytest.approx(
         {Key(1): 0.5, Key(2): 0.6}
     )
 
 
-def test_who_owns_a_passage_is_asked_only_where_it_matters(notes):
+def test_documents_are_looked_up_only_when_a_boost_needs_them(notes):
     reader = notes.reader()
     asked = []
 
@@ -67,8 +66,6 @@ def test_who_owns_a_passage_is_asked_only_where_it_matters(notes):
     question = parse_query("where is the pump seal", Filters())
     words = lexical.weigh_terms(reader, question)
     scores = {Key(9): 0.5}
-    dict(
-        compute_boosts(question, classify_intent(question), words, scores, scores, Watched(reader))
-    )
+    apply_boosts(question, classify_intent(question), words, scores, scores, Watched(reader))
 
     assert asked == []

@@ -3,15 +3,15 @@ from itertools import pairwise
 import pytest
 
 from kebab.core.queries import Confidence
-from kebab.search.fusion import Calibration, classify_confidence, compute_relative_evidence
+from kebab.search.answerability import Calibration, classify_confidence, compute_relative_evidence
 
 
 def test_the_first_hit_is_worth_the_conviction():
-    assert Calibration(conviction=0.7, best=0.4).score(0.4) == 0.7
+    assert Calibration(answerability=0.7, best=0.4).score(0.4) == 0.7
 
 
 def test_a_score_falls_with_the_evidence_and_stays_between_0_and_the_conviction():
-    scale = Calibration(conviction=0.9, best=0.5)
+    scale = Calibration(answerability=0.9, best=0.5)
 
     scores = [scale.score(step / 10) for step in range(-2, 6)]
 
@@ -22,7 +22,7 @@ def test_a_score_falls_with_the_evidence_and_stays_between_0_and_the_conviction(
 
 @pytest.mark.parametrize("best", [0.0, -0.1])
 def test_a_best_hit_without_evidence_is_no_error(best):
-    scale = Calibration(conviction=0.2, best=best)
+    scale = Calibration(answerability=0.2, best=best)
 
     assert (scale.score(best), scale.score(best - 1)) == (0.2, 0.0)
 
@@ -43,8 +43,8 @@ def test_scores_have_three_names(score, expected):
 
 
 def test_the_standing_of_a_hit_is_its_share_of_the_best_evidence():
-    scale = Calibration(conviction=0.7, best=0.5)
+    scale = Calibration(answerability=0.7, best=0.5)
 
-    assert compute_relative_evidence(scale.score(0.4), scale.conviction) == pytest.approx(0.8)
-    assert compute_relative_evidence(scale.score(0.5), scale.conviction) == 1
+    assert compute_relative_evidence(scale.score(0.4), scale.answerability) == pytest.approx(0.8)
+    assert compute_relative_evidence(scale.score(0.5), scale.answerability) == 1
     assert compute_relative_evidence(0.0, 0.0) == 0

@@ -4,16 +4,17 @@ from kebab.core.ids import make_doc_id
 from kebab.core.model_profile import CosineScale
 from kebab.core.queries import Filters
 from kebab.errors.catalog import StoreCorrupt
-from kebab.search.document_similarity import VectorSpace
-from kebab.search.related import RelatedFinder
+from kebab.search.related import RelatedFinder, VectorSpace
 from tests.fakes.vectors import MemoryVectors
 
 FILLING = ["grass", "sun", "cloud", "rain", "wind", "snow", "tree", "leaf", "root", "stem"]
 
 
-def around(base, path, *, space=True):
+def _finder(base, path, *, space=True):
     reader = base.reader()
-    chunks = reader.load_chunks(reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path))))
+    chunks = reader.load_chunks(
+        reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path)))
+    )
     vectors = (
         VectorSpace(vectors=base.vectors, scale=CosineScale(0.0, 1.0)) if space is True else space
     )
@@ -34,22 +35,22 @@ def filled(base):
     return base
 
 
-def test_neighbours_come_by_both_kinds_of_evidence_best_first(filled):
-    found = around(filled, "vault.md").nearest(10, Filters())
+def test_both_channels_find_related_documents_best_first(filled):
+    found = _finder(filled, "vault.md").find(10, Filters())
 
     assert {*paths(found)} == {"disk.md", "weekly.md"}
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     for one in found:
-        assert one.score == pytest.approx((one.meaning + one.words) / 2)
+        assert one.score == pytest.approx((one.vector_score + one.lexical_score) / 2)
 
 
 def test_the_best_pair_shows_why(filled):
-    pairs = {one.pair.other.path: one for one in around(filled, "vault.md").nearest(9, Filters())}
+    pairs = {one.pair.other.path: one for one in _finder(filled, "vault.md").find(9, Filters())}
 
     weekly = pairs["weekly.md"]
     assert weekly.pair.own.text == "prune snapshots every week"
     assert weekly.pair.cosine == pytest.approx(0.8, abs=0.2)
-    assert "prune" in weekly.terms
+    assert "prune" in weekly.shared_words
     text, spans = weekly.pair.snippet.text, weekly.pair.snippet.highlights
     assert "prune" in [text[start:end] for start, end in spans]
 
@@ -57,23 +58,23 @@ def test_the_best_pair_shows_why(filled):
 def test_the_limit_and_the_filters_hold(filled):
     filled.add("more.md", "restic and the vault, prune snapshots", tags=["x"])
 
-    assert len(around(filled, "vault.md").nearest(1, Filters())) == 1
-    assert paths(around(filled, "vault.md").nearest(9, Filters(tag=("x",)))) == ["more.md"]
+    assert len(_finder(filled, "vault.md").find(1, Filters())) == 1
+    assert paths(_finder(filled, "vault.md").find(9, Filters(tag=("x",)))) == ["more.md"]
 
 
-def test_a_document_that_shares_nothing_has_no_neighbours(filled):
+def test_a_document_that_shares_nothing_has_no_related_documents(filled):
     filled.add("odd.md", "quux")
 
-    assert around(filled, "odd.md").nearest(10, Filters()) == []
+    assert _finder(filled, "odd.md").find(10, Filters()) == []
 
 
-def test_without_vectors_words_decide_and_it_is_said(filled):
-    near = around(filled, "vault.md", space=None)
+def test_without_vectors_keywords_decide_and_the_channel_is_degraded(filled):
+    near = _finder(filled, "vault.md", space=None)
 
-    found = near.nearest(10, Filters())
+    found = near.find(10, Filters())
 
     assert {*paths(found)} == {"disk.md", "weekly.md"}
-    assert all((one.meaning, one.pair.cosine) == (None, None) for one in found)
+    assert all((one.vector_score, one.pair.cosine) == (None, None) for one in found)
     assert [one.pair.own.ordinal for one in found if one.pair.other.path == "weekly.md"] == [1]
     (lost,) = near.degraded
     assert (lost.channel, lost.hint) == ("vector", "kebab ingest")
@@ -89,9 +90,9 @@ def test_a_script_that_the_model_does_not_know_is_compared_by_words(base):
     for word in FILLING:
         base.add(f"{word}.md", word)
 
-    near = around(base, "a.md")
+    near = _finder(base, "a.md")
 
-    assert paths(near.nearest(10, Filters())) == ["b.md"]
+    assert paths(near.find(10, Filters())) == ["b.md"]
     (lost,) = near.degraded
     assert (lost.reason, lost.hint) == (
         "the model does not know the script of this document",
@@ -99,29 +100,29 @@ def test_a_script_that_the_model_does_not_know_is_compared_by_words(base):
     )
 
 
-def test_passages_that_still_wait_are_counted(filled):
+def test_passages_without_a_vector_are_counted(filled):
     filled.add("late.md", "restic and the vault", "prune snapshots", embed=False)
-    late = around(filled, "late.md")
-    assert {*paths(late.nearest(9, Filters()))} >= {"vault.md", "disk.md"}
+    late = _finder(filled, "late.md")
+    assert {*paths(late.find(9, Filters()))} >= {"vault.md", "disk.md"}
     assert late.degraded[0].reason == "no passage of this document has a vector yet"
     filled.add("half.md", "restic and the vault")
     filled.add("half.md", "restic and the vault", "prune snapshots", embed=False)
 
-    half = around(filled, "half.md")
-    half.nearest(9, Filters())
+    half = _finder(filled, "half.md")
+    half.find(9, Filters())
 
     assert half.degraded[0].reason == "passages of this document without a vector: 1 of 2"
     assert half.degraded[0].hint == "kebab ingest"
 
 
-def test_vectors_that_cannot_be_read_are_told_and_words_go_on(filled):
+def test_unreadable_vectors_degrade_the_channel(filled):
     class Broken(MemoryVectors):
         def get(self, keys):
             raise StoreCorrupt(path="x.lance", cause="torn")
 
-    near = around(
+    near = _finder(
         filled, "vault.md", space=VectorSpace(vectors=Broken(), scale=CosineScale(0.0, 1.0))
     )
 
-    assert {*paths(near.nearest(10, Filters()))} == {"disk.md", "weekly.md"}
+    assert {*paths(near.find(10, Filters()))} == {"disk.md", "weekly.md"}
     assert near.degraded[0].channel == "vector"

@@ -1,0 +1,98 @@
+from dataclasses import dataclass
+
+from kebab.core.ids import Key
+from kebab.core.queries import Mode, Query
+from kebab.search.retrieval import Ranker, StageTimer
+from kebab.search.snippet import PassageCache
+from kebab.search.vector import VectorMatches, VectorRetriever
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Retriever(VectorRetriever):
+    """A vector channel that finds given cosines."""
+
+    cosines: dict[Key, float]
+
+    def prepare(self, parsed):
+        """Prepare nothing."""
+
+    def retrieve(self, parsed, candidates, limit, mode):
+        return VectorMatches(
+            nearest=sorted(self.cosines.items(), key=lambda one: -one[1]),
+            cosines=self.cosines,
+            model=self.embedder().profile,
+            from_cache=False,
+        )
+
+
+def _rank(base, text, cosines=None):
+    reader = base.reader()
+    query = Query(text=text, mode=Mode.LEXICAL if cosines is None else Mode.HYBRID)
+    retriever = _Retriever(
+        library=reader,
+        vectors=lambda: base.vectors,
+        embedder=lambda: base.embedder,
+        cosines=cosines or {},
+    )
+    return Ranker(reader, retriever).rank(query, StageTimer(lambda: 0.0), PassageCache(reader))
+
+
+def _keys(found):
+    return [key for key, _ in found.ranked]
+
+
+def _fill(base):
+    for number in range(8):
+        base.add(f"other{number}.md", f"nothing of interest {number}")
+
+
+def test_a_topic_is_boosted_where_a_document_has_more_passages_on_it(base):
+    _fill(base)
+    base.add("aside.md", "gaskets and much else that takes room in a passage of a note")
+    base.add("about.md", "about gaskets and much else that takes room here", "gaskets", "gaskets")
+
+    found = _rank(base, "gaskets")
+
+    assert found.boosts["context"][9] < found.boosts["context"][10]
+
+
+def test_further_passages_of_a_document_lose(base):
+    _fill(base)
+    base.add("a.md", "gaskets here", "gaskets there")
+    base.add("b.md", "gaskets where", "gaskets there")
+
+    found = _rank(base, "gaskets")
+
+    assert set(_keys(found)[:2]) in ({9, 11}, {9, 12}, {10, 11}, {10, 12})
+    assert sorted(found.boosts["spread"][key] < 0 for key in (9, 10)) == [False, True]
+
+
+def test_a_question_is_boosted_where_its_words_are_near(base):
+    _fill(base)
+    base.add("apart.md", "the seal of a pump is changed when the rubber is old and stiff")
+    base.add("close.md", "when the rubber is old and stiff a pump seal is changed in time")
+
+    found = _rank(base, "who changes the pump seal?")
+
+    assert _keys(found)[:2] == [10, 9]
+    assert found.boosts["closeness"][10] > found.boosts["closeness"][9]
+    assert "context" not in found.boosts
+
+
+def test_without_lexical_candidates_the_vectors_decide(base):
+    _fill(base)
+
+    found = _rank(base, "gaskets", {1: 0.2, 2: 0.6})
+
+    assert found.method is Mode.VECTOR
+    assert _keys(found) == [2, 1]
+
+
+def test_the_order_is_by_the_final_evidence(base):
+    _fill(base)
+    base.add("a.md", "gaskets", "gaskets too", "more gaskets")
+
+    found = _rank(base, "gaskets", {1: 0.9, 9: 0.1})
+
+    scores = [score for _, score in found.ranked]
+    assert scores == sorted(scores, reverse=True)
