@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
-from kebab.wire.docstrings import field_docstrings
-from kebab.wire.forms import get_schema_name, list_records
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import Reply, Request, read_field_docstrings
+from kebab.wire.schemas import get_schema_name, list_records
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _CHAIN = {
@@ -82,7 +81,7 @@ def _get_referenced_name(root: Schema) -> str:
 
 
 def _describe(schema: Schema, form: type[Struct]) -> None:
-    texts = field_docstrings(form)
+    texts = read_field_docstrings(form)
     for name, prop in schema["properties"].items():
         if name in texts:
             prop["description"] = texts[name]

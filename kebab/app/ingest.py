@@ -20,7 +20,7 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.errors.system import resolve_path
-from kebab.ingest.job import FileOutcome, IngestJob, IngestOutcome, IngestPorts, TextNote
+from kebab.ingest.job import FileOutcome, IngestJob, IngestOutcome, IngestPorts, ItemKind, TextNote
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import (
     IngestItem,
@@ -108,13 +108,13 @@ def ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestRe
         scope=list(outcome.scope),
         dry_run=outcome.dry_run,
         scanned=outcome.scanned,
-        new=outcome.new,
-        updated=outcome.updated,
-        moved=outcome.moved,
+        new=outcome.count(ItemKind.NEW),
+        updated=outcome.count(ItemKind.UPDATED),
+        moved=outcome.count(ItemKind.MOVED),
         unchanged=outcome.unchanged,
         skipped=outcome.skipped,
-        removed=outcome.removed,
-        errors=outcome.errors,
+        removed=outcome.count(ItemKind.REMOVED),
+        errors=outcome.count(ItemKind.ERROR),
         cancelled=outcome.cancelled,
         duration_ms=outcome.duration_ms,
         skipped_by_reason=outcome.skipped_by_reason,

@@ -7,6 +7,7 @@ from kebab.app.reset import measure_size
 from kebab.config.settings import AUTO
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.catalog import NotIndexed, UsageInvalid
+from kebab.ingest.job import RunContext
 from kebab.ingest.vectors import reembed
 from kebab.wire.health import ModelList, ModelPullRequest, ModelReport, ModelRow, ModelUseRequest
 from kebab.wire.ingest import EmbeddingSummary
@@ -76,8 +77,8 @@ def _embed_again(
     embedder = context.embedders.load_installed(model.version)
     assert embedder is not None, "its weights were just fetched"
     with context.open_writer("model use") as library:
-        around = (report, context.clock, cancel)
-        return reembed(library, context.open_vector_table, embedder, around)
+        run = RunContext(report, context.clock, cancel)
+        return reembed(library, context.open_vector_table, embedder, run)
 
 
 def _chosen(context: AppContext, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Everything kebab says or takes as JSON, each object declared once.
+"""Declares every JSON object that kebab sends or receives.
 
 `python -m tools.publish` writes the schemas and the pages made from these declarations.
 """

@@ -18,209 +18,209 @@ AnswerModeName = Literal["generative", "extractive"]
 
 
 class AskRequest(FilteredRequest, frozen=True, kw_only=True, tag="ask_request.v1"):
-    """What to answer. All filters must hold; repeated values of one filter are alternatives."""
+    """A question. All filters must hold; repeated values of one filter are alternatives."""
 
     question: str
     """The question, in any language."""
     session: str | None = None
-    """Continue this session, or begin it; follow-up questions are understood in it."""
+    """The session to continue or to start; follow-up questions refer to its turns."""
     extractive: bool = False
-    """Answer in the words of the notes, without any model server."""
+    """Whether to answer with sentences of the notes, without a language model."""
     model: str | None = None
-    """The model that answers; null means the one of the settings."""
+    """The language model that answers; null means the model of the settings."""
     mode: ModeName = "hybrid"
-    """Which channels look for passages."""
+    """The channels that search for passages."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PASSAGES)] = 8
-    """The most passages that the answer is made from."""
+    """The maximum number of passages that the answer is based on."""
 
 
 class AnswerCitation(Struct, frozen=True, kw_only=True):
-    """The words of a file that carry a part of the answer."""
+    """A quotation from a file that supports a part of the answer."""
 
     marker: Positive
-    """The number that stands in the answer as `[n]`."""
+    """The number that the answer shows as `[n]`."""
     citation: Citation
-    """Where the quoted words stand."""
+    """The place of the quoted text."""
     doc_id: str
-    """The document."""
+    """The id of the document."""
     doc_path: str
-    """Its path below its source, exactly as on disk."""
+    """The path of the document below its source, exactly as on disk."""
     file: str | None = None
-    """Where its file lies, absolute; null for text from standard input."""
+    """The absolute path of the file; null for text from standard input."""
     title: str
-    """Its title."""
+    """The title of the document."""
     heading_path: list[str]
     """The headings that lead to the passage."""
     chunk_id: str
-    """The passage; `kebab fetch chunk ID` gives it whole."""
+    """The id of the passage; `kebab fetch chunk ID` returns its whole text."""
     quote: str
-    """A verbatim stretch of the file, at the cited lines."""
+    """The quoted text, verbatim, from the cited lines."""
     spans: list[tuple[int, int]]
-    """What of `answer` it supports, as [start, end) code points."""
+    """The parts of `answer` that the quotation supports, as [start, end) code points."""
     freshness: Freshness
-    """The file on disk against what was indexed."""
+    """How the file on disk compares with what was indexed."""
 
 
 class AnswerRetrieval(Struct, frozen=True, kw_only=True):
-    """What was looked at before answering."""
+    """The search that came before the answer."""
 
     trace_id: str
-    """Names this answer in logs."""
+    """The id of this answer in logs."""
     query: str
-    """What was searched for: the question, made to stand alone."""
+    """The text that was searched for: the question, rewritten so that it needs no earlier turn."""
     mode: ModeName
-    """Which channels looked."""
+    """The channels that were searched."""
     limit: int
-    """How many passages were wanted."""
+    """The number of passages that was asked for."""
     chunks_returned: int
-    """How many were found."""
+    """The number of passages that were found."""
     chunks_used: int
-    """How many the answer was made from."""
+    """The number of passages that the answer is based on."""
     top_score: Unit
-    """The calibrated evidence that the gate saw; 0 when nothing was found."""
+    """The calibrated score that was compared with `score_gate`; 0 when nothing was found."""
     score_gate: Unit
-    """The least evidence that is answered from."""
+    """The lowest score at which a question is answered."""
     degraded: list[DegradedChannel]
-    """Channels that could not look."""
+    """The channels that were not available."""
     corpus_revision: int
-    """The state of the index that was looked at."""
+    """The revision of the index that was searched."""
 
 
 class AnswerUsage(Struct, frozen=True, kw_only=True):
-    """What the answer cost."""
+    """The cost of the answer."""
 
     prompt_tokens: int
-    """Tokens of the prompt, as the server counts them."""
+    """The tokens of the prompt, as the server counts them."""
     completion_tokens: int
-    """Tokens of the answer, as the server counts them."""
+    """The tokens of the answer, as the server counts them."""
     latency_ms: float
-    """From the question to the answer."""
+    """The time from the question to the complete answer."""
     first_token_ms: float | None
-    """From asking the model to its first token; null without a model."""
+    """The time from the request to the first token of the model; null without a model."""
     finish_reason: Literal["stop", "length"] | None
-    """Why the model stopped; null without a model."""
+    """The reason why the model stopped; null without a model."""
     truncated: bool
-    """Whether the answer was cut off by a limit."""
+    """Whether a limit cut the answer off."""
     downshifts: int
-    """How often it was asked again with less."""
+    """How often the model was asked again with fewer passages."""
 
 
 class AnswerWarning(Struct, frozen=True, kw_only=True):
-    """Something that a reader of the answer must know."""
+    """A warning about the answer."""
 
     code: str
-    """What, for programs; new ones may be added."""
+    """The kind of warning, for programs; new kinds may be added."""
     message: str
-    """What, for people."""
+    """The warning in one sentence, for people."""
     marker: int | None
-    """The citation that it is about, if it is about one."""
+    """The citation that the warning is about; null when it is about none."""
     span: tuple[int, int] | None
-    """The part of `answer` that it is about, as [start, end) code points."""
+    """The part of `answer` that the warning is about, as [start, end) code points."""
 
 
 class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
-    """An answer whose claims point at the lines that carry them, or an honest refusal."""
+    """An answer with a citation for each of its claims, or a refusal."""
 
     question: str
-    """The question as it was asked."""
+    """The question, unchanged."""
     answer: str
-    """Markdown with `[n]` after what a citation supports; of a refusal, a sentence that says so."""
+    """Markdown in which `[n]` follows a cited claim; for a refusal, a sentence that says so."""
     grounded: bool
     """Whether this is an answer; false for every refusal."""
     refusal_reason: RefusalName | None
     """Why there is no answer."""
     citations: list[AnswerCitation]
-    """What carries the answer, by marker; one marker may have several."""
+    """The citations, ordered by marker; one marker may have several."""
     suggestions: list[SearchHit]
-    """Of a refusal, the nearest passages; otherwise empty."""
+    """For a refusal, the nearest passages; otherwise empty."""
     mode: AnswerModeName
-    """Whether a model worded the answer, or the notes did."""
+    """Whether a language model wrote the answer, or sentences of the notes form it."""
     model: str | None
-    """The model; null without one."""
+    """The name of the model; null without one."""
     embedding: str | None
-    """What embedded the passages; null when no vector was searched."""
+    """The embedding version of the passages; null when no vector was searched."""
     prompt_template_version: str | None
-    """The prompt; null without a model."""
+    """The version of the prompt; null without a model."""
     retrieval: AnswerRetrieval
-    """What was looked at."""
+    """The search that came before the answer."""
     usage: AnswerUsage
-    """What it cost."""
+    """The cost of the answer."""
     warnings: list[AnswerWarning]
-    """What a reader must know."""
+    """Warnings about the answer."""
     session_id: str | None
-    """The session; null outside of one."""
+    """The session; null when the question belongs to none."""
     turn_index: int | None
-    """The place of this question in its session, from 0; null when it is not remembered."""
+    """The position of this question in its session, from 0; null when it was not stored."""
     created_at: str
-    """When it was answered, RFC 3339."""
+    """The time of the answer, RFC 3339."""
 
 
 class AnswerEvent(Reply, frozen=True, kw_only=True, tag="answer_event.v1"):
     """One line of `ask --stream`; a reader skips types that it does not know.
 
     `retrieval_done` comes first, then `token`s, then exactly one `final` or `error`. `restart`
-    takes back all tokens so far; `heartbeat` says that the model is still at work.
+    withdraws all tokens so far; `heartbeat` says that the model is still working.
     """
 
     type: Literal["retrieval_done", "token", "restart", "heartbeat", "final", "error"]
-    """What this line is."""
+    """The type of this line."""
     hits: list[SearchHit] | UnsetType = UNSET
-    """`retrieval_done`: what was found, best first."""
+    """`retrieval_done`: the hits, best first."""
     delta: str | UnsetType = UNSET
-    """`token`: the next piece of the answer, as the model says it and not yet checked."""
+    """`token`: the next piece of the answer as the model wrote it, not yet checked."""
     reason: str | UnsetType = UNSET
-    """`restart`: why it is asked again with less."""
+    """`restart`: the reason why the model is asked again with fewer passages."""
     elapsed_ms: float | UnsetType = UNSET
-    """`heartbeat`: how long the answer has taken so far."""
+    """`heartbeat`: the time since the question."""
     answer: Answer | UnsetType = UNSET
-    """`final`: the whole answer."""
+    """`final`: the complete answer."""
     error: ErrorReply | UnsetType = UNSET
-    """`error`: why there is none."""
+    """`error`: the reason why there is no answer."""
 
 
 class SessionSummary(Record, frozen=True, kw_only=True, tag="session_summary.v1"):
-    """A session in a list."""
+    """One session of a list."""
 
     name: str
-    """Its name."""
+    """The name of the session."""
     turns: int
-    """How many questions of it are remembered."""
+    """The number of stored turns."""
     first_question: str
-    """The oldest of them."""
+    """The question of the oldest stored turn."""
     created_at: str
-    """When that was asked, RFC 3339."""
+    """The time of the oldest stored turn, RFC 3339."""
     updated_at: str
-    """When the last one was asked, RFC 3339."""
+    """The time of the newest turn, RFC 3339."""
 
 
 class SessionList(Reply, frozen=True, kw_only=True, tag="session_list.v1"):
-    """Every session, the one used last first."""
+    """Every session, the most recently used first."""
 
     sessions: list[SessionSummary]
     """The sessions."""
     history: bool
-    """Whether turns are remembered, by the settings."""
+    """Whether the settings let turns be stored."""
 
 
 class SessionTurn(Struct, frozen=True, kw_only=True):
-    """One question with what became of it."""
+    """One question of a session with its answer."""
 
     turn_index: int
-    """Its place in the session, from 0."""
+    """The position of the turn in the session, from 0."""
     question: str
-    """As it was asked."""
+    """The question, unchanged."""
     query: str
-    """As it was searched for, made to stand alone."""
+    """The text that was searched for: the question, rewritten so that it needs no earlier turn."""
     answer: str
-    """The answer, or the sentence that refuses."""
+    """The answer, or the sentence of the refusal."""
     refusal_reason: RefusalName | None
-    """Why there was no answer."""
+    """Why there was no answer; null when there was one."""
     mode: AnswerModeName
-    """Whether a model worded it."""
+    """Whether a language model wrote the answer."""
     model: str | None
-    """The model."""
+    """The name of the model; null without one."""
     created_at: str
-    """When, RFC 3339."""
+    """The time of the answer, RFC 3339."""
 
 
 class SessionTranscript(Reply, frozen=True, kw_only=True, tag="session_transcript.v1"):
@@ -229,16 +229,16 @@ class SessionTranscript(Reply, frozen=True, kw_only=True, tag="session_transcrip
     session: SessionSummary
     """The session."""
     turns: list[SessionTurn]
-    """Its turns in order."""
+    """The turns in order."""
 
 
 class SessionRemoved(Reply, frozen=True, kw_only=True, tag="session_removed.v1"):
-    """What `session rm` forgot."""
+    """The sessions that `session rm` deleted."""
 
     names: list[str]
-    """The sessions."""
+    """The names of the sessions."""
     turns: int
-    """How many turns they had."""
+    """The number of turns that they had."""
     found: Literal[True]
     """Always true; a session that does not exist is `not_found.v1`."""
 
@@ -248,14 +248,14 @@ class SessionListRequest(Request, frozen=True, kw_only=True, tag="session_list_r
 
 
 class SessionShowRequest(Request, frozen=True, kw_only=True, tag="session_show_request.v1"):
-    """Which session to show."""
+    """The session to show."""
 
     name: str
-    """The session."""
+    """The name of the session."""
 
 
 class SessionRmRequest(Request, frozen=True, kw_only=True, tag="session_rm_request.v1"):
-    """Which sessions to forget; all of them, or none when one does not exist."""
+    """The sessions to delete; when one does not exist, none is deleted."""
 
     names: list[str]
-    """The sessions."""
+    """The names of the sessions."""

@@ -1,4 +1,4 @@
-"""Benchmarks: figures with their yardstick, measured in one run."""
+"""Declares the reports of benchmarks as wire records."""
 
 import msgspec
 from msgspec import Struct
@@ -7,132 +7,132 @@ from kebab.wire.record import Reply
 
 
 class BenchFigure(Struct, frozen=True, kw_only=True):
-    """One figure; the same name may stand once for each size of the corpus."""
+    """One measured figure; the same name may occur once for each size of the corpus."""
 
     name: str
-    """What was measured."""
+    """The name of the figure."""
     unit: str
-    """In what."""
+    """The unit of the values."""
     minimum: float
-    """The smallest of all runs."""
+    """The smallest value of all runs."""
     median: float
-    """The middle."""
+    """The median of all runs."""
     maximum: float
-    """The largest."""
+    """The largest value of all runs."""
     runs: int
-    """How many runs."""
+    """The number of runs."""
     yardstick: str | None
-    """What it is compared with, measured in the same run."""
+    """The name of the comparison figure, measured in the same run; null without one."""
     ratio: float | None
-    """Median over the yardstick's median."""
+    """The median divided by the median of the comparison figure."""
     budget: str | None
-    """What it should be."""
+    """The required value, as text; null without one."""
     within: bool | None
-    """Whether it is."""
+    """Whether the figure meets its budget."""
     share: float | None = None
-    """How much of the budget is used; above 1 is over it."""
+    """The used part of the budget; above 1 it is exceeded."""
     spread: float = 0.0
-    """Between the quarter of the runs that was quickest and the one that was slowest."""
+    """The difference between the first and the third quartile of the runs."""
     chunks: int | None = None
-    """At which size of the corpus it was measured; null when that is the one of the report."""
+    """The size of the corpus; null when it is the size that the report names."""
 
 
 class BenchGrowth(Struct, frozen=True, kw_only=True):
-    """How one figure grows with the corpus."""
+    """How one figure changes with the size of the corpus."""
 
     name: str
-    """Which figure."""
+    """The name of the figure."""
     unit: str
-    """In what."""
+    """The unit of the values."""
     chunks: list[int]
-    """The sizes, smallest first."""
+    """The sizes of the corpus, smallest first."""
     medians: list[float]
-    """The figure at each size."""
+    """The median of the figure at each size."""
     factor: float
-    """The figure at the largest size over that at the smallest."""
+    """The figure at the largest size divided by the figure at the smallest."""
     chunks_factor: float
-    """The largest size over the smallest."""
+    """The largest size divided by the smallest."""
     budget: str | None = None
-    """What the factor should be."""
+    """The required factor, as text; null without one."""
     within: bool | None = None
-    """Whether it is."""
+    """Whether the factor meets its budget."""
 
 
 class BenchModule(Struct, frozen=True, kw_only=True):
     """One module that a command imports."""
 
     name: str
-    """Its name."""
+    """The name of the module."""
     milliseconds: float
-    """How long it took by itself, what it imports left out."""
+    """The time of its own import, without the modules that it imports."""
 
 
 class BenchImports(Struct, frozen=True, kw_only=True):
-    """What one command imports, as the interpreter itself tells."""
+    """The modules that one command imports, as the interpreter reports them."""
 
     command: str
     """The command line."""
     modules: int
-    """How many modules."""
+    """The number of modules."""
     milliseconds: float
-    """How long all of them took; telling slows them down."""
+    """The time of all imports; the measurement itself slows them down."""
     heaviest: list[BenchModule]
-    """Those that took longest, the slowest first."""
+    """The slowest modules, the slowest first."""
 
 
 class BenchGap(Struct, frozen=True, kw_only=True):
-    """Something that was not measured."""
+    """A figure that was not measured."""
 
     name: str
-    """What."""
+    """The name of the figure."""
     reason: str
-    """Why."""
+    """The reason why it was not measured."""
     failed: bool
-    """Whether it should have run; false when it was left out, for instance without a model."""
+    """Whether the measurement failed; false when it was skipped, for example without a model."""
 
 
 class BenchMachine(Struct, frozen=True, kw_only=True):
-    """Where the figures come from; only ratios compare between machines."""
+    """The machine of the run; only ratios can be compared between machines."""
 
     system: str
-    """Operating system and processor."""
+    """The operating system and the processor."""
     cores: int
-    """How many processor cores kebab may use."""
+    """The number of processor cores that kebab may use."""
     python: str
     """The version of Python."""
     kebab_version: str
-    """This build."""
+    """The version of kebab."""
 
 
 class BenchReport(Reply, frozen=True, kw_only=True, tag="bench_report.v1"):
-    """Figures of one run on one machine."""
+    """The figures of one run on one machine."""
 
     chunks: int
-    """The size of the corpus that was measured."""
+    """The size of the measured corpus."""
     seed: int
-    """What the corpus was made from."""
+    """The seed that the corpus was generated with."""
     figures: list[BenchFigure]
-    """Everything that was measured."""
+    """Every figure."""
     growth: list[BenchGrowth] = msgspec.field(default_factory=list)
-    """How figures grow from the smallest corpus to the largest."""
+    """How figures change from the smallest corpus to the largest."""
     imports: list[BenchImports] = msgspec.field(default_factory=list)
-    """What each command imports."""
+    """The modules that each command imports."""
     gaps: list[BenchGap] = msgspec.field(default_factory=list)
-    """What was not measured, and why."""
+    """The figures that were not measured, with the reasons."""
     machine: BenchMachine | None = None
-    """Where it was measured."""
+    """The machine of the run."""
     duration_ms: int = 0
-    """How long the whole run took."""
+    """The duration of the whole run."""
 
 
 class BenchProgress(Reply, frozen=True, kw_only=True, tag="bench_progress.v1"):
-    """What a run is measuring now; on stderr."""
+    """The figure that a run is measuring now; written to stderr."""
 
     name: str
-    """What is measured."""
+    """The name of the figure."""
     done: int
-    """How many turns are over."""
+    """The number of finished runs."""
     total: int
-    """How many there are."""
+    """The number of all runs."""
     elapsed_ms: int
-    """Since the run began."""
+    """The time since the run began."""

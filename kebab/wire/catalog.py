@@ -55,7 +55,7 @@ def _format_type(form: Any) -> str:
 
 
 def describe_backoff(advice: RetryAdvice) -> str:
-    """Return in words how long to wait before trying again."""
+    """Describe in words how long to wait before the next attempt."""
     times = "once" if advice.attempts == 1 else f"at most {advice.attempts} times"
     if not advice.first_ms:
         return f"at once, {times}"

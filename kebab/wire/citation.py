@@ -1,6 +1,6 @@
-"""Citations: the place of a passage in a person's own file, and how that file is now.
+"""Declares citations as wire records: the place of a passage in the user's file.
 
-There is one form for each kind of place.
+Each kind of place has its own record.
 """
 
 from typing import Annotated, Literal
@@ -25,39 +25,35 @@ class PageSpan(Struct, frozen=True, kw_only=True):
     """A page of a document."""
 
     number: Positive
-    """The page, 1-based."""
+    """The number of the page, from 1."""
     of: Positive
-    """How many pages there are."""
+    """The number of pages."""
 
 
 class CellSpan(Struct, frozen=True, kw_only=True):
     """A cell of a notebook."""
 
-    index: Annotated[int, Meta(ge=0)]
-    """The cell, 0-based."""
+    index: Count
+    """The index of the cell, from 0."""
 
 
 class SlideSpan(Struct, frozen=True, kw_only=True):
     """A slide of a presentation."""
 
     number: Positive
-    """The slide, 1-based."""
+    """The number of the slide, from 1."""
 
 
 class SectionSpan(Struct, frozen=True, kw_only=True):
-    """A section of a document without lines or pages."""
+    """A section of a document that has neither lines nor pages."""
 
     title: str
-    """Its heading."""
+    """The heading of the section."""
 
 
-class CodeSpan(Struct, frozen=True, kw_only=True):
+class CodeSpan(LineSpan, frozen=True, kw_only=True):
     """Lines of source code."""
 
-    start: Positive
-    """The first line, 1-based."""
-    end: Positive
-    """The last line, inclusive."""
     symbol: str
     """The function, class or section."""
     language: str
@@ -65,56 +61,56 @@ class CodeSpan(Struct, frozen=True, kw_only=True):
 
 
 class _Citation(Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """The place of a passage in the person's own file."""
+    """The place of a passage in the user's file."""
 
     schema_version: Literal["citation.v1"] = "citation.v1"
     """Always `citation.v1`."""
     path: str
-    """The document's path below its source, exactly as on disk."""
+    """The path of the document below its source, exactly as on disk."""
     uri: str
-    """The path, percent-quoted where needed, with a fragment that points at the place."""
+    """The path, percent-encoded where needed, with a fragment that names the place."""
 
 
 class LineCitation(_Citation, frozen=True, kw_only=True, tag="line"):
-    """Lines of a text file; the quoted text stands there."""
+    """Lines of a text file that contain the quoted text."""
 
     line: LineSpan
-    """Which lines."""
+    """The lines."""
 
 
 class PageCitation(_Citation, frozen=True, kw_only=True, tag="page"):
     """A page."""
 
     page: PageSpan
-    """Which page."""
+    """The page."""
 
 
 class CellCitation(_Citation, frozen=True, kw_only=True, tag="cell"):
     """A notebook cell."""
 
     cell: CellSpan
-    """Which cell."""
+    """The cell."""
 
 
 class SlideCitation(_Citation, frozen=True, kw_only=True, tag="slide"):
     """A slide."""
 
     slide: SlideSpan
-    """Which slide."""
+    """The slide."""
 
 
 class SectionCitation(_Citation, frozen=True, kw_only=True, tag="section"):
     """A section."""
 
     section: SectionSpan
-    """Which section."""
+    """The section."""
 
 
 class CodeCitation(_Citation, frozen=True, kw_only=True, tag="code"):
     """Lines of source code with their symbol."""
 
     code: CodeSpan
-    """Which lines of which symbol."""
+    """The lines and their symbol."""
 
 
 Citation = (

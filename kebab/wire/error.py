@@ -12,100 +12,100 @@ SeverityName = Literal["info", "warn", "error", "critical"]
 
 
 class ErrorReply(Reply, frozen=True, kw_only=True, tag="error.v1"):
-    """A fatal error. Branch on `code` only; treat an unknown code as failure."""
+    """A fatal error. Decide by `code` only, and treat an unknown code as a failure."""
 
     code: str
-    """Which row of the catalogue this is."""
+    """The code of the error in the catalogue."""
     message: str
     """One sentence for a person."""
     details: dict[str, Any]
     """The typed details of this code."""
     hint: str | None
-    """A command or a step that may mend it."""
+    """A command or a step that may solve the problem."""
     kind: str
     """The family of the error."""
     operation: str
-    """What was being done."""
+    """The operation that failed."""
     target: str | None
-    """What it was being done to: a path, a model, an id."""
+    """The object of the operation: a path, a model or an id."""
     retryable: bool
     """Whether the same call may succeed later."""
     retry: RetryName
-    """Whether trying again makes sense: `transient` yes, `permanent` only after a change."""
+    """Whether to try again: `transient` yes, `permanent` only after a change, `none` no."""
     retry_after_ms: int | None = None
-    """Milliseconds to wait before trying again, a suggestion; null where that makes no sense."""
+    """The suggested wait before the next attempt, in milliseconds; null where none makes sense."""
     severity: SeverityName
-    """How bad it is."""
+    """The severity of the error."""
     correlation_id: str
-    """The id under which the log holds more."""
+    """The id of the error in the log, which holds more details."""
 
 
 class Warned(Reply, frozen=True, kw_only=True, tag="warning.v1"):
-    """Something worth knowing that stops nothing; on stderr."""
+    """A warning that stops nothing; written to stderr."""
 
     message: str
     """One sentence for a person."""
     hint: str | None = None
-    """A command or a step that may mend it."""
+    """A command or a step that may solve the problem."""
 
 
 class DetailField(Record, frozen=True, kw_only=True, tag="error_detail.v1"):
     """One typed detail of a code."""
 
     name: str
-    """Its key in `details`."""
+    """The key in `details`."""
     type: str
-    """Its type as Python writes it."""
+    """The type of the value, as Python writes it."""
 
 
 class RetryAdvice(Record, frozen=True, kw_only=True, tag="error_backoff.v1"):
-    """How long to wait before the same call is tried again; a suggestion, which may change.
+    """How long to wait before the same call is tried again; a suggestion that may change.
 
-    Wait `first_ms * factor ** (n - 1)` before attempt n, never longer than `ceiling_ms`; a caller
-    that is not alone adds a random share to it.
+    Wait `first_ms * factor ** (n - 1)` before attempt n, and never longer than `ceiling_ms`. One of
+    several callers adds a random share to its wait.
     """
 
     first_ms: int
-    """Milliseconds before the first attempt."""
+    """The wait before the first attempt, in milliseconds."""
     factor: float
-    """By what each further wait is longer than the one before."""
+    """The factor between one wait and the next."""
     ceiling_ms: int
     """The longest wait, in milliseconds."""
     attempts: int
-    """After how many attempts it is time to give up."""
+    """The number of attempts after which to give up."""
 
 
 class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
-    """One code with everything that callers may rely on."""
+    """One error code with everything that callers may rely on."""
 
     code: str
     """The code."""
     kind: str
-    """The family."""
+    """The family of the error."""
     canonical: str
-    """One of six canonical codes."""
+    """One of the six canonical codes."""
     domain: str
     """The stable domain code."""
     origin: str
-    """The layer that raises it."""
+    """The layer that raises the error."""
     exit_code: int
     """The exit status of the process."""
     http_status: int
-    """The status of an HTTP answer."""
+    """The status of an HTTP response."""
     grpc_status: str
-    """The name of a gRPC status."""
+    """The name of the gRPC status."""
     retry: RetryName
-    """Whether trying again makes sense."""
+    """Whether to try again."""
     severity: SeverityName
-    """How bad it is."""
+    """The severity of the error."""
     public: bool
-    """Whether its message is shown; else a neutral sentence with a correlation id."""
+    """Whether the message is shown; otherwise a neutral sentence replaces it."""
     retired: bool
-    """Whether it is no longer raised."""
+    """Whether the error is no longer raised."""
     reserved: bool = False
-    """Whether nothing raises it yet: it belongs to a surface that is still to come."""
+    """Whether the error is not raised yet because it belongs to a planned interface."""
     backoff: RetryAdvice | None = None
-    """How long to wait before trying again; null where that makes no sense."""
+    """How long to wait before the next attempt; null where none makes sense."""
     message: str
     """The template of the message."""
     hint: str | None
@@ -117,14 +117,14 @@ class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
 
 
 class ErrorCatalog(Reply, frozen=True, kw_only=True, tag="error_catalog.v1"):
-    """Every code, or those that were asked for."""
+    """Every error code, or the requested ones."""
 
     errors: list[ErrorRow]
     """The rows."""
 
 
 class ExplainRequest(Request, frozen=True, kw_only=True, tag="explain_request.v1"):
-    """Which error code to explain."""
+    """The error code to explain."""
 
     code: str | None = None
     """The code; null means every code."""
@@ -135,10 +135,10 @@ Dimension: TypeAlias = Literal["code", "kind", "retry", "severity"]
 
 
 class AuditMeta(Struct, frozen=True, kw_only=True):
-    """Where a fault happened."""
+    """The circumstances of an error."""
 
     kebab_version: str
-    """The build."""
+    """The version of kebab."""
     python: str
     """The version of Python."""
     platform: str
@@ -146,100 +146,101 @@ class AuditMeta(Struct, frozen=True, kw_only=True):
     argv: list[str]
     """The command line after `kebab`, without secrets."""
     data_dir: str | None
-    """Where the knowledge base lies; null when the settings cannot say."""
+    """The data directory; null when the settings are unusable."""
     pid: int
-    """The process."""
+    """The id of the process."""
 
 
 class ErrorAudit(Reply, frozen=True, kw_only=True, tag="error_audit.v1"):
-    """One fault with what its public view leaves out; a line of the log, without secrets.
+    """One error with the details that its public view leaves out; a line of the log.
 
-    In the log the envelope is that of the call that failed, as in its `error.v1`. `kebab errors
-    --id` answers in an envelope of its own; `occurred_at`, `operation` and `status` stay.
+    It contains no secrets. In the log the envelope is that of the failed call, as in its
+    `error.v1`. `kebab errors --id` replies with an envelope of its own; `occurred_at`, `operation`
+    and `status` stay.
     """
 
     correlation_id: str
-    """The id that the public view named."""
+    """The correlation id of the public view."""
     occurred_at: str
-    """When, as RFC 3339 in UTC."""
+    """The time of the error, RFC 3339 in UTC."""
     operation: str
     """The command that failed."""
     status: int
-    """The exit status that it ended with."""
+    """The exit status of the process."""
     code: str
-    """Which row of the catalogue it was."""
+    """The code of the error in the catalogue."""
     kind: str
     """The family of the error."""
     retry: RetryName
-    """Whether trying again makes sense."""
+    """Whether to try again."""
     severity: SeverityName
-    """How bad it was."""
+    """The severity of the error."""
     message: str
-    """What happened, for a developer, in English."""
+    """The message for developers, in English."""
     chain: list[str]
     """The exception and its causes, outermost first."""
     traceback: list[str]
-    """Where it was raised, line by line; the middle of a very long one is left out."""
+    """The traceback, line by line; the middle of a very long one is left out."""
     meta: AuditMeta
-    """Where it happened."""
+    """The circumstances of the error."""
 
 
 class ErrorCount(Struct, frozen=True, kw_only=True):
-    """How often one value occurred."""
+    """How often one value occurs."""
 
     value: str
-    """The code, kind, retry or severity."""
+    """The value: a code, kind, retry or severity."""
     count: int
-    """How many faults."""
+    """The number of errors."""
     share: Annotated[float, Meta(ge=0, le=1)]
-    """Their share of all that were counted."""
+    """Their share of all counted errors."""
     first_at: str
-    """When the first one happened, RFC 3339."""
+    """The time of the first of them, RFC 3339."""
     last_at: str
-    """When the last one happened, RFC 3339."""
+    """The time of the last of them, RFC 3339."""
     correlation_ids: list[str]
-    """The ids of the last ones, newest first; `kebab errors --id` shows one."""
+    """The ids of the last of them, newest first; `kebab errors --id` shows one."""
 
 
 class ErrorGroup(Struct, frozen=True, kw_only=True):
-    """The faults, counted by one thing."""
+    """The errors, counted by one field."""
 
     by: Dimension
-    """What they are counted by."""
+    """The field that they are counted by."""
     counts: list[ErrorCount]
     """The counts, greatest first."""
     left_out: int
-    """How many further values `--limit` left out."""
+    """The number of further values, which `--limit` leaves out."""
 
 
 class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
-    """What went wrong lately, counted from the log of this machine."""
+    """The errors of the log of this machine, counted."""
 
     since: str | None
-    """Only faults from then on, RFC 3339; null means all that the log still holds."""
+    """The earliest time of the counted errors, RFC 3339; null means the whole log."""
     total: int
-    """How many faults were counted."""
+    """The number of counted errors."""
     unreadable: int
-    """How many lines of the log are none of ours, or broken; they are not counted."""
+    """The number of lines that are damaged or not from kebab; they are not counted."""
     groups: list[ErrorGroup]
-    """The faults by code, kind, retry and severity, or by the one that was asked for."""
+    """The errors by code, kind, retry and severity, or by the requested field."""
     log: str
-    """The log; older lines lie beside it as `.1` and `.2`."""
+    """The path of the log; older lines are in files beside it that end in `.1` and `.2`."""
 
 
 class ErrorsRequest(Request, frozen=True, kw_only=True, tag="errors_request.v1"):
-    """Which errors of the log to count."""
+    """The errors of the log to count."""
 
     since: str | None = None
-    """Only errors since: RFC 3339, `YYYY-MM-DD`, or an age like `24h`."""
+    """Only errors from this time on: RFC 3339, `YYYY-MM-DD`, or an age like `24h`."""
     by: Dimension | None = None
-    """Count by this alone; null means by everything."""
+    """The only field to count by; null means every field."""
     limit: Positive = 10
-    """The most values of a count."""
+    """The maximum number of values for each field."""
 
 
 class InspectErrorRequest(Request, frozen=True, kw_only=True, tag="inspect_error_request.v1"):
-    """Which error of the log to show in full."""
+    """The error of the log to show in full."""
 
     name: str
-    """A correlation id, or a unique beginning of one."""
+    """A correlation id, or a unique prefix of one."""

@@ -1,10 +1,10 @@
-"""Evaluation: the report of a run, and two reports compared."""
+"""Declares evaluation reports and their comparison as wire records."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from kebab.wire.citation import Positive
+from kebab.wire.citation import Count, Positive
 from kebab.wire.record import Reply
 from kebab.wire.search import ConfidenceName, ModeName, Unit
 
@@ -25,60 +25,59 @@ MetricName: TypeAlias = Literal[
     "p95_ms",
 ]
 """Every metric of a report."""
-Count: TypeAlias = Annotated[int, Meta(ge=0)]
 
 
 class EvalFigure(Struct, frozen=True, kw_only=True):
     """One metric over all questions, with its bootstrap interval."""
 
     metric: MetricName
-    """Which."""
+    """The name of the metric."""
     value: float | None
-    """Its value; null when no question counts."""
+    """The value; null when no question counts."""
     low: float | None
-    """Where its interval begins."""
+    """The lower end of the interval."""
     high: float | None
-    """Where its interval ends."""
+    """The upper end of the interval."""
     count: Count
-    """How many questions count."""
+    """The number of questions that count."""
     unit: Literal["share", "ms"]
-    """In what."""
+    """The unit of the value."""
 
 
 class EvalBin(Struct, frozen=True, kw_only=True):
-    """First hits of similar score: when scores are honest, `right` is about `mean_score`."""
+    """First hits of similar score; for calibrated scores, `right` is about `mean_score`."""
 
     start: Unit
-    """The lowest score."""
+    """The lowest score of the bin."""
     end: Unit
-    """The score below which it ends; the last bin holds it too."""
+    """The upper limit of the score, exclusive; inclusive in the last bin."""
     count: Count
-    """How many first hits."""
+    """The number of first hits."""
     mean_score: float | None
-    """Their mean score; null without any."""
+    """Their mean score; null without hits."""
     right: float | None
-    """The share that is right; null without any."""
+    """The share of right hits; null without hits."""
     low: float | None
-    """Where the interval of `right` begins."""
+    """The lower end of the interval of `right`."""
     high: float | None
-    """Where it ends."""
+    """The upper end of the interval of `right`."""
 
 
 class EvalOutcome(Struct, frozen=True, kw_only=True):
-    """What became of one question."""
+    """The result of one question."""
 
     id: str
-    """The question."""
+    """The id of the question."""
     query: str
-    """Its words."""
+    """The text of the question."""
     answerable: bool
-    """Whether anything answers it."""
+    """Whether the notes answer the question."""
     rank: Positive | None
-    """The first right hit, 1-based; null when there is none."""
+    """The rank of the first right hit, from 1; null when there is none."""
     ndcg: Unit
-    """Its nDCG@10."""
+    """The nDCG@10 of the question."""
     hits: Count
-    """How many hits it has."""
+    """The number of hits."""
     score: Unit | None
     """The score of the first hit; null without hits."""
     confidence: ConfidenceName | None
@@ -86,159 +85,159 @@ class EvalOutcome(Struct, frozen=True, kw_only=True):
     refused: bool
     """Whether no hit is above `weak`."""
     duration_ms: float
-    """How long the search took."""
+    """The duration of the search."""
 
 
 class EvalDegraded(Struct, frozen=True, kw_only=True):
-    """A channel that could not answer some questions."""
+    """A channel that was not available for some questions."""
 
     channel: str
     """`vector` or `lexical`."""
     reason: str
-    """Why."""
+    """The reason why it was not available."""
     questions: Count
-    """How many questions."""
+    """The number of these questions."""
 
 
 class EvalMode(Struct, frozen=True, kw_only=True):
-    """One mode of searching, measured."""
+    """The results of one search mode."""
 
     mode: ModeName
-    """Which channels answered."""
+    """The channels that were searched."""
     figures: list[EvalFigure]
     """Every metric."""
     hit_curve: list[float]
     """hit@k for k from 1 to the limit; empty when no question can be answered."""
     reliability: list[EvalBin]
-    """First hits by score."""
+    """The first hits, grouped by score."""
     degraded: list[EvalDegraded]
-    """Channels that could not answer some questions."""
+    """The channels that were not available for some questions."""
     outcomes: list[EvalOutcome]
-    """Every question, in the order of the golden set."""
+    """The result of every question, in the order of the golden set."""
 
 
 class EvalSkipped(Struct, frozen=True, kw_only=True):
     """A mode that was not measured."""
 
     mode: ModeName
-    """Which."""
+    """The mode."""
     reason: str
-    """Why."""
+    """The reason why it was not measured."""
 
 
 class EvalSettings(Struct, frozen=True, kw_only=True):
-    """How it was measured."""
+    """The settings of the measurement."""
 
     limit: Positive
-    """The most hits of a question."""
+    """The maximum number of hits for a question."""
     per_doc: Positive | None
-    """The most hits of one document."""
+    """The maximum number of hits from one document."""
     by_doc: bool
-    """Whether any passage of the right document was right, whatever lines answer."""
+    """Whether any passage of the right document counts as right, whatever its lines."""
     resamples: Positive
-    """How many bootstrap samples an interval rests on."""
+    """The number of bootstrap samples for an interval."""
     level: Unit
-    """The share of them that an interval holds."""
+    """The share of the samples that an interval holds."""
     seed: int
-    """What they were drawn with."""
+    """The seed of the samples."""
 
 
 class EvalVersions(Struct, frozen=True, kw_only=True):
-    """What was measured."""
+    """The versions that were measured."""
 
     kebab: str
-    """This build."""
+    """The version of kebab."""
     parser: str
-    """The parser of Markdown."""
+    """The version of the Markdown parser."""
     chunker: str
-    """What cut the documents."""
+    """The version of the chunker."""
     embedding: str | None
-    """What embedded them; null without a model."""
+    """The embedding version; null without a model."""
     index: str
-    """How vectors are searched."""
+    """The version of the vector index."""
 
 
 class EvalGolden(Struct, frozen=True, kw_only=True):
     """The golden set."""
 
     path: str
-    """The file of questions, as it was named."""
+    """The path of the file of questions, as it was given."""
     digest: str
-    """A hash of all questions with what answers them."""
+    """A hash of all questions and their right answers."""
     answerable: Count
-    """Questions that something answers."""
+    """The number of questions that the notes answer."""
     unanswerable: Count
-    """Questions that nothing answers."""
+    """The number of questions that the notes do not answer."""
     with_lines: Count
-    """Questions whose lines are known."""
+    """The number of questions with known lines."""
     graded: Count
-    """Questions with grades by document."""
+    """The number of questions with grades by document."""
     missing: list[str]
-    """Documents that answer and are not indexed, at most ten of them."""
+    """Right documents that are not indexed, at most ten of them."""
     missing_count: Count
-    """How many there are."""
+    """The number of all such documents."""
 
 
 class EvalReport(Reply, frozen=True, kw_only=True, tag="eval_report.v1"):
-    """A golden set, asked in every mode."""
+    """The results of a golden set in every search mode."""
 
     golden: EvalGolden
-    """What was asked."""
+    """The golden set."""
     settings: EvalSettings
-    """How it was measured."""
+    """The settings of the measurement."""
     versions: EvalVersions
-    """What was measured."""
+    """The versions that were measured."""
     corpus_revision: int
-    """The state of the index that answered the last question."""
+    """The revision of the index at the last question."""
     modes: list[EvalMode]
-    """Every mode that was measured."""
+    """The results of every measured mode."""
     skipped: list[EvalSkipped]
-    """Modes that could not be measured."""
+    """The modes that could not be measured."""
     duration_ms: Count
-    """How long the run took."""
+    """The duration of the run."""
     moved: bool = False
-    """Whether the index changed meanwhile, so that not all questions met the same one."""
+    """Whether the index changed during the run, so that not all questions met the same revision."""
 
 
 class EvalProgress(Reply, frozen=True, kw_only=True, tag="eval_progress.v1"):
-    """What a run is at; on stderr."""
+    """The progress of a run; written to stderr."""
 
     name: str
-    """What is measured."""
+    """The name of the current step."""
     done: Count
-    """How many questions are over."""
+    """The number of finished questions."""
     total: Count
-    """How many there are."""
+    """The number of all questions."""
     elapsed_ms: Count
-    """Since the run began."""
+    """The time since the run began."""
 
 
 class EvalSide(Struct, frozen=True, kw_only=True):
-    """One of two reports that are compared."""
+    """One of two compared reports."""
 
     path: str
-    """The file, as it was named."""
+    """The path of the report, as it was given."""
     measured_at: str | None
-    """When it was measured, RFC 3339."""
+    """The time of the measurement, RFC 3339."""
     versions: EvalVersions
-    """What was measured."""
+    """The versions that were measured."""
     corpus_revision: int
-    """The state of the index that answered."""
+    """The revision of the index."""
 
 
 class EvalChange(Struct, frozen=True, kw_only=True):
-    """A question that is answered better or worse."""
+    """A question with a better or a worse result."""
 
     id: str
-    """The question."""
+    """The id of the question."""
     query: str
-    """Its words."""
+    """The text of the question."""
     difference: float
-    """How much better it is by the metric; below 0 it is worse."""
+    """The change of the metric; below 0 the result is worse."""
     rank_a: Positive | None
-    """The first right hit before; null when there was none."""
+    """The rank of the first right hit in the first report; null when there was none."""
     rank_b: Positive | None
-    """The first right hit after; null when there is none."""
+    """The rank of the first right hit in the second report; null when there is none."""
 
 
 class EvalPair(Struct, frozen=True, kw_only=True):
@@ -249,51 +248,51 @@ class EvalPair(Struct, frozen=True, kw_only=True):
     mode_b: ModeName
     """The mode of the second report."""
     metric: PairedMetric
-    """By what."""
+    """The metric."""
     a: float
     """The mean of the first report."""
     b: float
     """The mean of the second report."""
     difference: float
-    """`b` less `a`."""
+    """`b` minus `a`."""
     low: float
-    """Where the bootstrap interval of `difference` begins."""
+    """The lower end of the bootstrap interval of `difference`."""
     high: float
-    """Where it ends."""
+    """The upper end of the bootstrap interval of `difference`."""
     p_value: Unit
-    """How often a difference as large comes of signs drawn at random, two-sided."""
+    """The share of random sign changes that give a difference as large, two-sided."""
     wins: Count
-    """Questions on which the second report is better."""
+    """The number of questions with a better result in the second report."""
     losses: Count
-    """Questions on which it is worse."""
+    """The number of questions with a worse result in the second report."""
     ties: Count
-    """Questions on which both are alike."""
+    """The number of questions with equal results."""
     better: list[EvalChange]
-    """The wins, the largest difference first."""
+    """The better questions, the largest difference first."""
     worse: list[EvalChange]
-    """The losses, the largest difference first."""
+    """The worse questions, the largest difference first."""
 
 
 class EvalComparison(Reply, frozen=True, kw_only=True, tag="eval_comparison.v1"):
-    """Two reports on one golden set."""
+    """Two reports on the same golden set, compared."""
 
     a: EvalSide
     """The first report."""
     b: EvalSide
     """The second report."""
     digest: str
-    """The golden set of both."""
+    """The hash of the golden set of both reports."""
     questions: Count
-    """How many questions count."""
+    """The number of questions that count."""
     pairs: list[EvalPair]
     """Every comparison."""
     test: Literal["sign_flip"]
-    """How `p_value` is had: a two-sided randomisation test of paired differences."""
+    """The test of `p_value`: a two-sided randomisation test of paired differences."""
     flips: Positive
-    """How many random signs it rests on."""
+    """The number of random sign changes."""
     resamples: Positive
-    """How many bootstrap samples an interval rests on."""
+    """The number of bootstrap samples for an interval."""
     level: Unit
-    """The share of them that an interval holds."""
+    """The share of the samples that an interval holds."""
     seed: int
-    """What both were drawn with."""
+    """The seed of the samples and of the sign changes."""

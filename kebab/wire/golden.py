@@ -1,12 +1,11 @@
-"""Golden questions: what is asked and what answers it, written by hand or made from the notes."""
+"""Declares golden questions and generated golden sets as wire records."""
 
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from kebab.wire.citation import Positive
-from kebab.wire.evals import Count
+from kebab.wire.citation import Count, Positive
 from kebab.wire.record import Reply, Request
 
 
@@ -18,48 +17,48 @@ class GoldenQuery(
     omit_defaults=True,
     tag="golden_query.v1",
 ):
-    """A question with what answers it: a line of a golden set. Other members are passed over."""
+    """A question with its right answers: a line of a golden set. Other members are ignored."""
 
     query: Annotated[str, Meta(min_length=1)]
     """The question."""
     id: str | int | None = None
-    """Its name; the number of its line unless it is given."""
+    """The id of the question; by default the number of its line."""
     doc: str | None = None
-    """The document that answers, by its path below its source or by whole names at its end."""
+    """The right document, by its path below its source or by the last components of that path."""
     line_start: Positive | None = None
-    """The first line that answers, 1-based; without it any passage of the document is right."""
+    """The first right line, from 1; without it any passage of the document is right."""
     line_end: Positive | None = None
-    """The last line that answers, inclusive; `line_start` unless it is given."""
+    """The last right line, inclusive; by default `line_start`."""
     answers: list[str] = msgspec.field(default_factory=list)
-    """What a right answer says. For readers; nothing is measured by it."""
+    """What a right answer says. For readers; not used to measure."""
     relevant: dict[str, int] = msgspec.field(default_factory=dict)
     """Grades by document; a document with a grade above 0 is right too."""
     answerable: bool = True
-    """Whether anything answers it; where nothing does, finding nothing convincing is right."""
+    """Whether the notes answer the question; if not, it is right to find nothing convincing."""
     kind: str | None = None
-    """How it was made. For readers; nothing is measured by it."""
+    """How the question was generated. For readers; not used to measure."""
 
 
 class EvalDraft(Reply, frozen=True, kw_only=True, tag="eval_draft.v1"):
-    """A golden set made from the notes themselves."""
+    """A golden set that was generated from the notes."""
 
     path: str
-    """Where it lies."""
+    """The path of the file."""
     written: bool
-    """Whether it was written; not when the notes gave no question."""
+    """Whether the file was written; false when the notes gave no question."""
     wanted: Count
-    """How many questions were asked for."""
+    """The requested number of questions."""
     answerable: Count
-    """How many the notes gave."""
+    """The number of questions that the notes gave."""
     unanswerable: Count
-    """How many made-up words ask for nothing that is there."""
+    """The number of questions of made-up words, which nothing answers."""
     documents: Count
-    """From how many documents they come."""
+    """The number of documents that the questions come from."""
     by_language: dict[str, Count]
-    """Answerable questions by the language of their document; `unknown` where it is not known."""
+    """Answerable questions by the language of their document; `unknown` where there is none."""
     by_kind: dict[str, Count]
-    """Questions by how they were made."""
+    """Questions by how they were generated."""
     seed: int
-    """What was drawn by; the same notes and seed give the same questions."""
+    """The seed of the random choice; the same notes and seed give the same questions."""
     corpus_revision: int
-    """The state of the index that they come from."""
+    """The revision of the index that the questions come from."""

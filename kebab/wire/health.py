@@ -11,55 +11,55 @@ CheckStatus = Literal["ok", "warn", "fail", "skip"]
 
 
 class DoctorCheck(Struct, frozen=True, kw_only=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
-    """What."""
+    """The name of the check."""
     status: CheckStatus
-    """How it is: only `fail` is unhealthy."""
+    """The result: only `fail` means unhealthy."""
     summary: str
-    """One sentence for a person."""
+    """The result in one sentence."""
     fix: str | None
-    """The command that mends it."""
+    """The command that solves the problem."""
     duration_ms: float
-    """How long looking took."""
+    """The duration of the check."""
 
 
 class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
-    """The health of the knowledge base and of what it needs."""
+    """The health of the knowledge base and of everything that it needs."""
 
     ok: bool
-    """Whether nothing failed."""
+    """Whether no check failed."""
     kebab_version: str
-    """This build."""
+    """The version of kebab."""
     checks: list[DoctorCheck]
-    """Everything that was looked at."""
+    """Every check."""
 
 
 class InitReport(Reply, frozen=True, kw_only=True, tag="init_report.v1"):
-    """What `init` made."""
+    """The result of `init`."""
 
     config_path: str
-    """The settings file."""
+    """The path of the settings file."""
     written: bool
-    """Whether it was written now; false when it was there already."""
+    """Whether the file was written; false when it existed already."""
     data_dir: str
-    """Where the knowledge base lies."""
+    """The data directory of the knowledge base."""
     workspace: str | None
-    """The folder that a bare `kebab ingest` reads."""
+    """The folder that `kebab ingest` reads without a path."""
 
 
 class ResetReport(Reply, frozen=True, kw_only=True, tag="reset_report.v1"):
-    """What `reset` deleted: only what kebab made."""
+    """The result of `reset`, which deletes only what kebab created."""
 
     data_dir: str
-    """Where the knowledge base lies."""
+    """The data directory of the knowledge base."""
     removed: list[str]
-    """Deleted files and folders."""
+    """The deleted files and folders."""
     kept: list[str]
-    """What lies in the data directory and is not ours."""
+    """Entries of the data directory that kebab did not create."""
     bytes_freed: int
-    """How much space came back."""
+    """The freed space in bytes."""
     models_removed: bool
     """Whether model weights were deleted too."""
 
@@ -69,86 +69,86 @@ class DoctorRequest(Request, frozen=True, kw_only=True, tag="doctor_request.v1")
 
 
 class InitRequest(Request, frozen=True, kw_only=True, tag="init_request.v1"):
-    """What to write into a new settings file."""
+    """The values of a new settings file."""
 
     workspace: str | None = None
-    """The folder that `kebab ingest` reads when it is given no path."""
+    """The folder that `kebab ingest` reads without a path."""
     force: bool = False
-    """Replace a settings file that exists."""
+    """Whether to replace an existing settings file."""
 
 
 class ResetRequest(Request, frozen=True, kw_only=True, tag="reset_request.v1"):
     """What to delete."""
 
     models: bool = False
-    """Delete model weights too."""
+    """Whether to delete model weights too."""
     dry_run: bool = False
-    """Only report what would be deleted."""
+    """Whether to report only what would be deleted."""
 
 
 class WireInfo(Struct, frozen=True, kw_only=True):
-    """The wire."""
+    """The wire schemas."""
 
     schemas: list[str]
-    """Every schema that this build can emit or accept."""
+    """The id of every schema that this version can emit or accept."""
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """What works now; every key is always present."""
+    """The capabilities of this version; every key is always present."""
 
     json_mode: bool
-    """Every command speaks JSON."""
+    """Whether every command can reply in JSON."""
     ingest_progress: bool
-    """Ingest tells its progress as events."""
+    """Whether ingest reports its progress as events."""
     ingest_cancellation: bool
-    """Ingest stops cleanly when interrupted."""
+    """Whether an interrupted ingest keeps the work that it has done."""
     rag_multi_turn: bool
-    """Questions can follow up on each other."""
+    """Whether questions can refer to earlier questions."""
     search_cache: bool
-    """Repeated questions are remembered."""
+    """Whether the results of repeated queries are cached."""
     incremental_ingest: bool
-    """Only what changed is read again."""
+    """Whether ingest reads only changed files."""
     streaming_ask: bool
-    """Answers come word by word."""
+    """Whether answers arrive word by word."""
     http_daemon: bool
-    """There is an HTTP server."""
+    """Whether there is an HTTP server."""
     mcp_server: bool
-    """There is an MCP server."""
+    """Whether there is an MCP server."""
     single_file_ingest: bool
-    """Single files and standard input can be ingested."""
+    """Whether single files and standard input can be ingested."""
     bulk_search: bool
-    """Many queries can be asked at once."""
+    """Whether many queries can be searched in one call."""
     lexical_only_mode: bool
-    """Search works without any model."""
+    """Whether search works without a model."""
     extractive_ask: bool
-    """Questions are answered without a language model."""
+    """Whether questions can be answered without a language model."""
     review: bool
-    """Documents can be reviewed."""
+    """Whether documents can be reviewed."""
 
 
 class ModelInfo(Struct, frozen=True, kw_only=True):
     """The versions that shape the index."""
 
     parser_version: str
-    """The parser of Markdown, the main medium."""
+    """The version of the Markdown parser, which reads the main format."""
     chunker_version: str
-    """What cuts documents."""
+    """The version of the chunker."""
     embedding_version: str | None
-    """What embeds; null while the knowledge base has no model."""
+    """The embedding version; null while the knowledge base has no model."""
     prompt_template_version: str | None
-    """What asks the language model; null while nothing does."""
+    """The version of the prompt; null while no language model is used."""
     index_version: str
-    """How vectors are searched."""
+    """The version of the vector index."""
     corpus_revision: int
-    """The state of the index."""
+    """The revision of the index."""
     active_parsers: list[str]
-    """Every parser."""
+    """The version of every parser."""
     active_chunkers: list[str]
-    """Every chunker."""
+    """The version of every chunker."""
 
 
 class IndexBytes(Struct, frozen=True, kw_only=True):
-    """Space on disk."""
+    """The space on disk in bytes."""
 
     sqlite: int
     """The database."""
@@ -157,98 +157,98 @@ class IndexBytes(Struct, frozen=True, kw_only=True):
 
 
 class Stats(Struct, frozen=True, kw_only=True):
-    """What the knowledge base holds."""
+    """The contents of the knowledge base."""
 
     doc_count: int
-    """Documents."""
+    """The number of documents."""
     chunk_count: int
-    """Passages."""
+    """The number of passages."""
     asset_count: int
-    """Different contents."""
+    """The number of different file contents."""
     last_ingest_at: str | None
-    """When the index last changed; null when it is empty."""
+    """The time of the last change of the index, RFC 3339; null when it is empty."""
     pending_embeddings: int
-    """Passages that wait for a vector."""
+    """The number of passages without a vector."""
     media_breakdown: dict[str, int]
     """Documents by media type."""
     lang_breakdown: dict[str, int]
-    """Documents by language; `unknown` where it is not known."""
+    """Documents by language; `unknown` where there is none."""
     index_bytes: IndexBytes
-    """Space on disk."""
+    """The space on disk in bytes."""
     stale_doc_count: int
-    """Documents whose file differs from what was indexed."""
+    """The number of documents whose file differs from what was indexed."""
 
 
 class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
-    """What this build is, can do and holds."""
+    """The version, the capabilities and the contents of kebab."""
 
     kebab_version: str
-    """This build."""
+    """The version of kebab."""
     wire: WireInfo
-    """The wire."""
+    """The wire schemas."""
     capabilities: Capabilities
-    """What works now."""
+    """The capabilities of this version."""
     models: ModelInfo
     """The versions that shape the index."""
     stats: Stats
-    """What the knowledge base holds."""
+    """The contents of the knowledge base."""
     unreadable: ErrorReply | None = None
-    """Why this build cannot read the database that is there, so that all of `stats` is zero; null
-    when it can, and when there is none."""
+    """The reason why this version cannot read the existing database, so that all of `stats` is 0;
+    null when it can, or when there is no database."""
 
 
 class SchemaRequest(Request, frozen=True, kw_only=True, tag="schema_request.v1"):
-    """Describe this build and its knowledge base."""
+    """Describe this version and its knowledge base."""
 
 
 class ModelRow(Struct, frozen=True, kw_only=True):
     """One embedding model of the registry."""
 
     name: str
-    """Its name."""
+    """The name of the model."""
     embedding_version: str
     """The label that the index stores."""
     dimension: int
     """The length of a vector."""
     window: int
-    """The most tokens that one vector sees."""
+    """The maximum number of tokens for one vector."""
     languages: str
-    """What it knows."""
+    """The languages of the model."""
     installed: bool
     """Whether its weights are on this machine."""
     active: bool
     """Whether the knowledge base uses it."""
     bytes: int | None
-    """The size of its weights; null when they are not here."""
+    """The size of the weights; null when they are not installed."""
     precision: str | None
-    """The precision of its weights, `int8` or `fp32`; null when they are not here."""
+    """The precision of the weights, `int8` or `fp32`; null when they are not installed."""
     texts_per_second: dict[str, float]
-    """What each precision reached when the weights were installed; the faster one was kept, `int8`
-    when in doubt. Empty when only one was tried."""
+    """The speed of each precision at installation; the faster one was kept, `int8` when in doubt.
+    Empty when only one was tried."""
     sources: list[str]
-    """Where its weights can be had, in this order."""
+    """The download sources of the weights, in order."""
 
 
 class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
     """Every embedding model."""
 
     models: list[ModelRow]
-    """The registry."""
+    """Every model of the registry."""
     configured: str
-    """What `models.embedding.model` says."""
+    """The value of `models.embedding.model`."""
 
 
 class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
-    """What `model pull` or `model use` did."""
+    """The result of `model pull` or `model use`."""
 
     model: ModelRow
     """The model."""
     fetched: bool
-    """Whether its weights were fetched now."""
+    """Whether the weights were downloaded in this run."""
     embedded: int
-    """How many passages were embedded again."""
+    """The number of passages that were embedded again."""
     pending: int
-    """How many passages still wait for a vector."""
+    """The number of passages without a vector."""
 
 
 class ModelListRequest(Request, frozen=True, kw_only=True, tag="model_list_request.v1"):
@@ -256,14 +256,14 @@ class ModelListRequest(Request, frozen=True, kw_only=True, tag="model_list_reque
 
 
 class ModelPullRequest(Request, frozen=True, kw_only=True, tag="model_pull_request.v1"):
-    """Which embedding model to download."""
+    """The embedding model to download."""
 
     name: str = "auto"
     """The model; `auto` means the best one that can be downloaded."""
 
 
 class ModelUseRequest(Request, frozen=True, kw_only=True, tag="model_use_request.v1"):
-    """Which embedding model the knowledge base changes to."""
+    """The embedding model that the knowledge base changes to."""
 
     name: str
-    """The model; `auto` means that of the settings, else the best one that can be downloaded."""
+    """The model; `auto` means that of the settings, else the best one to download."""

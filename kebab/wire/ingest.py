@@ -1,4 +1,4 @@
-"""Ingesting: the report of a run, and the events while it works."""
+"""Declares ingest requests, reports and progress events as wire records."""
 
 from typing import Literal
 
@@ -23,89 +23,89 @@ EventKind = Literal[
 
 
 class IngestItem(Struct, frozen=True, kw_only=True):
-    """What happened to one file."""
+    """The result of one file."""
 
     kind: ItemKindName
-    """What happened."""
+    """The kind of change."""
     doc_id: str | None
-    """The document; null when there is none."""
+    """The id of the document; null when there is none."""
     doc_path: str
-    """Its path below its source."""
+    """The path of the document below its source."""
     source: str
     """The name of its source."""
     chunk_count: int
-    """How many passages it has now."""
+    """The number of its passages."""
     embedded: int
-    """How many of them got a new vector in this run."""
+    """The number of passages with a new vector."""
     reused: int
-    """How many of them kept or shared a vector."""
+    """The number of passages that kept or shared a vector."""
     warnings: list[str]
-    """What was odd about the file."""
+    """Warnings about the file."""
     error: ErrorReply | None
-    """Why it could not be indexed."""
+    """The reason why the file could not be indexed; null when it was."""
 
 
 class EmbeddingSummary(Struct, frozen=True, kw_only=True):
     """The vectors of a run."""
 
     version: str | None
-    """What embeds; null while the knowledge base has no model."""
+    """The embedding version; null while the knowledge base has no model."""
     embedded: int
-    """How many vectors were computed."""
+    """The number of computed vectors."""
     reused: int
-    """How many were kept or shared."""
+    """The number of vectors that were kept or shared."""
     pending: int
-    """How many passages still wait for a vector."""
+    """The number of passages without a vector."""
     unsupported: int
-    """How many passages of this run are in a script that the model does not know."""
+    """The number of passages of this run in a script that the model does not know."""
 
 
 class SlowFile(Struct, frozen=True, kw_only=True):
     """One of the slowest files."""
 
     doc_path: str
-    """The file."""
+    """The path of the file."""
     duration_ms: float
-    """What reading, parsing and storing it took."""
+    """The time to read, parse and store it."""
 
 
 class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
-    """What a run found and did."""
+    """The result of a run."""
 
     scope: list[str]
-    """What was scanned."""
+    """The scanned folders and files."""
     dry_run: bool
     """Whether the run only planned."""
     scanned: int
-    """How many files were looked at."""
+    """The number of scanned files."""
     new: int
-    """How many documents are new."""
+    """The number of new documents."""
     updated: int
-    """How many changed."""
+    """The number of changed documents."""
     moved: int
-    """How many have another path and the same content."""
+    """The number of documents with another path and the same content."""
     unchanged: int
-    """How many are as they were."""
+    """The number of unchanged documents."""
     skipped: int
-    """How many files were left out."""
+    """The number of skipped files."""
     removed: int
-    """How many documents went because their file is gone."""
+    """The number of documents that were removed because their file is gone."""
     errors: int
-    """How many files could not be indexed."""
+    """The number of files that could not be indexed."""
     cancelled: bool
-    """Whether the run was interrupted; what was done is kept."""
+    """Whether the run was interrupted; its finished work is kept."""
     duration_ms: int
-    """How long it took."""
+    """The duration of the run."""
     skipped_by_reason: dict[str, int]
-    """Left-out files by reason."""
+    """Skipped files by reason."""
     skipped_by_extension: dict[str, int]
-    """Left-out files by extension."""
+    """Skipped files by extension."""
     skip_examples: dict[str, list[str]]
-    """A few left-out paths of each reason."""
+    """A few skipped paths for each reason."""
     items: list[IngestItem]
-    """Every file that was not simply unchanged."""
+    """Every file that was not unchanged."""
     embedding: EmbeddingSummary
-    """The vectors."""
+    """The vectors of the run."""
     slowest: list[SlowFile]
     """The slowest files."""
 
@@ -114,44 +114,44 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     """One event of a run; exactly one `completed` or `aborted` ends it."""
 
     kind: EventKind
-    """What happened."""
+    """The kind of event."""
     path: str | UnsetType = UNSET
     """The file."""
     phase: str | UnsetType = UNSET
-    """What is going on."""
+    """The current phase."""
     done: int | UnsetType = UNSET
-    """How much is done."""
+    """The finished amount."""
     total: int | UnsetType = UNSET
-    """How much there is."""
+    """The whole amount."""
     unit: str | UnsetType = UNSET
-    """What is counted: `files`, `bytes` or `chunks`."""
+    """The unit of `done` and `total`: `files`, `bytes` or `chunks`."""
     message: str | UnsetType = UNSET
-    """A sentence for a person."""
+    """A message for a person."""
     elapsed_ms: int = 0
-    """Since the run began."""
+    """The time since the run began."""
     report: IngestReport | UnsetType = UNSET
-    """The report, with the terminal event under `--stream`."""
+    """The report, part of the terminal event under `--stream`."""
 
 
 class IngestRequest(Request, frozen=True, kw_only=True, tag="ingest_request.v1"):
-    """Which files to read into the knowledge base."""
+    """The files to read into the knowledge base."""
 
     paths: list[str] = msgspec.field(default_factory=list)
-    """Folders or files; empty means the workspace, or every folder read before."""
+    """Folders or files; empty means the workspace, or every folder of earlier runs."""
     force: bool = False
-    """Read every file again, changed or not."""
+    """Whether to read unchanged files again."""
     dry_run: bool = False
-    """Only report what would happen."""
+    """Whether to report only what would happen."""
 
 
 class IngestTextRequest(Request, frozen=True, kw_only=True, tag="ingest_text_request.v1"):
-    """A text that becomes a document without being a file."""
+    """A text to store as a document without a file."""
 
     text: bytes
     """The text; its encoding is detected. In JSON it is base64."""
     title: str
     """The title of the document."""
     source_uri: str | None = None
-    """Where the text comes from."""
+    """The origin of the text."""
     dry_run: bool = False
-    """Only report what would happen."""
+    """Whether to report only what would happen."""

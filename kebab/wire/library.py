@@ -1,4 +1,4 @@
-"""The library: documents, passages, and the lines of a person's files."""
+"""Declares documents, passages and fetched lines as wire records."""
 
 from typing import Literal
 
@@ -12,230 +12,230 @@ VectorState = Literal["pending", "committed", "unsupported"]
 
 
 class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
-    """One document in a list."""
+    """One document of a list."""
 
     doc_id: str
-    """Its id."""
+    """The id of the document."""
     doc_path: str
-    """Its path below its source, exactly as on disk."""
+    """The path of the document below its source, exactly as on disk."""
     source: str
     """The name of its source."""
     title: str
-    """Its title."""
+    """The title of the document."""
     media: str
-    """Its media type."""
+    """The media type of the document."""
     lang: str | None
-    """Its language; null when unknown."""
+    """The language of the document; null when unknown."""
     tags: list[str]
-    """Its tags."""
+    """The tags of the document."""
     size: int
-    """The bytes of its file when it was indexed."""
+    """The size of the file in bytes when it was indexed."""
     chunk_count: int
-    """How many passages it has."""
+    """The number of passages."""
     modified_at: str
-    """When the file was changed, RFC 3339."""
+    """The modification time of the file, RFC 3339."""
     indexed_at: str
-    """When it was indexed, RFC 3339."""
+    """The time when it was indexed, RFC 3339."""
     freshness: Freshness
-    """The file on disk against what was indexed."""
+    """How the file on disk compares with what was indexed."""
 
 
 class DocList(Reply, frozen=True, kw_only=True, tag="doc_list.v1"):
-    """Documents, by source and path."""
+    """A page of documents, ordered by source and path."""
 
     documents: list[DocSummary]
-    """This page."""
+    """The documents of this page."""
     total: int
-    """How many there are in all."""
+    """The number of all documents."""
     offset: int
-    """How many stand before this page."""
+    """The number of documents before this page."""
     has_more: bool
-    """Whether there are more."""
+    """Whether there are further documents."""
     corpus_revision: int
-    """The state of the index that answered."""
+    """The revision of the index."""
 
 
 class ChunkBrief(Struct, frozen=True, kw_only=True):
     """One passage of a document."""
 
     chunk_id: str
-    """Its id."""
+    """The id of the passage."""
     ordinal: int
-    """Its place in the document, 0-based."""
+    """The position in the document, from 0."""
     heading_path: list[str]
-    """The headings that lead to it."""
+    """The headings that lead to the passage."""
     citation: Citation
-    """Where it stands."""
+    """The place of the passage in the file."""
     chars: int
-    """How many code points it has."""
+    """The length in code points."""
     vector: VectorState
-    """Whether it has a vector."""
+    """Whether the passage has a vector."""
 
 
 class DocInspection(Reply, frozen=True, kw_only=True, tag="doc_inspection.v1"):
-    """All that is known of a document."""
+    """Everything that the library holds about a document."""
 
     document: DocSummary
     """The document."""
     file: str | None
-    """Where its file lies; null for text from standard input."""
+    """The absolute path of the file; null for text from standard input."""
     content_hash: str
-    """The hash of its bytes."""
+    """The hash of the file's bytes."""
     parser_version: str
-    """What read it."""
+    """The version of the parser."""
     chunker_version: str
-    """What cut it."""
+    """The version of the chunker."""
     warnings: list[str]
-    """What was odd about the file."""
+    """Warnings about the file."""
     chunks: list[ChunkBrief]
-    """Its passages."""
+    """The passages of the document."""
 
 
 class ChunkInspection(Reply, frozen=True, kw_only=True, tag="chunk_inspection.v1"):
-    """All that is known of a passage."""
+    """Everything that the library holds about a passage."""
 
     chunk: ChunkBrief
     """The passage."""
     document: DocSummary
-    """Its document."""
+    """The document of the passage."""
     text: str
-    """Its text."""
+    """The text of the passage."""
     embed_text: str
-    """What the embedder is given."""
+    """The text that is embedded."""
     text_hash: str
-    """The hash of its text."""
+    """The hash of the text."""
     embedding_version: str | None
-    """What embedded it; null when it has no vector."""
+    """The embedding version; null without a vector."""
     previous_chunk_id: str | None
-    """The passage before it."""
+    """The id of the previous passage; null for the first."""
     next_chunk_id: str | None
-    """The passage after it."""
+    """The id of the next passage; null for the last."""
 
 
 class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
-    """Original lines of a person's file."""
+    """Original lines of the user's file."""
 
     kind: Literal["chunk", "doc", "span"]
-    """What was asked for."""
+    """The kind of request."""
     doc_id: str
-    """The document."""
+    """The id of the document."""
     doc_path: str
-    """Its path below its source."""
+    """The path of the document below its source."""
     title: str
-    """Its title."""
+    """The title of the document."""
     chunk_id: str | None
-    """The passage, when one was asked for."""
+    """The id of the requested passage; null without one."""
     text: str
-    """The lines, with the context that was asked for."""
+    """The lines, with the requested context."""
     start_line: int
-    """The first line of `text`, 1-based."""
+    """The first line of `text`, from 1."""
     end_line: int
     """The last line of `text`, inclusive."""
     line_count: int
-    """How many lines the file has."""
+    """The number of lines of the file."""
     citation: Citation
-    """What was asked for, without context."""
+    """The place of the requested lines, without context."""
     freshness: Freshness
-    """The file on disk against what was indexed; `gone` gives the indexed text."""
+    """How the file compares with what was indexed; for `gone`, `text` is the indexed text."""
     truncated: bool
     """Whether `--max-chars` cut the text."""
 
 
 class LookupFault(Struct, frozen=True, kw_only=True):
-    """Why an id was not found."""
+    """The reason why a name was not found."""
 
     kind: Literal["not_found", "ambiguous"]
-    """Nothing has this id, or several do."""
+    """Whether no object has this name, or several have it."""
     message: str
     """One sentence for a person."""
     retryable: bool
-    """Always false: the same id gives the same answer."""
+    """Always false: the same name gives the same result."""
     candidates: list[str]
-    """The ids that an ambiguous prefix could mean."""
+    """The ids that an ambiguous name could mean."""
 
 
 class NotFound(Reply, frozen=True, kw_only=True, tag="not_found.v1"):
-    """An id that does not exist is an answer, not a failure."""
+    """The reply that no object has the given name; it is a result, not an error."""
 
     name: str
-    """What was looked for."""
+    """The given name."""
     found: Literal[False]
     """Always false."""
     error: LookupFault
-    """Why."""
+    """The reason."""
 
 
 class RemoveReport(Reply, frozen=True, kw_only=True, tag="remove_report.v1"):
-    """What `rm` took out of the index; files are never touched."""
+    """The documents that `rm` removed from the index; files are never changed."""
 
     removed: list[DocSummary]
-    """The documents that went."""
+    """The removed documents."""
     chunks: int
-    """How many passages went with them."""
+    """The number of their passages."""
     returns: bool
-    """Whether the next ingest brings them back, because their files are still there."""
+    """Whether the next ingest adds them again, because their files still exist."""
 
 
 class ListRequest(FilteredRequest, frozen=True, kw_only=True, tag="list_request.v1"):
-    """Which documents to list. All filters must hold."""
+    """The documents to list. All filters must hold."""
 
     limit: Positive | None = 100
-    """The most documents; null means all."""
+    """The maximum number of documents; null means all."""
     offset: Count = 0
-    """How many documents to skip."""
+    """The number of documents to skip."""
 
 
 class InspectDocRequest(Request, frozen=True, kw_only=True, tag="inspect_doc_request.v1"):
-    """Which document to show in full."""
+    """The document to show in full."""
 
     name: str
-    """An id, a unique beginning of one, or a path."""
+    """An id of a document, a unique prefix of one, or a path."""
 
 
 class InspectChunkRequest(Request, frozen=True, kw_only=True, tag="inspect_chunk_request.v1"):
-    """Which passage to show in full."""
+    """The passage to show in full."""
 
     name: str
-    """The id of a passage, or a unique beginning of one."""
+    """The id of a passage, or a unique prefix of one."""
 
 
 class FetchDocRequest(Request, frozen=True, kw_only=True, tag="fetch_doc_request.v1"):
-    """Which file to fetch."""
+    """The file to fetch."""
 
     name: str
-    """An id of a document, a unique beginning of one, or a path."""
+    """An id of a document, a unique prefix of one, or a path."""
     max_chars: Positive | None = None
-    """The most code points; null means all."""
+    """The maximum length of the text in code points; null means all."""
 
 
 class FetchChunkRequest(Request, frozen=True, kw_only=True, tag="fetch_chunk_request.v1"):
-    """Which passage to fetch."""
+    """The passage to fetch."""
 
     name: str
-    """The id of a passage, or a unique beginning of one."""
+    """The id of a passage, or a unique prefix of one."""
     context: Count = 0
-    """How many lines to add before and after the passage."""
+    """The number of lines to add before and after the passage."""
     max_chars: Positive | None = None
-    """The most code points; null means all."""
+    """The maximum length of the text in code points; null means all."""
 
 
 class FetchSpanRequest(Request, frozen=True, kw_only=True, tag="fetch_span_request.v1"):
-    """Which lines of a file to fetch."""
+    """The lines of a file to fetch."""
 
     name: str
-    """An id of a document, a unique beginning of one, or a path."""
+    """An id of a document, a unique prefix of one, or a path."""
     start: Positive
     """The first line."""
     end: Positive | None = None
     """The last line, inclusive; null means one line."""
     context: Count = 0
-    """How many lines to add before and after."""
+    """The number of lines to add before and after."""
     max_chars: Positive | None = None
-    """The most code points; null means all."""
+    """The maximum length of the text in code points; null means all."""
 
 
 class RmRequest(Request, frozen=True, kw_only=True, tag="rm_request.v1"):
-    """Which documents to remove from the index; all of them, or none when one is not found."""
+    """The documents to remove from the index; when one is not found, none is removed."""
 
     names: list[str]
-    """Ids, unique beginnings of ids, or paths."""
+    """Ids, unique prefixes of ids, or paths."""

@@ -1,131 +1,76 @@
-"""The registry of operations: what a knowledge base can do, declared once.
+"""Declares the operations of a knowledge base, each with its request and its replies.
 
 `kebab.app.facade.Kebab` has one method for each operation, of the same name. It takes the request
-and returns one of the replies. Surfaces are derived from this table or tested against it.
+and returns one of the replies. Interfaces are derived from this table or tested against it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from kebab.wire.ask import (
-    Answer,
-    AnswerEvent,
-    AskRequest,
-    SessionList,
-    SessionListRequest,
-    SessionRemoved,
-    SessionRmRequest,
-    SessionShowRequest,
-    SessionTranscript,
-)
-from kebab.wire.error import (
-    ErrorAudit,
-    ErrorCatalog,
-    ErrorsRequest,
-    ErrorStats,
-    ExplainRequest,
-    InspectErrorRequest,
-)
-from kebab.wire.health import (
-    Doctor,
-    DoctorRequest,
-    InitReport,
-    InitRequest,
-    Introspection,
-    ModelList,
-    ModelListRequest,
-    ModelPullRequest,
-    ModelReport,
-    ModelUseRequest,
-    ResetReport,
-    ResetRequest,
-    SchemaRequest,
-)
-from kebab.wire.ingest import IngestProgress, IngestReport, IngestRequest, IngestTextRequest
-from kebab.wire.library import (
-    ChunkInspection,
-    DocInspection,
-    DocList,
-    FetchChunkRequest,
-    FetchDocRequest,
-    FetchResult,
-    FetchSpanRequest,
-    InspectChunkRequest,
-    InspectDocRequest,
-    ListRequest,
-    NotFound,
-    RemoveReport,
-    RmRequest,
-)
+from kebab.wire import ask, error, health, ingest, library, related, search, why
 from kebab.wire.record import Reply, Request
-from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
-from kebab.wire.search import SearchRequest, SearchResponse
-from kebab.wire.why import Explanation, WhyRequest
 
 Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 """What an operation does to the knowledge base and its models.
 
-One that `writes` or `deletes` is refused under `--read-only`, except a dry run of `reset`. `ask`
-reads: the only thing that it writes is the turn of a named session, which `--read-only` refuses.
+An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of `reset`.
+`ask` reads: it writes only the turn of a named session, which `--read-only` refuses.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a knowledge base can do."""
+    """An operation of a knowledge base."""
 
     request: type[Request]
     reply: type[Reply]
     effect: Effect = "reads"
     may_miss: bool = False
-    """Whether the reply is `not_found.v1` when the request names something that does not exist."""
+    """Whether the reply may be `not_found.v1`, because the request names an object."""
     events: type[Reply] | None = None
-    """What is reported while it runs."""
+    """The events that it reports; None when it reports none."""
     cancellable: bool = False
-    """Whether it takes a flag that stops it between two steps."""
+    """Whether the caller can cancel it between two steps."""
 
     @property
     def replies(self) -> tuple[type[Reply], ...]:
-        """Every record that it may return."""
-        return (self.reply, NotFound) if self.may_miss else (self.reply,)
+        """The records that it may return."""
+        return (self.reply, library.NotFound) if self.may_miss else (self.reply,)
+
+
+def _build_job(request: type[Request], reply: type[Reply]) -> Operation:
+    """Return a long operation that writes, reports its progress and can be cancelled."""
+    return Operation(request, reply, "writes", events=ingest.IngestProgress, cancellable=True)
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "search": Operation(SearchRequest, SearchResponse),
-    "ask": Operation(AskRequest, Answer, events=AnswerEvent),
-    "related": Operation(RelatedRequest, RelatedDocs, may_miss=True),
-    "why": Operation(WhyRequest, Explanation, may_miss=True),
-    "dupes": Operation(DupesRequest, Duplicates, events=IngestProgress),
-    "list": Operation(ListRequest, DocList),
-    "inspect_doc": Operation(InspectDocRequest, DocInspection, may_miss=True),
-    "inspect_chunk": Operation(InspectChunkRequest, ChunkInspection, may_miss=True),
-    "fetch_chunk": Operation(FetchChunkRequest, FetchResult, may_miss=True),
-    "fetch_doc": Operation(FetchDocRequest, FetchResult, may_miss=True),
-    "fetch_span": Operation(FetchSpanRequest, FetchResult, may_miss=True),
-    "session_list": Operation(SessionListRequest, SessionList),
-    "session_show": Operation(SessionShowRequest, SessionTranscript, may_miss=True),
-    "session_rm": Operation(SessionRmRequest, SessionRemoved, "deletes", may_miss=True),
-    "ingest": Operation(
-        IngestRequest, IngestReport, "writes", events=IngestProgress, cancellable=True
-    ),
-    "ingest_text": Operation(
-        IngestTextRequest, IngestReport, "writes", events=IngestProgress, cancellable=True
-    ),
-    "rm": Operation(RmRequest, RemoveReport, "deletes", may_miss=True),
-    "reset": Operation(ResetRequest, ResetReport, "deletes"),
-    "init": Operation(InitRequest, InitReport, "writes"),
-    "model_list": Operation(ModelListRequest, ModelList),
-    "model_pull": Operation(
-        ModelPullRequest, ModelReport, "writes", events=IngestProgress, cancellable=True
-    ),
-    "model_use": Operation(
-        ModelUseRequest, ModelReport, "writes", events=IngestProgress, cancellable=True
-    ),
-    "doctor": Operation(DoctorRequest, Doctor),
-    "schema": Operation(SchemaRequest, Introspection),
-    "errors": Operation(ErrorsRequest, ErrorStats),
-    "inspect_error": Operation(InspectErrorRequest, ErrorAudit, may_miss=True),
-    "explain": Operation(ExplainRequest, ErrorCatalog, may_miss=True),
+    "search": Operation(search.SearchRequest, search.SearchResponse),
+    "ask": Operation(ask.AskRequest, ask.Answer, events=ask.AnswerEvent),
+    "related": Operation(related.RelatedRequest, related.RelatedDocs, may_miss=True),
+    "why": Operation(why.WhyRequest, why.Explanation, may_miss=True),
+    "dupes": Operation(related.DupesRequest, related.Duplicates, events=ingest.IngestProgress),
+    "list": Operation(library.ListRequest, library.DocList),
+    "inspect_doc": Operation(library.InspectDocRequest, library.DocInspection, may_miss=True),
+    "inspect_chunk": Operation(library.InspectChunkRequest, library.ChunkInspection, may_miss=True),
+    "fetch_chunk": Operation(library.FetchChunkRequest, library.FetchResult, may_miss=True),
+    "fetch_doc": Operation(library.FetchDocRequest, library.FetchResult, may_miss=True),
+    "fetch_span": Operation(library.FetchSpanRequest, library.FetchResult, may_miss=True),
+    "session_list": Operation(ask.SessionListRequest, ask.SessionList),
+    "session_show": Operation(ask.SessionShowRequest, ask.SessionTranscript, may_miss=True),
+    "session_rm": Operation(ask.SessionRmRequest, ask.SessionRemoved, "deletes", may_miss=True),
+    "ingest": _build_job(ingest.IngestRequest, ingest.IngestReport),
+    "ingest_text": _build_job(ingest.IngestTextRequest, ingest.IngestReport),
+    "rm": Operation(library.RmRequest, library.RemoveReport, "deletes", may_miss=True),
+    "reset": Operation(health.ResetRequest, health.ResetReport, "deletes"),
+    "init": Operation(health.InitRequest, health.InitReport, "writes"),
+    "model_list": Operation(health.ModelListRequest, health.ModelList),
+    "model_pull": _build_job(health.ModelPullRequest, health.ModelReport),
+    "model_use": _build_job(health.ModelUseRequest, health.ModelReport),
+    "doctor": Operation(health.DoctorRequest, health.Doctor),
+    "schema": Operation(health.SchemaRequest, health.Introspection),
+    "errors": Operation(error.ErrorsRequest, error.ErrorStats),
+    "inspect_error": Operation(error.InspectErrorRequest, error.ErrorAudit, may_miss=True),
+    "explain": Operation(error.ExplainRequest, error.ErrorCatalog, may_miss=True),
 }
-"""Every operation by its name: that of the command in the shell, blanks written as `_`."""
+"""Every operation by its name: the command in the shell, with `_` for each space."""

@@ -4,97 +4,97 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from kebab.wire.citation import Citation, Freshness, Positive
+from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.library import DocSummary
 from kebab.wire.record import Record, Reply
 from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit
 
 
 class MatchedPassage(Struct, frozen=True, kw_only=True):
-    """One side of a pair."""
+    """One passage of a pair."""
 
     chunk_id: str
-    """The passage; `kebab fetch chunk ID` gives it whole."""
+    """The id of the passage; `kebab fetch chunk ID` returns its whole text."""
     heading_path: list[str]
-    """The headings that lead to it."""
+    """The headings that lead to the passage."""
     citation: Citation
-    """Where it stands."""
+    """The place of the passage in the file."""
 
 
 class PassagePair(Struct, frozen=True, kw_only=True):
-    """The two passages that match best."""
+    """The two most similar passages of two documents."""
 
     asked: MatchedPassage
-    """The passage of the document that was asked for."""
+    """The passage of the given document."""
     found: MatchedPassage
-    """The passage of its neighbour."""
+    """The passage of the related document."""
     snippet: str
-    """A stretch of the neighbour's original text."""
+    """A part of the original text of the related document."""
     highlights: list[tuple[int, int]]
-    """Shared telling words as [start, end) code points of `snippet`."""
+    """Shared keywords as [start, end) code points of `snippet`."""
     cosine: float | None
-    """The cosine of the two; null when words alone could be compared."""
+    """The cosine of both passages; null when only words could be compared."""
 
 
 class RelatedDoc(Record, frozen=True, kw_only=True, tag="related_doc.v1"):
-    """One neighbour."""
+    """One related document."""
 
     rank: Positive
-    """Its place, 1-based."""
+    """The rank, from 1."""
     score: Unit
-    """How near it is; comparable within one response."""
+    """The similarity; comparable within one response."""
     vector_score: Unit | None
-    """How near it is by meaning; null when it has no vectors, or the document has none."""
+    """The similarity by vectors; null when one of the documents has none."""
     lexical_score: Unit | None
-    """How near it is by telling words; null when it shares none."""
+    """The similarity by keywords; null when the documents share none."""
     doc_id: str
-    """The document."""
+    """The id of the document."""
     doc_path: str
-    """Its path below its source, exactly as on disk."""
+    """The path of the document below its source, exactly as on disk."""
     file: str | None
-    """Where its file lies, absolute; null for text from standard input."""
+    """The absolute path of the file; null for text from standard input."""
     source: str
-    """The name of its source."""
+    """The name of the source."""
     title: str
-    """Its title."""
+    """The title of the document."""
     tags: list[str]
-    """Its tags."""
+    """The tags of the document."""
     lang: str | None
-    """Its language; null when unknown."""
+    """The language of the document; null when unknown."""
     media: str
-    """Its media type."""
+    """The media type of the document."""
     indexed_at: str
-    """When it was indexed, RFC 3339."""
+    """The time when it was indexed, RFC 3339."""
     freshness: Freshness
-    """The file on disk against what was indexed."""
+    """How the file on disk compares with what was indexed."""
     pair: PassagePair
-    """What shows best why it is a neighbour."""
+    """The most similar passages."""
     terms: list[str]
-    """Telling words that both hold, as the neighbour writes them, the most telling first."""
+    """Shared keywords as the related document writes them, the most specific first."""
 
 
 class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):
-    """The neighbours of a document."""
+    """The documents that are most similar to a document."""
 
     document: DocSummary
-    """The document that was asked for."""
+    """The given document."""
     related: list[RelatedDoc]
-    """Its neighbours, the nearest first."""
+    """The related documents, the most similar first."""
     degraded: list[DegradedChannel]
-    """Channels that could not compare."""
+    """The channels that were not available."""
     corpus_revision: int
-    """The state of the index that answered."""
+    """The revision of the index."""
     timing_ms: float
-    """How long it took."""
+    """The duration of the comparison."""
 
 
 class RelatedRequest(FilteredRequest, frozen=True, kw_only=True, tag="related_request.v1"):
-    """Whose neighbours to find. All filters must hold for a neighbour."""
+    """The document to compare. All filters must hold for a related document."""
 
     name: str
-    """An id of a document, a unique beginning of one, or a path."""
+    """An id of a document, a unique prefix of one, or a path."""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
-    """The most neighbours."""
+    """The maximum number of related documents."""
 
 
 GroupUnit = Literal["document", "passage"]
@@ -104,75 +104,75 @@ class DuplicateMember(Struct, frozen=True, kw_only=True):
     """One document or passage of a group."""
 
     similarity: Unit
-    """How much it shares with the first member: the Jaccard index of their word triples."""
+    """The similarity to the first member: the Jaccard index of their word triples."""
     exact: bool
-    """Whether it equals the first member: a document byte for byte, a passage letter for letter."""
+    """Whether it equals the first member in every byte (document) or character (passage)."""
     doc_id: str
-    """The document."""
+    """The id of the document."""
     doc_path: str
-    """Its path below its source, exactly as on disk."""
+    """The path of the document below its source, exactly as on disk."""
     file: str | None
-    """Where its file lies, absolute; null for text from standard input."""
+    """The absolute path of the file; null for text from standard input."""
     source: str
-    """The name of its source."""
+    """The name of the source."""
     title: str
-    """Its title."""
+    """The title of the document."""
     chunk_id: str | None
-    """The passage; null when the whole document is a duplicate."""
+    """The id of the passage; null when the whole document is a duplicate."""
     heading_path: list[str]
     """The headings that lead to the passage; empty for a document."""
     citation: Citation
-    """Where it stands: of a document from its first passage to its last."""
+    """The place in the file; for a document from its first passage to its last."""
     freshness: Freshness
-    """The file on disk against what was indexed."""
+    """How the file on disk compares with what was indexed."""
 
 
 class DuplicateGroup(Record, frozen=True, kw_only=True, tag="duplicate_group.v1"):
-    """Members that are all like the first one."""
+    """Documents or passages that are similar to the first one."""
 
     unit: GroupUnit
-    """What the members are."""
+    """Whether the members are documents or passages."""
     kind: Literal["exact", "near"]
-    """Whether all equal the first member."""
+    """Whether all members equal the first one."""
     similarity: Unit
-    """The least similarity of a member to the first one."""
+    """The lowest similarity of a member to the first one."""
     snippet: str
-    """How the first member begins."""
+    """The beginning of the first member."""
     members: list[DuplicateMember]
-    """At least two, by source and path."""
+    """At least two members, ordered by source and path."""
 
 
 class Duplicates(Reply, frozen=True, kw_only=True, tag="duplicates.v1"):
-    """A page of groups: documents before passages, the most alike first."""
+    """A page of groups: documents before passages, the most similar first."""
 
     threshold: Unit
-    """The similarity that counted as a near copy; 1 when only exact copies did."""
+    """The lowest similarity of near copies; 1 when only exact copies were requested."""
     exact: bool
-    """Whether only exact copies were asked for."""
+    """Whether only exact copies were requested."""
     groups: list[DuplicateGroup]
-    """This page. Passages that repeat only because their documents do are left out."""
-    total: Annotated[int, Meta(ge=0)]
-    """How many groups there are in all."""
+    """The groups of this page, without passages that repeat because their documents do."""
+    total: Count
+    """The number of all groups."""
     has_more: bool
-    """Whether there are more."""
+    """Whether there are further groups."""
     next_cursor: str | None
-    """What to ask with for the next page; null at the end."""
-    compared: Annotated[int, Meta(ge=0)]
-    """How many passages were compared."""
+    """The cursor of the next page; null at the end."""
+    compared: Count
+    """The number of compared passages."""
     corpus_revision: int
-    """The state of the index that answered."""
+    """The revision of the index."""
     timing_ms: float
-    """How long it took."""
+    """The duration of the comparison."""
 
 
 class DupesRequest(FilteredRequest, frozen=True, kw_only=True, tag="dupes_request.v1"):
-    """Which copies to find. All filters must hold for what is compared."""
+    """The copies to find. All filters must hold for what is compared."""
 
     threshold: Annotated[float, Meta(ge=0.5, le=1)] = 0.7
-    """The least similarity of near copies."""
+    """The lowest similarity of near copies."""
     exact: bool = False
-    """Only what does not differ at all; `threshold` is not used then."""
+    """Whether to find only exact copies; `threshold` is ignored then."""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 20
-    """The most groups on a page."""
+    """The maximum number of groups on a page."""
     cursor: str | None = None
-    """`next_cursor` of the page before, for the same request."""
+    """The `next_cursor` of the previous page, for the same request."""

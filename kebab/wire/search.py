@@ -1,11 +1,11 @@
-"""Searching: the request, the page of hits, and the frames of bulk and stream."""
+"""Declares search requests, responses and stream events as wire records."""
 
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from kebab.wire.citation import Citation, Freshness, Positive
+from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.error import ErrorReply
 from kebab.wire.record import Record, Reply, Request
 
@@ -17,7 +17,7 @@ MAX_LIMIT = 1000
 
 
 class FilteredRequest(Request, frozen=True, kw_only=True):
-    """A request about some documents: all filters must hold, repeated values are alternatives."""
+    """A request with filters: all must hold, repeated values of one filter are alternatives."""
 
     tag: list[str] = msgspec.field(default_factory=list)
     """Only documents with one of these tags."""
@@ -32,98 +32,98 @@ class FilteredRequest(Request, frozen=True, kw_only=True):
     doc_id: str | None = None
     """Only this document."""
     since: str | None = None
-    """Only files changed at or after this date, RFC 3339, `YYYY-MM-DD`, or an age like `7d`."""
+    """Only files changed at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`."""
     until: str | None = None
-    """Only files changed before this date; same forms as `since`."""
+    """Only files changed before this time; same forms as `since`."""
 
 
 class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_request.v1"):
-    """What to search for. All filters must hold; repeated values of one filter are alternatives."""
+    """A query. All filters must hold; repeated values of one filter are alternatives."""
 
     query: str
-    """Plain words, `"phrases"`, `-word` to leave out, `field:word`."""
+    """Plain words, `"phrases"`, `-word` to exclude, `field:word`."""
     mode: ModeName = "hybrid"
-    """Which channels answer."""
+    """The channels to search."""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
-    """The most hits on a page."""
+    """The maximum number of hits on a page."""
     cursor: str | None = None
-    """`next_cursor` of the page before, for the same query and filters."""
+    """The `next_cursor` of the previous page, for the same query and filters."""
     per_doc: Positive | None = None
-    """The most hits of one document."""
+    """The maximum number of hits from one document."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
-    """The most code points of a snippet."""
+    """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
-    """A bound on the estimated tokens of all hits; never exceeded."""
+    """The limit of the estimated tokens of all hits; never exceeded."""
     trace: bool = False
-    """Whether to report what each stage did."""
+    """Whether to report the result of each stage."""
 
 
 class Lift(Struct, frozen=True, kw_only=True):
-    """What was added to the fused evidence of a passage, or taken away, for one reason."""
+    """A value that was added to the fused score of a passage for one reason; it may be negative."""
 
     reason: str
-    """`context`: the rest of its document; `closeness`: its words stand near each other; `spread`:
-    better passages of its document are there already."""
+    """`context`: other passages of the document match; `closeness`: the query terms are near each
+    other; `spread`: better passages of the document are ranked already."""
     value: float
-    """How much."""
+    """The added value."""
 
 
 class Retrieval(Struct, frozen=True, kw_only=True):
-    """How a hit was found. Raw scores compare only within one response."""
+    """How a hit was found. Raw scores are comparable only within one response."""
 
     method: ModeName
     """The channels that found it."""
     lexical_rank: int | None
-    """Its rank among the words' matches, 1-based."""
+    """The rank among the lexical matches, from 1; null when it is none."""
     lexical_score: float | None
-    """Its bm25, larger is better."""
+    """The bm25 score, larger is better; null when it is no lexical match."""
     vector_rank: int | None
-    """Its rank among the vectors, 1-based."""
+    """The rank among the nearest vectors, from 1; null when it is none."""
     vector_score: float | None
-    """Its cosine."""
+    """The cosine; null when it was not found by its vector."""
     fusion_score: float
-    """What the ranking is by."""
+    """The score that the ranking uses."""
     lifts: list[Lift] | UnsetType = UNSET
-    """What that has beside the evidence of the channels, with `trace`."""
+    """The values that were added to the fused score, with `trace`."""
 
 
 class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
-    """One passage that answers."""
+    """One passage that matches the query."""
 
     rank: Positive
-    """Its place, 1-based, counted over all pages."""
+    """The rank, from 1, counted over all pages."""
     score: Unit
-    """Calibrated evidence, comparable between queries."""
+    """The calibrated score, comparable between queries."""
     confidence: ConfidenceName
-    """How far the score can be trusted to mean an answer."""
+    """How likely the hit answers the query, by its score."""
     score_kind: Literal["calibrated"]
-    """What `score` is."""
+    """The kind of `score`."""
     doc_id: str
-    """The document."""
+    """The id of the document."""
     doc_path: str
-    """Its path below its source, exactly as on disk."""
+    """The path of the document below its source, exactly as on disk."""
     file: str | None = None
-    """Where its file lies, absolute; null for text from standard input."""
+    """The absolute path of the file; null for text from standard input."""
     source: str
-    """The name of its source."""
+    """The name of the source."""
     title: str
-    """Its title."""
+    """The title of the document."""
     heading_path: list[str]
     """The headings that lead to the passage."""
     chunk_id: str
-    """The passage; `kebab fetch chunk ID` gives it whole."""
+    """The id of the passage; `kebab fetch chunk ID` returns its whole text."""
     snippet: str
-    """A stretch of the original text around the best match."""
+    """A part of the original text around the best match."""
     highlights: list[tuple[int, int]]
     """Matches as [start, end) code points of `snippet`."""
     citation: Citation
-    """Where it stands."""
+    """The place of the passage in the file."""
     retrieval: Retrieval
     """How it was found."""
     indexed_at: str
-    """When the document was indexed, RFC 3339."""
+    """The time when the document was indexed, RFC 3339."""
     freshness: Freshness
-    """The file on disk against what was indexed."""
+    """How the file on disk compares with what was indexed."""
     tags: list[str]
     """The document's tags."""
     lang: str | None
@@ -131,104 +131,104 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     media: str
     """The document's media type."""
     index_version: str
-    """How vectors are searched."""
+    """The version of the vector index."""
     chunker_version: str
-    """What cut the passage."""
+    """The version of the chunker."""
     embedding_version: str | None
-    """What embedded the passage; null when it has no vector."""
+    """The embedding version of the passage; null when it has no vector."""
 
 
 class DegradedChannel(Struct, frozen=True, kw_only=True):
-    """A channel that could not answer."""
+    """A channel that was not available."""
 
     channel: str
     """`vector` or `lexical`."""
     reason: str
-    """Why."""
+    """The reason why it was not available."""
     hint: str | None
-    """What would bring it back."""
+    """The command or step that makes it available."""
 
 
 class TraceStage(Struct, frozen=True, kw_only=True):
-    """What one stage did."""
+    """The result of one stage."""
 
     stage: str
-    """Its name."""
+    """The name of the stage."""
     duration_ms: float
-    """What it cost."""
+    """The duration of the stage."""
     candidates: int
-    """How many passages it gave on."""
+    """The number of passages that the stage returned."""
     note: str
-    """What else is worth knowing."""
+    """Further details."""
 
 
 class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1"):
     """One page of hits."""
 
     query: str
-    """The query as it was asked."""
+    """The query, unchanged."""
     mode: ModeName
-    """The mode that was asked for."""
+    """The requested mode."""
     hits: list[SearchHit]
     """The hits, best first."""
     has_more: bool
-    """Whether there are more."""
+    """Whether there are further hits."""
     next_cursor: str | None
-    """What to ask with for the next page; null at the end."""
+    """The cursor of the next page; null at the end."""
     truncated: bool
-    """Whether `max_tokens` shortened snippets or dropped hits."""
+    """Whether `max_tokens` shortened snippets or removed hits."""
     degraded: list[DegradedChannel]
-    """Channels that could not answer."""
+    """The channels that were not available."""
     corpus_revision: int
-    """The state of the index that answered."""
+    """The revision of the index."""
     timing_ms: float
-    """How long the search took."""
+    """The duration of the search."""
     trace: list[TraceStage] | UnsetType = UNSET
-    """What each stage did, when asked for."""
+    """The result of each stage, when requested."""
 
 
 class BulkSearchItem(Reply, frozen=True, kw_only=True, tag="bulk_search_item.v1"):
-    """The answer to one line of a bulk search: exactly one of `response` and `error`."""
+    """The result of one line of a bulk search: exactly one of `response` and `error`."""
 
-    index: Annotated[int, Meta(ge=0)]
-    """The input line, 0-based; empty lines do not count."""
+    index: Count
+    """The index of the input line, from 0; empty lines do not count."""
     query: str | None
     """The query; null when the line could not be read."""
     response: SearchResponse | UnsetType = UNSET
-    """The page."""
+    """The page of hits."""
     error: ErrorReply | UnsetType = UNSET
-    """Why there is none."""
+    """The reason why there is no page."""
 
 
 class EventData(Struct, frozen=True, kw_only=True):
-    """What an event carries: the members that its type names, and no others."""
+    """The data of an event: the fields that belong to its type, and no others."""
 
     stage: str | UnsetType = UNSET
-    """`stage`: what begins."""
+    """`stage`: the stage that begins."""
     items: list[SearchHit] | UnsetType = UNSET
     """`items`: hits, in order."""
     elapsed_ms: float | UnsetType = UNSET
-    """`progress`, `complete`: how long the work has taken."""
+    """`progress`, `complete`: the time since the search began."""
     hit_count: int | UnsetType = UNSET
-    """`complete`: how many hits were sent."""
+    """`complete`: the number of hits that were sent."""
     has_more: bool | UnsetType = UNSET
-    """`complete`: whether there are more."""
+    """`complete`: whether there are further hits."""
     next_cursor: str | UnsetType | None = UNSET
-    """`complete`: what to ask with for the next page."""
+    """`complete`: the cursor of the next page."""
     truncated: bool | UnsetType = UNSET
     """`complete`: whether `max_tokens` shortened the page."""
     degraded: list[DegradedChannel] | UnsetType = UNSET
-    """`complete`: channels that could not answer."""
+    """`complete`: the channels that were not available."""
     corpus_revision: int | UnsetType = UNSET
-    """`complete`: the state of the index that answered."""
+    """`complete`: the revision of the index."""
     error: ErrorReply | UnsetType = UNSET
-    """`error`: what went wrong."""
+    """`error`: the error."""
 
 
 class SearchEvent(Reply, frozen=True, kw_only=True, tag="search_event.v1"):
-    """One frame of `search --stream`; a reader skips types that it does not know."""
+    """One line of `search --stream`; a reader skips types that it does not know."""
 
     type: Literal["stage", "items", "progress", "complete", "error", "end"]
-    """What this frame is: `complete` ends the work and `end` the transmission."""
+    """The type of this line: `complete` ends the work and `end` the transmission."""
     data: EventData
-    """What it carries."""
+    """The data of the event."""

@@ -1,12 +1,13 @@
-"""Why a document is among the hits of a search or not: what each stage made of it."""
+"""Declares the explanation of a search result as wire records."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from kebab.wire.citation import Citation, Count, Positive
+from kebab.wire.citation import Count, Positive
 from kebab.wire.library import DocSummary, VectorState
 from kebab.wire.record import Reply, Request
+from kebab.wire.related import MatchedPassage
 from kebab.wire.search import DegradedChannel, Lift, ModeName, SearchRequest, Unit
 
 ColumnName = Literal["title", "headings", "body"]
@@ -21,69 +22,70 @@ Withheld = Literal["per_doc", "copies"]
 
 
 class TermReading(Struct, frozen=True, kw_only=True):
-    """A term of the query, as the index spells it."""
+    """A term of the query, as the index stores it."""
 
     text: str
-    """The term: a stem, or two letters of a script without blanks."""
+    """The term: a stem, or two letters of a script without spaces."""
     prefix: bool
-    """Whether it also stands for every longer term."""
+    """Whether it also matches every longer term."""
     use: TermUse
     """`asked`; or left out: `absent` occurs nowhere, `common` in most passages, `surplus` is beyond
-    the most terms of a query, and a `filler` only makes a question of what is asked."""
+    the maximum number of terms, and a `filler` only marks a question."""
     weight: float | None
-    """What it weighs, its inverse document frequency; null when it was left out."""
+    """The weight, its inverse document frequency; null when it was left out."""
     passages: Count
-    """How many passages hold it."""
+    """The number of passages that contain it."""
 
 
 class PhraseReading(Struct, frozen=True, kw_only=True):
     """A phrase that is required or excluded."""
 
     text: str
-    """The phrase as it was typed."""
+    """The phrase, unchanged."""
     column: ColumnName | None
-    """Where it is looked for; null means anywhere."""
+    """The field that must contain it; null means any."""
 
 
 class FilterReading(Struct, frozen=True, kw_only=True):
-    """A filter that holds."""
+    """A filter that applies."""
 
     name: FilterName
-    """Which one."""
+    """The name of the filter."""
     values: list[str]
-    """Its values; dates as RFC 3339."""
+    """The values; dates as RFC 3339."""
     origin: FilterOrigin
-    """Whether the request sets it, or the text of the query."""
+    """Whether the request or the text of the query sets it."""
 
 
 class QueryReading(Struct, frozen=True, kw_only=True):
-    """How the query was read."""
+    """How the query was parsed."""
 
     plain: str
-    """What is asked in words."""
+    """The plain words of the query."""
     terms: list[TermReading]
-    """Its terms, the heaviest first."""
+    """The terms, the heaviest first."""
     required: list[PhraseReading]
-    """Phrases that every hit holds."""
+    """The phrases that every hit contains."""
     excluded: list[PhraseReading]
-    """Phrases that no hit holds."""
+    """The phrases that no hit contains."""
     relaxed: bool
-    """Whether required phrases were given up because no passage holds them all."""
+    """Whether required phrases were dropped because no passage contains all of them."""
     filters: list[FilterReading]
-    """Filters, those of the text included."""
+    """The filters, including those in the text of the query."""
     topic: Unit
-    """How far it names a topic, which its document's other passages speak for."""
+    """How much the query names a topic, for which other passages of a document count too."""
     need: Unit
-    """How far it tells of a need in many words, which is asked again with its best passage."""
+    """How much the query describes a need in many words, which is searched again with its best
+    passage."""
     question: Unit
-    """How far it asks for one passage, in which its words stand close together."""
+    """How much the query asks for one passage, in which its words are close together."""
 
 
 class Barrier(Struct, frozen=True, kw_only=True):
-    """A condition that keeps a passage out."""
+    """A condition that excludes a passage."""
 
     kind: BarrierKind
-    """A filter that does not hold, a required phrase that is missing, or an excluded one."""
+    """A filter that does not hold, a required phrase that is missing, or an excluded phrase."""
     filter: FilterName | None
     """The filter; null for a phrase."""
     phrase: PhraseReading | None
@@ -91,101 +93,95 @@ class Barrier(Struct, frozen=True, kw_only=True):
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """Where a passage stood after one stage."""
+    """The position of a passage after one stage."""
 
     rank: Positive | None
-    """Its rank, 1-based; null when the stage has nothing of it."""
+    """The rank, from 1; null when the stage did not find the passage."""
     score: float | None
-    """Its score there."""
+    """The score of the stage."""
     candidate: bool
-    """Whether it was among what the stage gave on; a rank beyond that is told but was not used."""
+    """Whether the stage returned the passage; a rank beyond its limit is reported but not used."""
 
 
 class HeldTerms(Struct, frozen=True, kw_only=True):
-    """Which of the terms asked for a passage holds, by where they stand."""
+    """The terms of the query that a passage contains, by field."""
 
     title: list[str]
-    """In the title of its document."""
+    """The terms in the title of the document."""
     headings: list[str]
-    """In the headings that lead to it."""
+    """The terms in the headings that lead to the passage."""
     body: list[str]
-    """In its text."""
+    """The terms in the text."""
 
 
-class PassageAccount(Struct, frozen=True, kw_only=True):
-    """What the search made of one passage."""
+class PassageAccount(MatchedPassage, frozen=True, kw_only=True):
+    """The result of each stage for one passage."""
 
-    chunk_id: str
-    """The passage; `kebab fetch chunk ID` gives it whole."""
-    heading_path: list[str]
-    """The headings that lead to it."""
-    citation: Citation
-    """Where it stands."""
     barriers: list[Barrier]
-    """What keeps it out; empty when nothing does."""
+    """The conditions that exclude it; empty when none does."""
     held: HeldTerms
-    """The terms that it holds."""
+    """The terms that it contains."""
     vector: VectorState
-    """Whether it has a vector, waits for one, or is in a script that the model does not know."""
+    """Whether it has a vector, waits for one, or is in a script unknown to the model."""
     lexical: Standing
-    """By its words; the score is bm25."""
+    """The lexical stage; the score is bm25."""
     semantic: Standing
-    """By its meaning; the score is the cosine."""
+    """The vector stage; the score is the cosine."""
     fused: Standing
-    """By both together; the score is evidence."""
+    """The fusion of both stages."""
     lifts: list[Lift]
-    """What was then added, or taken away, by its reason."""
+    """The values that were added to the fused score, by reason."""
     final: Standing
-    """After that; the score is evidence."""
+    """The final position; the score includes the added values."""
     score: Unit | None
-    """The final evidence, calibrated; null when it was no candidate."""
+    """The calibrated final score; null when it was no candidate."""
     hit_rank: Positive | None
-    """Its rank among the hits of all pages; null when it is none."""
+    """The rank among the hits of all pages; null when it is no hit."""
     withheld: Withheld | None
-    """Why it is no hit although it was ranked: its document or its very text is shown enough."""
+    """Why a ranked passage is no hit: its document has enough hits, or it is a copy of one."""
 
 
 class Explanation(Reply, frozen=True, kw_only=True, tag="explanation.v1"):
-    """Why a document is among the hits of a search, or at which stage it was lost."""
+    """Why a document is among the hits of a search, or at which stage the search lost it."""
 
     query: str
-    """The query as it was asked."""
+    """The query, unchanged."""
     mode: ModeName
-    """The mode that was asked for."""
+    """The requested mode."""
     limit: Positive
-    """How many hits the page holds."""
+    """The maximum number of hits on the page."""
     document: DocSummary
-    """The document that was asked about."""
+    """The given document."""
     found: bool
     """Whether it is among the hits of the page."""
     rank: Positive | None
-    """Its rank among the hits of all pages; null when it has none."""
+    """The rank among the hits of all pages; null without one."""
     verdict: VerdictName
-    """Where it was found or lost. `too_far` is beyond the candidates of each channel."""
+    """The stage that found or lost it. `too_far` means beyond the candidates of each channel."""
     message: str
-    """The verdict in a sentence."""
+    """The verdict in one sentence."""
     hint: str | None
-    """What would bring it; null when it was found."""
+    """The command that would find it; null when it was found."""
     reading: QueryReading
-    """How the query was read."""
+    """How the query was parsed."""
     lifted: list[Barrier]
-    """What keeps all of the document out; `passages` tells of a search without that."""
+    """The conditions that exclude the whole document; `passages` ignores them."""
     passages: list[PassageAccount]
-    """Its best passages, up to three, the best first."""
+    """The best passages of the document, up to three, the best first."""
     candidates: Count
-    """How many passages were ranked in all."""
+    """The number of ranked passages."""
     degraded: list[DegradedChannel]
-    """Channels that could not answer."""
+    """The channels that were not available."""
     corpus_revision: int
-    """The state of the index that answered."""
+    """The revision of the index."""
     timing_ms: float
-    """How long it took."""
+    """The duration of the search."""
 
 
 class WhyRequest(Request, frozen=True, kw_only=True, tag="why_request.v1"):
-    """Which document or passage to account for, in which search."""
+    """The document or passage to explain, and the search."""
 
     name: str
-    """An id of a document or a passage, a unique beginning of one, or a path."""
+    """An id of a document or a passage, a unique prefix of one, or a path."""
     search: SearchRequest
     """The search."""

@@ -33,8 +33,8 @@ PLANTED = {
     ),
     "a token that leaks into the public view": (
         "kebab/app/classify.py",
-        "from kebab.app.redaction import redacted\n",
-        "def redacted(value: Any, *, hides_home: bool = False) -> Any:\n    return value\n\n",
+        "from kebab.app.redaction import redact\n",
+        "def redact(value: Any, *, hides_home: bool = False) -> Any:\n    return value\n\n",
         "tests/unit/app/test_classify.py",
     ),
 }

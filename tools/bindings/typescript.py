@@ -11,8 +11,8 @@ from msgspec import UnsetType
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Backoff, Canonical, Kind, Origin, Retry, Severity, Signal
-from kebab.wire.docstrings import field_docstrings
 from kebab.wire.error import ErrorReply
+from kebab.wire.record import read_field_docstrings
 from tools.bindings.names import (
     ORIGIN,
     format_boolean,
@@ -180,7 +180,7 @@ def _render_member(name: str, form: Any, *, optional: bool) -> str:
 def _render_reply() -> str:
     """Return `error.v1` with its code and the details of that code left open."""
     given = {"code": "Code", "details": "Details", "kind": '(typeof ERRORS)[Code]["kind"]'}
-    texts = field_docstrings(ErrorReply)
+    texts = read_field_docstrings(ErrorReply)
     members = ['  readonly schema_version: "error.v1";\n']
     for field in msgspec.structs.fields(ErrorReply):
         form = given.get(field.name) or format_type(field.type)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.wire.forms import get_schema_name
 from kebab.wire.operations import OPERATIONS
+from kebab.wire.schemas import get_schema_name
 from tests.faults import session
 from tests.shape.tree import ROOT
 from tools.cli_reference import iterate_commands

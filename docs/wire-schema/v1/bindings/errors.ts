@@ -681,37 +681,37 @@ export interface GenericDetails {
 /** `error.v1` of one code. */
 export interface ErrorOf<Code extends ErrorCode, Details> {
   readonly schema_version: "error.v1";
-  /** The subcommand that speaks; at the top level only. */
+  /** The command that replies; at the top level only. */
   readonly command?: string;
-  /** When, as RFC 3339 in UTC with `Z`; at the top level only. */
+  /** The time of the reply, RFC 3339 in UTC with `Z`; at the top level only. */
   readonly timestamp?: string;
-  /** The status the process will exit with, null while it is not known; at the top level only. */
+  /** The exit status of the process, null while it is not known; at the top level only. */
   readonly exit_code?: number | null;
   /** Always `json`; at the top level only. */
   readonly output_format?: "json";
-  /** Which row of the catalogue this is. */
+  /** The code of the error in the catalogue. */
   readonly code: Code;
   /** One sentence for a person. */
   readonly message: string;
   /** The typed details of this code. */
   readonly details: Details;
-  /** A command or a step that may mend it. */
+  /** A command or a step that may solve the problem. */
   readonly hint: string | null;
   /** The family of the error. */
   readonly kind: (typeof ERRORS)[Code]["kind"];
-  /** What was being done. */
+  /** The operation that failed. */
   readonly operation: string;
-  /** What it was being done to: a path, a model, an id. */
+  /** The object of the operation: a path, a model or an id. */
   readonly target: string | null;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** Whether trying again makes sense: `transient` yes, `permanent` only after a change. */
+  /** Whether to try again: `transient` yes, `permanent` only after a change, `none` no. */
   readonly retry: "none" | "transient" | "permanent";
-  /** Milliseconds to wait before trying again, a suggestion; null where that makes no sense. */
+  /** The suggested wait before the next attempt, in milliseconds; null where none makes sense. */
   readonly retry_after_ms?: number | null;
-  /** How bad it is. */
+  /** The severity of the error. */
   readonly severity: "info" | "warn" | "error" | "critical";
-  /** The id under which the log holds more. */
+  /** The id of the error in the log, which holds more details. */
   readonly correlation_id: string;
 }
 

@@ -2,8 +2,8 @@ import importlib
 import pkgutil
 
 import kebab.wire
-from kebab.wire.forms import get_schema_name, list_records
 from kebab.wire.record import Record, Request
+from kebab.wire.schemas import get_schema_name, list_records
 from kebab.wire.search import Retrieval
 
 

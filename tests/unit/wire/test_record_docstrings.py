@@ -1,10 +1,10 @@
-from kebab.wire.docstrings import field_docstrings
 from kebab.wire.error import Warned
-from kebab.wire.forms import list_records
+from kebab.wire.record import read_field_docstrings
+from kebab.wire.schemas import list_records
 
 
 def test_text_below_a_field_is_its_documentation_inherited_fields_included():
-    texts = field_docstrings(Warned)
+    texts = read_field_docstrings(Warned)
 
     assert texts["message"] == "One sentence for a person."
     assert "RFC 3339" in texts["timestamp"]
@@ -15,7 +15,7 @@ def test_every_field_of_every_form_is_documented():
         f"{form.__name__}.{name}"
         for form in list_records()
         for name in form.__struct_fields__
-        if not field_docstrings(form).get(name)
+        if not read_field_docstrings(form).get(name)
     ]
 
     assert bare == []

@@ -1,0 +1,47 @@
+"""Every declared wire object, by its name."""
+
+from types import ModuleType
+
+from msgspec import Struct
+
+from kebab.wire import (
+    ask,
+    bench,
+    error,
+    evals,
+    golden,
+    health,
+    ingest,
+    library,
+    related,
+    search,
+    why,
+)
+from kebab.wire.record import Record, Request
+
+_MODULES: tuple[ModuleType, ...] = (
+    *(ask, bench, error, evals, golden, health, ingest, library, related, search, why),
+)
+"""The modules that declare wire records; a test finds a module that is missing here."""
+
+
+def list_records() -> list[type[Struct]]:
+    """Return each wire record that has a `schema_version`, ordered by it."""
+    found = {
+        item for module in _MODULES for item in vars(module).values() if _is_named_record(item)
+    }
+    return sorted(found, key=lambda record_type: get_schema_name(record_type) or "")
+
+
+def get_schema_name(record_type: type[Struct]) -> str | None:
+    """Return the `schema_version` of a record, None when it has no schema of its own."""
+    tag = record_type.__struct_config__.tag
+    return tag if isinstance(tag, str) and "." in tag else None
+
+
+def _is_named_record(item: object) -> bool:
+    return (
+        isinstance(item, type)
+        and issubclass(item, Record | Request)
+        and get_schema_name(item) is not None
+    )
