@@ -9,13 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from kebab.embed import model_directory
-from kebab.embed.model_errors import translate_runtime_errors
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -30,6 +29,54 @@ if TYPE_CHECKING:
 _MOST_THREADS = 4
 _ROUNDING = 1e-3
 _FATAL = 4  # the severity below which onnxruntime stays silent; failures are raised anyway
+
+
+RUNTIME_CAUSES = {
+    "DeviceReset": "the device was reset",
+    "EPFail": "the processor's kernels failed",
+    "EngineError": "the engine failed",
+    "Fail": "the model failed to run",
+    "InvalidArgument": "the model rejects its input",
+    "InvalidGraph": "the model file has no valid graph",
+    "InvalidProtobuf": "the model file is damaged",
+    "ModelLoadCanceled": "loading the model was cancelled",
+    "ModelLoaded": "the model was loaded twice",
+    "ModelRequiresCompilation": "the model needs compiling first",
+    "NoModel": "no model was loaded",
+    "NoSuchFile": "the model file is missing",
+    "NotFound": "the runtime lacks a feature that the model needs",
+    "NotImplemented": "the runtime does not know an operator of the model",
+    "RuntimeException": "the runtime failed",
+}
+"""The plain message for each exception of onnxruntime, by its name."""
+
+
+@cache
+def _list_runtime_errors() -> dict[type[BaseException], str]:
+    """Return the message for each exception class of the runtime."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    named = ((name, cause) for name, cause in RUNTIME_CAUSES.items() if hasattr(state, name))
+    return {getattr(state, name): cause for name, cause in named} | {
+        MemoryError: "out of memory",
+        # A C++ exception that the binding does not know becomes a Python `RuntimeError`.
+        RuntimeError: RUNTIME_CAUSES["RuntimeException"],
+        FloatingPointError: "its output is broken",
+    }
+
+
+@contextmanager
+def translate_runtime_errors(model: str, place: str) -> Iterator[None]:
+    """Turn the exceptions of onnxruntime into `EmbeddingUnavailable`."""
+    causes = _list_runtime_errors()
+    try:
+        yield
+    except tuple(causes) as error:
+        kind = MemoryError if isinstance(error, MemoryError) else type(error)
+        if kind not in causes:
+            raise
+        cause = causes[kind] if kind is MemoryError else f"{causes[kind]}; {error}"
+        raise EmbeddingUnavailable(model=model, tried=[place], cause=cause) from error
 
 
 def default_threads() -> int:
@@ -79,24 +126,20 @@ class InferenceSession:
             import onnxruntime  # noqa: F401 - for the thread
 
         with suppress(RuntimeError):  # the system has no thread left
-            threading.Thread(target=self._load_quietly, name="model", daemon=True).start()
+            threading.Thread(target=self._load_in_thread, name="model", daemon=True).start()
 
-    def _load_quietly(self) -> None:
-        """Load the model; whoever needs it next gets the error."""
-        with suppress(Signal):
+    def _load_in_thread(self) -> None:
+        with suppress(Signal):  # the next caller of `load` gets it
             self.load()
 
     def _check_directory(self) -> None:
-        """Raise `EmbeddingUnavailable` when the directory is incomplete."""
         if not model_directory.is_complete(self._model, self._directory):
-            raise EmbeddingUnavailable(
-                model=self._model.name,
-                tried=[str(self._directory)],
-                cause="the model's files are missing or cut off",
-            )
+            cause = "the model's files are missing or cut off"
+            tried = [str(self._directory)]
+            raise EmbeddingUnavailable(model=self._model.name, tried=tried, cause=cause)
 
     def _open(self) -> Any:
-        """Open the model with threads capped and the runtime silent."""
+        """Open the model on one thread, without log output."""
         with translate_import_errors("embedding", "onnxruntime"):
             import onnxruntime
 
@@ -105,7 +148,7 @@ class InferenceSession:
         options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL
         path = self._directory / model_directory.MODEL_FILE
-        with translate_runtime_errors(self._model.name, str(self._directory)):
+        with self._translate_errors():
             return onnxruntime.InferenceSession(
                 str(path), options, providers=["CPUExecutionProvider"]
             )
@@ -129,9 +172,11 @@ class InferenceSession:
             )
         # The longest go first, so that no thread ends with a long one.
         order = sorted(range(len(sequences)), key=lambda place: -len(sequences[place]))
-        with translate_runtime_errors(self._model.name, str(self._directory)):
+        with self._translate_errors():
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
             jobs = {
-                place: self._thread_pool().submit(self._embed_sequence, sequences[place], options)
+                place: self._pool.submit(self._embed_sequence, sequences[place], options)
                 for place in order
             }
         return InferenceRun(options, [jobs[place].result for place in range(len(sequences))])
@@ -145,30 +190,23 @@ class InferenceSession:
         """
         started = time.monotonic()
         try:
-            with (
-                translate_runtime_errors(self._model.name, str(self._directory)),
-                self._deadline.limit(run.options),
-            ):
+            with self._translate_errors(), self._deadline.limit(run.options):
                 return [result() for result in run.results]
         except EmbeddingUnavailable as error:
             if not run.options.terminate:
                 raise
-            elapsed = int((time.monotonic() - started) * 1000)
-            deadline_ms = self._deadline.milliseconds
             raise TimedOut(
-                operation="embedding a batch", elapsed_ms=elapsed, deadline_ms=deadline_ms
+                operation="embedding a batch",
+                elapsed_ms=int((time.monotonic() - started) * 1000),
+                deadline_ms=self._deadline.milliseconds,
             ) from error
         finally:
             run.stop()
 
-    def _thread_pool(self) -> ThreadPoolExecutor:
-        """Return the pool of threads."""
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
-        return self._pool
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_runtime_errors(self._model.name, str(self._directory))
 
     def _embed_sequence(self, sequence: list[int], options: Any) -> "Vector":
-        """Run one sequence and pool its tokens."""
         import numpy as np
 
         ids = np.array([sequence], dtype=np.int64)
@@ -186,7 +224,7 @@ class InferenceSession:
 
 @dataclass(frozen=True, slots=True)
 class InferenceRun:
-    """A run in progress: its options, and for each sequence a call that returns the vector."""
+    """A run in progress; each of `results` waits for a sequence and returns its vector."""
 
     options: Any
     results: "Sequence[Callable[[], Vector]]"
@@ -237,7 +275,7 @@ class Deadline:
                 self._due.pop(id(options), None)
 
     def _register(self, options: Any) -> None:
-        """Remember when a run is due, and start the watching thread."""
+        """Record when a run is due, and start the watching thread."""
         with self._lock:
             self._due[id(options)] = (time.monotonic() + self.milliseconds / 1000, options)
             if self._watching:
@@ -246,7 +284,6 @@ class Deadline:
             self._watching = True
 
     def _watch(self) -> None:
-        """Sleep from one due time to the next until no run is left."""
         while (wait := self._terminate_late_runs()) is not None:
             time.sleep(wait)
 

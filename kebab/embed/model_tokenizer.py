@@ -2,11 +2,11 @@
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kebab.embed import model_directory
-from kebab.embed.model_errors import TokenizerErrorTranslator
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.system import translate_import_errors
 
@@ -16,6 +16,23 @@ if TYPE_CHECKING:
     from kebab.embed.registry import EmbeddingModel
 
 _SLICE = 256
+
+
+@contextmanager
+def translate_tokenizer_errors(model: str, place: str) -> Iterator[None]:
+    """Turn the exceptions of tokenizers into `EmbeddingUnavailable`.
+
+    The library raises plain `Exception`, so only that exact class is translated.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise EmbeddingUnavailable(model=model, tried=[place], cause="out of memory") from error
+    except Exception as error:
+        if type(error) is not Exception:
+            raise
+        cause = f"the tokenizer failed; {error}"
+        raise EmbeddingUnavailable(model=model, tried=[place], cause=cause) from error
 
 
 class ModelTokenizer:
@@ -81,8 +98,8 @@ class ModelTokenizer:
                 self._tokenizer = tokenizer
             return self._tokenizer
 
-    def _translate_errors(self) -> TokenizerErrorTranslator:
-        return TokenizerErrorTranslator(self._model.name, str(self._directory))
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_tokenizer_errors(self._model.name, str(self._directory))
 
     def _verified_file(self) -> "Path":
         """Return the tokenizer's file after comparing its hash with the manifest.

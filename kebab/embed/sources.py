@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from kebab.core.progress import Cancel, Progress, ProgressKind, Report
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.embed.child_process import ChildProcess, module_arguments
 from kebab.embed.hub_download import MESSAGE_PATTERN
 from kebab.embed.registry import EmbeddingModel, IndexPackage
@@ -130,7 +130,7 @@ _SLOW_START = 2.5  # pip on a slow machine needs this long to print its first li
 class FetchProgress:
     """Checks the cancel flag and reports progress while a fetch waits."""
 
-    def __init__(self, report: Report, cancel: Cancel) -> None:
+    def __init__(self, report: ProgressCallback, cancel: Cancel) -> None:
         self._report = report
         self._cancel = cancel
         self._started = time.monotonic()

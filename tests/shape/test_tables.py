@@ -50,7 +50,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse",
     ),
     "onnxruntime": (
-        "embed/test_model_errors.py",
+        "embed/test_inference_errors.py",
         "test_the_table_names_every_exception_of_the_runtime",
     ),
     "pathspec": (

@@ -10,7 +10,7 @@ import pytest
 import tokenizers
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-from kebab.embed.model_errors import CAUSES
+from kebab.embed.inference import RUNTIME_CAUSES
 from tests.faults.world import Fault, World, raising
 
 _PATIENCE_S = 2.0
@@ -42,7 +42,7 @@ def faults(point: str) -> list[Fault]:
     if point.startswith("tokens."):
         broken = raising("Exception", lambda: Exception("data did not match any variant"))
         return [broken, raising("MemoryError", MemoryError)]
-    found = [_said(name) for name in CAUSES if hasattr(state, name)]
+    found = [_said(name) for name in RUNTIME_CAUSES if hasattr(state, name)]
     found += [
         raising("MemoryError", MemoryError),
         raising("RuntimeError", lambda: RuntimeError("std::bad_alloc")),
