@@ -1,14 +1,14 @@
-"""One document after another into the library, each whole or not at all."""
+"""Stores the documents of a run one after another, each whole or not at all."""
 
 from kebab.core.documents import DocumentRow, FileStamp, KnownDocument
 from kebab.core.ids import DocId, make_doc_id
-from kebab.core.ports import Clock, LibraryWriter
-from kebab.core.progress import Cancel, ProgressKind
+from kebab.core.ports import LibraryWriter
+from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error
 from kebab.ingest.build import DocumentBuilder, read_file
-from kebab.ingest.job import FileOutcome, ItemKind, ProgressReporter, select_slowest
+from kebab.ingest.job import FileOutcome, ItemKind, RunContext, select_slowest
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.ingest.prefetch import BuiltDocument, prefetch_documents
 from kebab.wire.ingest import SlowFile
@@ -18,111 +18,93 @@ REMOVAL_BATCH = 256
 
 
 class DocumentCommitter:
-    """Writes to the library and remembers what came of each file."""
+    """Writes to the library and collects the outcome of each file."""
 
-    def __init__(self, library: LibraryWriter, pulse: ProgressReporter, clock: Clock) -> None:
+    def __init__(self, library: LibraryWriter, context: RunContext) -> None:
         self.items: list[FileOutcome] = []
         self.slowest: tuple[SlowFile, ...] = ()
-        self.vanished: list[MissingDocument] = []
+        self.missing: list[MissingDocument] = []
         self._library = library
-        self._pulse = pulse
-        self._clock = clock
+        self._context = context
 
-    def store(self, work: list[FileTask], press: DocumentBuilder, cancel: Cancel) -> None:
-        """Store every file of the work, until cancelled."""
-        with prefetch_documents(work, press, self._id) as rows:
-            for number, one in enumerate(work, start=1):
-                if cancel.requested:
+    def store(self, tasks: list[FileTask], builder: DocumentBuilder) -> None:
+        """Store the document of every file, until cancelled."""
+        send = self._context.reporter.send
+        with prefetch_documents(tasks, builder, self._choose_id) as documents:
+            for number, task in enumerate(tasks, start=1):
+                if self._context.cancel.requested:
                     return
-                count, path = (number, len(work)), one.entry.path
-                self._pulse.say(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
-                took = self._timed(one, press, next(rows))
-                self.slowest = select_slowest(
-                    (*self.slowest, SlowFile(doc_path=path, duration_ms=took))
-                )
-                self._pulse.say(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
+                count, path = (number, len(tasks)), task.entry.path
+                send(ProgressKind.ASSET_STARTED, path=path, count=count, unit="files")
+                duration_ms = self._store_timed(task, builder, next(documents))
+                slow = SlowFile(doc_path=path, duration_ms=duration_ms)
+                self.slowest = select_slowest((*self.slowest, slow))
+                send(ProgressKind.ASSET_FINISHED, path=path, count=count, unit="files")
 
     def touch(self, touched: list[tuple[KnownDocument, FileStamp]]) -> None:
-        """Remember the new stamps of files whose content did not change."""
+        """Store the new stamps of files whose content did not change."""
         for known, stamp in touched:
             self._library.update_stamp(known.doc_id, stamp)
-            self._pulse.beat("scan")
+            self._context.reporter.send_heartbeat("scan")
 
-    def remove(self, gone: list[MissingDocument]) -> None:
-        """Delete the documents whose files are gone."""
-        unique = {one.known.doc_id: one for one in gone}
+    def remove(self, missing: list[MissingDocument]) -> None:
+        """Delete the documents whose files are missing."""
+        unique = {document.known.doc_id: document for document in missing}
         ids = list(unique)
         for first in range(0, len(ids), REMOVAL_BATCH):
             self._library.remove_documents(ids[first : first + REMOVAL_BATCH])
-            self._pulse.beat("remove")
-        self.items += [build_removed_outcome(one) for one in unique.values()]
+            self._context.reporter.send_heartbeat("remove")
+        self.items += [document.to_outcome() for document in unique.values()]
 
-    def _timed(self, work: FileTask, press: DocumentBuilder, ready: BuiltDocument | None) -> float:
-        """Store one file; return how many milliseconds it took, wherever they were spent."""
-        started = self._clock.monotonic()
-        if ready is None:
-            self._one(work, press)
+    def _store_timed(
+        self, task: FileTask, builder: DocumentBuilder, document: BuiltDocument | None
+    ) -> float:
+        """Store one file; return how many milliseconds it took in both processes."""
+        started = self._context.clock.monotonic()
+        if document is None:
+            self._store_file(task, builder)
         else:
-            self._put(work, ready.row)
-        took = (self._clock.monotonic() - started) * 1000
-        return took if ready is None else took + ready.duration_ms
+            self._put(task, document.row)
+        duration_ms = (self._context.clock.monotonic() - started) * 1000
+        return duration_ms if document is None else duration_ms + document.duration_ms
 
-    def _one(self, work: FileTask, press: DocumentBuilder) -> None:
-        """Store one file; a fault of its own becomes its item, a vanished file is no item."""
+    def _store_file(self, task: FileTask, builder: DocumentBuilder) -> None:
+        """Store one file; its error becomes its outcome, a missing file has none."""
         try:
-            content = read_file(work.entry.absolute)
+            content = read_file(task.entry.absolute)
         except (FileNotFoundError, NotADirectoryError):
-            if work.known is not None:
-                self.vanished.append(MissingDocument(source=work.source, known=work.known))
+            if task.known is not None:
+                self.missing.append(MissingDocument(source=task.source, known=task.known))
         except OSError as failure:
-            self._refuse(work, build_io_error(failure, "read", work.entry.absolute))
+            self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
         else:
+            doc_id = self._choose_id(task)
             try:
-                self._put(work, press.build_row(work.source, work.entry, self._id(work), content))
-            except (ParseFailed, TimedOut, UnsupportedMedia) as fault:
-                self._refuse(work, fault)
+                self._put(task, builder.build_row(task.source, task.entry, doc_id, content))
+            except (ParseFailed, TimedOut, UnsupportedMedia) as error:
+                self._add_error(task, error)
 
-    def _put(self, work: FileTask, row: DocumentRow) -> None:
-        written = self._library.put_document(row)
-        self.items.append(
-            FileOutcome(
-                kind=work.kind,
-                doc_path=work.entry.path,  # that of the row may be a copy from another process
-                source=work.source.name,
-                doc_id=row.doc_id,
-                chunk_count=len(row.chunks),
-                reused=written.kept,
-                warnings=row.warnings,
-            )
-        )
+    def _put(self, task: FileTask, row: DocumentRow) -> None:
+        outcome = task.to_outcome()
+        outcome.reused = self._library.put_document(row).kept
+        outcome.doc_id = row.doc_id
+        outcome.chunk_count = len(row.chunks)
+        outcome.warnings = row.warnings
+        self.items.append(outcome)
 
-    def _refuse(self, work: FileTask, error: Signal) -> None:
-        item = FileOutcome(
-            kind=ItemKind.ERROR,
-            doc_path=work.entry.path,
-            source=work.source.name,
-            doc_id=work.known.doc_id if work.known else None,
-            error=error,
-        )
-        self.items.append(item)
+    def _add_error(self, task: FileTask, error: Signal) -> None:
+        outcome = task.to_outcome()
+        outcome.kind = ItemKind.ERROR
+        outcome.error = error
+        self.items.append(outcome)
 
-    def _id(self, work: FileTask) -> DocId:
-        """Return the id of a known document, or one that is free."""
-        if work.known is not None:
-            return work.known.doc_id
+    def _choose_id(self, task: FileTask) -> DocId:
+        """Return the id of a known document, or a free one."""
+        if task.known is not None:
+            return task.known.doc_id
         occurrence = 0
         while True:
-            doc = make_doc_id(work.source.name, work.entry.path, occurrence)
-            if not self._library.has_document(doc):
-                return doc
+            doc_id = make_doc_id(task.source.name, task.entry.path, occurrence)
+            if not self._library.has_document(doc_id):
+                return doc_id
             occurrence += 1
-
-
-def build_removed_outcome(gone: MissingDocument) -> FileOutcome:
-    """Return what the report says of a document whose file is gone."""
-    return FileOutcome(
-        kind=ItemKind.REMOVED,
-        doc_path=gone.known.path,
-        source=gone.source.name,
-        doc_id=gone.known.doc_id,
-    )

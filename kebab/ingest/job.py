@@ -17,7 +17,7 @@ from kebab.core.ports import (
     ParserGuard,
     VectorWriter,
 )
-from kebab.core.progress import Progress, ProgressCallback, ProgressKind
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
 from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
@@ -64,10 +64,7 @@ class IngestPorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextNote:
-    """Text that becomes a document without being a file of the person's own.
-
-    `folder` is where such texts are kept, one file each.
-    """
+    """A text that becomes a document; `folder` stores such texts, one file each."""
 
     title: str
     text: str
@@ -76,11 +73,11 @@ class TextNote:
 
 
 HEARTBEAT_INTERVAL_S = 1.0
-"""The longest time without a word while a loop is turning."""
+"""The longest time without an event."""
 
 
 class ProgressReporter:
-    """Sends events; remembers when it last did."""
+    """Sends progress events, and heartbeats when there was no event for a while."""
 
     def __init__(self, report: ProgressCallback, clock: Clock) -> None:
         self._report = report
@@ -92,7 +89,7 @@ class ProgressReporter:
         """Milliseconds since the run began."""
         return round((self._clock.monotonic() - self._started) * 1000)
 
-    def say(
+    def send(
         self,
         kind: ProgressKind,
         *,
@@ -105,22 +102,21 @@ class ProgressReporter:
         """Send an event; `count` is (done, total)."""
         self._last = self._clock.monotonic()
         done, total = count or (None, None)
-        event = Progress(
-            kind=kind,
-            path=path,
-            phase=phase,
-            done=done,
-            total=total,
-            unit=unit,
-            message=message,
-            elapsed_ms=self.elapsed_ms,
-        )
-        self._report(event)
+        self._report(Progress(kind, path, phase, done, total, unit, message, self.elapsed_ms))
 
-    def beat(self, phase: str) -> None:
-        """Send a heartbeat when nothing was said for a while."""
+    def send_heartbeat(self, phase: str) -> None:
+        """Send a heartbeat, unless the last event is recent."""
         if self._clock.monotonic() - self._last >= HEARTBEAT_INTERVAL_S:
-            self.say(ProgressKind.HEARTBEAT, phase=phase)
+            self.send(ProgressKind.HEARTBEAT, phase=phase)
+
+
+class RunContext:
+    """The clock, the progress and the cancellation of a run."""
+
+    def __init__(self, report: ProgressCallback, clock: Clock, cancel: Cancel) -> None:
+        self.reporter = ProgressReporter(report, clock)
+        self.clock = clock
+        self.cancel = cancel
 
 
 SLOWEST = 5
@@ -140,7 +136,7 @@ class ItemKind(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class FileOutcome:
-    """What a run did with one file that was not simply unchanged; `error` is not yet worded."""
+    """What a run did with one file that is not unchanged."""
 
     kind: ItemKind
     doc_path: str
@@ -155,9 +151,9 @@ class FileOutcome:
 
 @dataclass(slots=True, kw_only=True)
 class IngestOutcome:
-    """The whole run.
+    """The outcome of a run.
 
-    Unless it was cancelled, `scanned == new + updated + moved + unchanged + errors + skipped`.
+    Without a cancellation `scanned == new + updated + moved + unchanged + errors + skipped`.
     """
 
     scope: tuple[str, ...] = ()
@@ -174,37 +170,8 @@ class IngestOutcome:
     embedding: EmbeddingSummary = NO_EMBEDDING
     slowest: tuple[SlowFile, ...] = ()
 
-    @property
-    def new(self) -> int:
-        """How many documents are new."""
-        return self._count(ItemKind.NEW)
-
-    @property
-    def updated(self) -> int:
-        """How many documents changed."""
-        return self._count(ItemKind.UPDATED)
-
-    @property
-    def moved(self) -> int:
-        """How many documents have another path and the same content."""
-        return self._count(ItemKind.MOVED)
-
-    @property
-    def removed(self) -> int:
-        """How many documents went because their file did."""
-        return self._count(ItemKind.REMOVED)
-
-    @property
-    def errors(self) -> int:
-        """How many files could not be indexed."""
-        return self._count(ItemKind.ERROR)
-
-    @property
-    def changed(self) -> int:
-        """How many documents are not as they were before the run."""
-        return len(self.items) - self.errors
-
-    def _count(self, kind: ItemKind) -> int:
+    def count(self, kind: ItemKind) -> int:
+        """Return how many items are of this kind."""
         return sum(item.kind is kind for item in self.items)
 
 

@@ -12,7 +12,7 @@ from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
 from kebab.ingest.build import DocumentBuilder, compute_recipes
-from kebab.ingest.commit import DocumentCommitter, build_removed_outcome
+from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import (
     NO_EMBEDDING,
     FileOutcome,
@@ -20,28 +20,22 @@ from kebab.ingest.job import (
     IngestOutcome,
     IngestPorts,
     ItemKind,
-    ProgressReporter,
+    RunContext,
 )
-from kebab.ingest.plan import CompareOptions, FileTask, Plan, compare_files
-from kebab.ingest.scan import (
-    ScanSummary,
-    ScopeScan,
-    is_single_file,
-    scan_scopes,
-    store_exempt_files,
-)
+from kebab.ingest.plan import CompareOptions, Plan, compare_files
+from kebab.ingest.scan import ScanSummary, is_single_file, scan_scopes, store_exempt_files
 from kebab.ingest.scopes import EmptyLibrary, LibraryState, choose_scopes
-from kebab.ingest.vectors import RunContext, VectorSync
+from kebab.ingest.vectors import VectorSync
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 
 @dataclass(slots=True, kw_only=True)
 class RunState:
-    """What is known of a run so far."""
+    """The results of a run so far."""
 
-    request: IngestJob
-    surveys: ScanSummary
+    job: IngestJob
+    summary: ScanSummary
     plan: Plan
     cancelled: bool
     items: list[FileOutcome] = field(default_factory=list)
@@ -50,47 +44,50 @@ class RunState:
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The places that the run looked at."""
-        return tuple(scope.place for scope in self.surveys.scopes)
+        """The absolute paths that the run scanned."""
+        return tuple(scope.location for scope in self.summary.scopes)
 
-    def stored(self) -> None:
-        """Forget what only storing needed; with many files that is more than all that follows."""
-        for survey in self.surveys.looked:
-            survey.found.entries.clear()
-            survey.known.clear()
-        self.plan.work.clear()
+    def release_files(self) -> None:
+        """Free the records of files before embedding, which needs the memory more."""
+        for scan in self.summary.scans:
+            scan.found.entries.clear()
+            scan.known.clear()
+        self.plan.tasks.clear()
         self.plan.touched.clear()
-        self.plan.gone.clear()
+        self.plan.missing.clear()
 
-    def settle(self, committer: DocumentCommitter, side: VectorSync) -> None:
-        """Take in what was stored, and share out the vectors among the items."""
+    def add_results(self, committer: DocumentCommitter, vectors: VectorSync) -> None:
+        """Add the outcomes of the files, with the vectors of each."""
         self.items = committer.items
         self.slowest = committer.slowest
-        vectors = side.outcome()
+        embedding, counts = vectors.build_summary(), vectors.counts
+        kept = 0
         for item in self.items:
-            if vectors.version is None:
+            if embedding.version is None:
                 item.reused = 0
+            kept += item.reused
             if item.doc_id is not None:
-                item.embedded = side.tally.embedded.get(item.doc_id, 0)
-                item.reused += side.tally.copied.get(item.doc_id, 0)
-        kept = sum(item.reused for item in self.items)
-        shared = sum(side.tally.copied.get(i.doc_id, 0) for i in self.items if i.doc_id)
-        self.embedding = structs.replace(vectors, reused=vectors.reused + kept - shared)
+                item.embedded = counts.embedded.get(item.doc_id, 0)
+                item.reused += counts.copied.get(item.doc_id, 0)
+        self.embedding = structs.replace(embedding, reused=embedding.reused + kept)
 
 
-def build_report(told: RunState, elapsed_ms: int) -> IngestOutcome:
-    """Return the report."""
+def build_report(state: RunState, elapsed_ms: int) -> IngestOutcome:
+    """Build the outcome of a run."""
     skips = SkipCounts()
-    for survey in told.surveys.looked:
-        skips.merge(survey.found.skips)
-    items = _build_planned_outcomes(told) if told.request.dry_run else told.items
+    for scan in state.summary.scans:
+        skips.merge(scan.found.skips)
+    items = state.items
+    if state.job.dry_run:
+        items = [task.to_outcome() for task in state.plan.tasks]
+        items += [document.to_outcome() for document in state.plan.missing]
     return IngestOutcome(
-        scope=told.scope,
-        dry_run=told.request.dry_run,
-        scanned=told.plan.files + skips.total + len(told.surveys.refused),
-        unchanged=told.plan.unchanged,
+        scope=state.scope,
+        dry_run=state.job.dry_run,
+        scanned=state.plan.files + skips.total + len(state.summary.failures),
+        unchanged=state.plan.unchanged,
         skipped=skips.total,
-        cancelled=told.cancelled,
+        cancelled=state.cancelled,
         duration_ms=elapsed_ms,
         skipped_by_reason=dict(sorted(skips.by_reason.items())),
         skipped_by_extension=dict(sorted(skips.by_extension.items())),
@@ -98,195 +95,170 @@ def build_report(told: RunState, elapsed_ms: int) -> IngestOutcome:
             reason: [escape_undecodable(name) for name in names]
             for reason, names in skips.examples.items()
         },
-        items=told.surveys.refused + items,
-        embedding=told.embedding,
-        slowest=told.slowest,
-    )
-
-
-def _build_planned_outcomes(told: RunState) -> list[FileOutcome]:
-    return [_build_planned_outcome(one) for one in told.plan.work] + [
-        build_removed_outcome(one) for one in told.plan.gone
-    ]
-
-
-def _build_planned_outcome(work: FileTask) -> FileOutcome:
-    return FileOutcome(
-        kind=work.kind,
-        doc_path=work.entry.path,
-        source=work.source.name,
-        doc_id=work.known.doc_id if work.known else None,
+        items=state.summary.failures + items,
+        embedding=state.embedding,
+        slowest=state.slowest,
     )
 
 
 def run_ingest(
-    request: IngestJob,
+    job: IngestJob,
     ports: IngestPorts,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
 ) -> IngestOutcome:
-    """Bring the library and its vectors up to date with the files, and return what happened.
+    """Bring the library and its vectors up to date with the files.
 
     Raises:
         EmbeddingMismatch: The vectors come from another model than the embedder's.
         IoError: A path does not exist, or a root is suddenly empty or missing.
-        ParseFailed: The only file named is refused by its parser.
+        ParseFailed: The parser refuses the only file named.
         TooLarge: The only file named is above the size limit.
-        UnsupportedMedia: No parser takes the only file named.
+        UnsupportedMedia: No parser reads the only file named.
     """
-    pulse = ProgressReporter(report, ports.clock)
-    pulse.say(ProgressKind.SCAN_STARTED)
+    context = RunContext(report, ports.clock, cancel or Cancel())
+    context.reporter.send(ProgressKind.SCAN_STARTED)
     ended = ProgressKind.ABORTED
     try:
-        outcome = _Run(request, ports, pulse, cancel or Cancel()).work()
+        outcome = _Run(job, ports, context).execute()
         if not outcome.cancelled:
             ended = ProgressKind.COMPLETED
     finally:
-        pulse.say(ended)
+        context.reporter.send(ended)
     return outcome
 
 
 class _Run:
-    """One run at work."""
-
-    def __init__(
-        self, request: IngestJob, ports: IngestPorts, pulse: ProgressReporter, cancel: Cancel
-    ) -> None:
-        self._request = request
+    def __init__(self, job: IngestJob, ports: IngestPorts, context: RunContext) -> None:
+        self._job = job
         self._ports = ports
-        self._pulse = pulse
-        self._cancel = cancel
-        self._knowledge: LibraryState = ports.library or EmptyLibrary()
-        self._recipes = compute_recipes(ports.parsers, request.chunker)
+        self._reporter = context.reporter
+        self._context = context
+        self._library_state: LibraryState = ports.library or EmptyLibrary()
+        self._recipes = compute_recipes(ports.parsers, job.chunker)
         self._started = ports.clock.now()
 
-    def work(self) -> IngestOutcome:
-        """Do everything; return what came of it."""
-        told = self._plan()
-        library = self._ports.library
-        if self._cancel.requested or self._request.dry_run or library is None:
-            return build_report(told, self._pulse.elapsed_ms)
-        side = VectorSync(library, self._ports.vectors, self._around())
-        embedder = self._embedder(told.plan, library, side)
-        if self._request.force:
-            side.doubt()
-        self._register(told.surveys, library)
-        committer = DocumentCommitter(library, self._pulse, self._ports.clock)
-        self._store(told.plan, committer, side)
-        told.stored()
-        if not self._cancel.requested:
-            self._follow(side, embedder)
-        told.settle(committer, side)
-        self._finish(told, library)
-        if is_single_file(self._request, told.surveys.scopes):
-            _raise_file_error(told)
-        return build_report(told, self._pulse.elapsed_ms)
+    def execute(self) -> IngestOutcome:
+        """Run all steps."""
+        state = self._plan()
+        library, cancel = self._ports.library, self._context.cancel
+        if cancel.requested or self._job.dry_run or library is None:
+            return build_report(state, self._reporter.elapsed_ms)
+        vectors = VectorSync(library, self._ports.vectors, self._context)
+        embedder = self._load_embedder(state.plan, library, vectors)
+        if self._job.force:
+            vectors.verify_all()
+        self._register_sources(state.summary, library)
+        committer = DocumentCommitter(library, self._context)
+        self._store_changes(state.plan, committer, vectors)
+        state.release_files()
+        if not cancel.requested:
+            self._update_vectors(vectors, embedder)
+        state.add_results(committer, vectors)
+        self._record_run(state, library)
+        if is_single_file(self._job, state.summary.scopes):
+            _raise_file_error(state)
+        return build_report(state, self._reporter.elapsed_ms)
 
     def _plan(self) -> RunState:
-        scopes = choose_scopes(self._request, self._knowledge, self._ports.scanner)
-        surveys = scan_scopes(
-            scopes,
-            self._request,
-            self._knowledge,
-            self._ports.scanner,
-            lambda: self._pulse.beat("scan"),
+        job, library, scanner = self._job, self._library_state, self._ports.scanner
+        scopes = choose_scopes(job, library, scanner)
+        summary = scan_scopes(
+            scopes, job, library, scanner, lambda: self._reporter.send_heartbeat("scan")
         )
-        total = sum(len(survey.found.entries) for survey in surveys.looked)
-        self._pulse.say(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
-        how = CompareOptions(
+        total = sum(len(scan.found.entries) for scan in summary.scans)
+        self._reporter.send(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
+        sources = [scan.scope.source for scan in summary.scans]
+        options = CompareOptions(
             recipes=self._recipes,
-            since={survey.scope.source.name: self._since(survey) for survey in surveys.looked},
-            force=self._request.force,
-            tick=self._tick,
+            last_scans={
+                source.name: int(library.get_value(_last_scan_key(source)) or 0)
+                for source in sources
+            },
+            force=job.force,
+            should_stop=self._should_stop,
         )
-        plan = compare_files(surveys.looked, how)
-        return RunState(
-            request=self._request, surveys=surveys, plan=plan, cancelled=self._cancel.requested
-        )
+        plan = compare_files(summary.scans, options)
+        cancelled = self._context.cancel.requested
+        return RunState(job=job, summary=summary, plan=plan, cancelled=cancelled)
 
-    def _tick(self) -> bool:
-        self._pulse.beat("compare")
-        return self._cancel.requested
+    def _should_stop(self) -> bool:
+        self._reporter.send_heartbeat("compare")
+        return self._context.cancel.requested
 
-    def _since(self, survey: ScopeScan) -> int:
-        return int(self._knowledge.get_value(_last_scan_key(survey.scope.source)) or 0)
-
-    def _embedder(self, plan: Plan, library: LibraryWriter, side: VectorSync) -> Embedder | None:
-        """Ask for the model when there is something for it to do."""
-        if not plan.work and not library.count_pending():
+    def _load_embedder(
+        self, plan: Plan, library: LibraryWriter, vectors: VectorSync
+    ) -> Embedder | None:
+        """Load the model when it has something to embed."""
+        if not plan.tasks and not library.count_pending():
             return None
-        self._pulse.say(ProgressKind.HEARTBEAT, phase="model")
+        self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
         embedder = self._ports.embedder()
         if embedder is not None:
-            side.adopt(embedder, rebuild=False)
-            side.expect()
-            # Who embeds hears of it again, once documents are stored.
+            vectors.set_model(embedder, rebuild=False)
+            vectors.prepare_index()
+            # The embedding step raises it again, after the documents are stored.
             with suppress(DependencyMissing):
                 embedder.prepare()
         return embedder
 
-    def _register(self, surveys: ScanSummary, library: LibraryWriter) -> None:
+    def _register_sources(self, summary: ScanSummary, library: LibraryWriter) -> None:
         registered = library.list_sources()
-        for survey in surveys.looked:
-            if survey.scope.source not in registered:
-                library.add_source(survey.scope.source)
-            store_exempt_files(library, survey)
+        for scan in summary.scans:
+            if scan.scope.source not in registered:
+                library.add_source(scan.scope.source)
+            store_exempt_files(library, scan)
 
-    def _store(self, plan: Plan, committer: DocumentCommitter, side: VectorSync) -> None:
+    def _store_changes(self, plan: Plan, committer: DocumentCommitter, vectors: VectorSync) -> None:
         with self._ports.batch():
             committer.touch(plan.touched)
-            if plan.work:
-                committer.store(plan.work, self._press(), self._cancel)
-        gone = plan.gone + committer.vanished
-        if gone and not self._cancel.requested:
-            side.copy_twins()
+            if plan.tasks:
+                committer.store(plan.tasks, self._make_builder())
+        missing = plan.missing + committer.missing
+        if missing and not self._context.cancel.requested:
+            vectors.copy_equal_vectors()
             with self._ports.batch():
-                committer.remove(gone)
+                committer.remove(missing)
 
-    def _press(self) -> DocumentBuilder:
+    def _make_builder(self) -> DocumentBuilder:
         return DocumentBuilder(
             parsers=self._ports.parsers,
             guard=self._ports.guard,
             budget=self._ports.budget(),
-            chunker=self._request.chunker,
+            chunker=self._job.chunker,
             recipes=self._recipes,
-            deadline_s=self._request.deadline_s,
+            deadline_s=self._job.deadline_s,
         )
 
-    def _around(self) -> RunContext:
-        return RunContext(pulse=self._pulse, clock=self._ports.clock, cancel=self._cancel)
-
-    def _follow(self, side: VectorSync, embedder: Embedder | None) -> None:
-        """Let the vectors follow; without a model or an index that work, passages wait."""
+    def _update_vectors(self, vectors: VectorSync, embedder: Embedder | None) -> None:
+        """Embed what is pending; without a working model or index, chunks stay pending."""
         try:
-            side.follow(embedder)
-        except EmbeddingUnavailable as signal:
-            self._without_vectors(signal.cause)
-        except DependencyMissing as signal:
-            self._without_vectors(signal.format_message())
+            vectors.update(embedder)
+        except (EmbeddingUnavailable, DependencyMissing) as error:
+            reason = (
+                error.cause if isinstance(error, EmbeddingUnavailable) else error.format_message()
+            )
+            message = f"no vectors in this run, words only: {reason}"
+            self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
 
-    def _without_vectors(self, reason: str) -> None:
-        message = f"no vectors in this run, words only: {reason}"
-        self._pulse.say(ProgressKind.HEARTBEAT, phase="model", message=message)
-
-    def _finish(self, told: RunState, library: LibraryWriter) -> None:
-        """Remember the run; one that was interrupted says nothing about what it did not reach."""
-        told.cancelled = self._cancel.requested
-        if not told.cancelled:
-            for survey in told.surveys.looked:
-                if survey.scope.whole:
-                    since = str(int(self._started * 1_000_000_000))
-                    library.set_value(_last_scan_key(survey.scope.source), since)
-        changed = sum(item.kind is not ItemKind.ERROR for item in told.items)
+    def _record_run(self, state: RunState, library: LibraryWriter) -> None:
+        """Record the run; a cancelled one records no scan, because files may be left over."""
+        state.cancelled = self._context.cancel.requested
+        if not state.cancelled:
+            for scan in state.summary.scans:
+                if scan.scope.is_whole:
+                    started_ns = str(int(self._started * 1_000_000_000))
+                    library.set_value(_last_scan_key(scan.scope.source), started_ns)
+        changed = sum(item.kind is not ItemKind.ERROR for item in state.items)
         finished = self._ports.clock.now()
-        library.record_run(" ".join(told.scope), self._started, finished, changed)
-        if changed or told.embedding.embedded or told.embedding.reused:
+        library.record_run(" ".join(state.scope), self._started, finished, changed)
+        if changed or state.embedding.embedded or state.embedding.reused:
             library.checkpoint()
 
 
-def _raise_file_error(told: RunState) -> None:
-    """Raise the fault of the only file that was named; there is no run to go on with."""
-    for item in told.items:
+def _raise_file_error(state: RunState) -> None:
+    """Raise the error of the only file that the user named."""
+    for item in state.items:
         if item.error is not None:
             raise item.error
 

@@ -1,4 +1,4 @@
-"""Which registered source a path belongs to, and which part of it a run looks at."""
+"""Chooses the scopes of a run: sources, or the parts of sources that the user names."""
 
 import os
 import stat as modes
@@ -15,7 +15,7 @@ from kebab.text.normalize import escape_undecodable
 
 
 class LibraryState(Protocol):
-    """What planning asks of the library; a dry run without a database has an empty one."""
+    """The methods of the library that planning needs."""
 
     def list_sources(self) -> list[Source]:
         """Return the registered roots."""
@@ -28,7 +28,7 @@ class LibraryState(Protocol):
 
 
 class EmptyLibrary:
-    """The knowledge of a library that does not exist yet."""
+    """The state of a library that does not exist yet."""
 
     def list_sources(self) -> list[Source]:
         """Return no roots."""
@@ -47,9 +47,9 @@ class EmptyLibrary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """A part of a source: the folder `below` its root, or only the files named.
+    """A part of a source: the folder `below` its root, or only `files`.
 
-    `named` says that the files were named by the caller, which overrules ignore rules.
+    `named` means that the user named the files, so that ignore rules do not apply to them.
     """
 
     source: Source
@@ -58,52 +58,52 @@ class Scope:
     named: bool = False
 
     @property
-    def place(self) -> str:
-        """What the scope looks at, as an absolute path."""
+    def location(self) -> str:
+        """The absolute path of the scope."""
         if self.files is not None and len(self.files) == 1:
             return os.path.join(self.source.root, self.files[0])  # noqa: PTH118 - a plain string
         return os.path.join(self.source.root, self.below) if self.below else self.source.root  # noqa: PTH118 - a plain string
 
     @property
-    def whole(self) -> bool:
-        """Whether all of the source is looked at."""
+    def is_whole(self) -> bool:
+        """Whether the scope is all of the source."""
         return not self.below and not self.named
 
-    def holds(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
         """Return whether a path of the source lies in the scope."""
         if self.files is not None:
             return path in self.files
         return not self.below or path.startswith(f"{self.below}/")
 
 
-def choose_scopes(request: IngestJob, knowledge: LibraryState, scanner: FileScanner) -> list[Scope]:
+def choose_scopes(job: IngestJob, library: LibraryState, scanner: FileScanner) -> list[Scope]:
     """Return the scopes of a run; none when the user names no path and no source is known.
 
     Raises:
         IoError: A path does not exist.
     """
-    chooser = _ScopeChooser(request, knowledge, scanner)
-    if request.paths:
-        return _merge_scopes(chooser.choose_named(path) for path in request.paths)
-    scopes = [_build_source_scope(source, knowledge) for source in knowledge.list_sources()]
-    if request.workspace:
-        scopes.append(chooser.choose_folder(_resolve(request.workspace)))
+    chooser = _ScopeChooser(job, library, scanner)
+    if job.paths:
+        return _merge_scopes(chooser.choose_named(path) for path in job.paths)
+    scopes = [_build_source_scope(source, library) for source in library.list_sources()]
+    if job.workspace:
+        scopes.append(chooser.choose_folder(_resolve(job.workspace)))
     return _merge_scopes(scopes)
 
 
-def _build_source_scope(source: Source, knowledge: LibraryState) -> Scope:
-    files = tuple(knowledge.load_known_documents(source.name)) if source.kind == "files" else None
+def _build_source_scope(source: Source, library: LibraryState) -> Scope:
+    files = tuple(library.load_known_documents(source.name)) if source.kind == "files" else None
     return Scope(source=source, files=files)
 
 
 class _ScopeChooser:
     """Finds the source that a path belongs to."""
 
-    def __init__(self, request: IngestJob, knowledge: LibraryState, scanner: FileScanner) -> None:
-        self._request = request
-        self._knowledge = knowledge
+    def __init__(self, job: IngestJob, library: LibraryState, scanner: FileScanner) -> None:
+        self._job = job
+        self._library = library
         self._scanner = scanner
-        self._sources = knowledge.list_sources()
+        self._sources = library.list_sources()
 
     def choose_named(self, path: str) -> Scope:
         """Return the scope of a path that the user names."""
@@ -111,7 +111,7 @@ class _ScopeChooser:
             mode = os.stat(path).st_mode  # noqa: PTH116 - a Path would take no name for this folder
         except OSError as failure:
             resolved = _resolve(path)
-            if self._request.force and any(resolved == one.root for one in self._sources):
+            if self._job.force and any(resolved == one.root for one in self._sources):
                 return self.choose_folder(resolved)
             raise build_io_error(failure, "read", escape_undecodable(path)) from failure
         except ValueError as failure:
@@ -129,7 +129,7 @@ class _ScopeChooser:
         owner = self._find_folder_above(path)
         if owner is not None:
             below = _cut_root(path, owner.root)
-            rules = self._request.rules
+            rules = self._job.rules
             if self._scanner.find_skip_reason(owner.root, rules, below, folder=True) is None:
                 return Scope(source=owner, below=below)
         return Scope(source=Source(name=path, root=path, kind="folder"))
@@ -139,7 +139,7 @@ class _ScopeChooser:
             if source.root == folder and source.kind == "stdin":
                 return Scope(source=source, files=(name,), named=True)
         exact = Source(name=folder, root=folder, kind="files")
-        if exact not in self._sources or name not in self._knowledge.load_known_documents(folder):
+        if exact not in self._sources or name not in self._library.load_known_documents(folder):
             path = os.path.join(folder, name)  # noqa: PTH118 - a plain string
             owner = self._find_folder_above(path)
             if owner is not None:
@@ -156,14 +156,14 @@ class _ScopeChooser:
 
 
 def _merge_scopes(scopes: Iterable[Scope]) -> list[Scope]:
-    """Return the scopes with named files gathered, and without those that another covers."""
+    """Merge the files of one source into one scope, and drop scopes that another covers."""
     gathered: dict[tuple[str, str, bool], Scope] = {}
     for scope in scopes:
         key = (scope.source.name, scope.below, scope.named)
         seen = gathered.get(key)
         if seen is not None and seen.files is not None and scope.files is not None:
             files = tuple(dict.fromkeys(seen.files + scope.files))
-            scope = replace(seen, files=files)  # noqa: PLW2901 - the gathered form of the same scope
+            scope = replace(seen, files=files)  # noqa: PLW2901 - the merged form of the same scope
         gathered[key] = scope
     kept = list(gathered.values())
     return [scope for scope in kept if not any(_covers(other, scope) for other in kept)]
@@ -174,7 +174,7 @@ def _covers(wide: Scope, narrow: Scope) -> bool:
         return False
     if narrow.files is not None:
         return not narrow.named
-    return wide.holds(f"{narrow.below}/") and wide.below != narrow.below
+    return wide.contains(f"{narrow.below}/") and wide.below != narrow.below
 
 
 def is_below(path: str, root: str) -> bool:

@@ -1,4 +1,4 @@
-"""Text that is no file of the person's own: kept as a Markdown file so that it can be cited."""
+"""Stores a text without a file of its own as a Markdown file, so that it can be cited."""
 
 import json
 import os
@@ -24,18 +24,18 @@ from kebab.ingest.job import (
 )
 from kebab.ingest.run import run_ingest
 
-_FENCED = re.compile(
+_FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<block>(?:.*\n)*?)(?P=fence)[ \t]*(?:\r?\n|\Z)"
 )
-_OURS = re.compile(r"^(?:title|source_uri)[ \t]*[:=].*\n", re.MULTILINE)
+_OWN_FIELDS = re.compile(r"^(?:title|source_uri)[ \t]*[:=].*\n", re.MULTILINE)
 _NOT_A_WORD = re.compile(r"[\W_]+")
-_OWN = re.compile(r".+-[0-9a-f]{12}\.md|\.[a-z0-9_]{8}")
+_OWN_FILE_NAME = re.compile(r".+-[0-9a-f]{12}\.md|\.[a-z0-9_]{8}")
 _SLUG_BYTES = 80
 
 
 def ingest_text(
     note: TextNote,
-    request: IngestJob,
+    job: IngestJob,
     ports: IngestPorts,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
@@ -53,30 +53,30 @@ def ingest_text(
     """
     path = Path(note.folder, build_file_name(note))
     content = build_file_text(note).encode("utf-8", "replace")
-    if request.dry_run or ports.library is None:
-        pulse = ProgressReporter(report, ports.clock)
-        pulse.say(ProgressKind.SCAN_STARTED)
+    if job.dry_run or ports.library is None:
+        reporter = ProgressReporter(report, ports.clock)
+        reporter.send(ProgressKind.SCAN_STARTED)
         outcome = _build_planned_outcome(path, content)
-        pulse.say(ProgressKind.COMPLETED)
+        reporter.send(ProgressKind.COMPLETED)
         return outcome
     with translate_os_errors(path, "read"):
-        before = path.read_bytes() if path.is_file() else None
+        previous = path.read_bytes() if path.is_file() else None
     _write(path, content)
     source = Source(name=STDIN, root=os.path.realpath(note.folder), kind="stdin")
     ports.library.add_source(source)
-    named = IngestJob(
+    text_job = IngestJob(
         paths=(str(path),),
-        force=request.force,
-        chunker=request.chunker,
-        deadline_s=request.deadline_s,
-        # Whoever gave the text was held to the limit; what is kept holds the title too.
-        rules=replace(request.rules, max_file_bytes=0),
+        force=job.force,
+        chunker=job.chunker,
+        deadline_s=job.deadline_s,
+        # The limit was checked for the text; the file also contains the title.
+        rules=replace(job.rules, max_file_bytes=0),
     )
     try:
-        return run_ingest(named, ports, report, cancel)
+        return run_ingest(text_job, ports, report, cancel)
     except (ParseFailed, TimedOut):
-        # Kept, it would fail again in every later run, and nobody could say it is not wanted.
-        _restore(path, before)
+        # The file would fail again in every later run, and the user could not remove it.
+        _restore(path, previous)
         raise
 
 
@@ -91,15 +91,15 @@ def build_file_name(note: TextNote) -> str:
 
 def is_own_file_name(name: str) -> bool:
     """Return whether a file of the folder has a name that only kebab gives, drafts included."""
-    return _OWN.fullmatch(name) is not None
+    return _OWN_FILE_NAME.fullmatch(name) is not None
 
 
 def build_file_text(note: TextNote) -> str:
     """Return the file: title and URI within the front matter, then the text."""
-    fenced = _FENCED.match(note.text)
+    fenced = _FRONT_MATTER.match(note.text)
     fence = fenced["fence"] if fenced else "---"
     sign = " = " if fence == "+++" else ": "
-    own = _OURS.sub("", fenced["block"]) if fenced else ""
+    own = _OWN_FIELDS.sub("", fenced["block"]) if fenced else ""
     body = note.text[fenced.end() :] if fenced else f"\n{note.text}"
     lines = [f"title{sign}{_quote(note.title)}\n"]
     if note.source_uri:

@@ -27,7 +27,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 def index_folder(folder: str, version: str, counter: str) -> int:
     """Index a folder with synthetic vectors by the real pipeline, and print the counts."""
-    from kebab.ingest.job import IngestJob, IngestPorts
+    from kebab.ingest.job import IngestJob, IngestPorts, ItemKind
     from kebab.ingest.run import run_ingest
     from kebab.parse.deadline import guard_parser
     from kebab.source.walk import FolderScanner
@@ -52,8 +52,8 @@ def index_folder(folder: str, version: str, counter: str) -> int:
         outcome = run_ingest(request, ports)
     return _print_reply(
         {
-            "new": outcome.new,
-            "errors": outcome.errors,
+            "new": outcome.count(ItemKind.NEW),
+            "errors": outcome.count(ItemKind.ERROR),
             "chunks": sum(item.chunk_count for item in outcome.items),
             "embedded": outcome.embedding.embedded + outcome.embedding.reused,
             "seconds": time.perf_counter() - started,

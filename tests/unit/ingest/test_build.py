@@ -33,7 +33,7 @@ class Surprised:
         raise self._fault("out of the blue")
 
 
-def press(parsers, deadline_s=0.0):
+def builder(parsers, deadline_s=0.0):
     return DocumentBuilder(
         guard=guard_parser,
         parsers=parsers,
@@ -54,7 +54,7 @@ def entry(tmp_path):
 def test_a_row_holds_all_that_is_stored_of_a_file(entry):
     content = read_file(entry.absolute)
 
-    row = press(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
+    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
 
     assert (row.doc_id, row.source, row.path) == ("d", "notes", "a.md")
     assert (row.title, row.tags, row.lang) == ("T", ("x", "y"), "de")
@@ -96,7 +96,7 @@ def test_a_recipe_changes_with_parser_and_chunker():
 
 def test_a_parser_that_never_returns_meets_the_deadline(entry):
     with pytest.raises(TimedOut) as caught:
-        press({"text/markdown": Endless()}, 0.05).build_row(
+        builder({"text/markdown": Endless()}, 0.05).build_row(
             SOURCE, entry, DocId("d"), read_file(entry.absolute)
         )
 
@@ -105,11 +105,11 @@ def test_a_parser_that_never_returns_meets_the_deadline(entry):
 
 def test_a_medium_without_a_parser_is_refused(entry):
     with pytest.raises(UnsupportedMedia):
-        press({}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+        builder({}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
 
 def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry):
-    odd = press({"text/markdown": Surprised(IndexError)})
+    odd = builder({"text/markdown": Surprised(IndexError)})
 
     with pytest.raises(ParseFailed) as caught:
         odd.build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))

@@ -8,14 +8,14 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import DocumentCommitter
-from kebab.ingest.job import ItemKind, ProgressReporter
+from kebab.ingest.job import ItemKind, RunContext
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.parse.deadline import guard_parser
 from tests.fakes.library import MemoryLibrary
 
 
 @pytest.fixture
-def press(desk):
+def builder(desk):
     made = compute_recipes(desk.parsers, "c")
     return DocumentBuilder(
         parsers=desk.parsers,
@@ -27,9 +27,9 @@ def press(desk):
     )
 
 
-def committer(desk, library=None):
-    pulse = ProgressReporter(desk.events.append, desk.clock)
-    return DocumentCommitter(library or desk.library, pulse, desk.clock)
+def committer(desk, library=None, cancel=None):
+    context = RunContext(desk.events.append, desk.clock, cancel or Cancel())
+    return DocumentCommitter(library or desk.library, context)
 
 
 def work(desk, name, kind=ItemKind.NEW):
@@ -39,11 +39,11 @@ def work(desk, name, kind=ItemKind.NEW):
     return FileTask(kind=kind, source=source, entry=entry)
 
 
-def test_a_stored_file_is_an_item_with_its_chunks(desk, press):
+def test_a_stored_file_is_an_item_with_its_chunks(desk, builder):
     desk.write("a.md", "text")
     writer = committer(desk)
 
-    writer.store([work(desk, "a.md")], press, Cancel())
+    writer.store([work(desk, "a.md")], builder)
 
     (item,) = writer.items
     assert (item.kind, item.chunk_count) == (ItemKind.NEW, 1)
@@ -51,17 +51,17 @@ def test_a_stored_file_is_an_item_with_its_chunks(desk, press):
     assert [file.doc_path for file in writer.slowest] == ["a.md"]
 
 
-def test_the_time_of_a_file_is_that_of_the_clock(desk, press):
+def test_the_time_of_a_file_is_that_of_the_clock(desk, builder):
     desk.write("a.md", "text")
     desk.clock.monotonic = lambda: 5.0
     writer = committer(desk)
 
-    writer.store([work(desk, "a.md")], press, Cancel())
+    writer.store([work(desk, "a.md")], builder)
 
     assert [file.duration_ms for file in writer.slowest] == [0.0]
 
 
-def test_an_id_that_is_taken_is_not_given_twice(desk, press):
+def test_an_id_that_is_taken_is_not_given_twice(desk, builder):
     desk.write("a.md", "text")
     one = work(desk, "a.md")
 
@@ -73,16 +73,16 @@ def test_an_id_that_is_taken_is_not_given_twice(desk, press):
     library = Taken()
     library.add_source(one.source)
     writer = committer(desk, library)
-    writer.store([one], press, Cancel())
+    writer.store([one], builder)
 
     assert writer.items[0].doc_id == make_doc_id(str(desk.root), "a.md", 1)
 
 
-def test_a_file_that_cannot_be_opened_is_an_item(desk, press):
+def test_a_file_that_cannot_be_opened_is_an_item(desk, builder):
     (desk.root / "a.md").mkdir()
     writer = committer(desk)
 
-    writer.store([work(desk, "a.md")], press, Cancel())
+    writer.store([work(desk, "a.md")], builder)
 
     (item,) = writer.items
     assert item.kind is ItemKind.ERROR
@@ -90,15 +90,15 @@ def test_a_file_that_cannot_be_opened_is_an_item(desk, press):
     assert item.error.path == str(desk.root / "a.md")
 
 
-def test_a_new_file_that_vanished_is_no_item(desk, press):
+def test_a_new_file_that_vanished_is_no_item(desk, builder):
     writer = committer(desk)
 
-    writer.store([work(desk, "a.md")], press, Cancel())
+    writer.store([work(desk, "a.md")], builder)
 
-    assert (writer.items, writer.vanished) == ([], [])
+    assert (writer.items, writer.missing) == ([], [])
 
 
-def test_a_fault_of_the_store_ends_the_run(desk, press):
+def test_a_fault_of_the_store_ends_the_run(desk, builder):
     class Damaged(MemoryLibrary):
         def put_document(self, document):
             raise StoreCorrupt(path="kebab.db", cause="damaged")
@@ -106,15 +106,15 @@ def test_a_fault_of_the_store_ends_the_run(desk, press):
     desk.write("a.md", "text")
 
     with pytest.raises(StoreCorrupt):
-        committer(desk, Damaged()).store([work(desk, "a.md")], press, Cancel())
+        committer(desk, Damaged()).store([work(desk, "a.md")], builder)
 
 
-def test_nothing_is_stored_after_a_cancel(desk, press):
+def test_nothing_is_stored_after_a_cancel(desk, builder):
     desk.write("a.md", "text")
     cancel = Cancel()
     cancel.request()
 
-    committer(desk).store([work(desk, "a.md")], press, cancel)
+    committer(desk, cancel=cancel).store([work(desk, "a.md")], builder)
 
     assert desk.ids() == {}
 

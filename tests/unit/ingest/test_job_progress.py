@@ -16,10 +16,10 @@ class HandClock:
 def test_an_event_carries_its_time_and_counts():
     clock = HandClock()
     events: list[Progress] = []
-    pulse = ProgressReporter(events.append, clock)
+    reporter = ProgressReporter(events.append, clock)
     clock.time += 1.5
 
-    pulse.say(ProgressKind.ASSET_STARTED, path="a.md", count=(1, 2), unit="files")
+    reporter.send(ProgressKind.ASSET_STARTED, path="a.md", count=(1, 2), unit="files")
 
     (event,) = events
     assert (event.path, event.done, event.total, event.unit) == ("a.md", 1, 2, "files")
@@ -29,16 +29,16 @@ def test_an_event_carries_its_time_and_counts():
 def test_a_heart_beats_only_when_nothing_was_said_for_a_while():
     clock = HandClock()
     events: list[Progress] = []
-    pulse = ProgressReporter(events.append, clock)
+    reporter = ProgressReporter(events.append, clock)
 
-    pulse.beat("scan")
+    reporter.send_heartbeat("scan")
     clock.time += HEARTBEAT_INTERVAL_S
-    pulse.beat("scan")
-    pulse.beat("scan")
+    reporter.send_heartbeat("scan")
+    reporter.send_heartbeat("scan")
     clock.time += HEARTBEAT_INTERVAL_S / 2
-    pulse.say(ProgressKind.EMBED_BATCH)
+    reporter.send(ProgressKind.EMBED_BATCH)
     clock.time += HEARTBEAT_INTERVAL_S / 2
-    pulse.beat("scan")
+    reporter.send_heartbeat("scan")
 
     assert [event.kind for event in events] == [ProgressKind.HEARTBEAT, ProgressKind.EMBED_BATCH]
     assert events[0].phase == "scan"

@@ -42,13 +42,13 @@ def known(entry, text="text", **changes):
 
 def plan(entries, remembered, *, since=LATER, force=False, unreadable=()):
     found = ScanResult(entries=entries, unreadable=list(unreadable))
-    survey = ScopeScan(
+    scan = ScopeScan(
         scope=Scope(source=SOURCE), found=found, known={one.path: one for one in remembered}
     )
-    how = CompareOptions(
-        recipes=RECIPES, since={SOURCE.name: since}, force=force, tick=lambda: False
+    options = CompareOptions(
+        recipes=RECIPES, last_scans={SOURCE.name: since}, force=force, should_stop=lambda: False
     )
-    return compare_files([survey], how)
+    return compare_files([scan], options)
 
 
 def test_the_same_stamp_is_unchanged_without_a_look_at_the_file(file):
@@ -57,11 +57,11 @@ def test_the_same_stamp_is_unchanged_without_a_look_at_the_file(file):
 
     made = plan([entry], [known(entry)])
 
-    assert (made.unchanged, made.work, made.gone) == (1, [], [])
+    assert (made.unchanged, made.tasks, made.missing) == (1, [], [])
 
 
 def test_an_unknown_path_is_new(file):
-    (work,) = plan([file("a.md")], []).work
+    (work,) = plan([file("a.md")], []).tasks
 
     assert work.kind is ItemKind.NEW
 
@@ -82,7 +82,7 @@ def test_other_content_is_updated(file):
     entry = file("a.md", "next")
     before = known(entry, "text", mtime_ns=1)
 
-    (work,) = plan([entry], [before]).work
+    (work,) = plan([entry], [before]).tasks
 
     assert (work.kind, work.known) == (ItemKind.UPDATED, before)
 
@@ -91,8 +91,8 @@ def test_a_file_written_around_the_last_run_is_hashed(file):
     entry = file("a.md", "next")
     before = known(entry, "text")
 
-    assert plan([entry], [before], since=entry.mtime_ns + TIMESTAMP_GRANULARITY_NS).work
-    assert not plan([entry], [before], since=entry.mtime_ns + TIMESTAMP_GRANULARITY_NS + 1).work
+    assert plan([entry], [before], since=entry.mtime_ns + TIMESTAMP_GRANULARITY_NS).tasks
+    assert not plan([entry], [before], since=entry.mtime_ns + TIMESTAMP_GRANULARITY_NS + 1).tasks
 
 
 def test_a_racy_file_with_its_old_content_needs_no_write(file):
@@ -100,27 +100,27 @@ def test_a_racy_file_with_its_old_content_needs_no_write(file):
 
     made = plan([entry], [known(entry)], since=0)
 
-    assert (made.unchanged, made.touched, made.work) == (1, [], [])
+    assert (made.unchanged, made.touched, made.tasks) == (1, [], [])
 
 
 def test_another_recipe_is_work(file):
     entry = file("a.md")
 
-    assert plan([entry], [known(entry, recipe="older")]).work
+    assert plan([entry], [known(entry, recipe="older")]).tasks
 
 
 def test_force_is_work(file):
     entry = file("a.md")
 
-    assert plan([entry], [known(entry)], force=True).work
+    assert plan([entry], [known(entry)], force=True).tasks
 
 
 def test_a_known_path_that_was_not_found_is_gone(file):
     entry = file("a.md")
 
-    (gone,) = plan([], [known(entry)]).gone
+    (missing,) = plan([], [known(entry)]).missing
 
-    assert gone.known.path == "a.md"
+    assert missing.known.path == "a.md"
 
 
 def test_nothing_is_gone_where_nobody_could_look(file):
@@ -131,14 +131,14 @@ def test_nothing_is_gone_where_nobody_could_look(file):
 
     made = plan([], [inside, beside, alone], unreadable=["locked/", "alone.md"])
 
-    assert [one.known.path for one in made.gone] == ["locked.md"]
+    assert [one.known.path for one in made.missing] == ["locked.md"]
 
 
 def test_a_file_that_two_scopes_found_is_compared_once(file):
     entry = file("a.md")
-    survey = ScopeScan(scope=Scope(source=SOURCE), found=ScanResult(entries=[entry]), known={})
-    how = CompareOptions(recipes=RECIPES, since={}, force=False, tick=lambda: False)
+    scan = ScopeScan(scope=Scope(source=SOURCE), found=ScanResult(entries=[entry]), known={})
+    options = CompareOptions(recipes=RECIPES, last_scans={}, force=False, should_stop=lambda: False)
 
-    made = compare_files([survey, survey], how)
+    made = compare_files([scan, scan], options)
 
-    assert (made.files, len(made.work)) == (1, 1)
+    assert (made.files, len(made.tasks)) == (1, 1)

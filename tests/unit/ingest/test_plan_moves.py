@@ -42,40 +42,40 @@ def never():
 
 
 def test_equal_content_at_a_new_path_is_a_move(arrived):
-    work, gone = [arrived("b.md", "text")], [lost("a.md", "text"), lost("c.md", "other")]
+    work, missing = [arrived("b.md", "text")], [lost("a.md", "text"), lost("c.md", "other")]
 
-    match_moved_files(work, gone, never)
+    match_moved_files(work, missing, never)
 
     assert pairs(work) == {"b.md": "a.md"}
-    assert [one.known.path for one in gone] == ["c.md"]
+    assert [one.known.path for one in missing] == ["c.md"]
 
 
 def test_other_content_of_the_same_size_is_no_move(arrived):
-    work, gone = [arrived("b.md", "text")], [lost("a.md", "tixt")]
+    work, missing = [arrived("b.md", "text")], [lost("a.md", "tixt")]
 
-    match_moved_files(work, gone, never)
+    match_moved_files(work, missing, never)
 
     assert pairs(work) == {}
-    assert len(gone) == 1
+    assert len(missing) == 1
 
 
 def test_the_same_inode_goes_before_the_same_name(arrived):
     work = [arrived("x/a.md", "text", inode=9), arrived("y/b.md", "text", inode=7)]
-    gone = [lost("a.md", "text", inode=7), lost("b.md", "text", inode=9)]
+    missing = [lost("a.md", "text", inode=7), lost("b.md", "text", inode=9)]
 
-    match_moved_files(work, gone, never)
+    match_moved_files(work, missing, never)
 
     assert pairs(work) == {"x/a.md": "b.md", "y/b.md": "a.md"}
 
 
 def test_the_same_name_goes_before_the_order_of_paths(arrived):
     work = [arrived("new/b.md", "text", inode=1), arrived("new/a.md", "text", inode=2)]
-    gone = [lost("old/a.md", "text", inode=3), lost("old/b.md", "text", inode=4)]
+    missing = [lost("old/a.md", "text", inode=3), lost("old/b.md", "text", inode=4)]
 
-    match_moved_files(work, gone, never)
+    match_moved_files(work, missing, never)
 
     assert pairs(work) == {"new/b.md": "old/b.md", "new/a.md": "old/a.md"}
-    assert gone == []
+    assert missing == []
 
 
 def test_files_of_a_size_that_is_not_missing_are_not_read(arrived):
@@ -100,9 +100,9 @@ def test_a_file_that_vanished_again_is_no_move(arrived):
 
 
 def test_a_stopped_comparison_claims_nothing(arrived):
-    work, gone = [arrived("b.md", "text")], [lost("a.md", "text")]
+    work, missing = [arrived("b.md", "text")], [lost("a.md", "text")]
 
-    match_moved_files(work, gone, lambda: True)
+    match_moved_files(work, missing, lambda: True)
 
     assert pairs(work) == {}
-    assert len(gone) == 1
+    assert len(missing) == 1

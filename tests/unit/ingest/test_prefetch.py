@@ -24,7 +24,7 @@ FILES = 40
 
 
 @pytest.fixture
-def press():
+def builder():
     made = compute_recipes(PARSERS, "c")
     return DocumentBuilder(
         parsers=PARSERS,
@@ -55,22 +55,22 @@ def name(work):
 
 
 @contextmanager
-def rows(work, press):
-    with prefetch_documents(work, press, name) as found:
+def rows(work, builder):
+    with prefetch_documents(work, builder, name) as found:
         yield [next(found) for _ in work]
 
 
-def test_rows_come_in_the_order_of_the_work(work, press):
-    with rows(work, press) as found:
+def test_rows_come_in_the_order_of_the_work(work, builder):
+    with rows(work, builder) as found:
         titles = [one.row.title if one else None for one in found]
 
     assert titles == [f"Title {number}" if number != 10 else None for number in range(FILES)]
 
 
-def test_a_row_is_the_one_that_would_be_made_here(work, press):
-    with rows(work, press) as found:
+def test_a_row_is_the_one_that_would_be_made_here(work, builder):
+    with rows(work, builder) as found:
         for one, there in zip(work, found, strict=True):
-            here = build_document(press, task(one))
+            here = build_document(builder, task(one))
             assert (here and here.row) == (there and there.row)
 
 
@@ -78,32 +78,32 @@ def task(work):
     return BuildTask(work.source, work.entry, name(work))
 
 
-def test_little_work_needs_no_helper(work, press):
-    with rows(work[:3], press) as found:
+def test_little_work_needs_no_helper(work, builder):
+    with rows(work[:3], builder) as found:
         assert found == [None] * 3
 
 
-def test_another_counter_of_tokens_needs_no_helper(work, press):
-    own = replace(press, budget=Budget(count=lambda texts: [len(text) for text in texts]))
+def test_another_counter_of_tokens_needs_no_helper(work, builder):
+    own = replace(builder, budget=Budget(count=lambda texts: [len(text) for text in texts]))
 
     with rows(work, own) as found:
         assert found == [None] * FILES
 
 
 @pytest.mark.parametrize("program", ["/bin/false", "/absent/python"])
-def test_whoever_lost_its_helper_makes_every_row_alone(work, press, monkeypatch, program):
+def test_whoever_lost_its_helper_makes_every_row_alone(work, builder, monkeypatch, program):
     monkeypatch.setattr("sys.executable", program)
 
-    with rows(work, press) as found:
+    with rows(work, builder) as found:
         assert found == [None] * FILES
 
 
-def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, press):
+def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, builder):
     long = [
         task(one)._replace(entry=one.entry._replace(path="x" * 3_000 + one.entry.path))
         for one in work[:9]
     ]
-    helper = PrefetchWorker(press)
+    helper = PrefetchWorker(builder)
     try:
         assert helper.send(long)
         assert not helper.send(long)
@@ -114,17 +114,17 @@ def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, press):
         helper.close()
 
 
-def test_long_names_of_files_keep_nobody_waiting(work, press):
+def test_long_names_of_files_keep_nobody_waiting(work, builder):
     named = [
         replace(one, entry=one.entry._replace(path="x" * 3_000 + one.entry.path)) for one in work
     ]
 
-    with rows(named, press) as found:
+    with rows(named, builder) as found:
         assert [one is None for one in found] == [number == 10 for number in range(FILES)]
 
 
-def test_the_helper_goes_with_the_work(press):
-    helper = PrefetchWorker(press)
+def test_the_helper_goes_with_the_work(builder):
+    helper = PrefetchWorker(builder)
 
     helper.close()
 

@@ -87,4 +87,8 @@ def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
     outcome = desk.again()
 
     assert held == []
-    assert (outcome.scanned, outcome.updated, outcome.new) == (2, 1, 1)
+    assert (outcome.scanned, outcome.count(ItemKind.UPDATED), outcome.count(ItemKind.NEW)) == (
+        2,
+        1,
+        1,
+    )

@@ -18,9 +18,9 @@ def folder(path):
     return Source(name=str(path), root=str(path), kind="folder")
 
 
-def look(desk, scope, **options):
-    request = IngestJob(**options)
-    return ScopeScanner(request, desk.library, FolderScanner(), lambda: None).look(
+def scan_scope(desk, scope, **options):
+    job = IngestJob(**options)
+    return ScopeScanner(job, desk.library, FolderScanner(), lambda: None).scan(
         scope, desk.library.list_sources()
     )
 
@@ -30,10 +30,10 @@ def test_a_survey_holds_what_is_found_and_what_is_known_of_its_part(desk):
     desk.write("sub/b.md", "two")
     desk.ingest()
 
-    survey = look(desk, Scope(source=folder(desk.root), below="sub"))
+    scan = scan_scope(desk, Scope(source=folder(desk.root), below="sub"))
 
-    assert [entry.path for entry in survey.found.entries] == ["sub/b.md"]
-    assert list(survey.known) == ["sub/b.md"]
+    assert [entry.path for entry in scan.found.entries] == ["sub/b.md"]
+    assert list(scan.known) == ["sub/b.md"]
 
 
 def test_named_files_are_looked_up_one_by_one(desk):
@@ -44,11 +44,11 @@ def test_named_files_are_looked_up_one_by_one(desk):
     files = ("a.md", "big.md", "photo.png", "dir.md", "missing.md")
 
     rules = ScanRules(max_file_bytes=50)
-    survey = look(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
+    scan = scan_scope(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
 
-    assert [entry.path for entry in survey.found.entries] == ["a.md"]
+    assert [entry.path for entry in scan.found.entries] == ["a.md"]
     reasons = {"over_limit": 1, "unsupported": 1, "special_file": 1}
-    assert survey.found.skips.by_reason == reasons
+    assert scan.found.skips.by_reason == reasons
 
 
 def test_what_was_named_against_the_rules_is_remembered_until_it_is_gone(desk):
@@ -56,15 +56,15 @@ def test_what_was_named_against_the_rules_is_remembered_until_it_is_gone(desk):
     path = desk.write(".b.md", "two")
     source = folder(desk.root)
 
-    survey = look(desk, Scope(source=source, files=("a.md", ".b.md"), named=True))
-    store_exempt_files(desk.library, survey)
+    scan = scan_scope(desk, Scope(source=source, files=("a.md", ".b.md"), named=True))
+    store_exempt_files(desk.library, scan)
     assert load_exempt_files(desk.library, source) == {".b.md"}
 
-    survey = look(desk, Scope(source=source))
-    assert sorted(entry.path for entry in survey.found.entries) == [".b.md", "a.md"]
+    scan = scan_scope(desk, Scope(source=source))
+    assert sorted(entry.path for entry in scan.found.entries) == [".b.md", "a.md"]
 
     path.unlink()
-    store_exempt_files(desk.library, look(desk, Scope(source=source)))
+    store_exempt_files(desk.library, scan_scope(desk, Scope(source=source)))
     assert load_exempt_files(desk.library, source) == set()
 
 
@@ -75,7 +75,7 @@ def test_a_root_with_nothing_but_hidden_files_counts_as_empty(desk):
     (desk.root / "b.md").rename(desk.root / ".DS_Store")
 
     with pytest.raises(IoError, match="empty or missing"):
-        look(desk, Scope(source=folder(desk.root)))
+        scan_scope(desk, Scope(source=folder(desk.root)))
 
 
 def test_a_root_with_other_files_left_is_not_empty(desk):
@@ -83,7 +83,7 @@ def test_a_root_with_other_files_left_is_not_empty(desk):
     desk.ingest()
     (desk.root / "a.md").rename(desk.root / "a.png")
 
-    assert look(desk, Scope(source=folder(desk.root))).found.entries == []
+    assert scan_scope(desk, Scope(source=folder(desk.root))).found.entries == []
 
 
 def test_named_files_whose_folder_is_gone_are_not_deleted(desk):
@@ -94,18 +94,18 @@ def test_named_files_whose_folder_is_gone_are_not_deleted(desk):
     source = Source(name=str(desk.root / "sub"), root=str(desk.root / "sub"), kind="files")
 
     with pytest.raises(IoError):
-        look(desk, Scope(source=source, files=("a.md",)))
+        scan_scope(desk, Scope(source=source, files=("a.md",)))
 
-    assert look(desk, Scope(source=source, files=("a.md",)), force=True).known
+    assert scan_scope(desk, Scope(source=source, files=("a.md",)), force=True).known
 
 
 def test_private_folders_are_found_behind_links_too(desk, tmp_path):
     desk.write("data/b.md", "two")
     (tmp_path / "link").symlink_to(desk.root / "data")
 
-    survey = look(desk, Scope(source=folder(desk.root)), private=(str(tmp_path / "link"),))
+    scan = scan_scope(desk, Scope(source=folder(desk.root)), private=(str(tmp_path / "link"),))
 
-    assert survey.found.entries == []
+    assert scan.found.entries == []
 
 
 def test_other_sources_claim_their_folders_and_their_files(desk):

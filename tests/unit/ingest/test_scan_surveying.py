@@ -12,26 +12,26 @@ def folder(path):
     return Scope(source=Source(name=str(path), root=str(path), kind="folder"))
 
 
-def survey(scopes, **options):
+def scan(scopes, **options):
     return scan_scopes(scopes, IngestJob(**options), EmptyLibrary(), FolderScanner(), lambda: None)
 
 
 def test_a_root_that_cannot_be_read_becomes_an_item_beside_others(tmp_path):
-    surveys = survey([folder(tmp_path), folder(tmp_path / "missing")])
+    summary = scan([folder(tmp_path), folder(tmp_path / "missing")])
 
-    assert len(surveys.looked) == 1
-    assert surveys.refused[0].doc_path == str(tmp_path / "missing")
-    assert isinstance(surveys.refused[0].error, IoError)
+    assert len(summary.scans) == 1
+    assert summary.failures[0].doc_path == str(tmp_path / "missing")
+    assert isinstance(summary.failures[0].error, IoError)
 
 
 def test_a_named_root_that_cannot_be_read_ends_the_run(tmp_path):
     with pytest.raises(IoError):
-        survey([folder(tmp_path), folder(tmp_path / "missing")], paths=("x",))
+        scan([folder(tmp_path), folder(tmp_path / "missing")], paths=("x",))
 
 
 def test_when_no_root_can_be_read_the_run_ends(tmp_path):
     with pytest.raises(IoError):
-        survey([folder(tmp_path / "one"), folder(tmp_path / "two")])
+        scan([folder(tmp_path / "one"), folder(tmp_path / "two")])
 
 
 def test_one_file_is_told_from_one_folder(tmp_path):
@@ -47,6 +47,6 @@ def test_a_source_about_to_be_registered_claims_its_folder_too(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/a.md").write_text("text", encoding="utf-8")
 
-    surveys = survey([folder(tmp_path), folder(tmp_path / "sub")])
+    summary = scan([folder(tmp_path), folder(tmp_path / "sub")])
 
-    assert [len(one.found.entries) for one in surveys.looked] == [0, 1]
+    assert [len(one.found.entries) for one in summary.scans] == [0, 1]

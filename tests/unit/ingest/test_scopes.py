@@ -141,6 +141,6 @@ def test_everything_lies_below_the_root_of_the_file_system():
 def test_a_scope_knows_its_place(tree):
     source = folder(tree)
 
-    assert Scope(source=source).place == str(tree)
-    assert Scope(source=source, below="sub").place == str(tree / "sub")
-    assert Scope(source=source, files=("a.md",), named=True).place == str(tree / "a.md")
+    assert Scope(source=source).location == str(tree)
+    assert Scope(source=source, below="sub").location == str(tree / "sub")
+    assert Scope(source=source, files=("a.md",), named=True).location == str(tree / "a.md")

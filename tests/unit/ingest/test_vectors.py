@@ -4,44 +4,43 @@ from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import EmbeddingMismatch, StoreCorrupt
-from kebab.ingest.job import ProgressReporter
-from kebab.ingest.vectors import RunContext, VectorSync
+from kebab.ingest.job import RunContext
+from kebab.ingest.vectors import VectorSync
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
 
 @pytest.fixture
-def side(desk):
-    return VectorSync(desk.library, desk.ports().vectors, around(desk))
+def sync(desk):
+    return VectorSync(desk.library, desk.ports().vectors, make_context(desk))
 
 
-def around(desk):
-    pulse = ProgressReporter(desk.events.append, desk.clock)
-    return RunContext(pulse=pulse, clock=desk.clock, cancel=Cancel())
+def make_context(desk):
+    return RunContext(desk.events.append, desk.clock, Cancel())
 
 
-def test_the_first_model_is_adopted(desk, side):
-    side.adopt(desk.embedder, rebuild=False)
+def test_the_first_model_is_adopted(desk, sync):
+    sync.set_model(desk.embedder, rebuild=False)
 
     assert desk.library.get_value(EMBEDDING_VERSION) == desk.embedder.version
 
 
-def test_another_model_is_refused(desk, side):
-    side.adopt(desk.embedder, rebuild=False)
+def test_another_model_is_refused(desk, sync):
+    sync.set_model(desk.embedder, rebuild=False)
 
     with pytest.raises(EmbeddingMismatch):
-        side.adopt(HashingEmbedder(version="another"), rebuild=False)
+        sync.set_model(HashingEmbedder(version="another"), rebuild=False)
 
 
 def test_a_rebuild_lets_everything_wait_and_clears_the_old_index(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    side = VectorSync(desk.library, desk.ports().vectors, around(desk))
+    sync = VectorSync(desk.library, desk.ports().vectors, make_context(desk))
 
-    side.adopt(HashingEmbedder(version="another"), rebuild=True)
+    sync.set_model(HashingEmbedder(version="another"), rebuild=True)
 
-    assert side.version == "another"
-    assert side.pending == 1
+    assert sync.version == "another"
+    assert sync.build_summary().pending == 1
     assert desk.tables[desk.embedder.version].list_keys() == sort_keys([])
 
 
@@ -49,10 +48,10 @@ def test_the_index_stays_closed_without_a_reason(desk):
     desk.write("a.md", "text")
     desk.ingest()
     opened = desk.tables_opened
-    side = VectorSync(desk.library, desk.ports().vectors, around(desk))
+    sync = VectorSync(desk.library, desk.ports().vectors, make_context(desk))
 
-    side.follow(None)
-    side.copy_twins()
+    sync.update(None)
+    sync.copy_equal_vectors()
 
     assert desk.tables_opened == opened
 
@@ -65,7 +64,7 @@ def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
     table.delete([key])
     desk.library.set_value(VECTORS_DIRTY, "1")
 
-    VectorSync(desk.library, desk.ports().vectors, around(desk)).follow(None)
+    VectorSync(desk.library, desk.ports().vectors, make_context(desk)).update(None)
 
     assert desk.library.count_pending() == 1
     assert desk.library.get_value(VECTORS_DIRTY) is None
@@ -76,7 +75,7 @@ def test_garbage_goes_even_without_a_model(desk):
     desk.ingest()
     desk.library.remove_documents(list(desk.ids().values()))
 
-    VectorSync(desk.library, desk.ports().vectors, around(desk)).follow(None)
+    VectorSync(desk.library, desk.ports().vectors, make_context(desk)).update(None)
 
     assert desk.tables[desk.embedder.version].list_keys() == sort_keys([])
     assert desk.library.list_deleted_keys() == []
@@ -99,8 +98,8 @@ def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
     assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
-def test_doubt_waits_for_the_first_model(desk, side):
-    side.doubt()
+def test_doubt_waits_for_the_first_model(desk, sync):
+    sync.verify_all()
 
     assert desk.library.get_value(VECTORS_DIRTY) is None
 

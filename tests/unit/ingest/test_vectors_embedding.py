@@ -1,10 +1,11 @@
 import pytest
 
+from kebab.core.documents import VectorRow
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.ingest import vectors
-from kebab.ingest.job import ProgressReporter
-from kebab.ingest.vectors import FLUSH_INTERVAL_S, ChunkEmbedder, Stores
+from kebab.ingest.job import RunContext
+from kebab.ingest.vectors import FLUSH_INTERVAL_S, ChunkEmbedder
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
@@ -21,29 +22,28 @@ def waiting(desk):
     return desk
 
 
-def filler(desk, table, cancel=None):
-    stores = Stores(library=desk.library, vectors=table, version="v")
-    pulse = ProgressReporter(desk.events.append, desk.clock)
-    return ChunkEmbedder(stores, pulse, desk.clock, cancel or Cancel())
+def make_chunk_embedder(desk, table, cancel=None):
+    context = RunContext(desk.events.append, desk.clock, cancel or Cancel())
+    return ChunkEmbedder(desk.library, table, "v", context)
 
 
 def test_every_pending_chunk_gets_its_vector_and_equal_texts_are_embedded_once(waiting):
     table = MemoryVectors()
-    work = filler(waiting, table)
+    work = make_chunk_embedder(waiting, table)
 
-    work.fill(waiting.embedder)
+    work.embed_pending(waiting.embedder)
 
     assert sorted(table.list_keys()) == sorted(waiting.library.list_committed_keys())
     assert len(table.list_keys()) == 5
     assert len(waiting.embedder.embedded) == 4
-    assert sum(work.tally.embedded.values()) == 4
-    assert sum(work.tally.copied.values()) == 1
+    assert sum(work.counts.embedded.values()) == 4
+    assert sum(work.counts.copied.values()) == 1
 
 
 def test_a_vector_is_that_of_title_headings_and_text(waiting):
     table = MemoryVectors()
 
-    filler(waiting, table).fill(waiting.embedder)
+    make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
 
     (chunk,) = (one for one in waiting.library.load_chunks(table.list_keys()) if one.path == "3.md")
     expected = waiting.embedder.embed_query("3\n# 3\n\ntext 3")
@@ -54,7 +54,7 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
     table = MemoryVectors()
     model = HashingEmbedder(supports=lambda text: "text 3" not in text)
 
-    filler(waiting, table).fill(model)
+    make_chunk_embedder(waiting, table).embed_pending(model)
 
     assert len(table.list_keys()) == 4
     assert waiting.library.count_pending() == 0
@@ -63,13 +63,13 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
 def test_a_twin_in_another_slice_is_copied(waiting, monkeypatch):
     monkeypatch.setattr(vectors, "BATCH_CHUNKS", 2)
     table = MemoryVectors()
-    work = filler(waiting, table)
+    work = make_chunk_embedder(waiting, table)
 
-    work.fill(waiting.embedder)
+    work.embed_pending(waiting.embedder)
 
     assert len(waiting.embedder.embedded) == 4
     assert len(table.list_keys()) == 5
-    assert (sum(work.tally.embedded.values()), sum(work.tally.copied.values())) == (4, 1)
+    assert (sum(work.counts.embedded.values()), sum(work.counts.copied.values())) == (4, 1)
 
 
 def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
@@ -81,7 +81,7 @@ def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
     table = Dying()
 
     with pytest.raises(KeyboardInterrupt):
-        filler(waiting, table).fill(waiting.embedder)
+        make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
 
     assert table.list_keys()
     assert waiting.library.list_committed_keys() == sort_keys([])
@@ -96,7 +96,7 @@ def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
                 waiting.clock.ahead += FLUSH_INTERVAL_S
                 yield batch
 
-    filler(waiting, table).fill(Slow(batch=1))
+    make_chunk_embedder(waiting, table).embed_pending(Slow(batch=1))
 
     assert table.commits == 4
 
@@ -111,7 +111,7 @@ def test_stopped_between_batches_what_is_done_stays(waiting):
                 cancel.request()
                 yield batch
 
-    filler(waiting, table, cancel).fill(Stopping(batch=2))
+    make_chunk_embedder(waiting, table, cancel).embed_pending(Stopping(batch=2))
 
     assert sorted(table.list_keys()) == sorted(waiting.library.list_committed_keys())
     assert 0 < len(table.list_keys()) < 5
@@ -120,7 +120,7 @@ def test_stopped_between_batches_what_is_done_stays(waiting):
 def test_progress_reaches_its_total(waiting):
     del waiting.events[:]
 
-    filler(waiting, MemoryVectors()).fill(waiting.embedder)
+    make_chunk_embedder(waiting, MemoryVectors()).embed_pending(waiting.embedder)
 
     batches = [event for event in waiting.events if event.kind is ProgressKind.EMBED_BATCH]
     assert (batches[-1].done, batches[-1].total) == (5, 5)
@@ -129,11 +129,11 @@ def test_progress_reaches_its_total(waiting):
 def test_copying_alone_needs_no_model(waiting):
     table = MemoryVectors()
     first = waiting.library.list_pending(1)
-    row = vectors._build_row(first[0], waiting.embedder.embed_query("x"))
-    table.append([row])
+    vector = waiting.embedder.embed_query("x")
+    table.append([VectorRow(first[0].key, first[0].chunk_id, first[0].doc_id, vector)])
     waiting.library.mark_vectors([first[0].key], "committed", "v")
 
-    filler(waiting, table).copy_twins()
+    make_chunk_embedder(waiting, table).copy_equal_vectors()
 
     assert len(table.list_keys()) == 2
     assert waiting.library.count_pending() == 3
@@ -141,9 +141,9 @@ def test_copying_alone_needs_no_model(waiting):
 
 def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
     waiting.embedder = HashingEmbedder(supports=lambda text: "text 0" not in text)
-    work = filler(waiting, MemoryVectors())
+    work = make_chunk_embedder(waiting, MemoryVectors())
 
-    work.fill(waiting.embedder)
+    work.embed_pending(waiting.embedder)
 
-    assert work.tally.unsupported == 2
+    assert work.counts.unsupported == 2
     assert waiting.library.count_pending() == 0

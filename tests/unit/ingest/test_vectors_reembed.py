@@ -1,5 +1,6 @@
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
+from kebab.ingest.job import RunContext
 from kebab.ingest.vectors import reembed
 from tests.fakes.embedder import HashingEmbedder
 
@@ -9,9 +10,9 @@ def test_every_passage_gets_a_vector_of_the_new_model_and_no_file_is_read(desk):
     desk.ingest()
     path.unlink()
     model = HashingEmbedder(version="another")
-    around = (desk.events.append, desk.clock, Cancel())
+    context = RunContext(desk.events.append, desk.clock, Cancel())
 
-    outcome = reembed(desk.library, desk.ports().vectors, model, around)
+    outcome = reembed(desk.library, desk.ports().vectors, model, context)
 
     desk.check()
     assert (outcome.version, outcome.embedded, outcome.pending) == ("another", 1, 0)
@@ -24,9 +25,9 @@ def test_interrupted_the_rest_stays_pending(desk):
     desk.ingest()
     cancel = Cancel()
     cancel.request()
-    around = (desk.events.append, desk.clock, cancel)
+    context = RunContext(desk.events.append, desk.clock, cancel)
 
-    outcome = reembed(desk.library, desk.ports().vectors, HashingEmbedder(version="new"), around)
+    outcome = reembed(desk.library, desk.ports().vectors, HashingEmbedder(version="new"), context)
 
     assert (outcome.embedded, outcome.pending) == (0, 1)
     assert desk.events[-1].kind is ProgressKind.ABORTED
