@@ -1,4 +1,4 @@
-"""Extracts quantities with their units."""
+"""Extracts quantities with their units, and looks them up in a passage."""
 
 import re
 from collections.abc import Iterator
@@ -35,14 +35,8 @@ _UNITS = {
     "W": "w watt watts",
     "kW": "kw kilowatt kilowatts",
     "MW": "mw megawatt megawatts",
-    "kWh": "kwh",
     "Hz": "hz hertz",
-    "kHz": "khz",
-    "MHz": "mhz",
-    "GHz": "ghz",
-    "mph": "mph",
     "km/h": "km/h kph kmh",
-    "rpm": "rpm",
     "$": "$ dollar dollars usd 달러 ドル 美元",
     "\u20ac": "\u20ac euro euros eur 유로 ユ\u30fcロ 欧元",
     "\u00a3": "\u00a3 gbp",
@@ -50,10 +44,11 @@ _UNITS = {
     "\u20a9": "\u20a9 won krw 원",
 }
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-_HALVES = {"\u00b0": {"\u00b0C", "\u00b0F"}}
-"""Units that say less, with those that say the same more exactly."""
+_UNIT_OF |= {unit.lower(): unit for unit in ("kWh", "kHz", "MHz", "GHz", "mph", "rpm")}
+_MORE_EXACT = {"\u00b0": {"\u00b0C", "\u00b0F"}}
+"""Units with the more exact units that they may stand for."""
 
-_BEHIND = re.compile(
+_UNIT = re.compile(
     r"[ -]?(\u00b0 ?[CF]?|[%$\u20ac\u00a3\u00a5\u20a9]|per ?cent|[^\W\d_]{1,13}(?:/h)?)"
 )
 _EASTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
@@ -61,14 +56,14 @@ _CURRENCY = "$\u20ac\u00a3\u00a5\u20a9"
 
 
 def find_currency_before(text: str, place: int) -> str | None:
-    """Return the currency that stands before a number."""
+    """Return the currency sign before a number."""
     sign = text[max(0, place - 1) : place]
     return sign if sign and sign in _CURRENCY else None
 
 
 def find_unit_after(text: str, place: int) -> tuple[str | None, int]:
-    """Return the unit that begins at a place, behind a number, and where it ends."""
-    found = _BEHIND.match(text, place)
+    """Return the unit at a place after a number, and where it ends."""
+    found = _UNIT.match(text, place)
     if found is None:
         return None, place
     word = found[1].lower()
@@ -80,13 +75,13 @@ def find_unit_after(text: str, place: int) -> tuple[str | None, int]:
 
 
 def are_compatible_units(one: str | None, other: str | None) -> bool:
-    """Return whether two units may be the same; None is any."""
+    """Return whether two units may be the same; None stands for any unit."""
     return (
         one is None
         or other is None
         or one == other
-        or other in _HALVES.get(one, ())
-        or one in _HALVES.get(other, ())
+        or other in _MORE_EXACT.get(one, ())
+        or one in _MORE_EXACT.get(other, ())
     )
 
 
@@ -99,32 +94,14 @@ _IN_ORDER = "first second third fourth fifth sixth seventh eighth ninth tenth el
 _ONES, _TENS, _ORDINALS = _TO_NINETEEN.split(), _BY_TENS.split(), _IN_ORDER.split()
 _WORDS = {word: number for number, word in enumerate(_ONES)}
 _WORDS |= {word: number * 10 for number, word in enumerate(_TENS, 2)}
-_SCALES = {
-    "hundred": 100,
-    "dozen": 12,
-    "thousand": 1_000,
-    "k": 1_000,
-    "million": 10**6,
-    "mn": 10**6,
-    "mio": 10**6,
-    "millionen": 10**6,
-    "billion": 10**9,
-    "bn": 10**9,
-    "trillion": 10**12,
-    "tn": 10**12,
-}
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "k": 1_000}
+_SCALES |= dict.fromkeys(("million", "millionen", "mio", "mn"), 10**6)
+_SCALES |= {"billion": 10**9, "bn": 10**9, "trillion": 10**12, "tn": 10**12}
 _HAN = {sign: value for value, sign in enumerate("\u3007一二三四五六七八九")}
 _SMALL = {"十": 10, "百": 100, "千": 1_000, "백": 100, "천": 1_000}
-_LARGE = {
-    "万": 10**4,
-    "萬": 10**4,
-    "만": 10**4,
-    "億": 10**8,
-    "亿": 10**8,
-    "억": 10**8,
-    "兆": 10**12,
-    "조": 10**12,
-}
+_LARGE = (
+    dict.fromkeys("万萬만", 10**4) | dict.fromkeys("億亿억", 10**8) | dict.fromkeys("兆조", 10**12)
+)
 _HAN_UNITS = "".join([*_SMALL, *_LARGE])
 _HAN_SIGNS = "".join(_HAN) + _HAN_UNITS
 _SCALE = (
@@ -141,7 +118,7 @@ _WORD = (
     rf"(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)}"
     "|an?(?= (?:hundred|thousand|million|billion|dozen))"
 )
-_WORDED = re.compile(rf"\b(?P<word>{_WORD})\b(?:{_SCALE})?", re.IGNORECASE)
+_NUMBER_WORDS = re.compile(rf"\b(?P<word>{_WORD})\b(?:{_SCALE})?", re.IGNORECASE)
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _HAN_NUMBER = re.compile(f"[{_HAN_SIGNS}]+")
 _COUNTERS = "年月日時时分秒人名個个回次歳岁円元匹頭本枚冊台軒階度倍位番号號種つヶか世代点件"
@@ -149,21 +126,22 @@ _TOKENS = re.compile(rf"\d+|[{_HAN_SIGNS}]")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[' ]\d{3})+(?:\.\d+)?")
 _CONTINENTAL = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
-_EXACT = 24
-"""Longer numbers are compared as they stand."""
+_PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_MAX_DIGITS = 24
+"""Longer numbers are compared as text."""
 
 
 def is_number_word(word: str) -> bool:
-    """Return whether a lower-case word says a number."""
+    """Return whether a lower-case word is a number."""
     return word in _WORDS or word in _SCALES
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number where it stands, what it may be read as, and its unit.
+    """A number at [start, end) with its possible values and its unit.
 
-    `parts` are the numbers that it is when its blanks or commas only part them. What is not `sure`
-    may be no number: `one` of them, a first thing, a sign of Han inside a word.
+    `parts` are several numbers that it may be instead, if blanks or commas separate them. A match
+    that is not `sure` may be no number: `one`, an ordinal, a Han numeral inside a word.
     """
 
     start: int
@@ -175,23 +153,27 @@ class Quantity:
 
 
 def find_quantities(text: str) -> Iterator[Quantity]:
-    """Yield the quantities of a text in NFKC; those in words after those in digits."""
+    """Yield the quantities of a text in NFKC: first digits, then words, then Han numerals."""
     for found in _NUMBER.finditer(text):
-        yield _quantity(text, found, _values(found), parts=_parts(found["digits"]))
-    for found in _WORDED.finditer(text):
-        value = str(_spoken(found["word"]) * _SCALES.get((found["scale"] or "").lower(), 1))
-        yield _quantity(text, found, (value,), sure=found[0].lower() not in {"one", "zero"})
+        parts = re.split("[, ]", found["digits"])
+        parts = [normalize_number(part) for part in parts] if len(parts) > 1 else []
+        yield _build_quantity(text, found, _parse_digits(found), parts=tuple(parts))
+    for found in _NUMBER_WORDS.finditer(text):
+        number = sum(_WORDS.get(part, 1) for part in re.split("[ -]", found["word"].lower()))
+        value = str(number * _SCALES.get((found["scale"] or "").lower(), 1))
+        sure = found[0].lower() not in {"one", "zero"}
+        yield _build_quantity(text, found, (value,), sure=sure)
     for found in _ORDINAL.finditer(text):
         value = str(_ORDINALS.index(found[0].lower()) + 1)
         yield Quantity(*found.span(), (value,), sure=False)
     for found in _HAN_NUMBER.finditer(text):
         if not text[max(0, found.start() - 1) : found.start()].isdigit():
-            behind = text[found.end() : found.end() + 1]
-            sure = behind != "" and behind in _COUNTERS and found[0] != "一"
-            yield _quantity(text, found, (_eastern(found[0]),), sure=sure)
+            after = text[found.end() : found.end() + 1]
+            sure = after != "" and after in _COUNTERS and found[0] != "一"
+            yield _build_quantity(text, found, (_parse_han(found[0]),), sure=sure)
 
 
-def _quantity(
+def _build_quantity(
     text: str,
     found: re.Match[str],
     values: tuple[str, ...],
@@ -199,7 +181,7 @@ def _quantity(
     parts: tuple[str, ...] = (),
     sure: bool = True,
 ) -> Quantity:
-    """Return a number with the unit before or behind it."""
+    """Return a number with the unit before or after it."""
     start, end = found.span()
     unit, end = find_unit_after(text, end)
     if currency := find_currency_before(text, start):
@@ -208,7 +190,7 @@ def _quantity(
 
 
 class QuantityIndex:
-    """The quantities of a passage, to look claims up in.
+    """The quantities of a passage.
 
     Args:
         text: The passage in NFKC.
@@ -220,14 +202,14 @@ class QuantityIndex:
             for value in one.values:
                 self._units.setdefault(value, set()).add(one.unit)
             for part in one.parts:
-                self._units.setdefault(part, set()).add(None)
+                self.add(part)
 
     def add(self, value: str) -> None:
         """Add a number of any unit."""
         self._units.setdefault(value, set()).add(None)
 
     def contains(self, claimed: Quantity) -> bool:
-        """Return whether a quantity occurs, in an agreeing unit, or as its parts."""
+        """Return whether a quantity occurs with a compatible unit, or as its parts."""
         found = any(
             are_compatible_units(claimed.unit, unit)
             for value in claimed.values
@@ -236,61 +218,47 @@ class QuantityIndex:
         return found or bool(claimed.parts and all(one in self._units for one in claimed.parts))
 
     def contains_number(self, value: str) -> bool:
-        """Return whether a number occurs, in whatever unit."""
+        """Return whether a number occurs with any unit."""
         return value in self._units
 
 
-def _spoken(word: str) -> int:
-    return sum(_WORDS.get(part, 1) for part in re.split("[ -]", word.lower()))
-
-
-def _values(found: re.Match[str]) -> tuple[str, ...]:
-    """Return what a number in digits may be read as."""
+def _parse_digits(found: re.Match[str]) -> tuple[str, ...]:
+    """Return the possible values of a number in digits."""
     digits = found["digits"]
     if found["east"]:
-        return (_eastern(digits.replace(",", "") + found["east"]),)
-    readings = _readings(digits)
+        return (_parse_han(digits.replace(",", "") + found["east"]),)
+    values = _parse_separators(digits)
     scale = _SCALES.get((found["scale"] or found["kilo"] or "").lower(), 1)
-    if scale == 1 or len(digits) > _EXACT:
-        return readings
-    return tuple(
-        normalize_number(f"{Decimal(one) * scale:f}") for one in readings if one.count(".") <= 1
-    )
+    if scale == 1 or len(digits) > _MAX_DIGITS:
+        return values
+    numbers = (one for one in values if _PLAIN_NUMBER.fullmatch(one))
+    return tuple(normalize_number(f"{Decimal(one) * scale:f}") for one in numbers)
 
 
-def _readings(digits: str) -> tuple[str, ...]:
+def _parse_separators(digits: str) -> tuple[str, ...]:
+    """Return the values that the separators of thousands and decimals allow."""
     if _THOUSANDS.fullmatch(digits):
         return (normalize_number(re.sub("[,' ]", "", digits)),)
     if _CONTINENTAL.fullmatch(digits):
-        joined = digits.replace(".", "").replace(",", ".")
-        return (
-            (normalize_number(joined), normalize_number(digits))
-            if _DECIMAL.fullmatch(digits)
-            else (normalize_number(joined),)
-        )
+        value = normalize_number(digits.replace(".", "").replace(",", "."))
+        return (value, normalize_number(digits)) if _DECIMAL.fullmatch(digits) else (value,)
     if _DECIMAL.fullmatch(digits):
-        return (normalize_number(digits.replace(",", ".")),)
+        digits = digits.replace(",", ".")
     return (normalize_number(digits),)
 
 
-def _parts(digits: str) -> tuple[str, ...]:
-    """Return the numbers that blanks or commas may part."""
-    parts = re.split("[, ]", digits)
-    return tuple(map(normalize_number, parts)) if len(parts) > 1 else ()
-
-
 def normalize_number(number: str) -> str:
-    """Return a number in digits without zeros that say nothing."""
+    """Return a number in digits without redundant zeros."""
     if number.count(".") == 1:
         number = number.rstrip("0").rstrip(".")
-    return _leading(number)
+    return _strip_leading_zeros(number)
 
 
-def _eastern(run: str) -> str:
-    """Return the value of a number in signs of Han or Hangul, mixed with digits or not."""
+def _parse_han(run: str) -> str:
+    """Return the value of Han or Hangul numerals, with or without digits among them."""
     tokens = _TOKENS.findall(run)
     if all(token in _HAN for token in tokens):
-        return _leading("".join(str(_HAN[token]) for token in tokens))
+        return _strip_leading_zeros("".join(str(_HAN[token]) for token in tokens))
     total = section = current = 0
     for token in tokens:
         if token in _LARGE:
@@ -300,10 +268,9 @@ def _eastern(run: str) -> str:
             section += (current or 1) * _SMALL[token]
             current = 0
         else:
-            current = _HAN[token] if token in _HAN else int(token[:_EXACT])
+            current = _HAN[token] if token in _HAN else int(token[:_MAX_DIGITS])
     return str(total + section + current)
 
 
-def _leading(number: str) -> str:
-    """Return a number without zeros before it."""
+def _strip_leading_zeros(number: str) -> str:
     return re.sub(r"^0+(?=\d)", "", number)

@@ -99,3 +99,9 @@ def test_a_text_holds_its_own_numbers(text):
 @pytest.mark.parametrize("unit", ["1", "1,", "100 ", "1.", "十", "twenty-", "1만"])
 def test_hostile_rows_of_digits_are_read_to_their_end(unit):
     assert held(unit * 5_000, unit * 5_000)
+
+
+def test_a_number_with_misplaced_separators_and_a_scale_has_no_value():
+    (found,) = find_quantities("12,5,7 million")
+
+    assert found.values == ()
