@@ -20,21 +20,8 @@ _FIRST_WORDS = (
     " còn و ولكن"
 )
 _FIRST_PHRASES = (
-    "what about",
-    "how about",
-    "what else",
-    "who else",
-    "why not",
-    "tell me more",
-    "was ist mit",
-    "wie ist es mit",
-    "wie sieht es mit",
-    "et pour",
-    "qué hay de",
-    "e per",
-    "e quanto",
-    "hoe zit het met",
-    "а как",
+    "what about|how about|what else|who else|why not|tell me more|was ist mit|wie ist es mit"
+    "|wie sieht es mit|et pour|qué hay de|e per|e quanto|hoe zit het met|а как"
 )
 _PRONOUNS = (
     "it its they them their he him his she her this that these those former latter same else"
@@ -65,6 +52,7 @@ _MAX_POINTING_WORDS = 10
 _MAX_SHORT_CHARACTERS = 5
 _MAX_POINTING_CHARACTERS = 40
 
+_PHRASES = tuple(_FIRST_PHRASES.split("|"))
 _OPENERS = frozenset(_FIRST_WORDS.split())
 _POINTERS = frozenset(_PRONOUNS.split())
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -83,7 +71,7 @@ def is_followup(question: str) -> bool:
         return True
     return (
         words[0] in _OPENERS
-        or " ".join(words).startswith(_FIRST_PHRASES)
+        or " ".join(words).startswith(_PHRASES)
         or (len(words) <= _MAX_POINTING_WORDS and not _POINTERS.isdisjoint(words))
     )
 
@@ -127,12 +115,7 @@ def build_standalone_question(
         turns: The earlier turns of the session, in order.
         model: Rewrites the question; without it keywords of the last turn are added.
 
-    Raises:
-        ModelUnreachable: There is no model server, or the connection was lost.
-        ModelNotPulled: The server does not have the model.
-        ModelRejected: The model cannot answer.
-        ModelBusy: The server accepts no more work at the moment.
-        TimedOut: A deadline passed.
+    Errors of the model other than `ModelProtocol` and `ContextOverflow` propagate.
     """
     if not turns:
         return question

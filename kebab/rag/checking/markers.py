@@ -20,7 +20,7 @@ def find_fenced_blocks(text: str) -> list[Span]:
     for fence in _FENCE.finditer(text):
         if opened is None:
             opened = fence if fence["sign"][0] == "~" or "`" not in fence["info"] else None
-        elif _closes(opened, fence):
+        elif not fence["info"].strip() and fence["sign"].startswith(opened["sign"]):
             found.append((opened.start(), fence.end()))
             opened = None
     if opened is not None:
@@ -29,25 +29,21 @@ def find_fenced_blocks(text: str) -> list[Span]:
 
 
 def find_code_spans(text: str) -> list[Span]:
-    """Return where code stands, fenced or between backticks, as [start, end), in order."""
+    """Return the spans of code, fenced or between backticks, as [start, end), in order."""
     blocks = find_fenced_blocks(text)
-    return sorted([*blocks, *_inline(text, blocks)])
+    return sorted([*blocks, *_find_inline_code(text, blocks)])
 
 
 def is_inside(spans: list[Span], place: int) -> bool:
-    """Return whether a place lies in one of some spans that are in order and apart."""
+    """Return whether a place is in one of the sorted, disjoint spans."""
     index = bisect_right(spans, place, key=lambda span: span[0])
     return index > 0 and place < spans[index - 1][1]
 
 
-def _closes(opened: re.Match[str], fence: re.Match[str]) -> bool:
-    return not fence["info"].strip() and fence["sign"].startswith(opened["sign"])
-
-
-def _inline(text: str, blocks: list[Span]) -> Iterator[Span]:
-    """Yield what stands between two equal rows of backticks of one paragraph."""
+def _find_inline_code(text: str, blocks: list[Span]) -> Iterator[Span]:
+    """Yield the spans between two equal rows of backticks in one paragraph."""
     rows = [row.span() for row in _TICKS.finditer(text) if not is_inside(blocks, row.start())]
-    closing = _closing(text, rows, blocks)
+    closing = _find_closing_rows(text, rows, blocks)
     index = 0
     while index < len(rows):
         end = closing[index]
@@ -57,8 +53,8 @@ def _inline(text: str, blocks: list[Span]) -> Iterator[Span]:
         index += 1
 
 
-def _closing(text: str, rows: list[Span], blocks: list[Span]) -> list[int | None]:
-    """Return for each row of backticks the next one that closes it, if any."""
+def _find_closing_rows(text: str, rows: list[Span], blocks: list[Span]) -> list[int | None]:
+    """Return for each row of backticks the index of the row that closes it, if any."""
     borders = sorted([*(one.start() for one in _BREAK.finditer(text)), *(low for low, _ in blocks)])
     following: dict[tuple[int, int], int] = {}
     closing: list[int | None] = [None] * len(rows)
@@ -92,24 +88,24 @@ _MARKER = re.compile(
 _ITEMS = re.compile(rf"(\d+)(?:{_BLANK}{_DASH}{_BLANK}{_LABEL}(\d+))?", re.IGNORECASE)
 _GAP = re.compile(r"[ \t]{0,3}[,;\u3001\uff0c]?[ \t]{0,3}")
 
-_DIGITS = 9
-"""A longer number names nothing, and its first digits say so."""
+_MAX_DIGITS = 9
+"""A longer number names no passage; its first digits are reported."""
 
-_RANGE_DIGITS = 3
-"""Two longer numbers with a dash between are years, not markers."""
+_MAX_RANGE_DIGITS = 3
+"""Two longer numbers with a dash between them are years, not markers."""
 
-_WIDEST_RANGE = 20
-"""Of a wider range only the ends are read."""
+_MAX_RANGE = 20
+"""Only the ends of a wider range are read."""
 
 _OPENING, _CLOSING = "[`~\\\u3010\uff3b\u3014", "]`~\u3011\uff3d\u3015"
 _FENCES = ("```", "~~~")
-_WIDEST = 8
+_MAX_GAP = 8
 _BLANKS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerSpan:
-    """A marker and where it stands, as [start, end) code points."""
+    """A marker at [start, end) code points."""
 
     marker: int
     start: int
@@ -118,9 +114,9 @@ class MarkerSpan:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A text in which each marker stands as `[n]`, with the places of all of them in order.
+    """A text in which each marker is written as `[n]`, with the spans of all of them in order.
 
-    `unknown` are markers that name no passage, where they were taken out.
+    `unknown` are the removed markers that name no passage, with their former places.
     """
 
     text: str
@@ -130,7 +126,7 @@ class MarkedText:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Markers side by side: what stands before each one, and the numbers that it names."""
+    """Markers side by side: the text before each one, and its numbers."""
 
     start: int
     end: int
@@ -145,36 +141,42 @@ class _Output:
     unknown: list[MarkerSpan] = field(default_factory=list)
 
     def add(self, text: str) -> None:
-        """Write text."""
         self.parts.append(text)
         self.length += len(text)
 
-    def mark(self, marker: int) -> None:
-        """Write a marker."""
-        start = self.length
-        self.add(f"[{marker}]")
-        self.markers.append(MarkerSpan(marker, start, self.length))
-
-    def miss(self, marker: int) -> None:
-        """Note a marker that is not written."""
-        self.unknown.append(MarkerSpan(marker, self.length, self.length))
+    def add_row(self, row: _Row, known: Collection[int]) -> None:
+        written: set[int] = set()
+        for before, numbers in row.entries:
+            new = [one for one in dict.fromkeys(numbers) if one in known and one not in written]
+            if new and written:
+                self.add(before)
+            for number in new:
+                start = self.length
+                self.add(f"[{number}]")
+                self.markers.append(MarkerSpan(number, start, self.length))
+            written.update(new)
+            self.unknown += (
+                MarkerSpan(number, self.length, self.length)
+                for number in dict.fromkeys(numbers)
+                if number not in known
+            )
 
 
 def parse_markers(text: str, known: Collection[int]) -> MarkedText:
-    """Return a text with its markers in one form, without those that are not known.
+    """Return a text with its known markers in one form, and without the others.
 
-    Neighbours that are equal stand once. All else of the text stays.
+    Equal neighbours become one marker. The rest of the text is unchanged.
     """
     output = _Output()
     at = 0
-    for row in _rows(text):
+    for row in _find_rows(text):
         low, high = row.start, row.end
-        kept = any(number in known for _, numbers in row.entries for number in numbers)
-        if not kept:
-            low, high = _widened(text, at, low, high)
+        is_known = any(number in known for _, numbers in row.entries for number in numbers)
+        if not is_known:
+            low, high = _include_brackets(text, at, low, high)
         output.add(text[at:low])
-        _write(row, known, output)
-        if not kept:
+        output.add_row(row, known)
+        if not is_known:
             output.add(choose_separator(text, low, high))
         at = high
     output.add(text[at:])
@@ -182,12 +184,12 @@ def parse_markers(text: str, known: Collection[int]) -> MarkedText:
 
 
 def find_markers(text: str) -> list[MarkerSpan]:
-    """Return the markers of a text as it stands, known or not; each by its first number."""
-    return [MarkerSpan(row.entries[0][1][0], row.start, row.end) for row in _rows(text)]
+    """Return the known and unknown markers of a text, each with its first number."""
+    return [MarkerSpan(row.entries[0][1][0], row.start, row.end) for row in _find_rows(text)]
 
 
 def cut_markers(text: str, start: int, end: int, markers: Iterable[MarkerSpan]) -> str:
-    """Return the stretch [start, end) of a text without these markers and the blanks before."""
+    """Return [start, end) of a text without the markers and the blanks before them."""
     parts: list[str] = []
     at = start
     for one in markers:
@@ -197,9 +199,9 @@ def cut_markers(text: str, start: int, end: int, markers: Iterable[MarkerSpan]) 
 
 
 def choose_separator(text: str, start: int, end: int) -> str:
-    """Return what must stand for a stretch that is taken out, lest brackets or backticks meet.
+    """Return what replaces a removed part so that brackets or backticks do not meet.
 
-    A new `[1]` or a new fence would not be what was checked.
+    Otherwise a new `[1]` or a new fence could appear that was never checked.
     """
     if text.startswith(_FENCES, end):
         return "\\"
@@ -208,29 +210,15 @@ def choose_separator(text: str, start: int, end: int) -> str:
     return " " if meet and not after.isspace() and not before.isspace() else ""
 
 
-def _write(row: _Row, known: Collection[int], output: _Output) -> None:
-    written: set[int] = set()
-    for before, numbers in row.entries:
-        fresh = [one for one in dict.fromkeys(numbers) if one in known and one not in written]
-        if fresh and written:
-            output.add(before)
-        for number in fresh:
-            output.mark(number)
-        written.update(fresh)
-        for number in dict.fromkeys(numbers):
-            if number not in known:
-                output.miss(number)
-
-
-def _rows(text: str) -> Iterator[_Row]:
-    """Yield the markers outside of code, neighbours together."""
+def _find_rows(text: str) -> Iterator[_Row]:
+    """Yield the rows of adjacent markers outside of code."""
     code = find_code_spans(text)
     start = end = -1
     entries: list[tuple[str, tuple[int, ...]]] = []
     for found in _MARKER.finditer(text):
-        if is_inside(code, found.start()) or not (numbers := _numbers(found["body"])):
+        if is_inside(code, found.start()) or not (numbers := _parse_numbers(found["body"])):
             continue
-        gap = text[end : found.start()] if end >= 0 and found.start() - end < _WIDEST else None
+        gap = text[end : found.start()] if end >= 0 and found.start() - end < _MAX_GAP else None
         if gap is None or not _GAP.fullmatch(gap):
             if entries:
                 yield _Row(start, end, tuple(entries))
@@ -241,19 +229,19 @@ def _rows(text: str) -> Iterator[_Row]:
         yield _Row(start, end, tuple(entries))
 
 
-def _numbers(body: str) -> tuple[int, ...]:
-    """Return the numbers of a marker, ranges as all they hold; none when it is no marker."""
+def _parse_numbers(body: str) -> tuple[int, ...]:
+    """Return the numbers of a marker with those inside ranges; none when it is no marker."""
     numbers: list[int] = []
     for first, last in _ITEMS.findall(body):
-        if last and max(len(first), len(last)) > _RANGE_DIGITS:
+        if last and max(len(first), len(last)) > _MAX_RANGE_DIGITS:
             return ()
-        low, high = int(first[:_DIGITS]), int((last or first)[:_DIGITS])
-        numbers += range(low, high + 1) if low <= high <= low + _WIDEST_RANGE else (low, high)
+        low, high = int(first[:_MAX_DIGITS]), int((last or first)[:_MAX_DIGITS])
+        numbers += range(low, high + 1) if low <= high <= low + _MAX_RANGE else (low, high)
     return tuple(numbers)
 
 
-def _widened(text: str, least: int, low: int, high: int) -> tuple[int, int]:
-    """Return what goes with a row of which nothing stays: round brackets and blanks before it."""
+def _include_brackets(text: str, least: int, low: int, high: int) -> tuple[int, int]:
+    """Return the span of a removed row with round brackets around it and blanks before it."""
     if text[low - 1 : low] == "(" and text[high : high + 1] == ")" and low > least:
         low, high = low - 1, high + 1
     start = least + len(text[least:low].rstrip(" \t"))
