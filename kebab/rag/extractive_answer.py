@@ -1,8 +1,22 @@
-"""Builds an extractive answer from quoted sentences."""
+"""Builds an extractive answer: ranks the sentences of the evidence, and quotes the best ones.
+
+The score of a sentence combines three features: the share of the question's keywords in it (half
+of it counted without its headings, half with them), its cosine to the question (embedded with title
+and headings, like passages), and the score of its passage relative to the best passage. The weights
+are rounded from a fit on SQuAD 2. Share of questions whose gold answer is in one of three quoted
+sentences, in the right file and lines, with refusals counted as failures:
+
+- SQuAD 2, 1,000 questions: .896 with MiniLM, .866 by words alone
+- JaQuAD, by words: .841 (the fit used no Japanese)
+
+Features that gained .003 or less over three folds of articles are left out: cues of the kind of
+question (names for `who`, numbers for `how many`), the words of neighbouring sentences, the length,
+and more than 24 sentences to embed.
+"""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kebab.core.answers import (
     AnswerMode,
@@ -13,11 +27,166 @@ from kebab.core.answers import (
     SupportingQuote,
     Turn,
 )
+from kebab.core.chunks import build_embed_text
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page
+from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import AnswerListener, DraftAnswer
 from kebab.rag.evidence import escape_text
-from kebab.rag.sentence_ranking import ScoredSentence, rank_sentences
+from kebab.search.answerability import compute_coverage, compute_relative_evidence, weigh_keywords
+from kebab.text.layout import LayoutKind
+from kebab.text.sentences import Sentence, find_sentences
+from kebab.text.tokenizer import token_set, token_set_of_all
+
+_WORD_WEIGHT, _COSINE_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.40, 0.25
+
+MAX_EMBEDDED = 24
+"""The most sentences that are compared by cosine; they take 50 ms on two cores."""
+
+_MIN_RELATIVE_SCORE = 0.5
+"""A sentence below this share of the best score is not quoted.
+
+The limit loses nothing on SQuAD 2 and .002 on JaQuAD; .6 loses .012 there.
+"""
+
+_DUPLICATE_OVERLAP = 0.8
+"""Two sentences are duplicates when they share this part of their tokens."""
+
+_HEADING_QUALITY, _POOR_QUALITY = 0.3, 0.8
+"""Factors for a heading, and for a question, an announcement or a list of links."""
+
+_OPEN_ENDS = ("?", "\uff1f", "\u061f", ":", "\uff1a")
+_LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+")
+_MIN_LETTERS = 12
+"""A sentence with links and fewer other letters and digits is a list of links."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredSentence:
+    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1."""
+
+    passage: Evidence
+    start: int
+    end: int
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The verbatim text."""
+        return self.passage.chunk.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A sentence with its features; `cosine` is None when the sentence cannot be embedded."""
+
+    passage: Evidence
+    sentence: Sentence
+    text: str
+    passage_score: float
+    word_share: float
+    quality: float
+    cosine: float | None = None
+
+    @property
+    def score(self) -> float:
+        lexical = _WORD_WEIGHT * self.word_share + _PASSAGE_WEIGHT * self.passage_score
+        if self.cosine is None:
+            return lexical / (_WORD_WEIGHT + _PASSAGE_WEIGHT) * self.quality
+        return (lexical + _COSINE_WEIGHT * self.cosine) * self.quality
+
+
+def rank_sentences(
+    question: str,
+    passages: Sequence[Evidence],
+    asked: Mapping[str, float],
+    embedder: Embedder | None,
+    limit: int,
+) -> list[ScoredSentence]:
+    """Return the best sentences without duplicates, best first.
+
+    Args:
+        question: The question.
+        passages: The evidence, best first.
+        asked: The weight of each term of the question.
+        embedder: The embedding model of the index; without it only words count.
+        limit: The most sentences.
+    """
+    weights = weigh_keywords(asked)
+    best = max((passage.score for passage in passages), default=0.0)
+    candidates = [
+        one
+        for passage in passages
+        for one in _find_candidates(
+            passage, compute_relative_evidence(passage.score, best), weights
+        )
+    ]
+    candidates.sort(key=lambda one: -one.score)
+    if embedder is not None and embedder.supports(question):
+        candidates = _add_cosines(question, candidates[:MAX_EMBEDDED], embedder)
+        candidates.sort(key=lambda one: -one.score)
+    return list(_select_distinct(candidates, limit))
+
+
+def _find_candidates(
+    passage: Evidence, passage_score: float, weights: Mapping[str, float]
+) -> Iterator[_Candidate]:
+    """Yield the complete sentences of a passage."""
+    chunk = passage.chunk
+    context = token_set_of_all((chunk.title, *chunk.heading_path))
+    for one in find_sentences(chunk.text):
+        if passage.start <= one.start and one.end <= passage.start + len(passage.text):
+            text = chunk.text[one.start : one.end]
+            own = token_set(text)
+            share = (compute_coverage(weights, own) + compute_coverage(weights, own | context)) / 2
+            quality = _rate_form(one.kind, text)
+            yield _Candidate(passage, one, text, passage_score, share, quality)
+
+
+def _rate_form(kind: LayoutKind, text: str) -> float:
+    if kind is LayoutKind.HEADING:
+        return _HEADING_QUALITY
+    letters = sum(map(str.isalnum, _LINK.sub("", text)))
+    is_link_list = letters < _MIN_LETTERS and _LINK.search(text)
+    return _POOR_QUALITY if is_link_list or text.endswith(_OPEN_ENDS) else 1.0
+
+
+def _add_cosines(
+    question: str, candidates: list[_Candidate], embedder: Embedder
+) -> list[_Candidate]:
+    """Return the candidates with their cosines, or unchanged when the model fails."""
+    places = [place for place, one in enumerate(candidates) if embedder.supports(one.text)]
+    texts = [_build_embed_text(candidates[place]) for place in places]
+    scale = embedder.profile.cosine_scale
+    found = list(candidates)
+    try:
+        query = embedder.embed_query(question)
+        for indexes, vectors in embedder.embed_passages(texts):
+            for index, cosine in zip(indexes, vectors @ query, strict=True):
+                place = places[index]
+                found[place] = replace(found[place], cosine=scale.share(float(cosine)))
+    except (DependencyMissing, EmbeddingUnavailable, TimedOut):
+        return candidates
+    return found
+
+
+def _build_embed_text(one: _Candidate) -> str:
+    chunk = one.passage.chunk
+    return build_embed_text(chunk.title, chunk.heading_path, " ".join(one.text.split()))
+
+
+def _select_distinct(candidates: Sequence[_Candidate], limit: int) -> Iterator[ScoredSentence]:
+    selected: list[frozenset[str]] = []
+    for one in candidates:
+        if len(selected) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
+            return
+        tokens = token_set(one.text)
+        if any(len(tokens & had) >= _DUPLICATE_OVERLAP * len(tokens | had) for had in selected):
+            continue
+        selected.append(tokens)
+        start, end, _ = one.sentence
+        yield ScoredSentence(passage=one.passage, start=start, end=end, score=min(1.0, one.score))
+
 
 _QUOTE_PREFIX = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
 _LINE_BREAK = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")

@@ -11,8 +11,8 @@ from kebab.core.answers import AnswerMode, Completion, LanguageModel, Refusal, T
 from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
-from kebab.rag.context_packing import MAX_DOWNSHIFTS, PromptLoad, pack_evidence, reduce_load
 from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
+from kebab.rag.evidence import MAX_DOWNSHIFTS, PromptLoad, pack_evidence, reduce_load
 from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.text.language import detect_question_language
 from kebab.wire.ask import AnswerUsage, AnswerWarning

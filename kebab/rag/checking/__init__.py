@@ -1,6 +1,6 @@
-"""Checking: what a language model says, held against the passages that it was shown.
+"""Checks an answer of a language model against the evidence of its prompt.
 
-Markers are read (`markers`), the answer is split into claims (`claims`), their facts are looked up
-(`facts`, `ground`), each claim is judged (`judge`), and what carries it is quoted (`quote`).
-`cite` runs them in turn.
+`citations` runs the steps: it parses the markers (`markers`), splits the answer into claims
+(`claims`), extracts their facts and key terms (`facts`, `key_terms`), verifies each claim
+(`verification`, `support`), and quotes the supporting sentences.
 """

@@ -1,8 +1,7 @@
 import pytest
 
 from kebab.core.answers import Evidence
-from kebab.rag.extractive_answer import format_quotes
-from kebab.rag.sentence_ranking import ScoredSentence
+from kebab.rag.extractive_answer import ScoredSentence, format_quotes
 from kebab.text.sentences import find_sentence_spans
 from tests.fakes.evidence import stored
 

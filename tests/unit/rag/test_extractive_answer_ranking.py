@@ -5,7 +5,7 @@ import pytest
 
 from kebab.core.answers import Evidence
 from kebab.errors.catalog import TimedOut
-from kebab.rag.sentence_ranking import MAX_EMBEDDED, rank_sentences
+from kebab.rag.extractive_answer import MAX_EMBEDDED, rank_sentences
 from kebab.search.answerability import compute_relative_evidence
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 from tests.fakes.evidence import stored

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import Evidence
-from kebab.rag.context_packing import MAX_DOWNSHIFTS, PromptLoad, reduce_load
+from kebab.rag.evidence import MAX_DOWNSHIFTS, PromptLoad, reduce_load
 from tests.fakes.evidence import stored
 
 LONG = "The lake is deep and cold. " * 4 + "The valve opens at 80 degrees. " + "Ducks swim. " * 9

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.dates import Date, find_dates, is_same_date
+from kebab.rag.checking.facts import Date, find_dates, is_same_date
 
 
 def parts(text):

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.queries import Snippet
-from kebab.rag.context_packing import pack_evidence
-from kebab.rag.evidence import estimate_evidence_tokens
+from kebab.rag.evidence import estimate_evidence_tokens, pack_evidence
 from tests.fakes.evidence import hit, stored
 
 ROOM = 10_000
