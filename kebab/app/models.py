@@ -6,6 +6,7 @@ from kebab.app.context import AppContext
 from kebab.app.reset import measure_size
 from kebab.config.settings import AUTO
 from kebab.core.progress import Cancel, ProgressCallback
+from kebab.embed import registry
 from kebab.errors.catalog import NotIndexed, UsageInvalid
 from kebab.ingest.job import RunContext
 from kebab.ingest.vectors import reembed
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def list_models(context: AppContext) -> ModelList:
-    """Return the registry, with what is installed and what is in use."""
-    active = _active(context)
+    """Return every model, and whether it is installed and in use."""
+    active = _find_active_version(context)
     return ModelList(
-        models=[_row(context, model, active) for model in context.embedders.registry()],
+        models=[_to_row(context, model, active) for model in registry.MODELS],
         configured=context.settings.models.embedding.model,
     )
 
@@ -28,42 +29,42 @@ def list_models(context: AppContext) -> ModelList:
 def pull_model(
     context: AppContext, request: ModelPullRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
-    """Fetch the weights of a model, or of the best that can be had.
+    """Download the weights of a model; `auto` means the best one that can be downloaded.
 
     Raises:
-        InvalidInput: No model goes by this name.
-        EmbeddingUnavailable: No source gave the weights.
+        InvalidInput: No model has this name.
+        EmbeddingUnavailable: No source has the weights.
     """
     context.refuse_when_read_only("model pull")
-    before = _installed(context)
+    before = _list_installed(context)
     model = context.embedders.download(request.name, report, cancel)
     return ModelReport(
-        model=_row(context, model, _active(context)),
+        model=_to_row(context, model, _find_active_version(context)),
         fetched=model.version not in before,
         embedded=0,
-        pending=_pending(context),
+        pending=_count_pending(context),
     )
 
 
 def use_model(
     context: AppContext, request: ModelUseRequest, report: ProgressCallback, cancel: Cancel
 ) -> ModelReport:
-    """Change the model of the knowledge base: fetch it, and embed everything again.
+    """Change the model of the knowledge base: download it, and embed everything again.
 
-    `auto` means the model that the settings name; when they name none, the best that can be had.
+    `auto` means the model of the settings; without one, the best one that can be downloaded.
 
     Raises:
-        InvalidInput: No model goes by this name.
+        InvalidInput: No model has this name.
         UsageInvalid: The settings name another model.
-        EmbeddingUnavailable: No source gave the weights; nothing was changed.
+        EmbeddingUnavailable: No source has the weights; nothing was changed.
     """
     context.refuse_when_read_only("model use")
-    chosen = _chosen(context, request.name)
-    before = _installed(context)
+    chosen = _choose_model(context, request.name)
+    before = _list_installed(context)
     model = context.embedders.download(chosen, report, cancel)
     run = _embed_again(context, model, report, cancel)
     return ModelReport(
-        model=_row(context, model, _active(context)),
+        model=_to_row(context, model, _find_active_version(context)),
         fetched=model.version not in before,
         embedded=run.embedded,
         pending=run.pending,
@@ -81,18 +82,18 @@ def _embed_again(
         return reembed(library, context.open_vector_table, embedder, run)
 
 
-def _chosen(context: AppContext, name: str) -> str:
-    """Return what to change to; refuse a choice that the settings would overrule afterwards."""
+def _choose_model(context: AppContext, name: str) -> str:
+    """Return the model to change to; refuse one that the settings would replace afterwards."""
     configured = context.settings.models.embedding.model
     if configured == AUTO:
         return name
-    if name != AUTO and context.embedders.find(name) != context.embedders.find(configured):
+    if name != AUTO and registry.find_model(name) != registry.find_model(configured):
         cause = f"the settings name {configured}; set `models.embedding.model` to `auto` first"
         raise UsageInvalid(option="name", cause=cause)
     return configured
 
 
-def _row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:
+def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:
     place, manifest = context.embedders.find_weights(model), context.embedders.read_manifest(model)
     return ModelRow(
         name=model.name,
@@ -109,19 +110,18 @@ def _row(context: AppContext, model: "EmbeddingModel", active: str | None) -> Mo
     )
 
 
-def _installed(context: AppContext) -> set[str]:
-    registry = context.embedders.registry()
-    return {model.version for model in registry if context.embedders.find_weights(model)}
+def _list_installed(context: AppContext) -> set[str]:
+    return {model.version for model in registry.MODELS if context.embedders.find_weights(model)}
 
 
-def _active(context: AppContext) -> str | None:
+def _find_active_version(context: AppContext) -> str | None:
     try:
         return context.stored_version()
     except NotIndexed:
         return None
 
 
-def _pending(context: AppContext) -> int:
+def _count_pending(context: AppContext) -> int:
     try:
         with context.open_reader() as reader:
             return reader.count_pending()

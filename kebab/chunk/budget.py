@@ -16,7 +16,7 @@ DEFAULT_LIMIT = 254
 
 
 def format_chunker_version(limit: int = DEFAULT_LIMIT) -> str:
-    """Return the label of a chunker: how it cuts, its limit in tokens, and its version."""
+    """Return the chunker version for a limit in tokens."""
     return f"heading-{limit}-v1"
 
 
@@ -26,7 +26,7 @@ CHUNKER_VERSION = format_chunker_version()
 def build_chunk_rows(
     doc_id: DocId, title: str, chunks: Iterable[Chunk], chunker: str = CHUNKER_VERSION
 ) -> tuple[ChunkRow, ...]:
-    """Return the chunks of a document with their ids; equal texts are told apart by their order."""
+    """Return the chunks of a document with their ids; equal texts differ by their order."""
     seen: Counter[str] = Counter()
     found = []
     for chunk in chunks:
@@ -46,11 +46,11 @@ def build_chunk_rows(
 TokenCounter: TypeAlias = Callable[[Sequence[str]], list[int]]
 
 _MAX_LETTERS = 1_000_000
-"""How many letters of words are remembered, in about ten times as many bytes."""
+"""How many letters of words are cached, in about ten times as many bytes."""
 
 
 class WordCounter:
-    """Counts texts as another does, who is asked once for each word."""
+    """Counts tokens with another counter, which it calls once for each word."""
 
     def __init__(self, count: TokenCounter) -> None:
         self._count = count
@@ -60,11 +60,11 @@ class WordCounter:
     def __call__(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text."""
         cut = [_split_words(text) for text in texts]
-        self._learn(cut)
+        self._count_new(cut)
         return [sum(map(self._sizes.__getitem__, words)) for words in cut]
 
-    def _learn(self, cut: Sequence[list[str]]) -> None:
-        """Have every word counted that is not known."""
+    def _count_new(self, cut: Sequence[list[str]]) -> None:
+        """Count the words that are not cached."""
         if self._letters > _MAX_LETTERS:
             self._sizes, self._letters = {}, 0
         new = list(set(chain.from_iterable(cut)).difference(self._sizes))
@@ -73,7 +73,7 @@ class WordCounter:
 
 
 def _split_words(text: str) -> list[str]:
-    """Return what blanks and line ends divide; a tokenizer may see other blanks otherwise."""
+    """Split at spaces and line ends only; tokenizers treat other white space differently."""
     return text.replace("\n", " ").split(" ")
 
 
@@ -93,7 +93,7 @@ _PER_LETTER_ENGLISH = 1 / 2
 _PER_LETTER_OTHER = 1 / 1.5
 
 _UNIT = 3_420
-"""Into how many parts a token is divided, so that every price is a whole number of them."""
+"""The units of a token, chosen so that every estimate is a whole number of units."""
 
 _BITS = 48
 _FIELD = (1 << _BITS) - 1
@@ -102,7 +102,7 @@ _MAX_WORD_CHARS = 64
 
 
 def estimate_tokens(texts: Sequence[str]) -> list[int]:
-    """Return how many tokens each text has at most."""
+    """Return an upper bound of the tokens of each text."""
     figures = _FIGURES.__getitem__
     return [_estimate_total(sum(map(figures, text.split()))) for text in texts]
 
@@ -110,7 +110,7 @@ def estimate_tokens(texts: Sequence[str]) -> list[int]:
 def make_mixed_counter(
     tokenizer_count: TokenCounter, supports: Callable[[str], bool]
 ) -> TokenCounter:
-    """Return a counter that asks the tokenizer, and estimates what its model does not know."""
+    """Return a counter that estimates the texts which the tokenizer's model does not support."""
     counter = WordCounter(tokenizer_count)
 
     def count(texts: Sequence[str]) -> list[int]:
@@ -125,7 +125,7 @@ def make_mixed_counter(
 
 
 class _FigureCache(dict[str, int]):
-    """The figures of words that have been seen, forgotten when they are too many."""
+    """Caches the figures of words; it is emptied when it is full."""
 
     def __missing__(self, word: str) -> int:
         if len(self) >= _MAX_WORDS:
@@ -140,7 +140,7 @@ _FIGURES = _FigureCache()
 
 
 def _pack_figures(text: str) -> int:
-    """Return the four figures of a stretch without blanks as one integer."""
+    """Pack the four figures of a word into one integer, so that a text needs one sum."""
     lengths = [len(word) for word in _WORD.findall(text)]
     signs = len(_SIGN.findall(text)) - _WIDE_DISCOUNT * len(_WIDE.findall(text))
     both = signs + _NAME * len(_CAPITALISED.findall(text))
@@ -156,7 +156,7 @@ def _pack_figures(text: str) -> int:
 
 
 def _estimate_word(length: int, costs: list[float], per_letter: float) -> float:
-    """Return what a word costs by its length."""
+    """Return the tokens of a word by its length."""
     return costs[length] if length < len(costs) else length * per_letter
 
 
@@ -165,7 +165,7 @@ def _to_units(tokens: float) -> int:
 
 
 def _estimate_total(total: int) -> int:
-    """Return the upper bound for a text of these figures."""
+    """Return the upper bound for a text with these sums."""
     words, english = total & _FIELD, total >> _BITS & _FIELD
     units = total >> _BITS * (2 if english >= _ENGLISH_SHARE * words else 3) & _FIELD
     return int(units / _UNIT + _ROUNDED_UP)
@@ -180,16 +180,16 @@ _CLIPS = (80, 40, 20)
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most tokens of a chunk as it is embedded, context included, and who counts them."""
+    """The maximum tokens of a chunk with its context, and the function that counts them."""
 
     limit: int = DEFAULT_LIMIT
     count: Callable[[Sequence[str]], list[int]] = estimate_tokens
 
-    def sizes(self, texts: Sequence[str]) -> list[int]:
+    def measure(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text in tokens.
 
-        A word that a tokenizer does not know may be one token whatever its length, so long
-        stretches count for their characters too.
+        An unknown word may be a single token whatever its length, so a text also counts at least
+        one token for ten characters.
         """
         counts = self.count(texts) if texts else []
         return [
@@ -199,7 +199,7 @@ class Budget:
 
 
 class ChunkDraft(NamedTuple):
-    """A chunk in the making: a range of the document's text and its heading path."""
+    """A range of the document's text that becomes a chunk, with its heading path."""
 
     start: int
     end: int
@@ -208,7 +208,7 @@ class ChunkDraft(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The heading path as it is embedded, and the tokens that it and the title leave for text."""
+    """An embedded heading path, and the tokens that it and the title leave for the text."""
 
     path: tuple[str, ...]
     room: int
@@ -217,10 +217,10 @@ class Context:
 def build_contexts(
     title: str, paths: Sequence[tuple[str, ...]], budget: Budget
 ) -> dict[tuple[str, ...], Context]:
-    """Return the context of each path, shortened where it would take over a quarter of a chunk.
+    """Return the context of each path, shortened where it takes over a quarter of a chunk.
 
-    Outer headings go first, then the end of the inner one; the title always stays, and the
-    headings may have an eighth beside it while a quarter is left for the text.
+    Outer headings are dropped first, then the end of the inner one. The title always stays. The
+    headings may use an eighth beside a long title while a quarter is left for the text.
     """
     unique = list(dict.fromkeys([(), *paths]))
     sizes = dict(zip(unique, _count_context_tokens(title, unique, budget), strict=True))
@@ -237,49 +237,43 @@ def build_contexts(
 
 
 def enforce_limit(
-    text: str, title: str, slices: Sequence[ChunkDraft], budget: Budget
+    text: str, title: str, drafts: Sequence[ChunkDraft], budget: Budget
 ) -> list[ChunkDraft]:
-    """Return the slices, cut again wherever what is embedded would exceed the limit.
+    """Halve the drafts whose embedded text exceeds the limit, until none does.
 
-    Counts of parts do not always add up to the count of the whole, so what comes out of the
-    packing is counted as it will be embedded.
+    Token counts of parts do not always add up to that of the whole, so the packed drafts are
+    counted again as they will be embedded.
     """
-    done: dict[ChunkDraft, list[ChunkDraft]] = {}
-    todo = list(slices)
-    while todo:
-        whole = [
-            build_embed_text(title, piece.path, text[piece.start : piece.end]) for piece in todo
-        ]
-        again = []
-        for piece, size in zip(todo, budget.sizes(whole), strict=True):
-            parts = halve(text, Range(piece.start, piece.end)) if size > budget.limit else []
-            done[piece] = [piece._replace(start=part.start, end=part.end) for part in parts]
-            again += done[piece]
-        todo = again
-    return [leaf for piece in slices for leaf in _collect_leaves(piece, done)]
+    unchecked = drafts = list(drafts)
+    while unchecked:
+        texts = [build_embed_text(title, one.path, text[one.start : one.end]) for one in unchecked]
+        halves = {
+            draft: _halve_draft(text, draft)
+            for draft, size in zip(unchecked, budget.measure(texts), strict=True)
+            if size > budget.limit
+        }
+        drafts = [part for draft in drafts for part in halves.get(draft) or [draft]]
+        unchecked = [part for parts in halves.values() for part in parts]
+    return drafts
 
 
-def _collect_leaves(
-    piece: ChunkDraft, parts: dict[ChunkDraft, list[ChunkDraft]]
-) -> list[ChunkDraft]:
-    """Return what a slice was cut into in the end, in order."""
-    if not parts[piece]:
-        return [piece]
-    return [leaf for part in parts[piece] for leaf in _collect_leaves(part, parts)]
+def _halve_draft(text: str, draft: ChunkDraft) -> list[ChunkDraft]:
+    parts = halve(text, Range(draft.start, draft.end))
+    return [draft._replace(start=part.start, end=part.end) for part in parts]
 
 
 def _count_context_tokens(
     title: str, paths: Sequence[tuple[str, ...]], budget: Budget
 ) -> list[int]:
-    """Return the tokens of each context, one more for a joint that does not add up."""
-    sizes = budget.sizes([build_embed_text(title, path, "") for path in paths])
+    """Return the tokens of each context, plus one where it joins the text."""
+    sizes = budget.measure([build_embed_text(title, path, "") for path in paths])
     return [size + 1 if size else 0 for size in sizes]
 
 
 def _shorten(
     title: str, path: tuple[str, ...], most: int, budget: Budget
 ) -> tuple[tuple[str, ...], int]:
-    """Return the longest form of the path that takes no more than `most` tokens."""
+    """Return the longest form of the path that has at most `most` tokens."""
     forms = [path[depth:] for depth in range(1, len(path))]
     forms += [(path[-1][:length].rstrip() + "\u2026",) for length in _CLIPS]
     forms.append(())

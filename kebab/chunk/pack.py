@@ -9,7 +9,7 @@ from kebab.core.documents import BlockKind
 
 
 class Range(NamedTuple):
-    """A stretch [start, end) of a document's text."""
+    """A range [start, end) of a document's text."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ _MAX_MARKS = 8
 
 
 def _make_cutter(pattern: re.Pattern[str]) -> Cutter:
-    """Return a cutter that cuts behind every match."""
+    """Return a function that cuts behind every match."""
 
     def cut(text: str, whole: Range, _room: int) -> list[Range]:
         return _split_at(whole, (found.end() for found in pattern.finditer(text, *whole)))
@@ -47,7 +47,7 @@ def _cut_items(text: str, whole: Range, _room: int) -> list[Range]:
 
 
 def _cut_windows(text: str, whole: Range, room: int) -> list[Range]:
-    """Cut into stretches that surely fit, behind a space where there is one."""
+    """Cut into windows that certainly fit, behind a space where there is one."""
     width = max(1, min(room, whole.end - whole.start) // _WINDOW_SHARE)
     ends = []
     at = whole.start
@@ -93,7 +93,7 @@ _CUTTERS = {
 
 
 def get_cutters(kind: BlockKind) -> tuple[Cutter, ...]:
-    """Return the ways to cut a block, the best first; the last one may be repeated."""
+    """Return the cutters of a block kind, the best first; the last may be repeated."""
     return _CUTTERS.get(kind, _LINE_CUTTERS)
 
 
@@ -112,25 +112,25 @@ def halve(text: str, whole: Range) -> list[Range]:
 
 
 def trim(text: str, part: Range) -> Range | None:
-    """Return a part without outer blank lines, trailing space and the space it was cut at.
+    """Return a part without outer blank lines and outer space, None when nothing is left.
 
-    The indent of a first line that is whole stays, because in code it means something.
+    The indent of a whole first line stays, because it has a meaning in code.
     """
-    stretch = text[part.start : part.end]
-    if not stretch.strip():
+    part_text = text[part.start : part.end]
+    if not part_text.strip():
         return None
-    first = part.start + len(stretch) - len(stretch.lstrip())
+    first = part.start + len(part_text) - len(part_text.lstrip())
     broken = text.rfind("\n", max(0, part.start - 1), first)
     whole_line = broken >= 0 or part.start == 0
-    return Range(broken + 1 if whole_line else first, part.start + len(stretch.rstrip()))
+    return Range(broken + 1 if whole_line else first, part.start + len(part_text.rstrip()))
 
 
 _TARGET_SHARE = 0.6
-_TINY = 40
+_TINY_TOKENS = 40
 
 
 class Piece(NamedTuple):
-    """A range of text with its size in tokens; `glued` says that the next must follow."""
+    """A range of text with its size in tokens; `glued` keeps the next piece in its chunk."""
 
     where: Range
     size: int
@@ -138,7 +138,7 @@ class Piece(NamedTuple):
 
 
 def pack_pieces(cells: Iterable[list[Piece]], room: int) -> Iterator[Range]:
-    """Yield the ranges of chunks; a cell is a block, in one piece or in those it was cut into.
+    """Yield the ranges of chunks; each cell holds the pieces of one block.
 
     Every piece fits `room`.
     """
@@ -156,7 +156,7 @@ def pack_pieces(cells: Iterable[list[Piece]], room: int) -> Iterator[Range]:
 
 
 def _join_headings(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
-    """Yield cells in which headings stand before the block they announce."""
+    """Join the cells of headings with that of the block below them."""
     waiting: list[Piece] = []
     for cell in cells:
         waiting += cell
@@ -168,13 +168,13 @@ def _join_headings(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
 
 
 def _balance(cell: list[Piece], room: int) -> list[Piece]:
-    """Return the pieces of a cell joined into as few parts as fit, of about equal size."""
+    """Join the pieces of a cell into as few parts as fit, of about equal size."""
     total = sum(piece.size for piece in cell)
-    aim = total / -(-total // room) if total else 0
+    target = total / -(-total // room) if total else 0
     parts: list[list[Piece]] = []
     size = 0
     for piece in cell:
-        full = size >= aim and not (parts and parts[-1][-1].glued)
+        full = size >= target and not (parts and parts[-1][-1].glued)
         if not parts or full or size + piece.size > room:
             parts.append([])
             size = 0
@@ -184,13 +184,13 @@ def _balance(cell: list[Piece], room: int) -> list[Piece]:
 
 
 def _should_merge(left: Piece, right: Piece, room: int) -> bool:
-    """Return whether two neighbours make a better chunk than either alone."""
+    """Return whether two neighbours make a better chunk together than alone."""
     total = left.size + right.size
-    tiny = min(left.size, right.size) < _TINY
+    tiny = min(left.size, right.size) < _TINY_TOKENS
     return total <= (room if tiny else room * _TARGET_SHARE)
 
 
 def _join(pieces: list[Piece]) -> Piece:
-    """Return neighbouring pieces as one."""
+    """Join neighbouring pieces."""
     where = Range(pieces[0].where.start, pieces[-1].where.end)
     return Piece(where, sum(piece.size for piece in pieces))

@@ -14,7 +14,7 @@ _HAS_WORD = re.compile(r"\w")
 
 @dataclass(slots=True)
 class Section:
-    """Blocks that belong together, each with the heading path it stands under."""
+    """Blocks below one heading, each with its heading path."""
 
     level: int = 0
     blocks: list[Block] = field(default_factory=list)
@@ -22,7 +22,7 @@ class Section:
     has_body: bool = False
 
     def add(self, block: Block, path: tuple[str, ...]) -> None:
-        """Take one more block."""
+        """Add a block."""
         self.blocks.append(block)
         self.paths.append(path)
 
@@ -47,7 +47,7 @@ def split_sections(text: str, blocks: Iterable[Block]) -> Iterator[Section]:
 
 
 def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return what all paths begin with."""
+    """Return the longest common prefix of paths."""
     first, *others = paths
     for path in others:
         depth = 0
@@ -59,7 +59,7 @@ def find_common_prefix(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class _Part:
-    """A block, or a part of one, that is still to be measured against its room."""
+    """A block or a part of one, with its size and the room for it in tokens."""
 
     block: Block
     where: Range
@@ -72,32 +72,32 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     """Return the chunks of a document, in order and without overlap.
 
     Every character of a block that is not blank is in exactly one chunk. The title must leave
-    room in the limit, as the titles that parsers give do.
+    room in the limit, as the titles of parsers do.
     """
     text, title = document.text, document.title
-    parts_of = list(split_sections(text, document.blocks))
-    context = build_contexts(title, [path for part in parts_of for path in part.paths], budget)
-    pieces = _measure(text, parts_of, context, budget)
-    slices = [
-        piece for section in parts_of for piece in _draft_chunks(text, section, context, pieces)
+    sections = list(split_sections(text, document.blocks))
+    context = build_contexts(title, [path for part in sections for path in part.paths], budget)
+    pieces = _measure_blocks(text, sections, context, budget)
+    drafts = [
+        piece for section in sections for piece in _draft_chunks(text, section, context, pieces)
     ]
-    return list(_build_chunks(text, enforce_limit(text, title, slices, budget)))
+    return list(_build_chunks(text, enforce_limit(text, title, drafts, budget)))
 
 
-def _measure(
+def _measure_blocks(
     text: str,
-    parts_of: Sequence[Section],
+    sections: Sequence[Section],
     context: dict[tuple[str, ...], Context],
     budget: Budget,
 ) -> dict[Block, list[Piece]]:
     """Return the pieces of every block, each small enough for its chunk.
 
-    All blocks of the document are counted together, then all parts of those that were too long,
-    and so on, so the tokenizer sees few and large batches.
+    All blocks of the document are counted in one batch, then all parts of those that are too
+    long, and so on, so the tokenizer gets few large batches.
     """
     parts = [
         _Part(block, Range(block.start, block.end), context[path].room)
-        for section in parts_of
+        for section in sections
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
     _count_parts(text, parts, budget)
@@ -113,14 +113,14 @@ def _measure(
 
 
 def _count_parts(text: str, parts: Sequence[_Part], budget: Budget) -> None:
-    """Fill in the sizes of parts; no part is without one afterwards."""
-    sizes = budget.sizes([text[part.where.start : part.where.end] for part in parts])
+    """Set the size of each part."""
+    sizes = budget.measure([text[part.where.start : part.where.end] for part in parts])
     for part, size in zip(parts, sizes, strict=True):
         part.size = max(size, 1)
 
 
 def _reserve_heading_room(parts: Sequence[_Part]) -> None:
-    """Make the block behind headings leave room for them, half of its own at most."""
+    """Reserve room for headings in the block behind them, at most half of its room."""
     taken = 0
     for part in parts:
         if part.block.kind is BlockKind.HEADING:
@@ -131,17 +131,17 @@ def _reserve_heading_room(parts: Sequence[_Part]) -> None:
 
 
 def _is_too_long(part: _Part) -> bool:
-    """Return whether a part must and can be cut."""
+    """Return whether a part has to be cut and can be."""
     return part.size > part.room and part.where.end - part.where.start > 1
 
 
 def _cut_part(text: str, part: _Part) -> list[_Part]:
-    """Return the parts of what is too long by the next way to cut it."""
+    """Cut a part that is too long with the next cutter."""
     if not _is_too_long(part):
         return [part]
-    ways = get_cutters(part.block.kind)
-    way = ways[min(part.depth, len(ways) - 1)]
-    ranges = way(text, part.where, part.room)
+    cutters = get_cutters(part.block.kind)
+    cut = cutters[min(part.depth, len(cutters) - 1)]
+    ranges = cut(text, part.where, part.room)
     size = part.size if len(ranges) == 1 else 0
     return [_Part(part.block, where, part.room, part.depth + 1, size) for where in ranges]
 
@@ -152,7 +152,7 @@ def _draft_chunks(
     context: dict[tuple[str, ...], Context],
     pieces: dict[Block, list[Piece]],
 ) -> Iterator[ChunkDraft]:
-    """Yield the chunks of a section as slices."""
+    """Yield the drafts of the chunks of a section."""
     room = min(context[path].room for path in section.paths)
     at = 0
     for where in pack_pieces((pieces[block] for block in section.blocks), room):
@@ -165,7 +165,7 @@ def _draft_chunks(
 
 
 def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
-    """Return the path of the text below the headings of a slice, else what these share."""
+    """Return the path of the first block that is no heading, else the common path."""
     paths = []
     for at in range(first, len(section.blocks)):
         if section.blocks[at].start >= end:
@@ -176,11 +176,11 @@ def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
     return find_common_prefix(paths)
 
 
-def _build_chunks(text: str, slices: Sequence[ChunkDraft]) -> Iterator[Chunk]:
-    """Yield the slices with their text and lines."""
+def _build_chunks(text: str, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:
+    """Yield the chunks of the drafts, with their text and lines."""
     line, at, ordinal = 1, 0, 0
-    for piece in slices:
-        where = trim(text, Range(piece.start, piece.end))
+    for draft in drafts:
+        where = trim(text, Range(draft.start, draft.end))
         if where is None:
             continue
         line += text.count("\n", at, where.start)
@@ -193,6 +193,6 @@ def _build_chunks(text: str, slices: Sequence[ChunkDraft]) -> Iterator[Chunk]:
             end=where.end,
             start_line=line,
             end_line=line + body.count("\n"),
-            heading_path=piece.path,
+            heading_path=draft.path,
         )
         ordinal += 1

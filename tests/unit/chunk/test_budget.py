@@ -10,18 +10,18 @@ def words(texts):
 
 def test_the_default_is_the_window_of_minilm():
     assert Budget().limit == DEFAULT_LIMIT == 254
-    assert Budget().sizes(["a b"]) == [2]
+    assert Budget().measure(["a b"]) == [2]
 
 
 def test_characters_count_where_a_tokenizer_sees_one_word():
-    assert Budget(10, words).sizes(["x" * 95, ""]) == [10, 0]
+    assert Budget(10, words).measure(["x" * 95, ""]) == [10, 0]
 
 
 def test_nothing_is_counted_without_text():
     def refuse(texts):
         raise AssertionError(texts)
 
-    assert Budget(10, refuse).sizes([]) == []
+    assert Budget(10, refuse).measure([]) == []
 
 
 def test_context_leaves_room_for_the_text():
@@ -41,7 +41,7 @@ def test_a_long_context_keeps_its_inner_end(path, short):
     budget = Budget(60, words)
     found = build_contexts("T", [path], budget)[path]
     assert found.path == short
-    assert budget.sizes([build_embed_text("T", found.path, "")])[0] <= 15
+    assert budget.measure([build_embed_text("T", found.path, "")])[0] <= 15
 
 
 def test_a_long_title_leaves_an_eighth_to_the_headings():
