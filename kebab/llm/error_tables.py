@@ -19,13 +19,11 @@ from kebab.llm.server_errors import (
 
 
 def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -> Signal:
-    """Return the signal for a server that failed while it worked."""
     cause = f"the server failed{_describe_error(request, error, status)}"
     return request.call.build_unreachable(format_one_line(cause))
 
 
 def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> Signal:
-    """Return the signal for a prompt that does not fit the context window."""
     prompt_tokens, window = find_token_counts(error)
     context_tokens = window or request.context_tokens
     # The server rejected the prompt as too long, so it is longer than the window.
@@ -34,7 +32,6 @@ def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> 
 
 
 def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    """Return the signal for a model that Ollama does not have."""
     call = request.call
     return ModelNotPulled(
         model=request.model, endpoint=call.endpoint.display_url, operation=call.operation
@@ -42,33 +39,27 @@ def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) 
 
 
 def _build_unknown_model(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    """Return the signal for a model that an OpenAI-compatible server does not have."""
     return request.build_rejection(format_one_line(f"no such model: {request.model}"))
 
 
 def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    """Return the signal for a server that accepts no more work now."""
     return ModelBusy(endpoint=request.call.endpoint.display_url, operation=request.call.operation)
 
 
 def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    """Return the signal for a model that the server could not load in time."""
     # The server does not report its limit, so the elapsed time replaces it.
     return request.call.build_timeout("load", limit_s=monotonic() - request.call.started)
 
 
 def _build_rejected(request: ModelRequest, error: ServerError, _status: int) -> Signal:
-    """Return the signal for a refused request, with the text of the server."""
     return request.build_rejection(request.redact(error.text) or "the server gave no reason")
 
 
 def _build_unauthorized(request: ModelRequest, _error: ServerError, status: int) -> Signal:
-    """Return the signal for a wrong key. The text of the server may hold the key."""
     return request.build_rejection(f"the server requires another key{_format_status(status)}")
 
 
 def _build_not_served(request: ModelRequest, error: ServerError, status: int) -> Signal:
-    """Return the signal for a path that the server does not serve."""
     cause = f"`{request.path}` is not served{_describe_error(request, error, status)}"
     return request.call.build_protocol_error(format_one_line(cause))
 

@@ -1,17 +1,20 @@
-"""Opens the HTTP client for a model server."""
+"""Opens the HTTP client for a model server, and translates its exceptions to signals.
+
+The translation uses the class and the chain of causes of an exception, never the text of httpx.
+"""
 
 import functools
 import json
 import logging
 import socket
 import ssl
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kebab.config.tuning import skip_httpx_command_line
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -112,23 +115,6 @@ def load_error_table() -> dict[type[Exception], _SignalBuilder]:
     }
 
 
-@functools.cache
-def list_misuse_errors() -> frozenset[type[Exception]]:
-    """Return the exceptions for wrong use of httpx. They are bugs and are not mapped."""
-    import httpx
-
-    return frozenset(
-        {
-            httpx.StreamError,
-            httpx.StreamConsumed,
-            httpx.StreamClosed,
-            httpx.ResponseNotRead,
-            httpx.RequestNotRead,
-            httpx.CookieConflict,
-        }
-    )
-
-
 @contextmanager
 def translate_http_errors(call: Call, *, responded: bool = True) -> Iterator[None]:
     """Turn the exceptions of httpx into signals.
@@ -204,9 +190,7 @@ def open_client(call: Call, *, connect_s: float, silence_s: float) -> "httpx.Cli
         ModelUnreachable: The proxy or the certificates of the environment cannot be used.
         DependencyMissing: httpx cannot be loaded.
     """
-    # `import httpx` also imports the command line of httpx, and with it click, rich and pygments.
-    # Without them it takes 98 ms of processor time instead of 156 ms (medians of 12 processes).
-    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None blocks the import
+    skip_httpx_command_line()
     with translate_import_errors("a model server", "httpx"):
         import httpx
 

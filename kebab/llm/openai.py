@@ -1,4 +1,8 @@
-"""Implements the port `LanguageModel` with the OpenAI-compatible chat API."""
+"""Implements the port `LanguageModel` with the OpenAI-compatible chat API.
+
+The parser of server-sent events follows the WHATWG standard, and also accepts malformed errors of
+some servers.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -200,7 +204,7 @@ class _EventReader(AnswerReader):
                 return
             self._add_event(event)
         if not self.complete:
-            raise self._build_protocol_error("the stream ended without an end mark")
+            raise self.request.call.build_protocol_error("the stream ended without an end mark")
 
     def _iter_lines(self) -> Iterator[bytes]:
         try:
@@ -216,7 +220,7 @@ class _EventReader(AnswerReader):
             text = event.data.decode("utf-8", "replace")
             raise self._classify(chunk or {}, text)
         if chunk is None:
-            raise self._build_protocol_error("an event is not a JSON object")
+            raise self.request.call.build_protocol_error("an event is not a JSON object")
         if chunk.get("error") or ("choices" not in chunk and parse_server_error(chunk)):
             raise self._classify(chunk)
         self._add_chunk(chunk, "delta")
@@ -230,10 +234,10 @@ class _EventReader(AnswerReader):
             self.usage = usage
         choices = chunk.get("choices") or []
         if not isinstance(choices, list):
-            raise self._build_protocol_error("the choices are not a list")
+            raise self.request.call.build_protocol_error("the choices are not a list")
         for choice in choices[:1]:
             if not isinstance(choice, dict):
-                raise self._build_protocol_error("a choice is not an object")
+                raise self.request.call.build_protocol_error("a choice is not an object")
             self._add_message(choice.get(part))
             finish = choice.get("finish_reason")
             if isinstance(finish, str) and finish:
@@ -241,11 +245,11 @@ class _EventReader(AnswerReader):
 
     def _add_message(self, message: object) -> None:
         if not isinstance(message, dict | None):
-            raise self._build_protocol_error("a message is not an object")
+            raise self.request.call.build_protocol_error("a message is not an object")
         message = message or {}
         text = message.get("content") or ""
         if not isinstance(text, str):
-            raise self._build_protocol_error("the content of a message is not a text")
+            raise self.request.call.build_protocol_error("the content of a message is not a text")
         self._add_text(text, any(message.get(name) for name in _REASONING))
 
     def _finish(self) -> Completion:
@@ -259,9 +263,6 @@ class _EventReader(AnswerReader):
         return self._build_completion(
             finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
         )
-
-    def _build_protocol_error(self, cause: str) -> Signal:
-        return self.request.call.build_protocol_error(cause)
 
 
 def _has_message(answer: dict[str, Any]) -> bool:
