@@ -137,7 +137,7 @@ def _find_best_cosine(candidates: RankedCandidates, first: Sequence[StoredChunk]
 
 
 def weigh_keywords(rarities: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights of the terms that are not question words; of all if there are no others."""
+    """Return the weights of the terms without question words, unless nothing else is left."""
     weights = {
         term: weight * (_ENDING if _is_hiragana(term) else 1.0)
         for term, weight in rarities.items()

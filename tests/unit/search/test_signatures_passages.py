@@ -30,7 +30,7 @@ def test_batches_leave_no_seam_and_tell_how_far_they_are(base, monkeypatch):
     base.add("a.md", *(f"passage number {number}" for number in range(25)), embed=False)
     whole = sign_passages(base.reader(), Filters(), ignore_progress)
     monkeypatch.setattr(module, "_BATCH", 4)
-    monkeypatch.setattr(module, "_TOLD_EVERY", 8)
+    monkeypatch.setattr(module, "_REPORT_EVERY", 8)
     told: list[Progress] = []
 
     parts = sign_passages(base.reader(), Filters(), told.append)

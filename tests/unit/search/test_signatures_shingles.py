@@ -4,9 +4,9 @@ from kebab.search.signatures import Shingler, compute_jaccard
 from kebab.text.tokenizer import tokenize
 
 
-def likeness(left, right):
+def similarity(left, right):
     shingler = Shingler()
-    return compute_jaccard(shingler.of([left]), shingler.of([right]))
+    return compute_jaccard(shingler.shingle_union([left]), shingler.shingle_union([right]))
 
 
 @pytest.mark.parametrize(
@@ -21,42 +21,44 @@ def likeness(left, right):
     ],
 )
 def test_a_text_is_like_itself(text):
-    assert likeness(text, text) == 1.0
+    assert similarity(text, text) == 1.0
 
 
 def test_what_is_shared_counts_by_runs_of_three_tokens():
-    assert likeness("alpha beta gamma delta", "alpha beta gamma omega") == pytest.approx(1 / 3)
+    assert similarity("alpha beta gamma delta", "alpha beta gamma omega") == pytest.approx(1 / 3)
 
 
 def test_the_order_of_words_matters():
-    assert likeness("alpha beta gamma", "gamma beta alpha") == 0.0
+    assert similarity("alpha beta gamma", "gamma beta alpha") == 0.0
 
 
 def test_forms_that_the_index_takes_for_one_are_one():
-    assert likeness("The Backups are RESTORED", "the backup are restored") == 1.0
+    assert similarity("The Backups are RESTORED", "the backup are restored") == 1.0
 
 
 def test_scripts_without_blanks_are_compared_inside_their_runs():
-    same = likeness("저장소를 먼저 검사한 다음 복원한다", "저장소를 먼저 검사한 뒤에 복원한다")
+    same = similarity("저장소를 먼저 검사한 다음 복원한다", "저장소를 먼저 검사한 뒤에 복원한다")
 
     assert 0.3 < same < 1.0
-    assert likeness("저장소를 먼저 검사한다", "날씨가 아주 좋은 날이다") == 0.0
+    assert similarity("저장소를 먼저 검사한다", "날씨가 아주 좋은 날이다") == 0.0
 
 
 def test_no_run_crosses_from_one_text_into_the_next():
     shingler = Shingler()
 
-    shingles, starts, counts = shingler.cut(["a1 b1 c1 d1", "e1", "f1 g1 h1"])
+    shingles, starts, counts = shingler.shingle_texts(["a1 b1 c1 d1", "e1", "f1 g1 h1"])
 
     assert (starts.tolist(), counts.tolist(), len(shingles)) == ([0, 2, 3], [4, 1, 3], 4)
-    alone = [shingler.cut([text])[0].tolist() for text in ("a1 b1 c1 d1", "e1", "f1 g1 h1")]
+    alone = [
+        shingler.shingle_texts([text])[0].tolist() for text in ("a1 b1 c1 d1", "e1", "f1 g1 h1")
+    ]
     assert shingles.tolist() == [number for one in alone for number in one]
 
 
 def test_tokens_are_those_of_the_index():
     text = "Don't e-mail snake_case v1.2.3 배추김치 日本 " + "가" * 40
 
-    assert Shingler().cut([text])[2].tolist() == [len(tokenize(text))]
+    assert Shingler().shingle_texts([text])[2].tolist() == [len(tokenize(text))]
 
 
 def test_nothing_shared_by_empty_sets_is_nothing():
