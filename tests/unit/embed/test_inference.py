@@ -53,7 +53,7 @@ def test_a_cut_model_is_a_signal(directory):
     path = directory / model_directory.MODEL_FILE
     path.write_bytes(path.read_bytes()[:100])
 
-    with pytest.raises(EmbeddingUnavailable, match="missing or cut off"):
+    with pytest.raises(EmbeddingUnavailable, match="missing or incomplete"):
         InferenceSession(directory, MINILM, 1, 0).load()
 
 
