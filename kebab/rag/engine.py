@@ -110,15 +110,11 @@ class AskEngine:
     ) -> AskOutcome:
         """Return an answer with checked claims, or a refusal.
 
+        Errors of `LanguageModel.chat` propagate; `ContextOverflow` only when even the shortest
+        prompt does not fit.
+
         Raises:
             InvalidInput: The question is empty.
-            ModelUnreachable: There is no model server, or the connection was lost.
-            ModelNotPulled: The server does not have the model.
-            ModelRejected: The model cannot answer.
-            ModelBusy: The server accepts no more work at the moment.
-            ModelProtocol: The response is not the protocol's, or it ended too early.
-            ContextOverflow: Even the shortest prompt does not fit the context window.
-            TimedOut: A deadline passed.
         """
         if not query.question.strip():
             raise InvalidInput(field="$.question", cause="it is empty")

@@ -17,11 +17,11 @@ and more than 24 sentences to embed.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from kebab.core.answers import (
     AnswerMode,
     Evidence,
-    LanguageModel,
     Quote,
     Refusal,
     SupportingQuote,
@@ -265,16 +265,8 @@ class ExtractiveWriter:
 
     embedder: Callable[[], Embedder | None]
     sentences: int
-
-    @property
-    def mode(self) -> AnswerMode:
-        """No model writes the answer."""
-        return AnswerMode.EXTRACTIVE
-
-    @property
-    def model(self) -> LanguageModel | None:
-        """There is no model."""
-        return None
+    mode: ClassVar[AnswerMode] = AnswerMode.EXTRACTIVE
+    model: ClassVar[None] = None
 
     def write(
         self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener

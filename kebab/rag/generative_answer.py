@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import structs
 
@@ -104,19 +104,16 @@ class ModelWriter:
     model: LanguageModel
     answer_tokens: int
     policy: UnsupportedPolicy = "mark"
-
-    @property
-    def mode(self) -> AnswerMode:
-        """A model writes the answer."""
-        return AnswerMode.GENERATIVE
+    mode: ClassVar[AnswerMode] = AnswerMode.GENERATIVE
 
     def write(
         self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
     ) -> DraftAnswer:
         """Return the checked answer of the model, or its text so far after an interruption."""
-        overhead = prompt.estimate_overhead(question, history)
         budget = prompt.compute_evidence_budget(
-            self.model.context_tokens, self.answer_tokens, overhead
+            self.model.context_tokens,
+            self.answer_tokens,
+            prompt.estimate_overhead(question, history),
         )
         run = _Run(PromptLoad(tuple(pack_evidence(page.hits, budget)), self.answer_tokens))
         buffer = StreamBuffer(listener.on_token)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
-from kebab.text.graphemes import snap_to_grapheme
+from kebab.text.scripts import snap_to_grapheme
 from kebab.text.sentences import find_sentence_spans
 
 _WORD = re.compile(r"[A-Z]?[a-z]+")

@@ -248,5 +248,5 @@ def _warn_of_claims(checks: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
             yield AnswerWarning(code=code.value, message=message, marker=marker, span=span)
     if not checks:
         message = "it claims nothing that can be checked"
-        code = WarningCode.NO_CLAIM.value
-        yield AnswerWarning(code=code, message=message, marker=None, span=None)
+        no_claim = WarningCode.NO_CLAIM.value
+        yield AnswerWarning(code=no_claim, message=message, marker=None, span=None)
