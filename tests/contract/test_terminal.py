@@ -120,7 +120,7 @@ def test_a_reset_asks_first(terminal, typed, status, words):
 @pytest.mark.parametrize(
     ("typed", "status", "words"),
     [
-        (b"y\n", 0, "2 sessions with 4 turns forgotten"),
+        (b"y\n", 0, "2 sessions with 4 turns deleted"),
         (b"n\n", 130, "interrupted: session rm --all"),
     ],
 )
@@ -128,7 +128,7 @@ def test_forgetting_every_session_asks_first(terminal, typed, status, words):
     found, screen = terminal("session", "rm", "--all", typed=typed)
 
     assert found == status
-    assert "this forgets 2 sessions with 3 turns:" in screen
+    assert "this deletes 2 sessions with 3 turns:" in screen
     assert words in COLOUR.sub("", screen)
 
 

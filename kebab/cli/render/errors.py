@@ -1,9 +1,9 @@
-"""Renders errors, the catalogue and the audit log."""
+"""Renders errors, the error catalog and the error log."""
 
 import shlex
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, pluralize, render_fields
+from kebab.cli.render.canvas import Canvas, format_tabs, pluralize, render_fields
 from kebab.cli.render.width import clean
 from kebab.wire.catalog import describe_backoff
 from kebab.wire.error import (
@@ -20,7 +20,7 @@ _MINUTE = len("2025-01-31T12:00")
 _ID = 12
 _HEADS = ("count", "share", "last (UTC)", "last id")
 _FIGURES = 2 + len("count") + 2 + len("share") + 2 + _MINUTE + 2 + _ID
-"""How many cells the columns after the first take."""
+"""The number of cells of the columns after the first."""
 
 
 def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
@@ -31,35 +31,36 @@ def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> I
     yield canvas.dim(f"code: {reply.code}")
     chain: object = reply.details.get("chain")
     if isinstance(chain, list):
-        yield from (canvas.dim(f"  caused by: {clean(str(one))}") for one in chain)
+        yield from (canvas.dim(f"  caused by: {clean(str(cause))}") for cause in chain)
     if log:
         yield canvas.dim(f"log: {clean(log)}: {reply.correlation_id}")
 
 
 def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
-    """Yield the counts: a table for a person, tab-separated fields for a pipe."""
+    """Yield the counts: a table on a terminal, tab-separated fields in a pipe."""
     if canvas.width is None:
-        yield from (_fields(group, one) for group in reply.groups for one in group.counts)
+        yield from (_format_fields(group, row) for group in reply.groups for row in group.counts)
         return
-    since = f" since {_minute(reply.since)} UTC" if reply.since else ""
+    since = f" since {_format_minute(reply.since)} UTC" if reply.since else ""
     yield f"{pluralize(reply.total, 'error') if reply.total else 'no errors'}{since}"
     if reply.total:
         yield ""
-        yield from _table(reply.groups[0], canvas)
-        if rest := [(group.by, _inline(group)) for group in reply.groups[1:]]:
+        yield from _render_table(reply.groups[0], canvas)
+        if rest := [(group.by, _format_counts(group)) for group in reply.groups[1:]]:
             yield ""
             yield from render_fields(rest, canvas)
         yield ""
         yield canvas.dim("show one: kebab errors --id ID")
     if reply.unreadable:
         lines = pluralize(reply.unreadable, "line")
-        yield f"{canvas.warning('note:')} {lines} not counted, broken or foreign: {clean(reply.log)}"
+        yield from canvas.note(f"{lines} not counted, broken or foreign: {clean(reply.log)}")
 
 
 def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
-    """Yield all that the log holds of one error."""
+    """Yield the whole log entry of one error."""
     meta = reply.meta
-    yield f"{canvas.strong(clean(reply.code))}  {canvas.dim(f'{_minute(reply.occurred_at)} UTC')}"
+    time = f"{_format_minute(reply.occurred_at)} UTC"
+    yield f"{canvas.strong(clean(reply.code))}  {canvas.dim(time)}"
     yield ""
     yield from canvas.wrap(clean(reply.message))
     yield ""
@@ -77,7 +78,7 @@ def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
         ],
         canvas,
     )
-    chain = reply.chain[1:] and reply.chain  # alone it is the message again
+    chain = reply.chain[1:] and reply.chain  # a single cause repeats the message
     for title, lines in (("chain", chain), ("traceback", reply.traceback)):
         if lines:
             yield ""
@@ -85,74 +86,70 @@ def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
             yield from (f"  {clean(line)}".rstrip() for line in lines)
 
 
-def _table(group: ErrorGroup, canvas: Canvas) -> Iterator[str]:
-    """Yield one line per value; where the terminal is narrow, without the id."""
-    widest = max(len(group.by), *(len(clean(one.value)) for one in group.counts))
-    full = canvas.width is None or canvas.width >= widest + _FIGURES
+def _render_table(group: ErrorGroup, canvas: Canvas) -> Iterator[str]:
+    """Yield one line per value; a narrow terminal gets no id."""
+    widest = max(len(group.by), *(len(clean(row.value)) for row in group.counts))
+    has_ids = canvas.width is None or canvas.width >= widest + _FIGURES
     count, share, last, name = _HEADS
     heads = f"{group.by:<{widest}}  {count}  {share}  {last:<{_MINUTE}}"
-    yield canvas.dim(f"{heads}  {name}" if full else heads.rstrip())
-    for one in group.counts:
-        value = canvas.strong(f"{clean(one.value):<{widest}}")
-        figures = f"{one.count:>{len(count)}}  {one.share:>{len(share)}.0%}"
-        line = f"{value}  {figures}  {canvas.dim(_minute(one.last_at))}"
-        yield f"{line}  {clean(one.correlation_ids[0][:_ID])}" if full else line
+    yield canvas.dim(f"{heads}  {name}" if has_ids else heads.rstrip())
+    for row in group.counts:
+        value = canvas.strong(f"{clean(row.value):<{widest}}")
+        figures = f"{row.count:>{len(count)}}  {row.share:>{len(share)}.0%}"
+        line = f"{value}  {figures}  {canvas.dim(_format_minute(row.last_at))}"
+        yield f"{line}  {clean(row.correlation_ids[0][:_ID])}" if has_ids else line
     if group.left_out:
         yield canvas.dim(f"and {group.left_out} more; --limit shows more of them")
 
 
-def _inline(group: ErrorGroup) -> str:
-    said = ", ".join(f"{clean(one.value)} {one.count}" for one in group.counts)
-    return f"{said}, …" if group.left_out else said
+def _format_counts(group: ErrorGroup) -> str:
+    counts = ", ".join(f"{clean(row.value)} {row.count}" for row in group.counts)
+    return f"{counts}, …" if group.left_out else counts
 
 
-def _fields(group: ErrorGroup, one: ErrorCount) -> str:
-    figures = (str(one.count), f"{one.share:.4f}")
-    fields = (group.by, one.value, *figures, one.first_at, one.last_at, one.correlation_ids[0])
-    return "\t".join(map(clean, fields))
+def _format_fields(group: ErrorGroup, row: ErrorCount) -> str:
+    figures = (str(row.count), f"{row.share:.4f}")
+    times = (row.first_at, row.last_at)
+    return format_tabs(group.by, row.value, *figures, *times, row.correlation_ids[0])
 
 
-def _minute(moment: str) -> str:
-    return clean(moment[:_MINUTE]).replace("T", " ")
+def _format_minute(timestamp: str) -> str:
+    return clean(timestamp[:_MINUTE]).replace("T", " ")
 
 
 def render_error_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
-    """Yield one line per code."""
-    width = max(len(one.code) for one in reply.errors)
-    for one in reply.errors:
-        yield f"{canvas.strong(f'{one.code:<{width}}')}  {one.exit_code}  {one.message}"
+    """Yield one line per error code."""
+    width = max(len(row.code) for row in reply.errors)
+    for row in reply.errors:
+        yield f"{canvas.strong(f'{row.code:<{width}}')}  {row.exit_code}  {row.message}"
     if canvas.is_terminal:
         yield ""
         yield canvas.dim("more of one: kebab explain CODE")
 
 
 def render_error_explanations(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
-    """Yield all that is to be said of each code."""
-    for number, one in enumerate(reply.errors):
+    """Yield the explanation and the facts of each error code."""
+    for number, row in enumerate(reply.errors):
         if number:
             yield ""
-        yield from _explained(one, canvas)
-
-
-def _explained(one: ErrorRow, canvas: Canvas) -> Iterator[str]:
-    yield canvas.strong(one.code)
-    yield ""
-    for paragraph in one.explanation.split("\n\n"):
-        yield from canvas.wrap(" ".join(paragraph.split()))
+        yield canvas.strong(row.code)
         yield ""
-    details = ", ".join(f"{field.name} ({field.type})" for field in one.details)
-    yield from render_fields(
-        [
-            ("message", one.message),
-            ("hint", one.hint or ""),
-            ("details", details),
-            ("exit status", str(one.exit_code)),
-            ("retry", one.retry),
-            ("try again", describe_backoff(one.backoff) if one.backoff else ""),
-            ("reserved", "nothing raises it yet" if one.reserved else ""),
-            ("kind", one.kind),
-            ("http", str(one.http_status)),
-            ("grpc", one.grpc_status),
-        ],
-        canvas,
-    )
+        for paragraph in row.explanation.split("\n\n"):
+            yield from canvas.wrap(" ".join(paragraph.split()))
+            yield ""
+        yield from render_fields(_list_facts(row), canvas)
+
+
+def _list_facts(row: ErrorRow) -> list[tuple[str, str]]:
+    return [
+        ("message", row.message),
+        ("hint", row.hint or ""),
+        ("details", ", ".join(f"{field.name} ({field.type})" for field in row.details)),
+        ("exit status", str(row.exit_code)),
+        ("retry", row.retry),
+        ("try again", describe_backoff(row.backoff) if row.backoff else ""),
+        ("reserved", "nothing raises it yet" if row.reserved else ""),
+        ("kind", row.kind),
+        ("http", str(row.http_status)),
+        ("grpc", row.grpc_status),
+    ]

@@ -1,10 +1,10 @@
-"""What a run of ingest found and did."""
+"""Renders the report of an ingest run."""
 
 from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas, pluralize, render_fields
 from kebab.cli.render.width import clean
-from kebab.wire.ingest import IngestItem, IngestReport
+from kebab.wire.ingest import IngestReport
 
 _FEW = 10
 
@@ -12,27 +12,30 @@ _FEW = 10
 def render_ingest_report(
     reply: IngestReport, canvas: Canvas, *, verbose: bool = False
 ) -> Iterator[str]:
-    """Yield the counts, what was left out, what failed, and how the vectors stand."""
-    yield canvas.strong(_headline(reply))
-    yield from render_fields(_counts(reply, canvas), canvas, "  ")
-    yield from _skipped(reply, canvas)
-    yield from _errors(reply, canvas, verbose=verbose)
-    yield from _vectors(reply, canvas)
-    if verbose:
-        yield from _slowest(reply, canvas)
+    """Yield the counts, skipped and failed files, and the state of the vectors."""
+    yield canvas.strong(_format_headline(reply))
+    yield from render_fields(_list_counts(reply, canvas), canvas, "  ")
+    yield from _render_skipped(reply, canvas)
+    yield from _render_failures(reply, canvas, verbose=verbose)
+    yield from _render_warnings(reply, canvas, verbose=verbose)
+    yield from _render_vectors(reply, canvas)
+    if verbose and reply.slowest:
+        yield canvas.strong("slowest files")
+        for file in reply.slowest:
+            yield f"  {file.duration_ms / 1000:>6.2f} s  {clean(file.doc_path)}"
 
 
-def _headline(reply: IngestReport) -> str:
+def _format_headline(reply: IngestReport) -> str:
     seconds = f"{reply.duration_ms / 1000:.1f} s"
     files = pluralize(reply.scanned, "file")
     if reply.cancelled:
-        return f"interrupted after {seconds}; what was done is kept"
+        return f"interrupted after {seconds}; completed work is kept"
     if reply.dry_run:
         return f"{files} looked at in {seconds}; nothing was written"
     return f"{files} in {seconds}"
 
 
-def _counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
+def _list_counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
     names = ("new", "updated", "moved", "removed", "unchanged", "skipped", "errors")
     counts = {name: int(getattr(reply, name)) for name in names}
     widest = max(len(str(count)) for count in counts.values())
@@ -44,43 +47,40 @@ def _counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
     ]
 
 
-def _skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    if not reply.skipped_by_reason:
-        return
-    yield canvas.strong("left out")
-    for reason, count in sorted(reply.skipped_by_reason.items(), key=lambda one: (-one[1], one[0])):
+def _render_skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
+    if reply.skipped_by_reason:
+        yield canvas.strong("left out")
+    ordered = sorted(reply.skipped_by_reason.items(), key=lambda item: (-item[1], item[0]))
+    for reason, count in ordered:
         examples = reply.skip_examples.get(reason, [])
         more = ", …" if count > len(examples) else ""
         listed = clean(", ".join(examples)) + more if examples else ""
         yield f"  {count:>4}  {reason}  {canvas.dim(listed)}".rstrip()
 
 
-def _errors(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
-    failed = [item for item in reply.items if item.error is not None]
-    odd = [item for item in reply.items if item.warnings]
+def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
+    failed = [(item.doc_path, item.error) for item in reply.items if item.error is not None]
     if failed:
         yield canvas.error("could not be indexed")
     shown = failed if verbose else failed[:_FEW]
-    for item in shown:
-        yield from _failure(item, canvas)
+    for path, error in shown:
+        yield f"  {canvas.location(clean(path))}: {clean(error.message)}"
+        if error.hint:
+            yield f"    {canvas.success('hint:')} {clean(error.hint)}"
     if len(failed) > len(shown):
         yield canvas.dim(f"  and {len(failed) - len(shown)} more; --verbose lists them all")
-    if verbose:
-        yield from (
-            f"  {clean(one.doc_path)}: {clean(text)}" for one in odd for text in one.warnings
-        )
-    elif odd:
-        yield canvas.dim(f"{pluralize(len(odd), 'file')} with something odd; --verbose says what")
 
 
-def _failure(item: IngestItem, canvas: Canvas) -> Iterator[str]:
-    assert item.error is not None
-    yield f"  {canvas.location(clean(item.doc_path))}: {clean(item.error.message)}"
-    if item.error.hint:
-        yield f"    {canvas.success('hint:')} {clean(item.error.hint)}"
+def _render_warnings(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
+    warned = [item for item in reply.items if item.warnings]
+    if warned and not verbose:
+        yield canvas.dim(f"{pluralize(len(warned), 'file')} with warnings; --verbose shows them")
+        return
+    for item in warned:
+        yield from (f"  {clean(item.doc_path)}: {clean(text)}" for text in item.warnings)
 
 
-def _vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
+def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if reply.dry_run:
         return
     vectors = reply.embedding
@@ -88,21 +88,14 @@ def _vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     model = f" with {vectors.version}" if vectors.version else ""
     yield f"{canvas.strong('vectors')}  {done}{model}"
     if vectors.unsupported:
-        foreign = f"{pluralize(vectors.unsupported, 'passage')} in a script the model does not know"
-        yield f"{canvas.warning('note:')} {foreign}; words find them"
+        passages = pluralize(vectors.unsupported, "passage")
+        yield from canvas.note(f"{passages} in a script the model does not know; words find them")
     if not vectors.pending:
         return
-    waiting = pluralize(vectors.pending, "passage")
+    pending = pluralize(vectors.pending, "passage")
     if vectors.version is None:
-        yield f"{canvas.warning('note:')} {waiting} without a vector, since no model could be had"
-        yield f"{canvas.success('hint:')} words are searched; `kebab model list` shows the models"
+        yield from canvas.note(f"{pending} without a vector, because no model is available")
+        yield from canvas.hint("words are searched; `kebab model list` shows the models")
     else:
-        yield f"{canvas.warning('note:')} {waiting} still without a vector"
-        yield f"{canvas.success('hint:')} kebab ingest"
-
-
-def _slowest(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    if reply.slowest:
-        yield canvas.strong("slowest files")
-    for one in reply.slowest:
-        yield f"  {one.duration_ms / 1000:>6.2f} s  {clean(one.doc_path)}"
+        yield from canvas.note(f"{pending} still without a vector")
+        yield from canvas.hint("kebab ingest")

@@ -1,4 +1,4 @@
-"""Why a search finds a document, or where it loses it."""
+"""Renders why a search finds or misses a document."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from kebab.cli.render.hits import (
     format_line_range,
     render_degraded,
 )
-from kebab.cli.render.width import clean, truncate
+from kebab.cli.render.width import clean
 from kebab.wire.why import (
     Barrier,
     Explanation,
@@ -22,153 +22,155 @@ from kebab.wire.why import (
 )
 
 _LABEL = 9
-_UNASKED = {
+_UNUSED_TERMS = {
     "absent": "occurs nowhere",
     "common": "in most passages",
     "surplus": "beyond the most terms",
-    "filler": "only asks",
+    "filler": "question word",
 }
-_VECTOR = {
+_VECTOR_STATES = {
     "pending": "it waits for its vector",
     "committed": "not compared",
     "unsupported": "the model does not know its script",
 }
 _WITHHELD = {
     "per_doc": "not shown: --per-doc leaves it out",
-    "copies": "not shown: its very text is there already",
+    "copies": "not shown: another hit has the same text",
 }
-_AIMS = {
+_INTENTS = {
     "topic": "names a topic",
     "question": "asks for one passage",
-    "need": "tells of a need in many words",
+    "need": "describes a need in many words",
 }
-_BEYOND = "too far down to be looked at"
+_BEYOND = "ranked too low to be considered"
 
 
 def render_why(reply: Explanation, canvas: Canvas) -> Iterator[str]:
-    """Yield the verdict, how the query was read, and what became of the best passages."""
-    first, *rest = canvas.wrap(clean(reply.message)) or [""]
+    """Yield the verdict, the reading of the query, and the account of the best passages."""
     paint = canvas.success if reply.found else canvas.warning
-    yield from map(paint, (first, *rest))
+    yield from map(paint, canvas.wrap(clean(reply.message)) or [""])
     if reply.hint:
         yield from canvas.hint(clean(reply.hint))
     yield ""
-    yield from _asked(reply, canvas)
-    for number, one in enumerate(reply.passages, start=1):
+    yield from _render_reading(reply, canvas)
+    for number, passage in enumerate(reply.passages, start=1):
         yield ""
-        yield from _passage(number, one, reply, canvas)
-    for lost in reply.degraded:
+        yield from _render_passage(number, passage, reply, canvas)
+    for channel in reply.degraded:
         yield ""
-        yield from render_degraded(lost, canvas)
+        yield from render_degraded(channel, canvas)
 
 
-def _asked(reply: Explanation, canvas: Canvas) -> Iterator[str]:
-    read = reply.reading
-    state = FRESHNESS_NOTES[reply.document.freshness]
+def _render_reading(reply: Explanation, canvas: Canvas) -> Iterator[str]:
+    reading = reply.reading
+    asked = [f"{term.text} {term.weight:.1f}" for term in reading.terms if term.weight]
+    unused = [
+        f"{term.text} ({_UNUSED_TERMS[term.use]})"
+        for term in reading.terms
+        if term.use in _UNUSED_TERMS
+    ]
     rows = {
-        "document": reply.document.doc_path + state,
-        "query": read.plain,
-        "terms": ", ".join(f"{one.text} {one.weight:.1f}" for one in read.terms if one.weight),
-        "left out": ", ".join(
-            f"{one.text} ({_UNASKED[one.use]})" for one in read.terms if one.use in _UNASKED
-        ),
-        "phrases": _phrases(read.required),
-        "given up": "quoted words that no passage holds as they stand" if read.relaxed else "",
-        "without": _phrases(read.excluded),
-        "filters": ", ".join(map(_filter, read.filters)),
-        "aim": _aim(read),
+        "document": reply.document.doc_path + FRESHNESS_NOTES[reply.document.freshness],
+        "query": reading.plain,
+        "terms": ", ".join(asked),
+        "left out": ", ".join(unused),
+        "phrases": ", ".join(map(_format_phrase, reading.required)),
+        "given up": "quoted words that no passage contains exactly" if reading.relaxed else "",
+        "without": ", ".join(map(_format_phrase, reading.excluded)),
+        "filters": ", ".join(map(_format_filter, reading.filters)),
+        "intent": _format_intent(reading),
     }
     for label, value in rows.items():
         if value:
             yield from canvas.wrap_with_label(f"{label:<{_LABEL}}", clean(value), canvas.dim)
 
 
-def _phrases(phrases: list[PhraseReading]) -> str:
-    return ", ".join(map(_phrase, phrases))
+def _format_phrase(phrase: PhraseReading) -> str:
+    column = f"{phrase.column}:" if phrase.column else ""
+    return f"{column}\u201c{phrase.text}\u201d"
 
 
-def _phrase(one: PhraseReading) -> str:
-    return f"{one.column}:\u201c{one.text}\u201d" if one.column else f"\u201c{one.text}\u201d"
+def _format_filter(reading: FilterReading) -> str:
+    origin = " (in the query)" if reading.origin == "query" else ""
+    return f"{reading.name} {' or '.join(reading.values)}{origin}"
 
 
-def _filter(one: FilterReading) -> str:
-    origin = " (in the query)" if one.origin == "query" else ""
-    return f"{one.name} {' or '.join(one.values)}{origin}"
+def _format_intent(reading: QueryReading) -> str:
+    """Return the intents of the query, the most likely one first."""
+    shares = {"topic": reading.topic, "question": reading.question, "need": reading.need}
+    names = sorted((name for name in shares if shares[name] > 0), key=lambda name: -shares[name])
+    if len(names) == 1:
+        return _INTENTS[names[0]]
+    return ", ".join(f"{_INTENTS[name]} ({shares[name]:.0%})" for name in names)
 
 
-def _aim(read: QueryReading) -> str:
-    shares = {"topic": read.topic, "question": read.question, "need": read.need}
-    told = sorted((name for name in shares if shares[name] > 0), key=lambda name: -shares[name])
-    whole = len(told) == 1
-    return ", ".join(
-        _AIMS[name] if whole else f"{_AIMS[name]} ({shares[name]:.0%})" for name in told
-    )
-
-
-def _passage(number: int, one: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
-    yield f"{canvas.strong(f'{number:>2}')}  {canvas.location(format_line_range(one.citation))}"
-    if context := format_headings(reply.document.title, one.heading_path):
-        yield INDENT + canvas.dim(truncate(context, canvas.width - 4) if canvas.width else context)
-    for barrier in one.barriers:
-        yield INDENT + canvas.warning(clean(f"kept out: {_barrier(barrier)}"))
+def _render_passage(
+    number: int, passage: PassageAccount, reply: Explanation, canvas: Canvas
+) -> Iterator[str]:
+    location = canvas.location(format_line_range(passage.citation))
+    yield f"{canvas.strong(f'{number:>2}')}  {location}"
+    if context := format_headings(reply.document.title, passage.heading_path):
+        yield INDENT + canvas.dim(canvas.fit(context, len(INDENT)))
+    for barrier in passage.barriers:
+        yield INDENT + canvas.warning(clean(f"kept out: {_format_barrier(barrier)}"))
     if number == 1:
-        yield _row("", "rank", "score", "", canvas)
-    yield from _stages(one, reply, canvas)
-    for label, terms in _held(one, reply.reading).items():
+        yield _format_row("", "rank", "score", "", canvas)
+    yield from _render_stages(passage, reply, canvas)
+    for label, terms in _split_terms(passage, reply.reading).items():
         if terms:
-            yield from _indented(label, ", ".join(terms), canvas)
+            text = clean(", ".join(terms))
+            yield from canvas.wrap_with_label(f"{INDENT}{label:<11}", text, canvas.dim)
 
 
-def _barrier(one: Barrier) -> str:
-    if one.phrase is None:
-        return f"filter {one.filter}"
-    lacks = "holds the excluded" if one.kind == "exclusion" else "does not hold"
-    return f"{lacks} {_phrase(one.phrase)}"
+def _format_barrier(barrier: Barrier) -> str:
+    if barrier.phrase is None:
+        return f"filter {barrier.filter}"
+    verb = "holds the excluded" if barrier.kind == "exclusion" else "does not hold"
+    return f"{verb} {_format_phrase(barrier.phrase)}"
 
 
-def _stages(one: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
-    unheld = "not asked" if reply.mode == "vector" else "none of the terms"
-    yield _stage("words", one.lexical, unheld, canvas)
-    unasked = "not asked" if reply.mode == "lexical" else _VECTOR[one.vector]
-    yield _stage("meaning", one.semantic, unasked, canvas)
-    if one.final.rank is None:
+def _render_stages(passage: PassageAccount, reply: Explanation, canvas: Canvas) -> Iterator[str]:
+    unmatched = "not asked" if reply.mode == "vector" else "none of the terms"
+    yield _format_stage("words", passage.lexical, unmatched, canvas)
+    uncompared = "not asked" if reply.mode == "lexical" else _VECTOR_STATES[passage.vector]
+    yield _format_stage("meaning", passage.semantic, uncompared, canvas)
+    if passage.final.rank is None:
         return
-    yield _stage("together", one.fused, "", canvas)
-    for lift in one.lifts:
-        yield _row(f"  {lift.reason}", "", f"{lift.value:+.3f}", "", canvas)
-    yield _stage("final", one.final, "", canvas)
-    if one.hit_rank is not None:
-        note = "" if one.hit_rank <= reply.limit else f"the page holds {reply.limit:,}"
-        score = "" if one.score is None else f"{one.score:.2f}"
-        yield _row("hit", f"{one.hit_rank:,}", score, note, canvas)
-    elif one.withheld:
-        yield _row("hit", "\u2013", "", _WITHHELD[one.withheld], canvas)
+    yield _format_stage("together", passage.fused, "", canvas)
+    for boost in passage.lifts:
+        yield _format_row(f"  {boost.reason}", "", f"{boost.value:+.3f}", "", canvas)
+    yield _format_stage("final", passage.final, "", canvas)
+    if passage.hit_rank is not None:
+        note = "" if passage.hit_rank <= reply.limit else f"the page holds {reply.limit:,}"
+        score = "" if passage.score is None else f"{passage.score:.2f}"
+        yield _format_row("hit", f"{passage.hit_rank:,}", score, note, canvas)
+    elif passage.withheld:
+        yield _format_row("hit", "\u2013", "", _WITHHELD[passage.withheld], canvas)
 
 
-def _stage(name: str, at: Standing, why_not: str, canvas: Canvas) -> str:
-    if at.rank is None:
-        return _row(name, "\u2013", "", why_not, canvas)
-    score = "" if at.score is None else f"{at.score:.3f}"
-    return _row(name, f"{at.rank:,}", score, "" if at.candidate else _BEYOND, canvas)
+def _format_stage(name: str, standing: Standing, note: str, canvas: Canvas) -> str:
+    """Return the rank in a stage, or without a rank the note that tells why."""
+    if standing.rank is None:
+        return _format_row(name, "\u2013", "", note, canvas)
+    score = "" if standing.score is None else f"{standing.score:.3f}"
+    note = "" if standing.candidate else _BEYOND
+    return _format_row(name, f"{standing.rank:,}", score, note, canvas)
 
 
-def _row(name: str, rank: str, score: str, note: str, canvas: Canvas) -> str:
+def _format_row(name: str, rank: str, score: str, note: str, canvas: Canvas) -> str:
     label = canvas.dim(f"{name:<11}")
     return f"{INDENT}{label} {rank:>7} {score:>9}  {canvas.dim(note)}".rstrip()
 
 
-def _held(one: PassageAccount, read: QueryReading) -> dict[str, list[str]]:
-    """Return the terms that a passage holds, with where they stand, and those that it lacks."""
-    columns = {"title": one.held.title, "headings": one.held.headings, "body": one.held.body}
-    held, lacks = [], []
-    for term in [term.text for term in read.terms if term.use == "asked"]:
-        where = [column for column, terms in columns.items() if term in terms]
+def _split_terms(passage: PassageAccount, reading: QueryReading) -> dict[str, list[str]]:
+    """Return the terms that a passage contains, with their columns, and those that it lacks."""
+    held = passage.held
+    columns = {"title": held.title, "headings": held.headings, "body": held.body}
+    terms: dict[str, list[str]] = {"holds": [], "lacks": []}
+    for term in [term.text for term in reading.terms if term.use == "asked"]:
+        where = [column for column, words in columns.items() if term in words]
         if where:
-            held.append(f"{term} ({', '.join(where)})")
+            terms["holds"].append(f"{term} ({', '.join(where)})")
         else:
-            lacks.append(term)
-    return {"holds": held, "lacks": lacks}
-
-
-def _indented(label: str, text: str, canvas: Canvas) -> Iterator[str]:
-    yield from canvas.wrap_with_label(f"{INDENT}{label:<11}", clean(text), canvas.dim)
+            terms["lacks"].append(term)
+    return terms

@@ -24,18 +24,18 @@ def test_a_session_that_does_not_exist_is_an_answer(kebab, what):
     assert ran.reply["schema_version"] == "not_found.v1"
 
 
-def test_sessions_are_forgotten_by_name_without_asking(kebab, opened):
+def test_sessions_are_deleted_by_name_without_confirmation(kebab, opened):
     ran = kebab("session", "rm", "a", "b", "--json")
 
     assert opened[0].asked == [("session_rm", SessionRmRequest(names=["a", "b"]))]
     assert ran.reply["names"] == ["a", "b"]
 
 
-def test_with_yes_every_session_is_forgotten(kebab, opened):
+def test_with_yes_every_session_is_deleted(kebab, opened):
     ran = kebab("session", "rm", "--all", "--yes")
 
     assert opened[0].asked == [("session_rm", SessionRmRequest(names=["backups", "garden"]))]
-    assert ran.out.splitlines()[-1] == "2 sessions with 4 turns forgotten"
+    assert ran.out.splitlines()[-1] == "2 sessions with 4 turns deleted"
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"], ["--data-dir", "fresh"]])

@@ -17,7 +17,7 @@ def test_a_plan_names_what_goes_and_promises_what_stays():
     lines = list(render_reset_plan(replies.reset_report(models_removed=True), Canvas()))
 
     assert lines[0] == "this deletes 12.3 kB from /home/ada/.local/share/kebab:"
-    assert any(line.startswith("sessions of questions") for line in lines)
+    assert any(line.startswith("ask sessions") for line in lines)
     assert "model weights are deleted too" in lines
     assert lines[-1] == "your own files stay as they are"
 

@@ -20,7 +20,7 @@ def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
         "  ! language_model  silent",
         "  - probe           no model",
         "",
-        "1 problem to mend",
+        "1 problem to fix",
     ]
 
 

@@ -43,7 +43,7 @@ def test_every_failed_file_is_named_until_there_are_too_many():
 def test_odd_files_are_counted_and_named_on_request():
     report = replies.ingest_report(items=[replies.item(warnings=["odd encoding"])])
 
-    assert "1 file with something odd; --verbose says what" in drawn(report)
+    assert "1 file with warnings; --verbose shows them" in drawn(report)
     assert "  ops/backup.md: odd encoding" in drawn(report, verbose=True)
 
 
@@ -51,7 +51,7 @@ def test_waiting_passages_say_why_and_what_to_do():
     none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17, unsupported=0)
     some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1, unsupported=5)
 
-    assert "note: 17 passages without a vector, since no model could be had" in drawn(
+    assert "note: 17 passages without a vector, because no model is available" in drawn(
         replies.ingest_report(embedding=none)
     )
     assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))

@@ -140,15 +140,15 @@ def test_a_plan_counts_and_names_some():
 
     lines = list(render_removal_plan(replies.session_list(*many), TERMINAL))
 
-    assert lines[:2] == ["this forgets 12 sessions with 24 turns:", "  s0"]
+    assert lines[:2] == ["this deletes 12 sessions with 24 turns:", "  s0"]
     assert lines[-2:] == ["  s9", "  and 2 more"]
     assert list(render_removal_plan(replies.session_list(), TERMINAL)) == []
 
 
-def test_what_is_forgotten_is_named_and_counted():
+def test_deleted_sessions_are_named_and_counted():
     assert list(render_removed_sessions(replies.session_removed("a", "b"), Canvas())) == [
-        "forgotten  a",
-        "forgotten  b",
-        "2 sessions with 4 turns forgotten",
+        "deleted  a",
+        "deleted  b",
+        "2 sessions with 4 turns deleted",
     ]
     assert list(render_removed_sessions(replies.session_removed(), Canvas())) == ["no sessions"]

@@ -21,7 +21,7 @@ def test_a_pipe_gets_a_plain_layout():
         "document  ops/backup.md",
         "query     restore",
         "terms     restor 1.5",
-        "aim       names a topic",
+        "intent    names a topic",
         "",
         " 1  ops/backup.md:12-13",
         "    Backups > Restoring",
@@ -62,17 +62,17 @@ def test_all_that_was_read_is_told():
     )
 
     unasked = "absent (occurs nowhere), common (in most passages)"
-    more = "surplus (beyond the most terms), filler (only asks)"
+    more = "surplus (beyond the most terms), filler (question word)"
 
     assert drawn(reading=read, passages=[])[2:] == [
         "document  ops/backup.md",
         "query     restore",
         f"left out  {unasked}, {more}",
         "phrases   \u201coil embargo\u201d",
-        "given up  quoted words that no passage holds as they stand",
+        "given up  quoted words that no passage contains exactly",
         "without   title:\u201coil\u201d",
         "filters   tag a or b, lang en (in the query)",
-        "aim       asks for one passage (75%), names a topic (25%)",
+        "intent    asks for one passage (75%), names a topic (25%)",
     ]
 
 
@@ -133,14 +133,14 @@ def test_words_that_were_not_asked_say_so():
 def test_a_rank_beyond_the_candidates_is_marked():
     far = replies.account(lexical=replies.standing(1412, 0.5, candidate=False))
 
-    assert "    words         1,412     0.500  too far down to be looked at" in drawn(
+    assert "    words         1,412     0.500  ranked too low to be considered" in drawn(
         passages=[far]
     )
 
 
 @pytest.mark.parametrize(
     ("withheld", "note"),
-    [("per_doc", "--per-doc leaves it out"), ("copies", "its very text is there already")],
+    [("per_doc", "--per-doc leaves it out"), ("copies", "another hit has the same text")],
 )
 def test_what_is_not_shown_says_why(withheld, note):
     one = replies.account(hit_rank=None, withheld=withheld)
