@@ -115,7 +115,7 @@ def prepare_vector_search(
     """
     version = reader.get_value(EMBEDDING_VERSION)
     return (
-        cache(lambda: None if version is None else context.open_vector_index(version).current()),
+        cache(lambda: None if version is None else context.open_vector_index(version).load_index()),
         cache(lambda: load_query_embedder(context, reader)),
     )
 

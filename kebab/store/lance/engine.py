@@ -1,4 +1,4 @@
-"""Writes the Lance table and rebuilds the vector file; the only module that imports LanceDB."""
+"""Contains the Lance table and the rebuild of the vector file; only this module imports LanceDB."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.documents import VectorRow
@@ -15,45 +15,32 @@ from kebab.core.ids import Key
 from kebab.errors.catalog import Op
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import layout
-from kebab.store.lance.errors import Panicking, translate_lance_errors
+from kebab.store.lance.errors import translate_lance_errors
 from kebab.store.lance.vector_file import VectorFile
 
 if TYPE_CHECKING:
     from kebab.store.lance.vector_file import Batch, Keys
 
-_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
+_TABLE_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
 
 
-class SyncedFiles:
-    """Waits, at the end of the block, until the files that a table gained within are on disk."""
-
-    def __init__(self, table: Path) -> None:
-        self._table = table
-        self._before: set[Path] = set()
-
-    def _files(self) -> set[Path]:
-        found: set[Path] = set()
-        for name in _FOLDERS:
-            folder = self._table / name
-            if folder.is_dir():
-                found.update(folder.iterdir())
-        return found
-
-    def __enter__(self) -> Self:
-        self._before = self._files()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            return
-        gained = self._files() - self._before
-        for path in [*sorted(gained), *{path.parent for path in gained}, self._table]:
+@contextmanager
+def sync_new_files(table: Path) -> Iterator[None]:
+    """Wait after the block until the disk has the files that the table gained in it."""
+    before = _list_files(table)
+    yield
+    gained = _list_files(table) - before
+    for path in [*sorted(gained), *{path.parent for path in gained}, table]:
+        if path.exists():
             _sync_path(path)
 
 
+def _list_files(table: Path) -> set[Path]:
+    folders = [table / name for name in _TABLE_FOLDERS]
+    return {path for folder in folders if folder.is_dir() for path in folder.iterdir()}
+
+
 def _sync_path(path: Path) -> None:
-    if not path.exists():
-        return
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -62,7 +49,7 @@ def _sync_path(path: Path) -> None:
 
 
 RETENTION = timedelta(hours=1)
-"""How long a dropped state stays readable; longer than any reader needs to copy it."""
+"""How long an old version stays readable; no reader needs that long to copy it."""
 
 _BATCH_ROWS = 4_096
 _KEYS_PER_DELETE = 10_000
@@ -73,7 +60,7 @@ _MAX_DELETED_SHARE = 0.2
 
 
 class LanceTable:
-    """One table of keys and vectors; opened on first use, made on first append."""
+    """One table of keys and vectors; the first use opens it, the first append creates it."""
 
     def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
         self.path = layout.get_table_path(data_dir, version)
@@ -83,37 +70,37 @@ class LanceTable:
 
     @property
     def is_open(self) -> bool:
-        """Whether LanceDB was needed so far."""
+        """Whether this process has opened the table."""
         return self._table is not None
 
     def exists(self) -> bool:
-        """Return whether the table has any state."""
+        """Return whether the table has any version."""
         return bool(layout.list_manifests(self.path))
 
     def append(self, rows: Sequence[VectorRow]) -> bool:
-        """Add rows in one commit and wait until the disk has them; return whether all are new."""
-        with self._translate_errors("write"), SyncedFiles(self.path):
+        """Add rows in one durable commit; return whether this created the table."""
+        with self._translate_errors("write"), sync_new_files(self.path):
             data = self._build_arrow_table(rows)
-            made = self._table is None and not self.exists()
-            if made:
-                self._table = self._database().create_table(self._name, data)
+            is_new = self._table is None and not self.exists()
+            if is_new:
+                self._table = self._connect().create_table(self._name, data)
             else:
                 self._open().add(data)
-        return made
+        return is_new
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these keys."""
-        with self._translate_errors("write"), SyncedFiles(self.path):
-            ordered = sorted(keys)
+        with self._translate_errors("write"), sync_new_files(self.path):
+            ordered = list(map(str, sorted(keys)))
             for start in range(0, len(ordered), _KEYS_PER_DELETE):
-                part = ordered[start : start + _KEYS_PER_DELETE]
-                self._open().delete(f"key IN ({','.join(map(str, part))})")
+                part = ",".join(ordered[start : start + _KEYS_PER_DELETE])
+                self._open().delete(f"key IN ({part})")
 
     def drop(self) -> None:
         """Delete the table with all its files."""
         gone = self.path.with_suffix(".gone")
         with translate_os_errors(self.path, "write"):
-            # Renamed first: a table of which half is deleted would look damaged.
+            # A half-deleted table would look damaged, so rename it first.
             self.path.rename(gone)
             shutil.rmtree(gone)
         self._table = None
@@ -137,40 +124,40 @@ class LanceTable:
         return np.concatenate([np.empty(0, np.int64), *parts])
 
     def _read(self, columns: list[str]) -> Iterator[Any]:
-        """Yield columns of all rows in batches of arrow."""
+        """Yield columns of all rows in Arrow batches."""
         with self._translate_errors("read"):
             table = self._open()
             query = table.search().select(columns).limit(max(1, table.count_rows()))
             yield from query.to_batches(_BATCH_ROWS)
 
     def maintain(self) -> bool:
-        """Compact and drop old states when it pays; return whether anything was done."""
+        """Compact the table and drop old versions when it pays; return whether it did."""
         with self._translate_errors("write"):
             if not self._needs_maintenance():
                 return False
-            with SyncedFiles(self.path):
+            with sync_new_files(self.path):
                 self._open().optimize(cleanup_older_than=RETENTION)
         return True
 
     def _needs_maintenance(self) -> bool:
         stats = self._open().stats()
         fragments = stats["fragment_stats"]
-        held = fragments["num_fragments"] * fragments["lengths"]["mean"]
-        # A large table may be in as many more fragments as appends made it: to write it anew
-        # takes as long as it is large, so that may not happen after every few edits.
-        spare = int(held // _ROWS_PER_FRAGMENT)
+        stored = fragments["num_fragments"] * fragments["lengths"]["mean"]
+        # Compaction takes time in proportion to the rows, so a large table may have more fragments
+        # before it pays.
+        spare = int(stored // _ROWS_PER_FRAGMENT)
         return bool(
             fragments["num_fragments"] > _MAX_FRAGMENTS + spare
             or len(layout.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
-            or held - stats["num_rows"] > held * _MAX_DELETED_SHARE
+            or stored - stats["num_rows"] > stored * _MAX_DELETED_SHARE
         )
 
     def _open(self) -> Any:
         if self._table is None:
-            self._table = self._database().open_table(self._name)
+            self._table = self._connect().open_table(self._name)
         return self._table
 
-    def _database(self) -> Any:
+    def _connect(self) -> Any:
         return _import_lancedb().connect(str(self.path.parent))
 
     def _build_arrow_table(self, rows: Sequence[VectorRow]) -> Any:
@@ -189,14 +176,13 @@ class LanceTable:
 
     @contextmanager
     def _translate_errors(self, op: Op) -> Iterator[None]:
-        path = str(self.path)
-        with warnings.catch_warnings(), translate_lance_errors(path, op), Panicking(path):
+        with warnings.catch_warnings(), translate_lance_errors(str(self.path), op):
             warnings.simplefilter("ignore")
             yield
 
 
 def preload_lancedb() -> None:
-    """Import LanceDB; what is wrong with it is told where it is used."""
+    """Import LanceDB; its first use reports an import that fails."""
     with suppress(Exception):
         _import_lancedb()
 
@@ -213,11 +199,11 @@ def _import_lancedb() -> Any:
 
 
 class _TableChanged(Exception):  # noqa: N818 - not an error: the writer was faster
-    """The table moved while it was copied, so which state was copied is unknown."""
+    """The table got a new version while it was read."""
 
 
 def rebuild_vector_file(data_dir: Path, version: str, dimension: int) -> bool:
-    """Write the vector_file anew; return whether it could be written.
+    """Write the vector file from the table; return whether that was possible.
 
     Raises:
         StoreCorrupt: The table cannot be read.

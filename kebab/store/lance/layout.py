@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 FEATURE = "the vector index"
-"""What does not work without the libraries of this package."""
+"""The feature that needs the libraries of this package, for messages."""
 
 _FOLDER = "lance"
 _STAMP_BYTES = 16
@@ -27,12 +27,12 @@ _HIGHEST = 2**64 - 1
 
 
 def get_tables_folder(data_dir: Path) -> Path:
-    """Return where the tables of a data directory lie; LanceDB takes relative paths for URLs."""
+    """Return the folder of all tables; it is absolute, as LanceDB reads relative paths as URLs."""
     return Path(os.path.realpath(data_dir)) / _FOLDER
 
 
 def build_table_name(version: str) -> str:
-    """Return the name of the table of an embedding version, fit for a file name."""
+    """Return the table name of an embedding version, which is a valid file name."""
     safe = _UNSAFE.sub("-", version)
     return safe if safe == version else f"{safe}-{compute_digest(version, size=4)}"
 
@@ -43,12 +43,12 @@ def get_table_path(data_dir: Path, version: str) -> Path:
 
 
 def get_vector_file_path(data_dir: Path, version: str) -> Path:
-    """Return the file that readers map instead of opening the table."""
+    """Return the path of the file that readers map instead of opening the table."""
     return get_tables_folder(data_dir) / f"{build_table_name(version)}.f32"
 
 
 def is_own(name: str) -> bool:
-    """Return whether an entry of the folder has a name that only kebab gives, drafts included."""
+    """Return whether only kebab gives this name to an entry of the folder; drafts count."""
     return _OWN.fullmatch(name) is not None
 
 
@@ -72,7 +72,7 @@ def _is_manifest(path: Path) -> bool:
 
 
 def _parse_version(path: Path) -> int:
-    """Return a table version; names of 20 digits count down, so that a listing starts newest."""
+    """Return a table version; names of 20 digits count down, so that listings start newest."""
     number = int(path.stem)
     return _HIGHEST - number if len(path.stem) == _NEWEST_FIRST_DIGITS else number
 
@@ -87,7 +87,7 @@ def read_table_digest(table: Path) -> bytes | None:
         try:
             return blake2b(manifest.read_bytes(), digest_size=_STAMP_BYTES).digest()
         except FileNotFoundError:
-            continue  # dropped by the writer since the listing; an older one will not match
+            continue  # the writer has dropped it since; an older one will not match
         except OSError as fault:
             raise build_io_error(fault, "read", manifest) from fault
     return None
@@ -102,7 +102,7 @@ _CHECKSUM = struct.Struct("<I")
 
 
 class Header(NamedTuple):
-    """How many rows stand in the file, and which state of the table they equal."""
+    """The number of rows in a vector file and the state of the table that they equal."""
 
     dimension: int
     rows: int
@@ -115,7 +115,7 @@ class Header(NamedTuple):
 
     @staticmethod
     def unpack(raw: bytes) -> "Header | None":
-        """Return the header that bytes hold, or None when they hold none."""
+        """Return the header in some bytes, or None when they are not a header."""
         if len(raw) != HEADER_BYTES:
             return None
         (checksum,) = _CHECKSUM.unpack_from(raw, _FIELDS.size)
@@ -125,15 +125,15 @@ class Header(NamedTuple):
         return Header(dimension, rows, digest) if known and intact else None
 
     def write(self, file: "BinaryIO") -> None:
-        """Write the header into a file, whose rows are there by now."""
+        """Write the header into a file; the caller has written the rows."""
         os.pwrite(file.fileno(), self.pack(), 0)
 
 
 def release_pages(array: Any) -> None:
-    """Take what a mapped array has touched out of the memory of this process.
+    """Release the pages of a mapped array from the memory of this process.
 
-    The file stays in the memory of the system, from where it is mapped again when it is touched.
-    An array that is no mapped one, or a system that cannot, changes nothing.
+    They stay in the page cache of the system. An array that is not mapped, or a system without
+    `madvise`, changes nothing.
     """
     owner = array
     while owner is not None and not isinstance(owner, mmap.mmap):

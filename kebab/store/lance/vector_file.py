@@ -1,13 +1,13 @@
-"""The vector_file: all vectors of a table in one file that readers map into memory.
+"""Contains the vector file: all vectors of a table in one file that readers map into memory.
 
-It is derived, and it may be lost at any time. Its header names the state of the table that it
-equals, and is written last, so that a torn or outdated file is never taken for a current one.
+The file is derived from the table and may be lost at any time. Its header names the state of the
+table that it equals and is written last, so a torn or outdated file never counts as current.
 """
 
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from kebab.errors.system import translate_import_errors
 from kebab.store.lance.layout import FEATURE, HEADER_BYTES, Header, release_pages
@@ -25,20 +25,23 @@ if TYPE_CHECKING:
     Batch: TypeAlias = tuple[Keys, Matrix]
     Records: TypeAlias = NDArray[np.void]
 
+T = TypeVar("T")
+
 TOMBSTONE = -1
 """The key of a row that was deleted in place."""
 
 LARGE_ROWS, LARGE_PART_ROWS = 100_000, 1 << 14
-"""From how many rows on a file is not held in memory as a whole by who reads it once, and how many
-are held then: 25 megabytes. To map pages twice takes longer, so smaller files are held.
+"""A file with more rows than the first is read in parts of the second (25 MB), to save memory.
+
+Mapping pages twice takes longer, so smaller files are held as a whole.
 """
 
 _READ_ROWS = 4096
-"""How many rows are read at once: six megabytes."""
+"""How many rows are read at once (6 MB)."""
 
 
 class _FileState(NamedTuple):
-    """Which rows a file holds: of a state of the table, at their places in this very file."""
+    """Identifies the rows of one file at one state of the table."""
 
     table_digest: bytes
     inode: int
@@ -48,8 +51,8 @@ class _FileState(NamedTuple):
 class VectorFile:
     """The file of one table; every method leaves it equal to some state of the table.
 
-    Whatever is read or written goes through one open file: another process may put a new file in
-    its place at any time, with the same rows at other places.
+    Every method uses one open file, because another process may replace the file at any time by
+    one with the same rows in another order.
     """
 
     def __init__(self, path: Path, dimension: int) -> None:
@@ -68,43 +71,36 @@ class VectorFile:
     def map_vectors(self, digest: bytes) -> "Batch | None":
         """Return the keys and the mapped vectors if the file equals this state of the table.
 
-        A file that cannot be mapped is as good as none: the table itself can still be read.
+        None also stands for a file that cannot be mapped, because the table can still be read.
         """
-        try:
-            with self._path.open("rb") as file:
-                header = self._read_header_at(file, digest)
-                records = None if header is None else self._map_records(file, header.rows)
-        except (OSError, ValueError):
-            return None
-        return None if records is None else (_copy_keys(records), records["vector"])
+        return self._read_at(digest, self._map_batch)
 
     def read_keys(self, digest: bytes) -> "Keys | None":
-        """Return the keys if the file equals this state of the table, dead rows included.
+        """Return all keys, tombstones included, if the file equals this state of the table.
 
-        The file is read part by part: mapped, its vectors would all be held in memory as well.
-        It is read once, and the keys follow what is done to it through this object.
+        The file is read in parts, because mapping it would hold its vectors in memory as well. The
+        keys stay cached and follow the updates made through this object.
         """
-        try:
-            with self._path.open("rb") as file:
-                header = self._read_header_at(file, digest)
-                return None if header is None else self._get_keys(file, header)
-        except (OSError, ValueError):
-            return None
+        return self._read_at(digest, self._get_keys)
 
     def read_rows(self, digest: bytes, wanted: "Keys") -> "Batch | None":
-        """Return the rows of these keys if the file equals this state of the table.
+        """Return the rows of these keys, and read only these, if the file equals this state."""
+        return self._read_at(digest, lambda file, header: self._read_rows(file, header, wanted))
 
-        Only these rows are read, and none is left in memory.
-        """
+    def _read_at(self, digest: bytes, read: "Callable[[BinaryIO, Header], T]") -> "T | None":
         try:
             with self._path.open("rb") as file:
                 header = self._read_header_at(file, digest)
-                return None if header is None else self._read_rows(file, header, wanted)
+                return None if header is None else read(file, header)
         except (OSError, IndexError, ValueError):
             return None
 
+    def _map_batch(self, file: "BinaryIO", header: Header) -> "Batch":
+        records = self._map_records(file, header.rows)
+        return _copy_keys(records), records["vector"]
+
     def write(self, digest: bytes, batches: "Iterable[Batch]") -> None:
-        """Write the whole file beside the old one, then take its place.
+        """Write a new file beside the old one, then replace the old one.
 
         Raises:
             OSError: The folder cannot be written.
@@ -127,7 +123,7 @@ class VectorFile:
             draft.unlink(missing_ok=True)
 
     def append_rows(self, before: bytes, after: bytes, batch: "Batch") -> None:
-        """Follow the table from one state to the next by adding rows, if the file is at the first.
+        """Add rows and move the file from one state of the table to the next.
 
         Raises:
             OSError: The file cannot be written.
@@ -144,13 +140,10 @@ class VectorFile:
             file.flush()
             os.fsync(file.fileno())
             followed = Header(self._dimension, header.rows + len(keys), after)
-            followed.write(file)
-            self._update_cached_keys(
-                file, header, followed, lambda held: np.concatenate([held, keys])
-            )
+            self._write_header(file, header, followed, lambda old: np.concatenate([old, keys]))
 
     def delete_rows(self, before: bytes, after: bytes, keys: "Keys") -> None:
-        """Follow the table by deleting rows in place.
+        """Write tombstones over rows and move the file to the next state of the table.
 
         Raises:
             OSError: The file cannot be written.
@@ -161,17 +154,14 @@ class VectorFile:
             if opened is None:
                 return
             file, header = opened
-            buried = np.isin(self._get_keys(file, header), keys)
+            gone = np.isin(self._get_keys(file, header), keys)
             records = self._map_records(file, header.rows, "r+")
-            records["key"][np.flatnonzero(buried)] = TOMBSTONE
+            records["key"][np.flatnonzero(gone)] = TOMBSTONE
             followed = header._replace(table_digest=after)
-            followed.write(file)
-            self._update_cached_keys(
-                file, header, followed, lambda held: np.where(buried, TOMBSTONE, held)
-            )
+            self._write_header(file, header, followed, lambda old: np.where(gone, TOMBSTONE, old))
 
     def update_digest(self, before: bytes, after: bytes) -> None:
-        """Follow the table through a commit that left its rows as they were.
+        """Move the file to the next state of the table, which has the same rows.
 
         Raises:
             OSError: The file cannot be written.
@@ -181,8 +171,7 @@ class VectorFile:
                 return
             file, header = opened
             followed = header._replace(table_digest=after)
-            followed.write(file)
-            self._update_cached_keys(file, header, followed, lambda held: held)
+            self._write_header(file, header, followed, lambda old: old)
 
     def delete_file(self) -> None:
         """Delete the file.
@@ -194,7 +183,7 @@ class VectorFile:
 
     @contextmanager
     def _open_for_update(self, digest: bytes) -> "Iterator[tuple[BinaryIO, Header] | None]":
-        """Open the file to be written, with its header; None when it is at another state."""
+        """Open the file for writing, with its header; yield None when it is at another state."""
         try:
             file = self._path.open("r+b")
         except FileNotFoundError:
@@ -216,15 +205,16 @@ class VectorFile:
         header = self._read_header(file)
         return header if header is not None and header.table_digest == digest else None
 
-    def _update_cached_keys(
+    def _write_header(
         self, file: "BinaryIO", before: Header, after: Header, step: "Callable[[Keys], Keys]"
     ) -> None:
-        """Let the keys that are held follow from one state of a file to the next."""
+        """Write the header after its rows, and apply the change to the cached keys."""
+        after.write(file)
         if self._cached_keys is not None and self._cached_keys[0] == _get_state(file, before):
             self._cached_keys = _get_state(file, after), step(self._cached_keys[1])
 
     def _get_keys(self, file: "BinaryIO", header: Header) -> "Keys":
-        """Return the keys of a file; they are held until it is at another state."""
+        """Return the keys of a file; they stay cached until it is at another state."""
         state = _get_state(file, header)
         if self._cached_keys is None or self._cached_keys[0] != state:
             self._cached_keys = state, self._read_keys(file, header.rows)
@@ -233,21 +223,21 @@ class VectorFile:
     def _read_keys(self, file: "BinaryIO", rows: int) -> "Keys":
         import numpy as np
 
-        found = np.full(rows, TOMBSTONE, np.int64)
+        keys = np.full(rows, TOMBSTONE, np.int64)
         file.seek(HEADER_BYTES)
         for start in range(0, rows, _READ_ROWS):
             part = np.fromfile(file, self._build_dtype(), min(_READ_ROWS, rows - start))
-            found[start : start + len(part)] = part["key"]
-        return found
+            keys[start : start + len(part)] = part["key"]
+        return keys
 
     def _read_rows(self, file: "BinaryIO", header: Header, wanted: "Keys") -> "Batch":
         import numpy as np
 
-        places = np.flatnonzero(np.isin(self._get_keys(file, header), wanted))
-        records = np.empty(len(places), self._build_dtype())
-        for number, place in enumerate(places.tolist()):
-            file.seek(self._get_offset(place))
-            records[number] = np.fromfile(file, self._build_dtype(), 1)[0]
+        rows = np.flatnonzero(np.isin(self._get_keys(file, header), wanted))
+        records = np.empty(len(rows), self._build_dtype())
+        for index, row in enumerate(rows.tolist()):
+            file.seek(self._get_offset(row))
+            records[index] = np.fromfile(file, self._build_dtype(), 1)[0]
         return records["key"], records["vector"]
 
     def _get_offset(self, rows: int) -> int:
@@ -282,7 +272,7 @@ def _get_state(file: "BinaryIO", header: Header) -> _FileState:
 
 
 def _copy_keys(records: "Records") -> "Keys":
-    """Return the keys of mapped records; of a large file, without holding it all in memory."""
+    """Return the keys of mapped records; a large file is never in memory as a whole."""
     import numpy as np
 
     if len(records) <= LARGE_ROWS:

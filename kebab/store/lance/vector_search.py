@@ -1,4 +1,4 @@
-"""Searches the vectors of the memory-mapped file exactly."""
+"""Contains exact search over the vectors of the memory-mapped file."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -29,10 +29,7 @@ _ROWS_AT_ONCE = 16
 
 
 class ExactIndex:
-    """Rows of unit vectors with their keys; of repeated keys the last row counts.
-
-    It meets the port `Vectors` for one state of the table, which never changes.
-    """
+    """The `Vectors` of one state of the table; of repeated keys the last row counts."""
 
     def __init__(self, keys: "Keys", matrix: "Matrix") -> None:
         self._matrix = matrix
@@ -57,7 +54,7 @@ class ExactIndex:
         scores = self._score_all(query) if found is None else self._score(query, found)
         if limit < len(keys):
             floor = np.partition(scores, len(keys) - limit)[len(keys) - limit]
-            # What rounds to the same as the last one may win by its key.
+            # A score that rounds to the same as the last one may win by its key.
             best = np.flatnonzero(scores >= floor - _STEP)
             keys, scores = keys[best], scores[best]
         cosines = _round_cosines(scores)
@@ -89,11 +86,10 @@ class ExactIndex:
         return found
 
     def _get_rows(self, found: "Positions") -> "Positions":
-        """Return the rows of positions."""
         return found if self._rows is None else self._rows[found]
 
     def _score(self, query: "Vector", found: "Positions") -> "Scores":
-        """Return the products of a query with some positions, of all at once when that is less."""
+        """Return the scores of some positions; score all rows at once when that is cheaper."""
         last = self._last
         remembered = last is not None and last[0] is query
         if remembered or len(found) * _GATHER_BELOW >= len(self._matrix):
@@ -102,9 +98,9 @@ class ExactIndex:
         return scores
 
     def _load_vectors(self, rows: "Positions") -> "Matrix":
-        """Return some rows; of a large file asked once, a few at a time are held.
+        """Return some rows; the first query of a large file reads a few rows at a time.
 
-        With a row the system maps all that it holds of the file around it, up to two megabytes.
+        With each row the system maps up to two megabytes of the file around it.
         """
         import numpy as np
 
@@ -117,7 +113,7 @@ class ExactIndex:
         return np.concatenate(parts)
 
     def _score_all(self, query: "Vector") -> "Scores":
-        """Return the product of a query with every position; that of the last one is kept."""
+        """Return the scores of all positions; the scores of the last query stay cached."""
         last = self._last
         if last is not None and last[0] is query:
             return last[1]
@@ -127,10 +123,7 @@ class ExactIndex:
         return scores
 
     def _multiply(self, query: "Vector") -> "Scores":
-        """Return the product of a query with every row.
-
-        A process that asks once holds a part of a large file at a time, and who asks again all.
-        """
+        """Return the scores of all rows; the first query of a large file reads it in parts."""
         import numpy as np
 
         if self._last is not None or len(self._matrix) <= LARGE_ROWS:
@@ -145,12 +138,12 @@ class ExactIndex:
 
 
 def _is_increasing(keys: "Keys") -> bool:
-    """Return whether keys rise, so that none is repeated and none is that of a deleted row."""
+    """Return whether keys strictly rise, so none is repeated and none is a tombstone."""
     return not len(keys) or bool(keys[0] > TOMBSTONE and (keys[1:] > keys[:-1]).all())
 
 
 def _sort_live_keys(keys: "Keys") -> "tuple[Keys, Positions | None]":
-    """Return the live keys in rising order, each once, with its last row; None: all as they are."""
+    """Return the live keys in rising order, each with its last row; None means row by row."""
     import numpy as np
 
     if _is_increasing(keys):
@@ -164,7 +157,7 @@ def _sort_live_keys(keys: "Keys") -> "tuple[Keys, Positions | None]":
 
 
 def _round_cosines(scores: "Scores") -> "NDArray[np.float64]":
-    """Return products as cosines, rounded so that equal vectors score equally everywhere."""
+    """Return cosines, rounded so that equal vectors score equally on every machine."""
     import numpy as np
 
     wide: NDArray[np.float64] = np.asarray(scores, np.float64)
@@ -174,7 +167,7 @@ def _round_cosines(scores: "Scores") -> "NDArray[np.float64]":
 class MappedVectors:
     """`Vectors` of one embedding version; every call sees the latest state of the table.
 
-    With `keep` a vector_file that had to be made is kept on disk for the next reader.
+    With `keep` the vector file, when it is missing, is written for the next reader.
     """
 
     def __init__(self, data_dir: Path, version: str, dimension: int, *, keep: bool = True) -> None:
@@ -182,7 +175,6 @@ class MappedVectors:
         self._version = version
         self._dimension = dimension
         self._keep = keep
-        self._table = layout.get_table_path(data_dir, version)
         self._file = VectorFile(layout.get_vector_file_path(data_dir, version), dimension)
         self._digest: bytes | None = None
         self._loaded: ExactIndex | None = None
@@ -195,31 +187,31 @@ class MappedVectors:
         Raises:
             StoreCorrupt: The table cannot be read.
         """
-        index = self.current()
+        index = self.load_index()
         return index.find_nearest(query, limit, allowed) if index else []
 
     def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
         """Return the cosine of those of these chunks that have a vector."""
-        index = self.current()
+        index = self.load_index()
         return index.compute_cosines(query, keys) if index else {}
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""
-        index = self.current()
+        index = self.load_index()
         return index.get(keys) if index else {}
 
     def count(self) -> int:
         """Return how many chunks have a vector."""
-        index = self.current()
+        index = self.load_index()
         return index.count() if index else 0
 
-    def current(self) -> ExactIndex | None:
-        """Return the index of the latest state, which stays as it is; None without a table.
+    def load_index(self) -> ExactIndex | None:
+        """Return the index of the latest state, which never changes; None without a table.
 
         Raises:
             StoreCorrupt: The table cannot be read.
         """
-        digest = layout.read_table_digest(self._table)
+        digest = self._read_digest()
         if digest is None:
             return None
         if self._loaded is None or digest != self._digest:
@@ -227,8 +219,11 @@ class MappedVectors:
             self._digest = digest
         return self._loaded
 
+    def _read_digest(self) -> bytes | None:
+        return layout.read_table_digest(layout.get_table_path(self._data_dir, self._version))
+
     def _rebuild(self, digest: bytes) -> "Batch":
-        """Copy the table into the vector_file, or only into memory where nothing may be written."""
+        """Return the table's rows, from a new vector file or, without one, from memory."""
         if self._keep and rebuild_vector_file(self._data_dir, self._version, self._dimension):
             mapped = self._file.map_vectors(digest)
             if mapped is not None:

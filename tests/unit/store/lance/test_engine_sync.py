@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.store.lance.engine import SyncedFiles
+from kebab.store.lance.engine import sync_new_files
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def synced(monkeypatch):
 def test_new_files_and_their_folders_are_waited_for(tmp_path, synced):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "old").touch()
-    with SyncedFiles(tmp_path):
+    with sync_new_files(tmp_path):
         (tmp_path / "data" / "new").touch()
         (tmp_path / "_versions").mkdir()
         (tmp_path / "_versions" / "1.manifest").touch()
@@ -32,12 +32,12 @@ def test_new_files_and_their_folders_are_waited_for(tmp_path, synced):
 
 
 def test_nothing_is_waited_for_when_the_work_failed(tmp_path, synced):
-    with pytest.raises(KeyError), SyncedFiles(tmp_path):
+    with pytest.raises(KeyError), sync_new_files(tmp_path):
         raise KeyError
     assert synced == []
 
 
 def test_a_table_that_came_to_nothing_is_no_fault(tmp_path, synced):
-    with SyncedFiles(tmp_path / "absent"):
+    with sync_new_files(tmp_path / "absent"):
         pass
     assert synced == []
