@@ -1,7 +1,6 @@
-"""Search: from a person's words to ranked passages with their evidence.
+"""Searches the library: from a query to ranked passages with their evidence.
 
-Every stage is a module: a query becomes an expression (`parse`), two channels rank (`lexical`,
-`vector`), one order comes of both (`fuse`), scores get a meaning (`calibrate`), passages are cut
-(`snippet`) and counted (`budget`). `engine` runs them in turn and sees ports only. Words are cut
-by `kebab.text.tokenizer`.
+`engine` runs the stages in order: `query_parser` parses the query, `retrieval` collects candidates
+from `lexical` and `vector`, `fusion` and `boosts` order them, `answerability` calibrates scores,
+and `page` builds the hits with `snippet`. The package sees the stores and the model through ports.
 """

@@ -11,9 +11,14 @@ from typing import NamedTuple
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Snippet, StoredChunk
-from kebab.text.graphemes import snap_to_grapheme
 from kebab.text.normalize import normalize_for_index
-from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters, split_units
+from kebab.text.scripts import (
+    is_dense,
+    iter_unit_matches,
+    snap_to_grapheme,
+    split_clusters,
+    split_units,
+)
 from kebab.text.sentence_ends import find_sentence_starts
 from kebab.text.tokenizer import token_set_of_all, tokenize, tokenize_unit
 

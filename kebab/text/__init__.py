@@ -1,5 +1,5 @@
-"""Text: tokenizer, sentences, layout, scripts, languages and normal forms, one of each.
+"""Splits and classifies text: tokens, sentences, layout, scripts, languages and normal forms.
 
-Search, answers, parsing and storage all use these functions, so that they agree on what a word,
-a sentence and a language is.
+Search, answers, parsing and storage share these functions, so that they agree on words, sentences
+and languages.
 """

@@ -1,4 +1,4 @@
-"""Language detection: by script, and for Latin letters by stop words.
+"""Detects the language of a text, by its script and for Latin letters by its stop words.
 
 The result feeds a filter, so None is better than a wrong language.
 """
@@ -25,10 +25,10 @@ _LANGUAGE_OF_SCRIPT = {
     "greek": "el",
     "hebrew": "he",
 }
-"""Scripts that stand for one language."""
+"""The languages of scripts with one language."""
 
 _KANA_SHARE = 0.1
-"""Japanese has at least this share of Kana among its Kana and Han."""
+"""The least share of Kana among Kana and Han in Japanese."""
 
 _STOP_WORDS = {
     "en": "the of and to in is that for it with as was on be by this are from or an not you which",

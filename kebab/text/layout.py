@@ -18,27 +18,27 @@ _ITEM = re.compile(
 )
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 _RULE = re.compile(r"[ \t]*(?:[-=_*~|:+.][ \t]*){2,}$")
-_SILENT = re.compile(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
-"""A line of nothing but comments and commands of page generators."""
+_COMMENT = re.compile(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
+"""A line that holds only comments and commands of page generators."""
 
 _UNDERLINE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*$")
 _TABLE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*(?::?-+:?[ \t]*)?)*$")
-_KEYED = re.compile(r"[ \t]*[^\s:\uff1a][^:\uff1a\n]{0,23}(?::\s|\uff1a)")
-_ENDED = re.compile(r"(?:  |\\|[\ub2e4\uc694\uc8e0\uc74c\ud568\ub428])$")
+_KEY_VALUE = re.compile(r"[ \t]*[^\s:\uff1a][^:\uff1a\n]{0,23}(?::\s|\uff1a)")
+_HARD_BREAK = re.compile(r"(?:  |\\|[\ub2e4\uc694\uc8e0\uc74c\ud568\ub428])$")
 
-_WIDEST_WRAP = 120
-"""Longer lines were not wrapped by hand or by an editor."""
+_MAX_WRAP = 120
+"""Longer lines are not wrapped by hand or by an editor."""
 
-_NARROWEST_WRAP = 40
+_MIN_WRAP = 40
 _SHORT = 0.7
-"""A line shorter than this share of the widest, next word included, was ended on purpose."""
+"""A line that is shorter than this share of the widest, next word included, ends on purpose."""
 
 _FIRST_DENSE = "\u0e00"
-"""From here on scripts have no capitals, or no blanks, that would tell where a sentence begins."""
+"""From here on scripts have no capitals, or no blanks, that mark the start of a sentence."""
 
 
 class LayoutKind(StrEnum):
-    """What a block is."""
+    """The kind of a block."""
 
     PROSE = "prose"
     ITEM = "item"
@@ -69,45 +69,45 @@ class Layout:
 class _Line:
     start: int
     end: int
-    sign: int
-    """Where the content begins."""
+    content: int
+    """The start of the content, after the Markdown signs."""
     kind: LayoutKind | None
-    """None: nothing stands here."""
+    """None: the line has no content."""
     depth: int = 0
-    """How often it is quoted."""
+    """The depth of the quotation."""
 
 
 def build_layout(text: str) -> Layout:
     """Return the blocks of a text: paragraphs, list items, headings, table rows and code."""
-    lines = list(_lines(text))
+    lines = list(_iter_lines(text))
     plain = "".join(
-        " " * (line.sign - line.start) + text[line.sign : line.end] + "\n" for line in lines
+        " " * (line.content - line.start) + text[line.content : line.end] + "\n" for line in lines
     )
-    return Layout(plain[: len(text)], tuple(_blocks(plain, lines)))
+    return Layout(plain[: len(text)], tuple(_iter_blocks(plain, lines)))
 
 
-def _lines(text: str) -> Iterator[_Line]:
-    """Yield every line with what it is."""
-    spans = list(_line_spans(text))
-    code = _code(text, spans)
+def _iter_lines(text: str) -> Iterator[_Line]:
+    """Yield every line with its kind."""
+    spans = list(_iter_line_spans(text))
+    code = _find_code(text, spans)
     for index, (start, end) in enumerate(spans):
-        line = code.get(index) or _line(text, start, end)
+        line = code.get(index) or _parse_line(text, start, end)
         heads = line.kind is LayoutKind.ROW and index + 1 < len(spans)
         if heads and _TABLE.match(text[slice(*spans[index + 1])]):
             line = replace(line, kind=LayoutKind.HEADING)
         yield line
 
 
-def _line_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where lines stand, without their newlines."""
+def _iter_line_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of lines without their newlines."""
     at = 0
     for line in text.split("\n"):
         yield at, at + len(line)
         at += len(line) + 1
 
 
-def _code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
-    """Return the lines of fenced code by index; a fence that is never closed fences nothing."""
+def _find_code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
+    """Return the lines of fenced code by index; a fence that is never closed has no code."""
     found: dict[int, _Line] = {}
     opened: int | None = None
     for index, (start, end) in enumerate(spans):
@@ -126,12 +126,12 @@ def _code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
     return found
 
 
-def _line(text: str, start: int, end: int) -> _Line:
+def _parse_line(text: str, start: int, end: int) -> _Line:
     quoted = _QUOTED.match(text, start, end)
     at = quoted.end() if quoted else start
     depth = quoted[0].count(">") if quoted else 0
     content = text[at:end]
-    if not content.strip() or any(one.match(content) for one in (_RULE, _UNDERLINE, _SILENT)):
+    if not content.strip() or any(one.match(content) for one in (_RULE, _UNDERLINE, _COMMENT)):
         return _Line(start, end, end, None, depth)
     for pattern, kind in ((_HEADING, LayoutKind.HEADING), (_ITEM, LayoutKind.ITEM)):
         if sign := pattern.match(text, at, end):
@@ -140,55 +140,59 @@ def _line(text: str, start: int, end: int) -> _Line:
     return _Line(start, end, at, kind, depth)
 
 
-def _blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:
-    """Yield the blocks: lines that belong together."""
+def _iter_blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:
+    """Yield the blocks of consecutive lines."""
     group: list[_Line] = []
     for line in lines:
         if group and not _continues(group[-1], line):
-            yield from _split(plain, group)
+            yield from _split_group(plain, group)
             group = []
         if line.kind is not None:
             group.append(line)
     if group:
-        yield from _split(plain, group)
+        yield from _split_group(plain, group)
 
 
 def _continues(before: _Line, line: _Line) -> bool:
-    """Return whether a line goes on with the block of the line before it."""
+    """Return whether a line continues the block of the line before it."""
     if line.kind is LayoutKind.CODE:
         return before.kind is LayoutKind.CODE
     wrapped = before.kind in {LayoutKind.PROSE, LayoutKind.ITEM} and line.kind is LayoutKind.PROSE
     return wrapped and line.depth <= before.depth
 
 
-def _split(plain: str, group: list[_Line]) -> Iterator[LayoutBlock]:
-    """Yield a group of lines, parted where a line was ended on purpose."""
+def _split_group(plain: str, group: list[_Line]) -> Iterator[LayoutBlock]:
+    """Yield the blocks of a group of lines, split where a line ends on purpose."""
     kind = group[0].kind or LayoutKind.PROSE
     if kind is LayoutKind.CODE:
         yield LayoutBlock(group[0].start, group[-1].end, kind)
         return
-    widest = max(_width(plain[line.sign : line.end]) for line in group)
+    widest = max(_measure_width(plain[line.content : line.end]) for line in group)
     start = group[0].start
     for before, line in pairwise(group):
-        if _ended(plain[before.sign : before.end], plain[line.sign : line.end], widest):
+        if _ends_sentence(
+            plain[before.content : before.end], plain[line.content : line.end], widest
+        ):
             yield LayoutBlock(start, before.end, kind)
             start = line.start
     yield LayoutBlock(start, group[-1].end, kind)
 
 
-def _ended(before: str, after: str, widest: int) -> bool:
+def _ends_sentence(before: str, after: str, widest: int) -> bool:
     """Return whether the newline between two lines of a paragraph ends a sentence."""
-    if _ENDED.search(before) or (_KEYED.match(before) and _KEYED.match(after)):
+    if _HARD_BREAK.search(before) or (_KEY_VALUE.match(before) and _KEY_VALUE.match(after)):
         return True
-    if not _NARROWEST_WRAP <= widest <= _WIDEST_WRAP:
+    if not _MIN_WRAP <= widest <= _MAX_WRAP:
         return False
     word = after.split(maxsplit=1)[0]
     begins = word[0].isupper() or word[0].isdigit()
     open_ = before.rstrip().endswith((",", ";")) or before.rstrip()[-1:] >= _FIRST_DENSE
-    return begins and not open_ and _width(before) + 1 + _width(word) < widest * _SHORT
+    return (
+        begins and not open_ and _measure_width(before) + 1 + _measure_width(word) < widest * _SHORT
+    )
 
 
-def _width(line: str) -> int:
+def _measure_width(line: str) -> int:
     """Return how many columns a line takes in a terminal."""
     if line.isascii():
         return len(line)

@@ -1,4 +1,4 @@
-"""Normal forms of text: for the index, for comparison, and for output as UTF-8."""
+"""Normalizes text for the index, for comparison, and for output as UTF-8."""
 
 import re
 from collections.abc import Iterable

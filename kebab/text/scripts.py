@@ -1,11 +1,12 @@
-r"""Scripts and classes of characters: what a unit of text is, and which script it is written in.
+"""Classifies characters: scripts, units of text, and graphemes.
 
 The classes are regular-expression ranges, so that one scan in C splits a text. They hold what
-Python's `\w` does not know: which marks belong to the letter before them, and which scripts are
+Python's `\\w` does not know: which marks belong to the letter before them, and which scripts are
 written without blanks between words.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -20,37 +21,16 @@ MARKS = (
 )
 """Combining marks of scripts that separate words with blanks."""
 
-_DENSE_RANGES = (
-    ("\u0e01", "\u0e3a"),
-    ("\u0e40", "\u0e4e"),
-    ("\u0e80", "\u0ece"),
-    ("\u1000", "\u103f"),
-    ("\u1050", "\u108f"),
-    ("\u1100", "\u11ff"),
-    ("\u1780", "\u17d3"),
-    ("\u3005", "\u3007"),
-    ("\u3021", "\u3029"),
-    ("\u3031", "\u3035"),
-    ("\u303b", "\u303b"),
-    ("\u3041", "\u3096"),
-    ("\u309d", "\u309f"),
-    ("\u30a1", "\u30fa"),
-    ("\u30fc", "\u30ff"),
-    ("\u3105", "\u312f"),
-    ("\u3131", "\u318e"),
-    ("\u31a0", "\u31bf"),
-    ("\u31f0", "\u31ff"),
-    ("\u3400", "\u4dbf"),
-    ("\u4e00", "\u9fff"),
-    ("\ua960", "\ua97c"),
-    ("\uac00", "\ud7a3"),
-    ("\ud7b0", "\ud7fb"),
-    ("\uf900", "\ufad9"),
-    ("\U0001b000", "\U0001b16f"),
-    ("\U00020000", "\U0003134f"),
+DENSE = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0ece\u1000-\u103f\u1050-\u108f\u1100-\u11ff"
+    "\u1780-\u17d3\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b-\u303b\u3041-\u3096"
+    "\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31a0-\u31bf"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+    "\uf900-\ufad9\U0001b000-\U0001b16f\U00020000-\U0003134f"
 )
-DENSE = "".join(f"{low}-{high}" for low, high in _DENSE_RANGES)
 """Scripts that are cut into bigrams: Han, Kana, Hangul, Bopomofo, Thai, Lao, Myanmar, Khmer."""
+
+_DENSE_RANGES = tuple(zip(DENSE[::3], DENSE[2::3], strict=True))
 
 DENSE_MARKS = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
@@ -81,12 +61,6 @@ def _any_script() -> re.Pattern[str]:
 def iter_unit_matches(text: str) -> Iterator[re.Match[str]]:
     """Return the matches of the units of a text, in order."""
     return (_PLAIN if text.isascii() else _any_script()).finditer(text)
-
-
-def iter_unit_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the [start, end) of each unit of a text."""
-    for found in iter_unit_matches(text):
-        yield found.span()
 
 
 def split_units(text: str) -> list[str]:
@@ -173,3 +147,52 @@ def is_written_in(text: str, scripts: frozenset[str] | None) -> bool:
         return True
     letters = len(_scanner(_ANY_LETTER)(text))
     return sum(count_letters(text, script) for script in scripts) >= letters * _ENOUGH
+
+
+_VIRAMA = 9
+"""The combining class of signs that join two consonants of an Indic script."""
+
+
+def snap_to_grapheme(text: str, place: int) -> int:
+    """Return the last place up to `place` that does not split a grapheme."""
+    while 0 < place < len(text) and _splits(text, place):
+        place -= 1
+    return place
+
+
+def _splits(text: str, place: int) -> bool:
+    """Return whether the characters around a place belong to one grapheme."""
+    before, after = text[place - 1], text[place]
+    if after < "\u0300":
+        return before == "\r" and after == "\n"
+    return _extends(after) or _joins_next(before, after) or _splits_flag(text, place)
+
+
+def _extends(after: str) -> bool:
+    """Return whether a character extends the one before it: marks, joiners, later jamo."""
+    return (
+        unicodedata.category(after).startswith("M")
+        or after == "\u200d"
+        or "\u1160" <= after <= "\u11ff"
+        or "\ud7b0" <= after <= "\ud7fb"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or "\U000e0020" <= after <= "\U000e007f"
+    )
+
+
+def _joins_next(before: str, after: str) -> bool:
+    """Return whether a character joins the one that follows it."""
+    joins = unicodedata.combining(before) == _VIRAMA and unicodedata.category(after) == "Lo"
+    return before == "\u200d" or joins
+
+
+def _splits_flag(text: str, place: int) -> bool:
+    """Return whether a place splits two regional indicators that make a flag."""
+    start = place
+    while start > 0 and _is_regional(text[start - 1]):
+        start -= 1
+    return _is_regional(text[place]) and (place - start) % 2 == 1
+
+
+def _is_regional(sign: str) -> bool:
+    return "\U0001f1e6" <= sign <= "\U0001f1ff"

@@ -1,8 +1,8 @@
-"""Sentence ends: the one rule for where a sentence ends, in any script.
+"""Finds the ends and starts of sentences in any script.
 
 `find_sentence_ends` applies it to a paragraph, `find_sentence_starts` to a raw text with its lines.
-No language model is asked. Half a sentence costs a reader more than a long one, so what may be an
-abbreviation ends none.
+A possible abbreviation ends no sentence, because half a sentence costs a reader more than a long
+one.
 """
 
 import re

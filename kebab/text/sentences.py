@@ -1,7 +1,4 @@
-"""The sentences of a Markdown or plain text, with their places and the blocks they stand in.
-
-A sentence never leaves its block.
-"""
+"""Splits Markdown or plain text into sentences, each within one block of its layout."""
 
 import re
 from collections.abc import Iterator

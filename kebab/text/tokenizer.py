@@ -20,7 +20,7 @@ from itertools import chain, pairwise
 
 from kebab.errors.system import translate_import_errors
 from kebab.text.normalize import normalize_for_index
-from kebab.text.scripts import is_dense, iter_unit_spans, split_clusters, split_units
+from kebab.text.scripts import is_dense, iter_unit_matches, split_clusters, split_units
 
 _TOKEN_LIMIT = 96
 _SHORTEST_STEMMED, _LONGEST_STEMMED = 3, 40
@@ -194,12 +194,12 @@ def build_query_terms(text: str) -> list[Term]:
     """
     text = normalize_for_index(text)
     terms: dict[Term, None] = {}
-    for start, end in iter_unit_spans(text):
-        unit = text[start:end]
+    for found in iter_unit_matches(text):
+        unit = found[0]
         if not is_dense(unit):
             terms.update(dict.fromkeys(map(Term, tokenize_unit(unit))))
             continue
-        alone = len(split_clusters(unit)) == 1 and not _touches_word(text, start, end)
+        alone = len(split_clusters(unit)) == 1 and not _touches_word(text, *found.span())
         terms.update((Term(gram, prefix=alone), None) for gram in _make_bigrams(unit))
     return list(terms)
 

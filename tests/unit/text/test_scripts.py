@@ -32,7 +32,7 @@ def test_every_mark_of_hindi_belongs_to_its_word():
 def test_units_stand_where_their_spans_say():
     text = "a snake_case 서울에서 c++ → don't"
 
-    spans = list(scripts.iter_unit_spans(text))
+    spans = [found.span() for found in scripts.iter_unit_matches(text)]
 
     assert [text[start:end] for start, end in spans] == scripts.split_units(text)
     assert scripts.split_units(text) == ["a", "snake_case", "서울에서", "c++", "→", "don't"]

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.text.graphemes import snap_to_grapheme
+from kebab.text.scripts import snap_to_grapheme
 
 
 @pytest.mark.parametrize(
