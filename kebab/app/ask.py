@@ -1,9 +1,8 @@
-"""Answers questions: a request becomes an inquiry, the outcome becomes `answer.v1`."""
+"""Answers questions and converts the outcome to `answer.v1`."""
 
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_lines, to_search_hit
@@ -31,17 +30,21 @@ from kebab.wire.ask import (
 )
 
 if TYPE_CHECKING:
+    from kebab.app.facade import AnswerCallback
     from kebab.core.ports import Embedder
     from kebab.rag.engine import AnswerWriter
     from kebab.store.sqlite.reader import SqliteReader
 
 SUGGESTIONS = 3
-"""How many of the nearest passages a refusal names."""
+"""The number of passages that a refusal suggests."""
+
+_RECENT_TURNS = 3
+"""The number of earlier turns that a follow-up question may refer to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerContext:
-    """What an answer does not know of itself; `created` in seconds since the epoch."""
+    """The facts about an answer that its outcome lacks; `created` is in seconds since the epoch."""
 
     inquiry: AskQuery
     session: str | None
@@ -51,20 +54,20 @@ class AnswerContext:
 
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
-    """Return the answer as it goes out."""
+    """Convert the outcome of a question."""
     hits = outcome.retrieved.page.hits
     return Answer(
         question=context.inquiry.question,
         answer=outcome.text,
         grounded=outcome.grounded,
         refusal_reason=outcome.refusal.value if outcome.refusal else None,
-        citations=[_citation(one) for one in outcome.citations],
+        citations=[_to_citation(one) for one in outcome.citations],
         suggestions=[] if outcome.grounded else [to_search_hit(hit) for hit in hits[:SUGGESTIONS]],
         mode=outcome.mode.value,
         model=outcome.model,
-        embedding=_embedding(outcome.retrieved.page),
+        embedding=_find_embedding_version(outcome.retrieved.page),
         prompt_template_version=PROMPT_VERSION if context.prompted else None,
-        retrieval=_retrieval(outcome, context),
+        retrieval=_to_retrieval(outcome, context),
         usage=outcome.usage,
         warnings=list(outcome.warnings),
         session_id=context.session,
@@ -73,13 +76,13 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
     )
 
 
-def _embedding(page: Page) -> str | None:
-    """Return what embedded the passages; None when vectors had no part in finding them."""
+def _find_embedding_version(page: Page) -> str | None:
+    """Return the embedding version of the hits; None when vectors found none of them."""
     near = (hit.chunk for hit in page.hits if hit.retrieval.vector_score is not None)
     return next((chunk.embedding_version for chunk in near), None)
 
 
-def _citation(support: SupportingQuote) -> AnswerCitation:
+def _to_citation(support: SupportingQuote) -> AnswerCitation:
     chunk = support.quote.chunk
     return AnswerCitation(
         marker=support.marker,
@@ -96,7 +99,7 @@ def _citation(support: SupportingQuote) -> AnswerCitation:
     )
 
 
-def _retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieval:
+def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieval:
     retrieved = outcome.retrieved
     return AnswerRetrieval(
         trace_id=uuid.uuid4().hex,
@@ -112,84 +115,75 @@ def _retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieval:
     )
 
 
-Tell: TypeAlias = Callable[[AnswerEvent], None]
-
-_RECENT = 3
-"""How many turns a follow-up question is understood in."""
-
-
-def ask(context: AppContext, request: AskRequest, tell: Tell) -> Answer:
+def ask(context: AppContext, request: AskRequest, report: "AnswerCallback") -> Answer:
     """Return an answer or a refusal.
 
     Raises:
         InvalidInput: The question or a name is empty, a text is not valid UTF-8, a date cannot be
-            read, or a model is named where none words the answer.
+            read, or a model is named for an extractive answer.
         NotIndexed: There is no index.
-        ReadOnly: A turn would have to be remembered, and writing is switched off.
+        ReadOnly: The turn would be stored, and writing is switched off.
     """
     require_utf8(request)
-    _require_use(request.model, without=_without_model(context, request))
-    inquiry = _inquiry(request, context.clock.now())
-    session = _session(context, inquiry)
-    recent = context.session_store.list_turns(session, _RECENT) if session else []
+    _check_model(request.model, extractive=_is_extractive(context, request))
+    query = _build_query(request, context.clock.now())
+    session = _select_session(context, query)
+    recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
     with context.open_reader() as reader:
-        writer = _writer(context, reader, request)
+        writer = _build_writer(context, reader, request)
         outcome = AskEngine(build_engine(context, reader).search, writer).answer(
-            inquiry, recent, _Teller(tell)
+            query, recent, _EventListener(report)
         )
     created = context.clock.now()
-    kept = _kept(context, _turn(inquiry, outcome, created) if session else None)
-    around = AnswerContext(
-        inquiry=inquiry,
+    index, warnings = None, outcome.warnings
+    if session and outcome.refusal is not Refusal.LLM_STREAM_ABORTED:
+        try:
+            index = context.session_store.add_turn(_build_turn(query, outcome, created))
+        except (IoError, Locked) as signal:
+            warnings = (*warnings, _warn_of_lost_turn(signal))
+    facts = AnswerContext(
+        inquiry=query,
         session=session,
-        turn=kept.index,
+        turn=index,
         created=created,
         prompted=writer.model is not None,
     )
-    return to_answer(replace(outcome, warnings=(*outcome.warnings, *kept.warnings)), around)
+    return to_answer(replace(outcome, warnings=warnings), facts)
 
 
 @dataclass(frozen=True, slots=True)
-class _Teller:
-    """Tells what happens as events."""
+class _EventListener:
+    """Converts the progress of an answer to events."""
 
-    tell: Tell
+    report: "AnswerCallback"
 
     def on_retrieved(self, page: Page) -> None:
         hits = [to_search_hit(hit) for hit in page.hits]
-        self.tell(AnswerEvent(type="retrieval_done", hits=hits))
+        self.report(AnswerEvent(type="retrieval_done", hits=hits))
 
     def on_token(self, text: str) -> None:
-        self.tell(AnswerEvent(type="token", delta=text))
+        self.report(AnswerEvent(type="token", delta=text))
 
     def on_restart(self, reason: str) -> None:
-        self.tell(AnswerEvent(type="restart", reason=reason))
+        self.report(AnswerEvent(type="restart", reason=reason))
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """Where a turn is remembered, or why it is not."""
-
-    index: int | None = None
-    warnings: tuple[AnswerWarning, ...] = ()
-
-
-def _without_model(context: AppContext, request: AskRequest) -> bool:
-    """Return whether the notes themselves word the answer."""
+def _is_extractive(context: AppContext, request: AskRequest) -> bool:
+    """Return whether the answer consists of sentences of the notes."""
     return request.extractive or context.settings.models.llm.provider == "extractive"
 
 
-def _require_use(model: str | None, *, without: bool) -> None:
-    """Refuse a model that would come to mean another one, or nothing."""
+def _check_model(model: str | None, *, extractive: bool) -> None:
+    """Refuse an empty name of a model, and any name for an extractive answer."""
     if model is None:
         return
     if not model.strip():
         raise InvalidInput(field="$.model", cause="it is empty")
-    if without:
+    if extractive:
         raise InvalidInput(field="$.model", cause="an extractive answer is worded by no model")
 
 
-def _inquiry(request: AskRequest, now: float) -> AskQuery:
+def _build_query(request: AskRequest, now: float) -> AskQuery:
     return AskQuery(
         question=request.question,
         mode=Mode(request.mode),
@@ -199,22 +193,24 @@ def _inquiry(request: AskRequest, now: float) -> AskQuery:
     )
 
 
-def _session(context: AppContext, inquiry: AskQuery) -> str | None:
+def _select_session(context: AppContext, query: AskQuery) -> str | None:
     """Return the session to continue; None when there is none or history is off."""
-    if inquiry.session is None or not context.settings.ask.history:
+    if query.session is None or not context.settings.ask.history:
         return None
     context.refuse_when_read_only("ask --session")
-    return inquiry.session
+    return query.session
 
 
-def _writer(context: AppContext, reader: "SqliteReader", request: AskRequest) -> "AnswerWriter":
-    """Return what words the answer: the notes themselves, or a model."""
+def _build_writer(
+    context: AppContext, reader: "SqliteReader", request: AskRequest
+) -> "AnswerWriter":
+    """Return the extractive writer, or the writer of the language model."""
     settings = context.settings
-    if _without_model(context, request):
+    if _is_extractive(context, request):
         from kebab.rag.extractive_answer import ExtractiveWriter
 
         return ExtractiveWriter(
-            embedder=lambda: _embedder(context, reader, inquiry_mode=Mode(request.mode)),
+            embedder=lambda: _load_embedder(context, reader, Mode(request.mode)),
             sentences=settings.ask.sentences,
         )
     from kebab.app.language_models import build_language_model
@@ -227,9 +223,9 @@ def _writer(context: AppContext, reader: "SqliteReader", request: AskRequest) ->
     )
 
 
-def _embedder(context: AppContext, reader: "SqliteReader", inquiry_mode: Mode) -> "Embedder | None":
-    """Return the model of the stored vectors, where sentences may be compared by meaning."""
-    if inquiry_mode is Mode.LEXICAL:
+def _load_embedder(context: AppContext, reader: "SqliteReader", mode: Mode) -> "Embedder | None":
+    """Return the embedder of the stored vectors; None when sentences are compared by words only."""
+    if mode is Mode.LEXICAL:
         return None
     try:
         return load_query_embedder(context, reader)
@@ -237,11 +233,11 @@ def _embedder(context: AppContext, reader: "SqliteReader", inquiry_mode: Mode) -
         return None
 
 
-def _turn(inquiry: AskQuery, outcome: AskOutcome, created: float) -> Turn:
+def _build_turn(query: AskQuery, outcome: AskOutcome, created: float) -> Turn:
     return Turn(
-        session=inquiry.session or "",
+        session=query.session or "",
         index=0,
-        question=inquiry.question,
+        question=query.question,
         standalone=outcome.retrieved.question,
         answer=outcome.text,
         refusal=outcome.refusal,
@@ -251,13 +247,6 @@ def _turn(inquiry: AskQuery, outcome: AskOutcome, created: float) -> Turn:
     )
 
 
-def _kept(context: AppContext, turn: Turn | None) -> _Kept:
-    """Remember a turn, unless it was interrupted; an answer is not lost over its memory."""
-    if turn is None or turn.refusal is Refusal.LLM_STREAM_ABORTED:
-        return _Kept()
-    try:
-        return _Kept(context.session_store.add_turn(turn))
-    except (IoError, Locked) as signal:
-        message = f"this turn is not remembered: {signal.format_message()}"
-        warning = AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)
-        return _Kept(warnings=(warning,))
+def _warn_of_lost_turn(signal: IoError | Locked) -> AnswerWarning:
+    message = f"this turn is not remembered: {signal.format_message()}"
+    return AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)

@@ -1,4 +1,4 @@
-"""From any exception to what a caller sees: the only place that reads a signal."""
+"""Converts exceptions to `error.v1` and exit statuses. No other module reads a signal."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,13 +14,13 @@ from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
 from kebab.wire.error import ErrorReply
 
 _MOST_CAUSES = 20
-_INCLUDED = {"model use": "model pull"}
-"""What a command has done by itself when it fails."""
+_INCLUDED_COMMANDS = {"model use": "model pull"}
+"""The command whose work a command includes."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a caller is told of faults: in which language, and how much."""
+    """How errors are worded: the language, and the level of detail."""
 
     language: Language = ENGLISH
     hides_home: bool = False
@@ -32,7 +32,7 @@ DEFAULT_VIEW = View()
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedError:
-    """A classified exception. A quiet one is not reported: the reader went away."""
+    """An exception as `error.v1`. A quiet one is not reported, because the reader is gone."""
 
     reply: ErrorReply
     exit: Exit
@@ -40,46 +40,46 @@ class ClassifiedError:
 
 
 def build_view(settings: Settings, *, verbose: bool = False) -> View:
-    """Return how faults are told under these settings."""
+    """Return how errors are worded under these settings."""
     return View(settings.lang, settings.errors.redact_home, verbose)
 
 
 def classify_error(
     fault: BaseException, *, operation: str, view: View = DEFAULT_VIEW
 ) -> ClassifiedError:
-    """Return the public view of an exception."""
+    """Return the public view of an exception. It changes nothing."""
     signal = _convert_to_signal(fault, operation)
-    told = build_error_reply(signal, operation=operation, view=view)
+    reply = build_error_reply(signal, operation=operation, view=view)
     if view.verbose and (causes := list_causes(fault)[fault is signal :]):
         shown = [redact(one, hides_home=view.hides_home) for one in causes]
-        told = msgspec.structs.replace(told, details={**told.details, "chain": shown})
+        reply = msgspec.structs.replace(reply, details={**reply.details, "chain": shown})
     gone = isinstance(fault, BrokenPipeError)
-    return ClassifiedError(told, Exit.READER_GONE if gone else signal.meaning.exit, quiet=gone)
+    return ClassifiedError(reply, Exit.READER_GONE if gone else signal.meaning.exit, quiet=gone)
 
 
 def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VIEW) -> ErrorReply:
-    """Return `error.v1` for a signal, with secrets taken out.
+    """Build `error.v1` for a signal, without secrets.
 
-    When its message is not public, what is said is that something went wrong, and of its details
-    there remains what cannot tell anything: numbers and truth values.
+    A signal whose message is not public gets a neutral message, and keeps only details that are
+    numbers or truth values.
     """
     meaning = signal.meaning
-    # Our own words stay as they are: only what was filled in can hold a secret.
+    # The templates hold no secrets, so only the details are redacted.
     safe = _redact_details(signal, view)
-    voice = safe if meaning.public else Generic()
-    words = find_wordings(type(voice), view.language)
+    shown = safe if meaning.public else Generic()
+    words = find_wordings(type(shown), view.language)
     fields = build_error_fields(
         signal,
         operation=operation,
-        message=voice.format_message(words),
-        hint=_drop_circular_hint(voice.format_hint(words), operation),
+        message=shown.format_message(words),
+        hint=_drop_circular_hint(shown.format_hint(words), operation),
         details=_list_public_details(safe),
     )
     return ErrorReply(**fields)
 
 
 def list_causes(fault: BaseException) -> list[str]:
-    """Return an exception and its causes without secrets, outermost first, one line each."""
+    """Return an exception and its causes as one line each, outermost first, without secrets."""
     lines: list[str] = []
     cause: BaseException | None = fault
     while cause is not None and len(lines) < _MOST_CAUSES:
@@ -91,14 +91,14 @@ def list_causes(fault: BaseException) -> list[str]:
 
 
 def _redact_details(signal: Signal, view: View) -> Signal:
-    """Return a signal whose details hold no secrets."""
+    """Return a copy of a signal whose details hold no secrets."""
     details = signal.details().items()
     safe = {name: redact(value, hides_home=view.hides_home) for name, value in details}
     return replace(signal, **safe)  # type: ignore[type-var]
 
 
 def _list_public_details(signal: Signal) -> dict[str, Any]:
-    """Return the details that a caller sees; what was not asked for is not there."""
+    """Return the details that a caller may see; without `--verbose` there is no `chain`."""
     public = signal.meaning.public
     return {
         name: value
@@ -122,7 +122,7 @@ def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
 
 
 def _drop_circular_hint(hint: str | None, operation: str) -> str | None:
-    """Return a hint; None when it only names the command that just failed, with no flag added."""
-    done = (operation, _INCLUDED.get(operation))
+    """Return the hint; None when it only repeats the failed command without a new flag."""
+    done = (operation, _INCLUDED_COMMANDS.get(operation))
     circular = any(one and f"{hint} ".startswith(f"kebab {one} ") for one in done)
     return None if circular and hint and " --" not in hint else hint

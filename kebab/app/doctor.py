@@ -1,11 +1,11 @@
 """Checks the health of a knowledge base: runs the checks of `kebab.doctor` over the adapters."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kebab.app.context import AppContext
 from kebab.app.language_models import check_server, resolve_endpoint
-from kebab.config.load import load_settings
 from kebab.config.settings import AUTO
 from kebab.core.ids import Keys, sort_keys
 from kebab.core.queries import Filters
@@ -19,6 +19,7 @@ from kebab.doctor.storage import (
     SchemaVersions,
     StorageInputs,
 )
+from kebab.embed import registry
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.wire.health import Doctor
 
@@ -31,7 +32,7 @@ T = TypeVar("T")
 
 
 def check_health(context: AppContext) -> Doctor:
-    """Return the health of the knowledge base and of what it needs."""
+    """Run every check and return the results."""
     from kebab.doctor.run import run_checks
 
     return run_checks(build_inputs(context), context.clock)
@@ -40,19 +41,19 @@ def check_health(context: AppContext) -> Doctor:
 def build_inputs(context: AppContext) -> DoctorInputs:
     """Return the inputs of the checks."""
     return DoctorInputs(
-        machine=_machine(context),
-        storage=_storage(context),
-        documents=_corpus(context),
-        models=_models(context),
+        machine=_build_machine_inputs(context),
+        storage=_build_storage_inputs(context),
+        documents=_build_document_inputs(context),
+        models=_build_model_inputs(context),
     )
 
 
-def _machine(context: AppContext) -> MachineInputs:
+def _build_machine_inputs(context: AppContext) -> MachineInputs:
     from kebab.store.sqlite.lock import read_holder_pid
 
     places = context.places
     return MachineInputs(
-        read_settings=lambda: _settings(context),
+        read_settings=partial(_read_settings, context),
         folders={"data": places.data, "models": places.models, "state": places.state},
         data=places.data,
         log=places.log,
@@ -60,9 +61,11 @@ def _machine(context: AppContext) -> MachineInputs:
     )
 
 
-def _settings(context: AppContext) -> SettingsFile:
+def _read_settings(context: AppContext) -> SettingsFile:
+    """Return the settings file that the caller loaded, or raise the error that it got."""
+    if context.settings_error:
+        raise context.settings_error
     path = context.config_path
-    load_settings(path if path.exists() else None)
     try:
         resolve_endpoint(context.settings.models.llm, {})
     except ConfigInvalid as signal:
@@ -70,28 +73,26 @@ def _settings(context: AppContext) -> SettingsFile:
     return SettingsFile(path=path)
 
 
-def _storage(context: AppContext) -> StorageInputs:
+def _build_storage_inputs(context: AppContext) -> StorageInputs:
+    from kebab.store.sqlite.catalogue import Catalogue
+
     return StorageInputs(
         path=context.database,
-        read_schema=lambda: _schema(context),
-        find_damage=lambda: _query_catalogue(context, lambda catalogue: catalogue.find_damage()),
-        find_known_term=lambda: _known_term(context),
-        list_vector_keys=lambda: _stored(context),
-        list_expected_keys=lambda: _query_catalogue(
-            context, lambda catalogue: catalogue.list_committed_keys()
-        ),
-        list_deleted_keys=lambda: _query_catalogue(
-            context, lambda catalogue: catalogue.list_deleted_keys()
-        ),
+        read_schema=partial(_read_schema, context),
+        find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
+        find_known_term=partial(_find_known_term, context),
+        list_vector_keys=partial(_list_vector_keys, context),
+        list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
+        list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
     )
 
 
-def _query_catalogue(context: AppContext, ask: "Callable[[Catalogue], T]") -> T:
-    with context.open_reader() as reader:
-        return ask(context.build_catalogue(reader))
+def _query_catalogue(context: AppContext, query: "Callable[[Catalogue], T]") -> T:
+    with context.open_catalogue() as catalogue:
+        return query(catalogue)
 
 
-def _schema(context: AppContext) -> SchemaVersions:
+def _read_schema(context: AppContext) -> SchemaVersions:
     from kebab.store.sqlite import connection
 
     try:
@@ -102,17 +103,14 @@ def _schema(context: AppContext) -> SchemaVersions:
     return SchemaVersions(expected=connection.get_expected_schema_version(), found=found)
 
 
-def _known_term(context: AppContext) -> KnownTerm | None:
-    """Return a word of the first passage that has one, and whether the word index knows it."""
+def _find_known_term(context: AppContext) -> KnownTerm | None:
+    """Return a term of the first document, and whether the lexical index finds it."""
     from kebab.text.tokenizer import tokenize
 
     with context.open_reader() as reader:
-        page = context.build_catalogue(reader).list_documents(Filters(), limit=1)
-        detail = (
-            context.build_catalogue(reader).load_document(page.documents[0].doc_id)
-            if page.total
-            else None
-        )
+        catalogue = context.build_catalogue(reader)
+        documents = catalogue.list_documents(Filters(), limit=1).documents
+        detail = catalogue.load_document(documents[0].doc_id) if documents else None
         texts = [chunk.text for chunk in detail.chunks] if detail else []
         terms = [term for text in texts for term in tokenize(text)[:1]]
         if not terms:
@@ -120,28 +118,28 @@ def _known_term(context: AppContext) -> KnownTerm | None:
         return KnownTerm(terms[0], found=reader.get_document_frequencies(terms[:1])[terms[0]] > 0)
 
 
-def _stored(context: AppContext) -> Keys:
+def _list_vector_keys(context: AppContext) -> Keys:
     version = context.stored_version()
-    # What is derived of the table may outlive it, and would then speak well of it.
+    # Files that are derived from the table may outlive it, and would hide its loss.
     return context.open_vector_table(version).list_keys(sure=True) if version else sort_keys(())
 
 
-def _corpus(context: AppContext) -> DocumentInputs:
+def _build_document_inputs(context: AppContext) -> DocumentInputs:
     return DocumentInputs(
-        count_pending=lambda: _pending(context),
+        count_pending=partial(_count_pending, context),
         sample_files=lambda limit: _query_catalogue(
-            context, lambda catalogue: _files(catalogue, limit)
+            context, lambda catalogue: _sample_files(catalogue, limit)
         ),
     )
 
 
-def _pending(context: AppContext) -> int:
+def _count_pending(context: AppContext) -> int:
     with context.open_reader() as reader:
         return reader.count_pending()
 
 
-def _files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
-    """Return documents spread over all of them."""
+def _sample_files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
+    """Return documents at equal distances in the list of all."""
     found = catalogue.list_documents(Filters(), limit=-1).documents
     step = max(1, len(found) // limit)
     return [
@@ -150,40 +148,36 @@ def _files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
     ]
 
 
-def _models(context: AppContext) -> ModelInputs:
+def _build_model_inputs(context: AppContext) -> ModelInputs:
     ollama = context.settings.models.llm.provider == "ollama"
     return ModelInputs(
-        read_weights=lambda: _weights(context),
-        measure_probe=lambda: _agreement(context),
-        read_versions=lambda: _versions(context),
+        read_weights=partial(_check_weights, context),
+        measure_probe=partial(_measure_probe, context),
+        read_versions=partial(_read_versions, context),
         check_server=lambda: check_server(context.settings),
         start_command="ollama serve" if ollama else "kebab ask --extractive",
     )
 
 
-def _version(context: AppContext) -> str | None:
+def _find_version(context: AppContext) -> str | None:
     """Return the embedding version in use, or the one that would be."""
     try:
         stored = context.stored_version()
-    except (NotIndexed, StoreCorrupt):  # other checks tell of it
+    except (NotIndexed, StoreCorrupt):  # other checks report it
         stored = None
     return stored or next(
-        (
-            model.version
-            for model in context.embedders.registry()
-            if context.embedders.find_weights(model)
-        ),
+        (model.version for model in registry.MODELS if context.embedders.find_weights(model)),
         None,
     )
 
 
-def _weights(context: AppContext) -> Weights | None:
+def _check_weights(context: AppContext) -> Weights | None:
     from kebab.embed.model_directory import verify_files
 
-    version = _version(context)
+    version = _find_version(context)
     if version is None:
         return None
-    model = context.embedders.find(version)
+    model = registry.find_model(version)
     folder = context.embedders.find_weights(model)
     faults = tuple(verify_files(folder)) if folder else ()
     manifest = context.embedders.read_manifest(model)
@@ -198,19 +192,19 @@ def _weights(context: AppContext) -> Weights | None:
     )
 
 
-def _agreement(context: AppContext) -> ProbeResult | None:
+def _measure_probe(context: AppContext) -> ProbeResult | None:
     from kebab.embed.registry import measure_probe
 
-    version = _version(context)
+    version = _find_version(context)
     embedder = context.embedders.load_installed(version) if version else None
     if embedder is None:
         return None
     return ProbeResult(cosine=measure_probe(embedder), probe=embedder.profile.probe)
 
 
-def _versions(context: AppContext) -> EmbeddingVersions:
+def _read_versions(context: AppContext) -> EmbeddingVersions:
     configured = context.settings.models.embedding.model
     return EmbeddingVersions(
-        configured=None if configured == AUTO else context.embedders.find(configured).version,
+        configured=None if configured == AUTO else registry.find_model(configured).version,
         stored=context.stored_version(),
     )

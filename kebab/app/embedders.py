@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.config.settings import AUTO, Settings
-from kebab.embed import install, model_directory, registry
+from kebab.embed import install, model_directory
 from kebab.embed.registry import EmbeddingModel, find_model
 from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Embedders:
-    """Chooses, fetches and loads; each embedder is built once.
+    """Chooses, downloads and loads embedding models; each embedder is built once.
 
     Raises:
         ConfigInvalid: The settings name a model that does not exist.
@@ -28,26 +28,14 @@ class Embedders:
         self._folder = folder
         self._built: dict[str, OnnxEmbedder] = {}
 
-    def registry(self) -> tuple[EmbeddingModel, ...]:
-        """Return every model, the best first."""
-        return registry.MODELS
-
-    def find(self, name: str) -> EmbeddingModel:
-        """Return a model by its name.
-
-        Raises:
-            InvalidInput: No model goes by it.
-        """
-        return find_model(name)
-
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
         return model_directory.find_installed(model, self._folder)
 
     def read_manifest(self, model: EmbeddingModel) -> model_directory.Manifest | None:
         """Return the manifest of the weights of a model, None when they are not on this machine."""
-        place = self.find_weights(model)
-        return model_directory.read_manifest(place) if place else None
+        folder = self.find_weights(model)
+        return model_directory.read_manifest(folder) if folder else None
 
     def load_installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from kebab.wire.ask import (
         Answer,
-        AnswerEvent,
         AskRequest,
         SessionList,
         SessionListRequest,
@@ -64,15 +63,16 @@ if TYPE_CHECKING:
     from kebab.wire.search import SearchRequest, SearchResponse
     from kebab.wire.why import Explanation, WhyRequest
 
-AnswerReport: TypeAlias = "Callable[[AnswerEvent], None]"
+AnswerCallback: TypeAlias = "Callable[[AnswerEvent], None]"
 
 
 class Kebab:
     """One knowledge base. Stores and models are opened when a method first needs them.
 
     Use it as a context manager, or call `close`. Each method takes the request record of its
-    operation, as `kebab.wire.operations` declares it; long ones also take `report`, which gets
-    events, and `cancel`, which stops them. All raise the signals of `kebab.errors.catalog`.
+    operation, as `kebab.wire.operations` declares it, and returns a reply record. Long operations
+    also take `report`, which receives events, and `cancel`, which stops them. Every method raises
+    the signals of `kebab.errors.catalog`, and imports the module that does its work on first use.
     """
 
     def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
@@ -85,7 +85,7 @@ class Kebab:
         self.close()
 
     def close(self) -> None:
-        """Close what stays open between calls."""
+        """Close the stores that stay open between calls."""
         self._context.close()
 
     def search(self, request: "SearchRequest") -> "SearchResponse":
@@ -94,11 +94,11 @@ class Kebab:
 
         return search(self._context, request)
 
-    def ask(self, request: "AskRequest", *, report: AnswerReport = lambda _: None) -> "Answer":
+    def ask(self, request: "AskRequest", *, report: AnswerCallback = lambda _: None) -> "Answer":
         """Return an answer with its citations, or a refusal.
 
-        `report` gets every event but `final` and `error`. After the first token a
-        `KeyboardInterrupt` ends the server's work and returns the answer so far, refused as
+        `report` receives every event except `final` and `error`. After the first token a
+        `KeyboardInterrupt` stops the server and returns the answer so far as a refusal,
         `llm_stream_aborted`.
         """
         from kebab.app.ask import ask
@@ -106,13 +106,13 @@ class Kebab:
         return ask(self._context, request, report)
 
     def related(self, request: "RelatedRequest") -> "RelatedDocs | NotFound":
-        """Return the nearest documents."""
+        """Return the most similar documents."""
         from kebab.app.related import find_related
 
         return find_related(self._context, request)
 
     def why(self, request: "WhyRequest") -> "Explanation | NotFound":
-        """Return why a search finds a document, or where it loses it."""
+        """Explain why a search finds a document, or at which stage it loses it."""
         from kebab.app.why import explain_search
 
         return explain_search(self._context, request)
@@ -132,13 +132,13 @@ class Kebab:
         return list_documents(self._context, request)
 
     def inspect_doc(self, request: "InspectDocRequest") -> "DocInspection | NotFound":
-        """Return all that is known of a document."""
+        """Return everything that the library holds about a document."""
         from kebab.app.library import inspect_doc
 
         return inspect_doc(self._context, request)
 
     def inspect_chunk(self, request: "InspectChunkRequest") -> "ChunkInspection | NotFound":
-        """Return all that is known of a passage."""
+        """Return everything that the library holds about a passage."""
         from kebab.app.library import inspect_chunk
 
         return inspect_chunk(self._context, request)
@@ -174,7 +174,7 @@ class Kebab:
         return show_session(self._context, request)
 
     def session_rm(self, request: "SessionRmRequest") -> "SessionRemoved | NotFound":
-        """Forget sessions; when one does not exist, none is forgotten."""
+        """Delete sessions; when one does not exist, none is deleted."""
         from kebab.app.sessions import remove_sessions
 
         return remove_sessions(self._context, request)
@@ -186,7 +186,7 @@ class Kebab:
         report: ProgressCallback = ignore_progress,
         cancel: Cancel | None = None,
     ) -> "IngestReport":
-        """Bring the index up to date with the files."""
+        """Update the index from the files."""
         from kebab.app.ingest import ingest
 
         return ingest(self._context, request, report, cancel or Cancel())
@@ -198,7 +198,7 @@ class Kebab:
         report: ProgressCallback = ignore_progress,
         cancel: Cancel | None = None,
     ) -> "IngestReport":
-        """Index a text that is not a file."""
+        """Index a text that is not in a file."""
         from kebab.app.ingest import ingest_text
 
         return ingest_text(self._context, request, report, cancel or Cancel())
@@ -210,7 +210,7 @@ class Kebab:
         return remove_documents(self._context, request)
 
     def reset(self, request: "ResetRequest") -> "ResetReport":
-        """Delete everything that kebab made."""
+        """Delete everything that kebab created."""
         from kebab.app.reset import reset
 
         return reset(self._context, request)
@@ -252,19 +252,19 @@ class Kebab:
         return use_model(self._context, request, report, cancel or Cancel())
 
     def doctor(self, _request: "DoctorRequest") -> "Doctor":
-        """Return the health of the knowledge base and of what it needs."""
+        """Check the knowledge base and everything that it needs."""
         from kebab.app.doctor import check_health
 
         return check_health(self._context)
 
     def schema(self, _request: "SchemaRequest") -> "Introspection":
-        """Return what this build is, can do and holds."""
+        """Describe this version and the knowledge base."""
         from kebab.app.schema import describe_build
 
         return describe_build(self._context)
 
     def errors(self, request: "ErrorsRequest") -> "ErrorStats":
-        """Return the errors of the log, counted."""
+        """Count the errors of the log."""
         from kebab.app.errors import count_errors
 
         return count_errors(self._context, request)
@@ -276,7 +276,7 @@ class Kebab:
         return inspect_error(self._context, request)
 
     def explain(self, request: "ExplainRequest") -> "ErrorCatalog | NotFound":
-        """Return the explanation of error codes."""
+        """Explain error codes."""
         from kebab.app.errors import explain_codes
 
         return explain_codes(request)

@@ -5,6 +5,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from kebab.app.context import AppContext
+from kebab.embed import registry
 from kebab.errors.system import build_io_error
 from kebab.wire.health import ResetReport, ResetRequest
 
@@ -42,7 +43,7 @@ def _plan(context: AppContext, *, models: bool) -> ResetReport:
 
 
 def _doomed(context: AppContext, *, models: bool) -> Iterator[Path]:
-    folders = [context.places.models / model.version for model in context.embedders.registry()]
+    folders = [context.places.models / model.version for model in registry.MODELS]
     for path in (*context.list_own_files(), *(folders if models else ())):
         if path.is_symlink() or path.exists():
             yield from _held(path, context.list_own_names().get(path))

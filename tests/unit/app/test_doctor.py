@@ -8,9 +8,11 @@ import pytest
 from kebab import __version__
 from kebab.app.doctor import check_health
 from kebab.app.library import remove_documents
+from kebab.config.load import load_settings
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.errors.catalog import ConfigInvalid
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
@@ -164,7 +166,11 @@ def test_another_model_in_the_settings_is_a_failure(full):
 
 def test_settings_that_cannot_be_read_are_a_failure(desk):
     desk.config.write_text("offlin = true\n")
-    checks = _checks(desk)
+    context = desk.context()
+    with pytest.raises(ConfigInvalid) as error:
+        load_settings(desk.config, environ={})
+    context.settings_error = error.value
+    checks = {one.name: one for one in check_health(context).checks}
 
     assert _failed(checks) == {"configuration"}
     assert "offline" in checks["configuration"].summary

@@ -28,7 +28,7 @@ def test_places_are_those_of_the_settings(desk):
     assert machine.log.parent == machine.folders["state"]
 
 
-def test_settings_are_read_again_and_a_doubtful_endpoint_is_told(desk):
+def test_an_invalid_endpoint_in_the_settings_is_a_warning(desk):
     assert _inputs(desk).machine.read_settings().warnings == ()
     odd = _inputs(desk, models__llm__endpoint="localhost:x")
 

@@ -5,7 +5,7 @@ import pytest
 from kebab.app.embedders import Embedders
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.embed.registry import E5_SMALL, MINILM, MODELS
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import (
     ConfigInvalid,
     EmbeddingMismatch,
@@ -26,11 +26,6 @@ def made(tmp_path, tiny_models):
 
 def _obtained(embedders, stored=None):
     return embedders.obtain(stored, ignore_progress, Cancel())
-
-
-def test_all_models_are_registered(made):
-    assert made().registry() == MODELS
-    assert made().find("ALL-MiniLM-L6-v2") is MINILM
 
 
 def test_weights_are_placed_when_they_are_here(made, tiny_models, tmp_path):
