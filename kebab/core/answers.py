@@ -1,4 +1,4 @@
-"""Declares answers, what language models receive and return, and the ports of answering."""
+"""Declares answers, the input and output of language models, and the ports of answering."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ class Refusal(StrEnum):
     """Why there is no answer."""
 
     NO_CHUNKS = "no_chunks"
-    """Nothing is indexed, or nothing was found."""
+    """The index is empty, or the search has no hits."""
     SCORE_GATE = "score_gate"
-    """What was found is too weak to answer from."""
+    """The hits are too weak to answer from."""
     LLM_SELF_JUDGE = "llm_self_judge"
-    """The model says that the passages do not answer."""
+    """The model replies that the passages do not answer the question."""
     UNSUPPORTED_CLAIMS = "unsupported_claims"
-    """Nothing of the answer is supported by the passages that it cites."""
+    """The evidence supports too few claims of the answer."""
     LLM_STREAM_ABORTED = "llm_stream_aborted"
-    """The reader interrupted the answer."""
+    """The user interrupted the answer."""
 
 
 class AnswerMode(StrEnum):
-    """Who words an answer."""
+    """Whether a model writes an answer, or sentences are quoted."""
 
     GENERATIVE = "generative"
     EXTRACTIVE = "extractive"
 
 
 FinishReason: TypeAlias = Literal["stop", "length"]
-"""Why a model stopped: it was done, or a limit of tokens was reached."""
+"""Why a model stopped: it was done, or it reached the token limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +50,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a language model said, whole; counts are the server's, 0 where it gives none."""
+    """The complete response of a language model; token counts of the server, or 0."""
 
     text: str
     finish: FinishReason
     prompt_tokens: int = 0
     completion_tokens: int = 0
     first_token_ms: float | None = None
-    """From sending to the first token of the answer; None when there was none."""
+    """The time until the first token of the answer; None when there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskQuery:
-    """One question, already checked."""
+    """One question with its options, already validated."""
 
     question: str
     mode: Mode = Mode.HYBRID
@@ -73,7 +73,7 @@ class AskQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A piece of evidence under its marker: a chunk, whole or cut to `text`.
+    """A passage that an answer may cite by its marker: a chunk, whole or cut to `text`.
 
     `text == chunk.text[start:start + len(text)]` in code points.
     """
@@ -87,7 +87,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """A verbatim stretch [start, end) of a chunk's text, in code points."""
+    """The verbatim part [start, end) of a chunk's text, in code points."""
 
     chunk: StoredChunk
     start: int
@@ -95,21 +95,21 @@ class Quote:
 
     @property
     def text(self) -> str:
-        """The words as they stand."""
+        """The verbatim text."""
         return self.chunk.text[self.start : self.end]
 
     @property
     def lines(self) -> tuple[int, int]:
-        """The first and the last line of the file that hold it, 1-based and inclusive."""
+        """The first and the last line of the quote in its file, 1-based and inclusive."""
         first = self.chunk.start_line + self.chunk.text.count("\n", 0, self.start)
         return first, first + self.text.count("\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportingQuote:
-    """A citation: the marker, the words of the file that carry it, and what they carry.
+    """A citation: its marker, the quote, and the claims that the quote supports.
 
-    `spans` are [start, end) code points of the answer, markers included.
+    `spans` are the claims as [start, end) code points of the answer with its markers.
     """
 
     marker: int
@@ -119,10 +119,10 @@ class SupportingQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalSummary:
-    """What was looked at before answering."""
+    """The retrieval before an answer."""
 
     question: str
-    """What was searched for: the question, made to stand alone."""
+    """The standalone question that was searched for."""
     page: Page
     used: int
     top_score: float
@@ -131,7 +131,7 @@ class RetrievalSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskOutcome:
-    """An answer or a refusal, with the passages that it was made from."""
+    """An answer or a refusal, with its citations and its retrieval."""
 
     text: str
     mode: AnswerMode
@@ -144,13 +144,13 @@ class AskOutcome:
 
     @property
     def grounded(self) -> bool:
-        """Whether it is an answer."""
+        """Whether it is an answer and not a refusal."""
         return self.refusal is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One question of a session with what became of it; `created` in seconds since the epoch."""
+    """One question of a session with its answer; `created` in seconds since the epoch."""
 
     session: str
     index: int
@@ -175,49 +175,49 @@ class StoredSession:
 
 
 class LanguageModel(Protocol):
-    """Writes text, a token at a time. Nothing it does outlasts its deadlines."""
+    """Generates text token by token. Every call ends by its deadlines."""
 
     @property
     def name(self) -> str:
-        """The model's name, as its server knows it."""
+        """The name of the model on its server."""
 
     @property
     def context_tokens(self) -> int:
-        """The window that prompt and answer share, in tokens; the same for every call."""
+        """The context window of prompt and answer in tokens; constant over all calls."""
 
     def chat(
         self, messages: Sequence[Message], *, max_tokens: int, on_text: Callable[[str], None]
     ) -> Completion:
-        """Return what the model says to a conversation; `on_text` gets each piece as it comes.
+        """Return the response to a conversation; `on_text` receives each piece as it arrives.
 
-        An exception, one of `on_text` or a `KeyboardInterrupt` too, ends the server's work: the
-        connection is closed before it goes on.
+        Any exception, also of `on_text` and a `KeyboardInterrupt`, closes the connection before it
+        propagates, so the server stops working.
 
         Raises:
-            ModelUnreachable: No connection, or it was cut.
+            ModelUnreachable: There is no connection, or it was lost.
             ModelNotPulled: The server does not have the model.
-            ModelRejected: The model cannot chat, cannot be loaded, or the request is refused.
-            ModelBusy: The server takes no more work now.
-            ModelProtocol: What answers does not speak the protocol, or ended too early.
-            ContextOverflow: The conversation does not fit the window.
-            TimedOut: A deadline passed; `operation` says which one.
+            ModelRejected: The model cannot chat or be loaded, or the server refuses the request.
+            ModelBusy: The server accepts no more work at the moment.
+            ModelProtocol: The response is not the protocol's, or it ended too early.
+            ContextOverflow: The conversation does not fit the context window.
+            TimedOut: A deadline passed; `operation` names it.
         """
 
 
 class SessionStore(Protocol):
-    """Remembers the turns of sessions, up to a limit."""
+    """Stores the turns of ask sessions, up to a limit per session."""
 
     def list_turns(self, session: str, last: int | None = None) -> list[Turn]:
-        """Return the turns of a session in order, or only the last ones; none when unknown."""
+        """Return the turns of a session in order, or only the last ones; none if it is unknown."""
 
     def add_turn(self, turn: Turn) -> int:
-        """Remember a turn at the end of its session and return its index, from 0.
+        """Append a turn to its session and return its index, from 0.
 
-        `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
+        `turn.index` is ignored. The oldest turns beyond the limit are deleted; indexes continue.
         """
 
     def list_sessions(self) -> list[StoredSession]:
-        """Return every session, the one used last first."""
+        """Return all sessions, the most recently used first."""
 
     def delete_session(self, session: str) -> int:
-        """Forget a session and return how many turns went."""
+        """Delete a session and return its number of turns."""
