@@ -65,7 +65,6 @@ class ChildProcess:
         self._reader.start()
 
     def _read_lines(self) -> None:
-        """Keep the lines that the process prints."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if self.first_line is None:

@@ -194,7 +194,6 @@ def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
 
 
 def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray[np.generic]":
-    """Return one tensor as a view."""
     import numpy as np
 
     match entry:

@@ -53,7 +53,6 @@ RUNTIME_CAUSES = {
 
 @cache
 def _list_runtime_errors() -> dict[type[BaseException], str]:
-    """Return the message for each exception class of the runtime."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     named = ((name, cause) for name, cause in RUNTIME_CAUSES.items() if hasattr(state, name))

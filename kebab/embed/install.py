@@ -102,7 +102,6 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
 
 
 def _require_network(name: str, *, offline: bool) -> None:
-    """Raise `EmbeddingUnavailable` when the network may not be used."""
     if offline:
         raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")
 

@@ -116,7 +116,6 @@ def is_complete(model: EmbeddingModel, directory: Path) -> bool:
 
 
 def _file_size(path: Path) -> int | None:
-    """Return the size of a file, or None when there is none."""
     try:
         return path.stat().st_size
     except OSError:
@@ -202,7 +201,6 @@ def measure_speed(embedders: "Mapping[str, Embedder]") -> dict[str, float]:
 
 
 def _time_texts(embedder: "Embedder") -> Iterator[float]:
-    """Yield the seconds that each text takes alone."""
     for text in SPEED_TEXTS:
         started = time.perf_counter()
         embedder.embed_query(text)

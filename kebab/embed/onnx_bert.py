@@ -51,11 +51,9 @@ class _Encoder:
         self.graph = _Graph()
 
     def _weight(self, name: str) -> str:
-        """Add a weight under its own name."""
         return self.graph.constant(name, self._weights[name].astype(np.float32))
 
     def _table(self, name: str, ids: str) -> str:
-        """Look ids up in an embedding table."""
         return self.graph.add("Gather", f"{name}.rows", self._weight(f"{name}.weight"), ids)
 
     def _linear(self, name: str, value: str) -> str:
@@ -66,7 +64,6 @@ class _Encoder:
         return self.graph.add("Add", f"{name}.sum", product, self._weight(f"{name}.bias"))
 
     def _norm(self, name: str, value: str) -> str:
-        """Normalise a layer's output."""
         scale, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
         return self.graph.add(
             "LayerNormalization", f"{name}.norm", value, scale, bias, axis=-1, epsilon=EPSILON
@@ -106,7 +103,6 @@ class _Encoder:
         return add("Mul", "mask.added", add("Sub", "mask.padded", one, real), far)
 
     def _attention(self, prefix: str, value: str, mask: str) -> str:
-        """Add one layer's self-attention."""
         add, name = self.graph.add, f"{prefix}.attention"
         query = self._linear(f"{name}.self.query", value)
         key = self._linear(f"{name}.self.key", value)

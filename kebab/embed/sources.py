@@ -216,7 +216,6 @@ class SourceRace:
         return self._running[index]
 
     def _stop(self, index: int) -> None:
-        """Stop the subprocess of a source."""
         self._running.pop(index).stop()
 
     def _await_answer(self, source: DownloadSource, child: ChildProcess) -> str | None:
@@ -231,7 +230,6 @@ class SourceRace:
         return None
 
     def _deadline(self, child: ChildProcess) -> float:
-        """Return the time by which a source must have answered."""
         latest = child.started + self._timeouts.start + _SLOW_START
         if child.first_line is None:
             return latest

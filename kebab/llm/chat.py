@@ -100,7 +100,6 @@ class AnswerReader:
     first_token_ms: float | None = None
 
     def _add_text(self, text: str, reasoning: object) -> None:
-        """Record a token, and pass its text on."""
         if text or reasoning:
             self.stream.record_token()
         if not text:

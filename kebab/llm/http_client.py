@@ -151,7 +151,6 @@ def _is_invalid_http(failure: BaseException) -> bool:
 
 
 def _describe_os_error(failure: BaseException) -> str | None:
-    """Return a text for the first `OSError` in the chain of causes."""
     for link in _iter_causes(failure):
         if isinstance(link, socket.gaierror):
             return "the host name is not known"
@@ -165,7 +164,6 @@ def _describe_os_error(failure: BaseException) -> str | None:
 
 
 def _iter_causes(failure: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and then its causes."""
     link: BaseException | None = failure
     while link is not None:
         yield link

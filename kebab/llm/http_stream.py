@@ -69,7 +69,8 @@ _Item: TypeAlias = ResponseHead | bytes | BaseException | None
 class HttpStream:
     """A request and its streamed response; leaving the block closes the connection.
 
-    The request is a POST with a body, and a GET without one.
+    The request is a POST with a body, and a GET without one. Every wait for the response may raise
+    `ModelUnreachable` (no connection, or it was cut), `ModelProtocol` (not HTTP) or `TimedOut`.
     """
 
     def __init__(
@@ -117,13 +118,7 @@ class HttpStream:
 
     @property
     def head(self) -> ResponseHead:
-        """The head of the response; waits for it.
-
-        Raises:
-            ModelUnreachable: There is no connection, or it was cut.
-            ModelProtocol: The response is not HTTP.
-            TimedOut: A deadline passed.
-        """
+        """The head of the response; waits for it."""
         if self._head is None:
             head = self._next_item()
             assert isinstance(head, ResponseHead)
@@ -134,9 +129,7 @@ class HttpStream:
         """Yield each line without its end as soon as it is complete; the last may lack an end.
 
         Raises:
-            ModelUnreachable: There is no connection, or it was cut.
-            ModelProtocol: A line is too long, or the response is not HTTP.
-            TimedOut: A deadline passed.
+            ModelProtocol: A line is too long.
         """
         line = bytearray()
         for piece in self._iter_pieces():
@@ -152,13 +145,7 @@ class HttpStream:
             yield bytes(line)
 
     def read_body(self, limit: int = 1_000_000) -> bytes:
-        """Return the body, cut to its first `limit` bytes.
-
-        Raises:
-            ModelUnreachable: There is no connection, or it was cut.
-            ModelProtocol: The response is not HTTP.
-            TimedOut: A deadline passed.
-        """
+        """Return the body, cut to its first `limit` bytes."""
         body = bytearray()
         for piece in self._iter_pieces():
             body += piece

@@ -189,7 +189,6 @@ class _EventReader(AnswerReader):
         return self._finish()
 
     def _read_json(self) -> None:
-        """Read the answer of a server that does not stream."""
         body = self.stream.read_body(MAX_LINE_BYTES)
         answer = parse_json_object(body) or {}
         if answer.get("error") or not _has_message(answer):
