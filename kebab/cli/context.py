@@ -106,6 +106,17 @@ class CommandContext:
             read_only=read_only or self.flags.read_only,
         )
 
+    def require_writable(self, operation: str) -> None:
+        """Refuse to write a file with `--read-only`.
+
+        Raises:
+            ReadOnly: The flag is given.
+        """
+        if self.flags.read_only:
+            from kebab.errors.catalog import ReadOnly
+
+            raise ReadOnly(operation=operation)
+
     def create_canvas(self, channel: OutputChannel | None = None) -> Canvas:
         """Return the canvas of a channel, by default of the channel of results."""
         from kebab.cli.render.canvas import create_canvas

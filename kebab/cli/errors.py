@@ -1,7 +1,7 @@
 """Reports every exception as one `error.v1` and an exit status.
 
-The only broad `except` of the command line is here. No third-party library is imported at the top,
-so that a missing library can be reported too.
+This module has the only broad `except` of the command line. It imports no third-party library at
+the top, so it can report a missing library too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _JSON_FLAGS = ("--json", "--stream", "--bulk")
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """How one exception is reported: its public view, the command, and the output format."""
+    """An exception with its public view, the command, and the output format."""
 
     error: BaseException
     fault: ClassifiedError
@@ -77,16 +77,15 @@ def report_error(context: CommandContext, error: BaseException) -> int:
     if report.machine:
         context.write_event(fault.reply, fault.exit, command=report.command)
     else:
-        from kebab.cli.render.canvas import create_canvas
         from kebab.cli.render.errors import render_error
 
-        canvas = create_canvas(context.channels.err, context.flags.color)
-        context.channels.err.write("\n".join(render_error(fault.reply, canvas, log)) + "\n")
+        err = context.channels.err
+        err.write_lines(render_error(fault.reply, context.create_canvas(err), log))
     return fault.exit
 
 
 def describe_error(context: CommandContext, error: BaseException) -> ErrorReport:
-    """Return how an exception is reported; changes nothing."""
+    """Return the report of an exception; this changes nothing."""
     import click
 
     from kebab.app.classify import classify_error
@@ -97,8 +96,8 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     if isinstance(error, click.Abort):
         error = KeyboardInterrupt()
     if isinstance(error, InvalidInput):
-        error = _name_field_as_typed(error, context.params)
-    fault = classify_error(error, operation=context.command, view=build_view(context))
+        error = _rename_field(error, context.params)
+    fault = classify_error(error, operation=context.command, view=build_error_view(context))
     if isinstance(error, UsageInvalid):
         fault = _replace_hint(fault, f"kebab {context.command} --help")
     early = not context.flags_parsed and detect_json_output(context.arguments)
@@ -106,7 +105,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
 
 
 def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:
-    """Return how a usage error is reported, by what the command line shows before it is parsed."""
+    """Return the report of a usage error; the arguments are not parsed yet."""
     import click
 
     from kebab.app.classify import classify_error
@@ -117,20 +116,20 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     if where is not None:
         command = where.command_path.partition(" ")[2] or where.command_path
         language = language or detect_error_language(context.arguments, where.command)
-    view = build_view(context, language)
-    fault = classify_error(translate_click_error(error), operation=command, view=view)
+    view = build_error_view(context, language)
+    fault = classify_error(convert_click_error(error), operation=command, view=view)
     if where is not None:
         hint = getattr(error, "hint", None) or f"{where.command_path} --help"
         fault = _replace_hint(fault, hint)
     return ErrorReport(error, fault, command, detect_json_output(context.arguments))
 
 
-def build_view(context: CommandContext, language: Language | None = None) -> View:
-    """Return what this caller sees of errors, also when the settings are unusable.
+def build_error_view(context: CommandContext, language: Language | None = None) -> View:
+    """Return the view of errors for this caller, even with unusable settings.
 
     Args:
         context: The call.
-        language: The language that the command line asks for, if that is known already.
+        language: The language in the unparsed arguments, if any.
     """
     from kebab.app.classify import build_view
     from kebab.config.load import read_language as language_of_environment
@@ -143,9 +142,7 @@ def build_view(context: CommandContext, language: Language | None = None) -> Vie
 
 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
-    """Append to the log what the public view omits.
-
-    Interruptions and usage errors are not logged.
+    """Log an error, unless it is an interruption or a usage error.
 
     Returns:
         The path of the log when the message refers to it, else None.
@@ -173,8 +170,8 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
     return path
 
 
-def translate_click_error(error: click.ClickException) -> UsageInvalid:
-    """Return the signal for a command line that click refused."""
+def convert_click_error(error: click.ClickException) -> UsageInvalid:
+    """Return the signal for a command line that click rejects."""
     from kebab.errors.catalog import UsageInvalid
 
     cause = error.format_message().removesuffix(".")
@@ -182,7 +179,7 @@ def translate_click_error(error: click.ClickException) -> UsageInvalid:
 
 
 def _find_option(error: click.ClickException) -> str:
-    """Return the flag or argument that a usage error is about, empty when there is none."""
+    """Return the flag or argument of a usage error, or an empty text."""
     import click
 
     name = getattr(error, "option_name", None)
@@ -195,17 +192,18 @@ def _find_option(error: click.ClickException) -> str:
 def find_parameter_name(field: str, params: Iterable[click.Parameter]) -> str:
     """Return the flag or argument for a JSON path; a path without one is returned unchanged."""
     found = _FIRST_FIELD.match(field)
-    return next((format_parameter(one) for one in params if found and one.name == found[1]), field)
+    named = (param for param in params if found and param.name == found[1])
+    return next(map(format_parameter, named), field)
 
 
 def format_parameter(param: click.Parameter) -> str:
-    """Return a flag or argument as help spells it, without the signs for repetition."""
+    """Return a flag or argument as in help, without the signs for repetition."""
     if param.param_type_name == "option":
         return max(param.opts, key=len)
     return param.human_readable_name.strip("[]…")
 
 
-def _name_field_as_typed(error: InvalidInput, params: Iterable[click.Parameter]) -> InvalidInput:
+def _rename_field(error: InvalidInput, params: Iterable[click.Parameter]) -> InvalidInput:
     """Return a copy of the error that names the flag or argument instead of the JSON path."""
     named = replace(error, field=find_parameter_name(error.field, params))
     named.__cause__, named.__context__ = error.__cause__, error.__context__
@@ -220,9 +218,9 @@ def _replace_hint(fault: ClassifiedError, hint: str) -> ClassifiedError:
 
 
 def detect_json_output(arguments: Sequence[str]) -> bool:
-    """Return whether the caller wants JSON, judged by arguments that are not parsed.
+    """Return whether unparsed arguments ask for JSON.
 
-    It decides only how an error is printed that occurs before the flags are parsed.
+    This decides only the format of errors that occur before the flags are parsed.
     """
     wanted = False
     for position, argument in enumerate(arguments):
@@ -238,7 +236,7 @@ def detect_json_output(arguments: Sequence[str]) -> bool:
 def report_missing_library(
     error: ImportError, write: Callable[[str], None], arguments: Sequence[str]
 ) -> Exit:
-    """Report a library without which no command runs; return the exit status."""
+    """Report a missing library that every command needs; return the exit status."""
     signal = build_import_error(error)
     if signal is None:
         return Exit.ERROR
@@ -262,11 +260,6 @@ def _encode_without_msgspec(signal: DependencyMissing) -> str:
         "exit_code": int(signal.meaning.exit),
         "output_format": "json",
     }
-    fields = build_error_fields(
-        signal,
-        operation=name,
-        message=str(signal),
-        hint=signal.format_hint(),
-        details=signal.details(),
-    )
+    message, hint, details = str(signal), signal.format_hint(), signal.details()
+    fields = build_error_fields(signal, operation=name, message=message, hint=hint, details=details)
     return json.dumps({**envelope, **fields}) + "\n"

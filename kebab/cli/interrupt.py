@@ -1,7 +1,7 @@
-"""Handles Ctrl-C and SIGTERM: the first asks the work to stop, the second leaves at once.
+"""Handles Ctrl-C and SIGTERM: the first one asks the work to stop, the second one leaves at once.
 
-Leaving unwinds the stack, so child processes end and the terminal is restored. When that takes too
-long the process ends without it.
+Leaving unwinds the stack, which ends child processes and restores the terminal. When that takes
+too long, the process ends without it.
 """
 
 import signal
@@ -15,15 +15,15 @@ _LEAVES_AT = 2
 
 
 class Interrupts:
-    """Counts interruptions. Cancellable work is asked to stop; other work is interrupted."""
+    """Counts interruptions: cancellable work is asked to stop, other work is interrupted."""
 
     def __init__(self, leave: Callable[[], None]) -> None:
         self._leave = leave
         self._count = 0
         self.terminated = False
-        """Whether one was SIGTERM, which ends the process and not only the current work."""
+        """Whether SIGTERM came, which ends the process and not only the current work."""
         self._cancel: Cancel | None = None
-        self._notice: Callable[[], None] = _do_nothing
+        self._notice: Callable[[], None] | None = None
 
     def install(self) -> None:
         """Handle SIGINT and SIGTERM for the rest of the process."""
@@ -31,7 +31,7 @@ class Interrupts:
         signal.signal(signal.SIGTERM, self._handle)
 
     def reset(self) -> None:
-        """Count from zero, because other work begins."""
+        """Count from zero, because new work begins."""
         self._count = 0
 
     @property
@@ -46,18 +46,19 @@ class Interrupts:
         try:
             yield self._cancel
         finally:
-            self._cancel, self._notice = None, _do_nothing
+            self._cancel, self._notice = None, None
 
     def interrupt(self) -> None:
-        """Count one interruption; the first may only set a flag, and a third does nothing.
+        """Count one interruption; the first may only set a flag, and a third has no effect.
 
         Raises:
-            KeyboardInterrupt: It is the second, or the current work is not cancellable.
+            KeyboardInterrupt: It is the second one, or the work is not cancellable.
         """
         self._count += 1
         if self._count == 1 and self._cancel is not None:
             self._cancel.request()
-            self._notice()
+            if self._notice:
+                self._notice()
         elif self._count <= _LEAVES_AT:
             if self._count == _LEAVES_AT:
                 self._leave()
@@ -67,7 +68,3 @@ class Interrupts:
         del frame
         self.terminated = self.terminated or number == signal.SIGTERM
         self.interrupt()
-
-
-def _do_nothing() -> None:
-    """Do nothing."""

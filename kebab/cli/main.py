@@ -1,4 +1,4 @@
-"""The console entry point."""
+"""Contains the console entry point."""
 
 import gc
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _COMPLETION = "_KEBAB_COMPLETE"
 _GRACE_S = 1.0
-"""How long leaving may take before the process is ended."""
+"""The longest time to unwind before the process ends without it."""
 
 _COLLECT_EVERY = 50_000
 """New objects between two garbage collections; the default of 700 slows short commands."""
@@ -31,7 +31,7 @@ def run() -> NoReturn:
 
     gc.set_threshold(_COLLECT_EVERY)
     status = main(arguments, open_channels(), signals=True)
-    # Everything is written and closed, and shutting the interpreter down takes time.
+    # All output is written, and a regular shutdown of the interpreter takes time.
     os._exit(status)
 
 
@@ -87,7 +87,7 @@ def _dispatch(context: "CommandContext") -> int:
 
 
 def _end_process(context: "CommandContext") -> None:
-    """End the process although its work goes on; report that once."""
+    """Report the interruption once, and end the process without unwinding."""
     from kebab.cli.errors import run_reporting_errors
     from kebab.errors.signal import Exit
 

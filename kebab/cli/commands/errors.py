@@ -1,6 +1,6 @@
 """`kebab errors` counts recent errors, or shows one of them."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -29,14 +29,7 @@ from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
 @limit_option(None, "values of a dimension", default=10)
 @click.option("--id", "name", metavar="ID", help="Show the error with this correlation id in full.")
 @click.pass_obj
-def command(
-    context: CommandContext,
-    /,
-    since: str | None,
-    by: Dimension | None,
-    limit: int,
-    name: str | None,
-) -> Exit:
+def command(context: CommandContext, /, name: str | None, **flags: Any) -> Exit:
     """Count recent errors.
 
     A local log records the errors that ended a command, without secrets. It does not record
@@ -44,11 +37,11 @@ def command(
     pipe, tabs separate the fields: dimension, value, count, share, first time, last time, last
     correlation id.
     """
-    if name is not None and (since or by):
+    if name is not None and (flags["since"] or flags["by"]):
         raise click.UsageError("`--id` shows one error, whatever its time and kind")
     with context.open_kebab(Settings()) as kebab:
         if name is not None:
             entry = kebab.inspect_error(InspectErrorRequest(name=name))
             return context.print_reply(entry, render_error_entry)
-        stats = kebab.errors(ErrorsRequest(since=since, by=by, limit=limit))
+        stats = kebab.errors(ErrorsRequest(**flags))
     return context.print_reply(stats, render_error_stats)

@@ -10,7 +10,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, per_doc_option
 from kebab.cli.progress import report_measurements
 from kebab.cli.render.evals import render_comparison, render_draft, render_evaluation
-from kebab.errors.catalog import ReadOnly, UsageInvalid
+from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.evals import PairedMetric
 from kebab.wire.search import MAX_LIMIT
@@ -83,7 +83,7 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
     settings = context.load_settings()
     files = {name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")}
     if out:
-        _refuse_when_read_only(context, "eval run --out")
+        context.require_writable("eval run --out")
         check_output_path(out)
         if out.resolve() in {file.resolve() for file in files.values() if file}:
             raise UsageInvalid(option="--out", cause=f"{out} is an input file")
@@ -171,7 +171,7 @@ def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) ->
     from kebab.evals.run import ProgressReporter
 
     settings = context.load_settings()
-    _refuse_when_read_only(context, "eval init")
+    context.require_writable("eval init")
     check_output_path(out)
     if out.exists() and not force:
         raise UsageInvalid(option="--out", cause=f"{out} is there already; `--force` replaces it")
@@ -184,13 +184,3 @@ def init(context: CommandContext, /, out: Path, *, force: bool, **flags: Any) ->
         write_file(out, encode_queries(draft.queries))
     status = Exit.DONE if draft.report.written else Exit.NO
     return context.print_reply(draft.report, render_draft, status)
-
-
-def _refuse_when_read_only(context: CommandContext, operation: str) -> None:
-    """Refuse to write a file with `--read-only`.
-
-    Raises:
-        ReadOnly: The flag is given.
-    """
-    if context.flags.read_only:
-        raise ReadOnly(operation=operation)

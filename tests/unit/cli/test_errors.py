@@ -6,7 +6,7 @@ import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
-from kebab.cli.errors import describe_error, run_reporting_errors, translate_click_error
+from kebab.cli.errors import convert_click_error, describe_error, run_reporting_errors
 from kebab.cli.interrupt import Interrupts
 from kebab.config.load import load_settings
 from kebab.errors.catalog import (
@@ -248,7 +248,7 @@ def test_a_command_that_refuses_what_was_typed_names_its_own_help(context, err):
     ],
 )
 def test_a_usage_error_names_the_culprit(fault, option, cause):
-    signal = translate_click_error(fault)
+    signal = convert_click_error(fault)
 
     assert signal.option == option
     assert cause in (None, signal.cause)
