@@ -125,7 +125,7 @@ class Page(NamedTuple):
     revision: int
     timing_ms: float
     stages: "tuple[TraceStage, ...]" = ()
-    asked: Mapping[str, float] = {}
-    """How telling each term of the question is here, those that occur nowhere included."""
+    term_rarities: Mapping[str, float] = {}
+    """The rarity of every term of the query in the library, also of terms that occur nowhere."""
     answerability: float = 0.0
     """The probability that the first hit of the whole search is one."""

@@ -277,7 +277,7 @@ class ExtractiveWriter:
             Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
             for hit in page.hits
         ]
-        found = rank_sentences(question, passages, page.asked, self.embedder(), self.sentences)
+        found = rank_sentences(question, passages, page.term_rarities, self.embedder(), self.sentences)
         if not found:
             return DraftAnswer(refusal=Refusal.SCORE_GATE)
         text, citations = format_quotes(found)

@@ -64,7 +64,7 @@ class SearchEngine:
             revision=self._library.get_revision(),
             timing_ms=timer.elapsed_ms(),
             stages=tuple(timer.stages) if query.trace else (),
-            asked=candidates.weighted.rarities,
+            term_rarities=candidates.weighted.rarities,
             answerability=calibration.answerability,
         )
 

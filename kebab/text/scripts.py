@@ -1,7 +1,7 @@
-"""Classifies characters: scripts, units of text, and graphemes.
+r"""Classifies characters: scripts, units of text, and graphemes.
 
 The classes are regular-expression ranges, so that one scan in C splits a text. They hold what
-Python's `\\w` does not know: which marks belong to the letter before them, and which scripts are
+Python's `\w` does not know: which marks belong to the letter before them, and which scripts are
 written without blanks between words.
 """
 

@@ -76,7 +76,7 @@ def page(
         degraded=degraded,
         revision=7,
         timing_ms=1.0,
-        asked=asked or {},
+        term_rarities=asked or {},
         answerability=(
             max((one.score for one in hits), default=0.0) if answerability is None else answerability
         ),

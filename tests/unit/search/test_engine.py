@@ -112,9 +112,9 @@ class _Some:
         return 1
 
 
-def test_a_page_tells_how_telling_every_term_of_the_question_is(base):
+def test_a_page_has_the_rarity_of_every_term(base):
     base.add("a.md", "common word", "common place", "common sense")
     page = base.engine().search(Query(text="common place absent", mode=Mode.LEXICAL))
-    asked = page.asked
-    assert asked.keys() == {"common", "place", "absent"}
-    assert asked["absent"] == asked["place"] > asked["common"] > 0
+    rarities = page.term_rarities
+    assert rarities.keys() == {"common", "place", "absent"}
+    assert rarities["absent"] == rarities["place"] > rarities["common"] > 0
