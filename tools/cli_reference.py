@@ -25,9 +25,13 @@ def build_reference_page() -> str:
             "",
             "Generated from `kebab/cli/`. Flags of every command go before or after its name.",
             "",
-            *_statuses(),
-            *_shared(),
-            *(line for path, command in iterate_commands() for line in _section(path, command)),
+            *_build_statuses(),
+            *_build_shared_options(),
+            *(
+                line
+                for path, command in iterate_commands()
+                for line in _build_section(path, command)
+            ),
         ]
     )
 
@@ -46,7 +50,7 @@ def iterate_commands() -> Iterator[tuple[str, Command]]:
             yield name, command
 
 
-def _statuses() -> list[str]:
+def _build_statuses() -> list[str]:
     rows = [f"| {status.value} | {meaning} |" for status, meaning in EXIT_MEANINGS.items()]
     return [
         "## Exit status",
@@ -60,11 +64,11 @@ def _statuses() -> list[str]:
     ]
 
 
-def _shared() -> list[str]:
-    return ["## Global flags", "", *_flags(global_options()), ""]
+def _build_shared_options() -> list[str]:
+    return ["## Global flags", "", *_build_flags(global_options()), ""]
 
 
-def _section(path: str, command: Command) -> list[str]:
+def _build_section(path: str, command: Command) -> list[str]:
     context = click.Context(command, info_name=f"kebab {path}", **command.context_settings)
     usage = " ".join(command.collect_usage_pieces(context))
     own = [one for one in command.params if not isinstance(one, GlobalOption)]
@@ -77,7 +81,7 @@ def _section(path: str, command: Command) -> list[str]:
         "",
         inspect.cleandoc(command.help or ""),
         "",
-        *([*_flags(options), ""] if options else []),
+        *([*_build_flags(options), ""] if options else []),
         "```sh",
         *command.examples,
         "```",
@@ -87,7 +91,7 @@ def _section(path: str, command: Command) -> list[str]:
     ]
 
 
-def _flags(options: list[click.Parameter] | list[click.Option]) -> list[str]:
+def _build_flags(options: list[click.Parameter] | list[click.Option]) -> list[str]:
     rows = ["| flag | what |", "|---|---|"]
     for option in options:
         assert isinstance(option, click.Option)

@@ -38,18 +38,18 @@ PACKAGES = ("rag", "search", "ingest", "store", "cli")
 SUITES = ("own", "package", "wide")
 WIDE = ("tests/golden", "tests/contract", "tests/ports")
 EQUIVALENTS = Path(__file__).with_name("mutants_equivalent.toml")
-LONGEST_S = 900
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", ".hypothesis")
+MAX_SECONDS = 900
+IGNORED_FILES = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", ".hypothesis")
 PYTEST = ("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider")
 
 
 class BaselineError(Exception):
-    """Tests fail without any change."""
+    """Raised when tests fail without a mutant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a mutant."""
+    """The outcome of a mutant."""
 
     mutant: Mutant
     outcome: str
@@ -58,8 +58,8 @@ class Result:
     after: str
 
 
-def own_tests(file: str) -> list[str]:
-    """Return the test files of a module, found by name as the shape tests demand."""
+def find_own_tests(file: str) -> list[str]:
+    """Return the test files of a module, by the naming rule of `tests/shape/test_mirror.py`."""
     module = ROOT / file
     names = [path.stem for path in module.parent.glob("*.py")]
     folder = ROOT / "tests" / "unit" / module.parent.relative_to(ROOT / "kebab")
@@ -72,9 +72,13 @@ def own_tests(file: str) -> list[str]:
     return found
 
 
-def suites(file: str) -> dict[str, Sequence[str]]:
-    """Return the tests that a mutant of a file has to pass, the nearest first."""
-    found = {"own": own_tests(file), "package": [f"tests/unit/{Path(file).parts[1]}"], "wide": WIDE}
+def list_suites(file: str) -> dict[str, Sequence[str]]:
+    """Return the suites that run against a mutant of a file, the nearest first."""
+    found = {
+        "own": find_own_tests(file),
+        "package": [f"tests/unit/{Path(file).parts[1]}"],
+        "wide": WIDE,
+    }
     return {name: tests for name, tests in found.items() if tests}
 
 
@@ -85,32 +89,32 @@ class Workspace:
         self._root = folder
         self._wanted = wanted
         self._baselines: dict[tuple[str, ...], float] = {}
-        shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
+        shutil.copytree(ROOT, folder, ignore=IGNORED_FILES)
 
     def judge(self, mutant: Mutant) -> str:
         """Return the first suite that notices a mutant, or `survived`."""
-        for name, tests in suites(mutant.file).items():
+        for name, tests in list_suites(mutant.file).items():
             if name not in self._wanted:
                 continue
-            limit = self._limit(tuple(tests))
-            with self._mutated(mutant):
-                if not self._passes(tests, limit):
+            limit = self._get_limit(tuple(tests))
+            with self._apply_mutant(mutant):
+                if not self._run_tests(tests, limit):
                     return name
         return "survived"
 
-    def _limit(self, tests: tuple[str, ...]) -> float:
-        """Return after which time tests hang; they must pass without a mutant."""
+    def _get_limit(self, tests: tuple[str, ...]) -> float:
+        """Return the time limit of tests, which must pass without a mutant."""
         if tests not in self._baselines:
             started = time.monotonic()
-            if not self._passes(tests, LONGEST_S):
+            if not self._run_tests(tests, MAX_SECONDS):
                 raise BaselineError(" ".join(tests))
             self._baselines[tests] = time.monotonic() - started
-        return min(LONGEST_S, 60 + 5 * self._baselines[tests])
+        return min(MAX_SECONDS, 60 + 5 * self._baselines[tests])
 
     @contextmanager
-    def _mutated(self, mutant: Mutant) -> "Iterator[None]":
+    def _apply_mutant(self, mutant: Mutant) -> "Iterator[None]":
         path = self._root / mutant.file
-        # The time and the size of a file do not always tell a mutant from the original.
+        # A mutant may have the size and the time of the original, so cached bytecode is deleted.
         compiled = Path(importlib.util.cache_from_source(str(path)))
         original = path.read_bytes()
         path.write_bytes(mutant.apply(original))
@@ -121,7 +125,7 @@ class Workspace:
             path.write_bytes(original)
             compiled.unlink(missing_ok=True)
 
-    def _passes(self, tests: Sequence[str], limit: float) -> bool:
+    def _run_tests(self, tests: Sequence[str], limit: float) -> bool:
         process = subprocess.Popen(  # noqa: S603 - pytest, with arguments of our own
             [sys.executable, *PYTEST, *tests],
             cwd=self._root,
@@ -138,7 +142,7 @@ class Workspace:
             return False
 
 
-def changed_lines(mutant: Mutant) -> tuple[str, str]:
+def find_changed_lines(mutant: Mutant) -> tuple[str, str]:
     """Return the lines that a mutant changes, before and after, without indentation."""
     source = (ROOT / mutant.file).read_bytes()
     start = source.rfind(b"\n", 0, mutant.start) + 1
@@ -147,14 +151,14 @@ def changed_lines(mutant: Mutant) -> tuple[str, str]:
     after = mutant.apply(source)[
         start : end + len(mutant.text.encode()) - (mutant.end - mutant.start)
     ]
-    return _squeezed(before), _squeezed(after.decode())
+    return _squeeze_blanks(before), _squeeze_blanks(after.decode())
 
 
-def _squeezed(text: str) -> str:
+def _squeeze_blanks(text: str) -> str:
     return " ".join(text.split())
 
 
-def known_equivalents() -> set[tuple[str, str]]:
+def load_equivalents() -> set[tuple[str, str]]:
     """Return the mutants that behave like the original, as changed lines."""
     if not EQUIVALENTS.exists():
         return set()
@@ -163,14 +167,14 @@ def known_equivalents() -> set[tuple[str, str]]:
     return {(entry["before"], entry["after"]) for entry in entries}
 
 
-def difference(mutant: Mutant) -> str:
+def format_diff(mutant: Mutant) -> str:
     """Return a mutant as a diff."""
     before = (ROOT / mutant.file).read_bytes()
     old, new = (text.decode().splitlines() for text in (before, mutant.apply(before)))
     return "\n".join(difflib.unified_diff(old, new, mutant.file, mutant.file, n=1, lineterm=""))
 
 
-def choose(options: argparse.Namespace) -> list[Mutant]:
+def choose_mutants(options: argparse.Namespace) -> list[Mutant]:
     """Return the mutants to run: a sample, or those that survived an earlier run."""
     every = [
         mutant
@@ -183,16 +187,16 @@ def choose(options: argparse.Namespace) -> list[Mutant]:
         return random.Random(options.seed).sample(every, min(options.count, len(every)))  # noqa: S311 - a sample, not a secret
     kept = json.loads(options.again.read_text(encoding="utf-8"))
     wanted = {(one["before"], one["after"]) for one in kept if one["outcome"] == "survived"}
-    return [mutant for mutant in every if changed_lines(mutant) in wanted]
+    return [mutant for mutant in every if find_changed_lines(mutant) in wanted]
 
 
-def run(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> list[Result]:
+def run_mutants(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> list[Result]:
     """Run every mutant that is not known to be equivalent."""
-    equivalents = known_equivalents()
+    equivalents = load_equivalents()
     idle: queue.Queue[Workspace] = queue.Queue()
 
-    def judged(mutant: Mutant) -> Result:
-        before, after = changed_lines(mutant)
+    def run_mutant(mutant: Mutant) -> Result:
+        before, after = find_changed_lines(mutant)
         if (before, after) in equivalents:
             return Result(mutant, "equivalent", before, after)
         workspace = idle.get()
@@ -207,10 +211,10 @@ def run(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> list[Res
         for number in range(jobs):
             idle.put(Workspace(Path(folder, str(number)), wanted))
         with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(judged, mutants))
+            return list(pool.map(run_mutant, mutants))
 
 
-def report(results: Sequence[Result]) -> int:
+def print_report(results: Sequence[Result]) -> int:
     """Print a table and the survivors; return how many there are."""
     outcomes = (*SUITES, "equivalent", "survived")
     counts = Counter((Path(one.mutant.file).parts[1], one.outcome) for one in results)
@@ -220,7 +224,7 @@ def report(results: Sequence[Result]) -> int:
         print(f"{package:10}" + "".join(f"{number:12}" for number in (sum(row), *row)))  # noqa: T201 - the report
     survivors = [one.mutant for one in results if one.outcome == "survived"]
     for mutant in survivors:
-        print(f"\n{difference(mutant)}")  # noqa: T201 - the report
+        print(f"\n{format_diff(mutant)}")  # noqa: T201 - the report
     return len(survivors)
 
 
@@ -237,15 +241,15 @@ def main() -> int:
     parser.add_argument("--again", type=Path, help="run the survivors of an earlier run again")
     parser.add_argument("--list", action="store_true", help="print the sample without running it")
     options = parser.parse_args()
-    mutants = choose(options)
+    mutants = choose_mutants(options)
     if options.list:
-        print("\n".join(map(difference, mutants)))  # noqa: T201 - the report
+        print("\n".join(map(format_diff, mutants)))  # noqa: T201 - the report
         return 0
-    results = run(mutants, options.jobs, options.suites)
+    results = run_mutants(mutants, options.jobs, options.suites)
     if options.json:
         rows = [asdict(one) for one in results]
         options.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
-    return 1 if report(results) else 0
+    return 1 if print_report(results) else 0
 
 
 if __name__ == "__main__":

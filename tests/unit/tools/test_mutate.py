@@ -1,13 +1,17 @@
 import tomllib
 
 from tests.shape.tree import modules
-from tools.mutate import EQUIVALENTS, own_tests
+from tools.mutate import EQUIVALENTS, find_own_tests
 
 ENTRIES = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8")).get("mutant", [])
 
 
 def test_a_module_is_run_against_its_own_tests():
-    assert own_tests("kebab/search/budget.py") == ["tests/unit/search/test_budget.py"]
+    assert find_own_tests("kebab/evals/golden.py") == [
+        "tests/unit/evals/test_golden.py",
+        "tests/unit/evals/test_golden_files.py",
+        "tests/unit/evals/test_golden_question.py",
+    ]
 
 
 def test_equivalent_mutants_give_a_reason_and_stand_in_the_code():

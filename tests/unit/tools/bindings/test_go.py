@@ -75,7 +75,9 @@ def test_the_table_says_what_the_catalogue_says(go):
             )
         return members
 
-    rows = {f"Code{to_pascal_case(code)}": wanted(row.meaning) for code, row in build_catalog().items()}
+    rows = {
+        f"Code{to_pascal_case(code)}": wanted(row.meaning) for code, row in build_catalog().items()
+    }
     assert table(go) == rows
 
 
@@ -83,7 +85,9 @@ def test_every_code_is_a_constant():
     text = " ".join(render_source().split())
 
     assert [
-        code for code in build_catalog() if f'Code{to_pascal_case(code)} Code = "{code}"' not in text
+        code
+        for code in build_catalog()
+        if f'Code{to_pascal_case(code)} Code = "{code}"' not in text
     ] == []
 
 
