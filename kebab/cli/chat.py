@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from itertools import chain, count
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from kebab.cli.ask import (
@@ -43,7 +43,7 @@ _FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)
 
 
 class Chat:
-    """A chat with one knowledge base; messages about the chat go to stderr."""
+    """Runs a chat with one knowledge base; messages about the chat go to stderr."""
 
     def __init__(
         self, context: CommandContext, kebab: Kebab, settings: Settings, flags: dict[str, Any]
@@ -64,7 +64,7 @@ class Chat:
         self._print_session()
 
     def run_interactive(self, prompt: Callable[[], str]) -> Exit:
-        """Ask for questions until the person leaves; return the exit status."""
+        """Answer questions until the person leaves; return the exit status."""
         self._print(self._canvas.dim("/help lists commands, Ctrl-D leaves"))
         interrupts = self._context.interrupts
         warned = False
@@ -122,7 +122,7 @@ class Chat:
         except KeyboardInterrupt:
             if self._context.interrupts.terminated:
                 raise
-            self._print(f"{self._canvas.warning('note:')} interrupted")
+            self._print(*self._canvas.note("interrupted"))
             return Exit.INTERRUPTED
         self._last = reply
         return print_answer(self._context, self._drop_repeated_degraded(reply))
@@ -156,13 +156,11 @@ class Chat:
         """Return an unused session name, None when sessions are not stored."""
         if not self._settings.ask.history or self._context.flags.read_only:
             return None
-        stem = time.strftime("chat-%Y-%m-%d-%H%M")
-        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-        return next(
-            name
-            for name in names
-            if isinstance(self._kebab.session_show(SessionShowRequest(name=name)), NotFound)
-        )
+        name = stem = time.strftime("chat-%Y-%m-%d-%H%M")
+        numbers = count(2)
+        while not isinstance(self._kebab.session_show(SessionShowRequest(name=name)), NotFound):
+            name = f"{stem}-{next(numbers)}"
+        return name
 
     def _print_session(self) -> None:
         name = clean(self._name) if self._name else "none, each question stands alone"

@@ -1,7 +1,7 @@
 """Reads lines and confirmations from the person at the terminal.
 
-Lines have editing and history where Python has readline. Readline writes to descriptors 1 and 2,
-which are the null device in kebab, so they are redirected to the terminal while a line is typed.
+With readline, lines have editing and history. Readline writes to descriptors 1 and 2, which are
+the null device in kebab, so they are redirected to the terminal while a line is typed.
 """
 
 from __future__ import annotations
@@ -32,45 +32,44 @@ _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
 
 
 def find_terminal(channels: OutputChannels) -> OutputChannel | None:
-    """Return the channel that shows what a person types, None when stdin is no terminal."""
+    """Return the channel that shows typed text, None when stdin is no terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         return None
-    return next((one for one in (channels.err, channels.out) if one.is_terminal), None)
+    return next((channel for channel in (channels.err, channels.out) if channel.is_terminal), None)
 
 
 def confirm(
     context: CommandContext, operation: str, plan: Callable[[Canvas], Iterable[str]]
 ) -> None:
-    """Show what would be deleted and ask for confirmation, unless nothing would be deleted.
+    """Show a plan and ask for confirmation; an empty plan needs none.
 
     Args:
         context: The call.
         operation: The command without `kebab`, to be repeated with `--yes`.
-        plan: Returns the lines that say what would be deleted.
+        plan: Returns the lines of what would be deleted.
 
     Raises:
         ConfirmationRequired: No person is at the terminal.
         Cancelled: The answer was no.
     """
     channel = context.channels.err
-    person = sys.stdin is not None and sys.stdin.isatty() and channel.is_terminal
-    if context.flags.machine or not person:
+    if context.flags.machine or find_terminal(context.channels) is not channel:
         raise ConfirmationRequired(operation=operation)
-    lines = list(plan(create_canvas(channel, context.flags.color)))
+    lines = list(plan(context.create_canvas(channel)))
     if not lines:
         return
-    channel.write("\n".join(lines) + "\n")
+    channel.write_lines(lines)
     channel.write("go on? [y/N] ")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Cancelled(operation=operation)
 
 
 class Prompt:
-    """Asks the person at a terminal for lines.
+    """Reads lines from the person at a terminal.
 
     Args:
         channel: The terminal.
-        color: Whether the prompt may have colour.
+        color: When the prompt has colour.
         history: The file with the lines of earlier processes; None stores no lines.
     """
 
@@ -82,7 +81,7 @@ class Prompt:
         canvas = create_canvas(channel, color)
         self._prompt = canvas.strong(_PROMPT)
         if self._readline:
-            # Readline ignores the width of what is between these marks.
+            # Readline ignores the width of text between these marks.
             self._prompt = _ESCAPE_SEQUENCE.sub("\x01\\g<0>\x02", self._prompt)
         self._read_history()
 
@@ -110,7 +109,7 @@ class Prompt:
 
     @contextmanager
     def _note_interruptions(self) -> Iterator[None]:
-        """Note when Ctrl-C comes whether anything was typed, because readline then forgets it."""
+        """Record on Ctrl-C whether text was typed, because readline discards it."""
         before = signal.getsignal(signal.SIGINT)
 
         def note(number: int, frame: FrameType | None) -> None:
@@ -131,7 +130,7 @@ class Prompt:
                 self._readline.read_history_file(self._history)
 
     def _write_history(self) -> None:
-        """Write the lines so far to a private file, if that is possible."""
+        """Write the lines so far to a private file, if possible."""
         if self._readline and self._history:
             with suppress(OSError):
                 self._history.parent.mkdir(parents=True, exist_ok=True)

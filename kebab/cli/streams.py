@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kebab.wire.record import Reply
     from kebab.wire.search import SearchResponse
 
+FrameKind: TypeAlias = Literal["stage", "items", "progress", "complete", "error", "end"]
 _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
 _SILENCE_S = 3.0
 Write: TypeAlias = Callable[["Reply", "int | None"], None]
@@ -136,14 +137,12 @@ class SearchFrames:
         self._context = context
         self._started = time.monotonic()
         context.on_error = self._write_error
-        self._write(SearchEvent(type="stage", data=EventData(stage="search")), None)
+        self._write("stage", EventData(stage="search"), None)
 
     def finish(self, reply: SearchResponse, status: Exit) -> Exit:
         """Write the page of hits and the end; return the exit status."""
-        self._write(
-            SearchEvent(type="progress", data=EventData(elapsed_ms=self._elapsed_ms())), status
-        )
-        self._write(SearchEvent(type="items", data=EventData(items=reply.hits)), status)
+        self._write("progress", EventData(elapsed_ms=self._elapsed_ms()), status)
+        self._write("items", EventData(items=reply.hits), status)
         complete = EventData(
             elapsed_ms=self._elapsed_ms(),
             hit_count=len(reply.hits),
@@ -153,16 +152,16 @@ class SearchFrames:
             degraded=reply.degraded,
             corpus_revision=reply.corpus_revision,
         )
-        self._write(SearchEvent(type="complete", data=complete), status)
-        self._write(SearchEvent(type="end", data=EventData()), status)
+        self._write("complete", complete, status)
+        self._write("end", EventData(), status)
         return status
 
     def _write_error(self, fault: ClassifiedError) -> None:
-        self._write(SearchEvent(type="error", data=EventData(error=fault.reply)), fault.exit)
-        self._write(SearchEvent(type="end", data=EventData()), fault.exit)
+        self._write("error", EventData(error=fault.reply), fault.exit)
+        self._write("end", EventData(), fault.exit)
 
-    def _write(self, frame: SearchEvent, status: int | None) -> None:
-        self._context.write_json(frame, status)
+    def _write(self, kind: FrameKind, data: EventData, status: int | None) -> None:
+        self._context.write_json(SearchEvent(type=kind, data=data), status)
 
     def _elapsed_ms(self) -> float:
         return (time.monotonic() - self._started) * 1000

@@ -8,7 +8,7 @@ from kebab.app.facade import Kebab
 from kebab.cli.command import Command, Group
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
-from kebab.cli.render.sessions import (
+from kebab.cli.render.answer import (
     render_removal_plan,
     render_removed_sessions,
     render_session_list,

@@ -7,7 +7,7 @@ import pytest
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
-from kebab.cli.progress import AnswerReporter, is_reader_gone, report_answer
+from kebab.cli.progress import AnswerDisplay, AnswerReporter, is_reader_gone, report_answer
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
@@ -16,7 +16,7 @@ from tests.fakes import replies
 TOKEN = AnswerEvent(type="token", delta="a")
 
 
-class Shown:
+class Shown(AnswerDisplay):
     """Keeps what a display is told; `seen` says whether the reader sees it."""
 
     silence_s = 3.0

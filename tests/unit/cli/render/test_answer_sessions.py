@@ -1,12 +1,12 @@
 import pytest
 
-from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.sessions import (
+from kebab.cli.render.answer import (
     render_removal_plan,
     render_removed_sessions,
     render_session_list,
     render_transcript,
 )
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.width import measure_width
 from tests.fakes import replies
 
