@@ -12,7 +12,7 @@ import pytest
 
 from kebab.core.answers import AnswerMode, Refusal
 from kebab.embed.registry import MINILM
-from kebab.store.sqlite.connection import expected, read_migrations
+from kebab.store.sqlite.connection import get_expected_schema_version, read_migrations
 from kebab.store.sqlite.sessions import SqliteSessionStore
 from tests.fakes import tiny_model
 from tests.fakes.console import Ran, environment, run
@@ -111,12 +111,12 @@ class Stage:
         """Notes read without a model, and a session."""
         self._ingest()
         talk = SqliteSessionStore(self.home / _DATA, 9)
-        talk.add(turn())
-        talk.add(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
+        talk.add_turn(turn())
+        talk.add_turn(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
 
     def vectors(self) -> None:
         """Notes read with a model."""
-        tiny_model.install(MINILM, self.home / _MODELS)
+        tiny_model.install_model(MINILM, self.home / _MODELS)
         self._ingest()
 
     def nothing_in_it(self) -> None:
@@ -130,14 +130,14 @@ class Stage:
         database = self._database()
         for script in read_migrations()[:-1]:
             database.execute(script.read_text(encoding="utf-8"))
-        database.execute(f"PRAGMA user_version = {expected() - 1}")
+        database.execute(f"PRAGMA user_version = {get_expected_schema_version() - 1}")
         database.close()
 
     def newer(self) -> None:
         """An index of a newer build."""
         self.words()
         database = self._database()
-        database.execute(f"PRAGMA user_version = {expected() + 1}")
+        database.execute(f"PRAGMA user_version = {get_expected_schema_version() + 1}")
         database.close()
 
     def damaged(self) -> None:
