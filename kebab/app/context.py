@@ -1,8 +1,7 @@
-"""Builds what the operations work with from the settings. Only this package names adapters."""
+"""Builds the stores and models of the operations. Only this package imports adapters."""
 
 import time
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from kebab.app.embedders import Embedders
     from kebab.chunk.budget import Budget
     from kebab.config.paths import Paths
-    from kebab.core.model_profile import ModelProfile
-    from kebab.core.ports import Embedder, Parser
+    from kebab.core.ports import Embedder
     from kebab.store.lance.table import LanceVectors
     from kebab.store.lance.vector_search import MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue
@@ -36,23 +34,14 @@ _USUAL_DIMENSION = 384
 
 
 def index_version(embedding_version: str | None) -> str:
-    """Return the label of the vector index for an embedding version: exact search over its vectors.
+    """Return the label of the vector index of an embedding version, which is searched exactly.
 
-    Without vectors, and for a model that left the registry, it is the label of the usual dimension.
+    Without vectors, and for a model that left the registry, it names the usual dimension.
     """
     from kebab.embed.registry import MODELS
 
     known = {model.version: model.dimension for model in MODELS}
     return f"lance-flat-l2-{known.get(embedding_version or '', _USUAL_DIMENSION)}-v1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labels:
-    """The versions that shape what is stored."""
-
-    parser: str
-    parsers: tuple[str, ...]
-    chunker: str
 
 
 class SystemClock:
@@ -85,14 +74,14 @@ class AppContext:
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
         if settings.models.embedding.model != AUTO:
-            _ = self.embedders  # a name that does not exist is refused before any work
+            _ = self.embedders  # refuses a model that does not exist before any work
 
     @cached_property
     def places(self) -> "Paths":
         """The folders of the knowledge base.
 
         Raises:
-            ConfigInvalid: One has a name that neither SQLite nor JSON can carry.
+            ConfigInvalid: A name is not valid UTF-8, so SQLite and JSON cannot store it.
         """
         found = resolve_paths(self.settings)
         for path in (found.data, found.models, self.config_path):
@@ -102,7 +91,7 @@ class AppContext:
 
     @property
     def log(self) -> Path:
-        """The log of errors; it can be read whatever the other folders are called."""
+        """The log of errors; it is readable even if another folder has an invalid name."""
         return resolve_paths(self.settings).log
 
     def refuse_when_read_only(self, operation: str) -> None:
@@ -112,16 +101,16 @@ class AppContext:
 
     @property
     def database(self) -> Path:
-        """Where the database lies."""
+        """The path of the database."""
         from kebab.store.sqlite.connection import database_path
 
         return database_path(self.places.data)
 
     def open_reader(self) -> "SqliteReader":
-        """Return a snapshot of the library, to be closed by the caller.
+        """Open a snapshot of the library; the caller closes it.
 
         Raises:
-            NotIndexed: There is none that this build can read.
+            NotIndexed: There is no library that this version can read.
         """
         return self._readers.acquire()
 
@@ -145,7 +134,7 @@ class AppContext:
             yield self.build_catalogue(reader)
 
     def open_writer(self, operation: str) -> "SqliteWriter":
-        """Return the library under the writer lock, to be closed by the caller.
+        """Open the library under the writer lock; the caller closes it.
 
         Raises:
             ReadOnly: Writing is switched off.
@@ -159,7 +148,7 @@ class AppContext:
         return SqliteWriter(self.places.data, tokenize, self.clock.now)
 
     def acquire_writer_lock(self) -> AbstractContextManager[object]:
-        """Return the writer lock, taken."""
+        """Acquire the writer lock."""
         from kebab.store.sqlite.lock import WriterLock
 
         self._close_readers()
@@ -167,41 +156,33 @@ class AppContext:
 
     @cached_property
     def cache(self) -> "QueryCache | None":
-        """What remembers answers; None when nothing may be written."""
+        """The cache of search results; None when writing is switched off."""
         from kebab.store.sqlite.query_cache import QueryCache
 
         return None if self.read_only else QueryCache(self.places.data)
 
     @cached_property
     def session_store(self) -> "SqliteSessionStore":
-        """What remembers the turns of sessions."""
+        """The store of sessions and their turns."""
         from kebab.store.sqlite.sessions import SqliteSessionStore
 
         limit = self.settings.ask.history_turns
         return SqliteSessionStore(self.places.data, limit, read_only=self.read_only)
 
-    def find_profile(self, version: str) -> "ModelProfile":
-        """Return the facts about the model of an embedding version.
-
-        Raises:
-            InvalidInput: No model of the registry has this version.
-        """
-        from kebab.embed.registry import find_model
-
-        return find_model(version)
-
     def _dimension(self, version: str) -> int:
         """Return the dimension of stored vectors.
 
-        It is 0 for a model that left the registry: its vectors can be listed and deleted only.
+        It is 0 for a model that left the registry: its vectors can only be listed and deleted.
         """
+        from kebab.embed.registry import find_model
+
         try:
-            return self.find_profile(version).dimension
+            return find_model(version).dimension
         except InvalidInput:
             return 0
 
     def open_vector_index(self, version: str) -> "MappedVectors":
-        """Return the vector index of an embedding version, to be searched."""
+        """Open the vectors of an embedding version for search."""
         from kebab.store.lance.vector_search import MappedVectors
 
         if version not in self._indexes:
@@ -212,7 +193,7 @@ class AppContext:
         return self._indexes[version]
 
     def open_vector_table(self, version: str) -> "LanceVectors":
-        """Return the vector index of an embedding version, to be written."""
+        """Open the vectors of an embedding version for writing."""
         from kebab.store.lance.table import LanceVectors
 
         if version not in self._vectors:
@@ -227,17 +208,17 @@ class AppContext:
 
         return Embedders(self.settings, self.places.models)
 
-    def stored_version(self) -> str | None:
-        """Return the embedding version of the stored vectors, None before the first.
+    def get_stored_version(self) -> str | None:
+        """Return the embedding version of the stored vectors; None without vectors.
 
         Raises:
-            NotIndexed: There is no library that this build can read.
+            NotIndexed: There is no library that this version can read.
         """
         with self.open_reader() as reader:
             return reader.get_value(EMBEDDING_VERSION)
 
     def build_budget(self, embedder: "Embedder | None") -> "Budget":
-        """Return the limit of a chunk, counted by the embedder when there is one."""
+        """Return the token limit of a chunk; an embedder counts its own tokens."""
         from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 
         limit = self.settings.index.chunk_tokens
@@ -247,7 +228,7 @@ class AppContext:
         return Budget(min(limit, embedder.window), counter)
 
     def decode_text(self, data: bytes, place: object) -> str:
-        """Return the bytes of the file at a place as the text that its lines are counted in.
+        """Decode the bytes of a file to the text whose lines are cited.
 
         Raises:
             ParseFailed: They are not text.
@@ -256,25 +237,15 @@ class AppContext:
 
         return decode(data, str(place)).text
 
-    def parsers(self) -> "Mapping[str, Parser]":
-        """Return every parser by its media type."""
-        from kebab.parse.registry import PARSERS
-
-        return PARSERS
-
-    def labels(self) -> Labels:
-        """Return the versions that shape what is stored."""
+    @property
+    def chunker_version(self) -> str:
+        """The version of the chunker under these settings."""
         from kebab.chunk.budget import format_chunker_version
-        from kebab.parse.registry import list_parser_versions
 
-        return Labels(
-            parser=self.parsers()["text/markdown"].version,
-            parsers=tuple(list_parser_versions()),
-            chunker=format_chunker_version(self.settings.index.chunk_tokens),
-        )
+        return format_chunker_version(self.settings.index.chunk_tokens)
 
     def list_own_files(self) -> list[Path]:
-        """Return everything that kebab may have made in the data directory, the lock last."""
+        """Return every path that kebab may have created in the data directory, the lock last."""
         from kebab.store.lance.layout import get_tables_folder
         from kebab.store.sqlite.lock import FILE_NAME
 
@@ -283,7 +254,7 @@ class AppContext:
         return [*logs, vectors, self.places.stdin_dir, self.places.data / FILE_NAME]
 
     def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
-        """Return for each folder of our own what tells our entries in it from anybody else's."""
+        """Return for each folder of kebab the test whether kebab created an entry of it."""
         from kebab.ingest import stdin
         from kebab.store.lance import layout
 
@@ -291,12 +262,12 @@ class AppContext:
         return {vectors: layout.is_own, self.places.stdin_dir: stdin.is_own_file_name}
 
     def _close_readers(self) -> None:
-        """Close the readers that nobody has, so that a writer finds the database to itself."""
+        """Close unused readers, so that a writer has the database to itself."""
         if "_readers" in self.__dict__:
             self._readers.close()
 
     def close(self) -> None:
-        """Close what stays open between calls."""
+        """Close the stores that stay open between calls."""
         self._close_readers()
         if "cache" in self.__dict__ and self.cache is not None:
             self.cache.close()

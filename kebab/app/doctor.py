@@ -119,7 +119,7 @@ def _find_known_term(context: AppContext) -> KnownTerm | None:
 
 
 def _list_vector_keys(context: AppContext) -> Keys:
-    version = context.stored_version()
+    version = context.get_stored_version()
     # Files that are derived from the table may outlive it, and would hide its loss.
     return context.open_vector_table(version).list_keys(sure=True) if version else sort_keys(())
 
@@ -162,7 +162,7 @@ def _build_model_inputs(context: AppContext) -> ModelInputs:
 def _find_version(context: AppContext) -> str | None:
     """Return the embedding version in use, or the one that would be."""
     try:
-        stored = context.stored_version()
+        stored = context.get_stored_version()
     except (NotIndexed, StoreCorrupt):  # other checks report it
         stored = None
     return stored or next(
@@ -206,5 +206,5 @@ def _read_versions(context: AppContext) -> EmbeddingVersions:
     configured = context.settings.models.embedding.model
     return EmbeddingVersions(
         configured=None if configured == AUTO else registry.find_model(configured).version,
-        stored=context.stored_version(),
+        stored=context.get_stored_version(),
     )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kebab.wire.ask import (
         Answer,
+        AnswerEvent,
         AskRequest,
         SessionList,
         SessionListRequest,

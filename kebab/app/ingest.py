@@ -207,7 +207,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
             hidden=settings.ingest.hidden,
             max_file_bytes=settings.ingest.max_file_bytes,
         ),
-        chunker=context.labels().chunker,
+        chunker=context.chunker_version,
         deadline_s=settings.ingest.deadline_s,
         private=(str(context.places.data), str(context.places.models)),
     )
@@ -224,6 +224,7 @@ def _opened(
 
 def _ports(context: AppContext, library: "SqliteWriter | None", models: _Models) -> IngestPorts:
     from kebab.parse.deadline import guard_parser
+    from kebab.parse.registry import PARSERS
     from kebab.source.walk import FolderScanner
 
     return IngestPorts(
@@ -231,7 +232,7 @@ def _ports(context: AppContext, library: "SqliteWriter | None", models: _Models)
         vectors=context.open_vector_table,
         embedder=models.embedder,
         scanner=FolderScanner(),
-        parsers=context.parsers(),
+        parsers=PARSERS,
         guard=guard_parser,
         budget=models.budget,
         clock=context.clock,

@@ -116,7 +116,7 @@ def _list_installed(context: AppContext) -> set[str]:
 
 def _find_active_version(context: AppContext) -> str | None:
     try:
-        return context.stored_version()
+        return context.get_stored_version()
     except NotIndexed:
         return None
 

@@ -86,16 +86,17 @@ def _unreadable(context: AppContext, signal: NotIndexed) -> "ErrorReply":
 
 
 def _models(context: AppContext, revision: int, embedding: str | None) -> ModelInfo:
-    labels = context.labels()
+    from kebab.parse.registry import PARSERS, list_parser_versions
+
     return ModelInfo(
-        parser_version=labels.parser,
-        chunker_version=labels.chunker,
+        parser_version=PARSERS["text/markdown"].version,
+        chunker_version=context.chunker_version,
         embedding_version=embedding,
         prompt_template_version=PROMPT_VERSION,
         index_version=index_version(embedding),
         corpus_revision=revision,
-        active_parsers=list(labels.parsers),
-        active_chunkers=[labels.chunker],
+        active_parsers=list(list_parser_versions()),
+        active_chunkers=[context.chunker_version],
     )
 
 

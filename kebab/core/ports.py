@@ -127,31 +127,31 @@ class Embedder(Protocol):
 
 
 class LibraryWriter(Protocol):
-    """The truth, as the ingest pipeline writes it. Every method is one transaction."""
+    """Write access to the database for ingest. Every method is one transaction."""
 
     def add_source(self, source: Source) -> None:
-        """Register a root, or update its kind."""
+        """Register a source, or update its kind."""
 
     def list_sources(self) -> list[Source]:
-        """Return the registered roots."""
+        """Return the registered sources."""
 
     def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
 
     def has_document(self, doc_id: DocId) -> bool:
-        """Return whether a document holds this id."""
+        """Return whether a document has this id."""
 
     def put_document(self, document: DocumentRow) -> ChunkChanges:
-        """Store a document and exactly its chunks; a chunk whose id stays keeps key and vector.
+        """Store a document with exactly its chunks; unchanged chunks keep key and vector.
 
-        A document that is known may come from another place; what stands at its place goes.
+        A known document may come from another path. Another document at its path is deleted.
         """
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
-        """Remember a new stamp of a file whose content did not change."""
+        """Update the stamp of a file whose content did not change."""
 
     def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
-        """Delete documents with all that is theirs; return how many chunks went."""
+        """Delete documents with their chunks; return how many chunks that were."""
 
     def list_pending(self, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks that lack a vector, by key."""
@@ -163,7 +163,7 @@ class LibraryWriter(Protocol):
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
-        """Stamp chunks, after their vectors are durable."""
+        """Set the state of chunks; call it after their vectors are durable."""
 
     def reset_vectors(self, states: Collection[VectorState]) -> int:
         """Make chunks in these states pending again; return how many."""
@@ -172,26 +172,26 @@ class LibraryWriter(Protocol):
         """Return the keys of deleted chunks whose vectors may still be stored."""
 
     def forget_deleted_keys(self, keys: Collection[Key]) -> None:
-        """Forget garbage that the vector store no longer holds."""
+        """Forget deleted keys whose vectors the vector store no longer holds."""
 
     def list_committed_keys(self) -> Keys:
-        """Return the keys of all chunks that are stamped as committed."""
+        """Return the keys of all chunks whose vector is committed."""
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
 
     def set_value(self, name: str, value: str | None) -> None:
-        """Store a value by name; None forgets it."""
+        """Store a value by name; None deletes it."""
 
     def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
-        """Remember a run; `last_ingest_at` is the finish of the last run that changed anything."""
+        """Record a run; `last_ingest_at` is the finish of the last run that changed anything."""
 
     def checkpoint(self) -> None:
-        """Move the write-ahead log into the database and let the search index merge."""
+        """Merge the segments of the word index and move the write-ahead log into the database."""
 
 
 class LibraryReader(Protocol):
-    """The truth, as search sees it: one snapshot from the first call until `close`."""
+    """Read-only access to the database for search: one snapshot from the first call to `close`."""
 
     def get_revision(self) -> int:
         """Return the corpus revision of the snapshot."""
@@ -207,8 +207,8 @@ class LibraryReader(Protocol):
     ) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
 
-        Filters hold before the cut. `plain` holds the tokens, each once and in their order, of an
-        expression that is their alternative and nothing else: it may be answered from memory.
+        Filters apply before the limit. `plain` holds the distinct tokens in order when the
+        expression is only their alternative (OR); such a query may be answered from memory.
         """
 
     def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
@@ -221,7 +221,7 @@ class LibraryReader(Protocol):
         """Return the keys that pass the filters in rising order; None when every chunk does."""
 
     def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
-        """Return which of these chunks the snapshot holds with a committed vector."""
+        """Return which of these chunks are in the snapshot and have a committed vector."""
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
@@ -232,33 +232,33 @@ class LibraryReader(Protocol):
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return a number for the document of each of these chunks; unknown keys are left out.
 
-        It is quicker than `owners`, and means something in this snapshot only.
+        It is faster than `find_doc_ids`; the numbers are valid only in this snapshot.
         """
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
-        """Yield the chunks that pass the filters, document by document, each in its order."""
+        """Yield the chunks that pass the filters, document by document, in order."""
 
     def close(self) -> None:
         """End the snapshot."""
 
 
 class AnswerCache(Protocol):
-    """Remembers small answers by namespace, question and revision; it may forget any of them."""
+    """Caches small answers by namespace, question and revision; it may drop any of them."""
 
     def get(self, namespace: str, question: str, revision: int) -> bytes | None:
-        """Return what is remembered, or None."""
+        """Return the cached answer, or None."""
 
     def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
-        """Remember an answer if that can be done at once; never fail."""
+        """Cache an answer if that is possible at once; never fail."""
 
 
 class Vectors(Protocol):
-    """The vector index of one embedding version. Rows are unit vectors; search is exact."""
+    """The vector index of one embedding version, with unit vectors and exact search."""
 
     def find_nearest(
         self, query: Vector, limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
-        """Return the chunks of highest cosine, filtered before the cut.
+        """Return the chunks of highest cosine; filters apply before the limit.
 
         Raises:
             StoreCorrupt: The table cannot be read.
@@ -278,7 +278,7 @@ class VectorWriter(Vectors, Protocol):
     """The vector index under the writer lock."""
 
     def prepare(self) -> None:
-        """Begin to load what writing needs, beside other work; rows are on their way."""
+        """Start to load the libraries for writing in the background."""
 
     def append(self, rows: Sequence[VectorRow]) -> None:
         """Add rows in one commit and return when they are durable."""
@@ -289,14 +289,14 @@ class VectorWriter(Vectors, Protocol):
     def list_keys(self, *, sure: bool = False) -> Keys:
         """Return the key of every row in rising order, repeated keys included.
 
-        With `sure` they come from the rows themselves, not from anything derived of them.
+        With `sure` they come from the table itself, not from a derived file.
         """
 
     def clear(self) -> None:
         """Delete every row."""
 
     def maintain(self) -> None:
-        """Compact and drop old versions when it pays, and refresh what readers map."""
+        """Compact and drop old versions when it pays, and refresh the files that readers map."""
 
 
 ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]

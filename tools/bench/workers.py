@@ -27,23 +27,25 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 def index_folder(folder: str, version: str, counter: str) -> int:
     """Index a folder with synthetic vectors by the real pipeline, and print the counts."""
+    from kebab.embed.registry import find_model
     from kebab.ingest.job import IngestJob, IngestPorts, ItemKind
     from kebab.ingest.run import run_ingest
     from kebab.parse.deadline import guard_parser
+    from kebab.parse.registry import PARSERS
     from kebab.source.walk import FolderScanner
     from tools.bench.synthetic_vectors import SyntheticEmbedder
 
     context = _build_app_context()
     tokenizer = context.embedders.load_installed(version) if counter == TOKENIZER else None
-    request = IngestJob(paths=(folder,), chunker=context.labels().chunker)
+    request = IngestJob(paths=(folder,), chunker=context.chunker_version)
     started = time.perf_counter()
     with context.open_writer("ingest") as library:
         ports = IngestPorts(
             library=library,
             vectors=context.open_vector_table,
-            embedder=lambda: SyntheticEmbedder(version, context.find_profile(version).dimension),
+            embedder=lambda: SyntheticEmbedder(version, find_model(version).dimension),
             scanner=FolderScanner(),
-            parsers=context.parsers(),
+            parsers=PARSERS,
             guard=guard_parser,
             budget=lambda: context.build_budget(tokenizer),
             clock=context.clock,

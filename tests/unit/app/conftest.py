@@ -124,7 +124,7 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with both models of the registry, of random weights; not to be changed."""
     folder = tmp_path_factory.mktemp("models")
     for seed, model in enumerate(MODELS):
-        tiny_model.install(model, folder, seed=seed)
+        tiny_model.install_model(model, folder, seed=seed)
     return folder
 
 

@@ -14,7 +14,7 @@ def test_a_context_creates_nothing_by_being_built(desk):
     before = desk.tree()
     context = desk.context()
     context.list_own_files()
-    context.labels()
+    _ = context.chunker_version
     context.close()
 
     assert desk.tree() == before
@@ -118,12 +118,12 @@ def test_one_writer_at_a_time_and_readers_beside_it(desk):
 
 def test_the_version_of_stored_vectors_is_none_before_the_first(desk):
     with pytest.raises(NotIndexed):
-        desk.context().stored_version()
+        desk.context().get_stored_version()
     with desk.context().open_writer("test") as library:
-        assert desk.context().stored_version() is None
+        assert desk.context().get_stored_version() is None
         library.set_value(EMBEDDING_VERSION, "some-384-v1")
 
-    assert desk.context().stored_version() == "some-384-v1"
+    assert desk.context().get_stored_version() == "some-384-v1"
 
 
 def test_parts_are_built_once(desk):
@@ -158,12 +158,10 @@ def test_bytes_become_the_text_that_lines_are_counted_in(desk):
     assert desk.context().decode_text("가나\r\n다".encode("cp949"), "a.md") == "가나\n다"
 
 
-def test_labels_follow_the_settings(desk):
-    plain, narrow = desk.context().labels(), desk.context(index__chunk_tokens=64).labels()
+def test_the_chunker_version_follows_the_settings(desk):
+    narrow = desk.context(index__chunk_tokens=64)
 
-    assert plain.parser == narrow.parser
-    assert plain.parser in plain.parsers
-    assert plain.chunker != narrow.chunker
+    assert desk.context().chunker_version != narrow.chunker_version
 
 
 def test_the_clock_is_that_of_the_machine():

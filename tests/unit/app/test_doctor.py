@@ -150,7 +150,7 @@ def test_damaged_weights_are_a_failure(desk, own_models):
 
 
 def test_weights_that_are_not_this_model_give_themselves_away(desk):
-    tiny_model.install(MINILM, desk.folder / "models", seed=4)
+    tiny_model.install_model(MINILM, desk.folder / "models", seed=4)
     checks = _checks(desk)
 
     assert _failed(checks) == {"embedding_probe"}

@@ -42,7 +42,7 @@ SCALED = replace(
 def model(request, monkeypatch, own_models):
     """A model that the registry gains, with weights on this machine."""
     monkeypatch.setattr(registry, "MODELS", (request.param, *MODELS))
-    tiny_model.install(request.param, own_models, seed=3)
+    tiny_model.install_model(request.param, own_models, seed=3)
     return request.param
 
 
