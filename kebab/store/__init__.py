@@ -1,1 +1,1 @@
-"""Where what was read is kept: the truth in SQLite, vectors in LanceDB."""
+"""Contains the stores: the database in SQLite, the vectors in LanceDB."""

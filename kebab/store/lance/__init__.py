@@ -1,1 +1,1 @@
-"""The vector index: rebuilt from the truth whenever it is lost."""
+"""Contains the vector index, which can always be rebuilt from the database."""

@@ -112,7 +112,7 @@ class LanceVectors(MappedVectors):
         return array("q", keys.tobytes())
 
     def maintain(self) -> None:
-        """Compact and drop old versions when it pays, and refresh what readers map.
+        """Compact and drop old versions when it pays, and refresh the vector file.
 
         Raises:
             IoError: The file system refused.

@@ -182,7 +182,7 @@ class MappedVectors:
     def find_nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
     ) -> list[KeyedScore]:
-        """Return the chunks of highest cosine, filtered before the cut.
+        """Return the chunks of highest cosine; filters apply before the limit.
 
         Raises:
             StoreCorrupt: The table cannot be read.

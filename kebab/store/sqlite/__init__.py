@@ -1,6 +1,6 @@
-"""The truth: documents, chunks, the word index and what is known of each vector."""
+"""Contains the database: documents, chunks, the word index and the state of each vector."""
 
 from kebab.errors.system import translate_import_errors
 
 with translate_import_errors("the index", "apsw"):
-    import apsw as _apsw  # noqa: F401 - the modules here load it at once, and this speaks first
+    import apsw as _apsw  # noqa: F401 - reports a missing apsw before a module here imports it

@@ -1,4 +1,4 @@
-"""The library as people look through it: lists, details, references, counts."""
+"""Contains read access for browsing: lists, details, references and counts."""
 
 from contextlib import AbstractContextManager
 from typing import Any
@@ -28,12 +28,12 @@ _SUMMARY = """
     FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
 """
 _CANDIDATES = 20
-_MOST = 2**63 - 1
-"""The largest integer of SQLite: more rows than that there are not."""
+_MAX_LIMIT = 2**63 - 1
+"""The largest integer of SQLite, and so the largest limit."""
 
 
 class Catalogue:
-    """Looks things up in the snapshot of a reader, which the caller closes."""
+    """Reads the snapshot of a reader, which the caller closes."""
 
     def __init__(self, reader: SqliteReader) -> None:
         self._database = reader.connection
@@ -42,7 +42,7 @@ class Catalogue:
     def list_documents(
         self, filters: Filters, limit: int = 100, offset: int = 0
     ) -> DocumentListing:
-        """Return a part of the list of documents that pass the filters, by source and path."""
+        """Return a slice of the documents that pass the filters, by source and path."""
         where, values = sql_filters.build_condition(filters)
         with self._translate_errors():
             total = self._database.execute(
@@ -51,15 +51,15 @@ class Catalogue:
             ).get
             rows = self._database.execute(
                 f"{_SUMMARY} WHERE {where} ORDER BY s.name, d.path LIMIT ? OFFSET ?",
-                [*values, min(limit, _MOST), min(offset, _MOST)],
+                [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
             )
             found = tuple(_build_summary(row) for row in rows)
         return DocumentListing(documents=found, total=total)
 
     def resolve_document(self, reference: str) -> DocId | AmbiguousName | None:
-        """Return the document meant by an id, a path, or the start of an id.
+        """Return the document that an id, a path, or the start of an id refers to.
 
-        A path is that within the source, or the absolute one.
+        A path is relative to its source, or absolute.
         """
         exact = "SELECT doc_id FROM documents WHERE doc_id = ? ORDER BY doc_id LIMIT ?"
         paths = (
@@ -74,7 +74,7 @@ class Catalogue:
         return DocId(found) if isinstance(found, str) else found
 
     def resolve_chunk(self, reference: str) -> ChunkId | AmbiguousName | None:
-        """Return the chunk meant by an id or the start of one."""
+        """Return the chunk that an id or the start of an id refers to."""
         exact = "SELECT chunk_id FROM chunks WHERE chunk_id = ? LIMIT ?"
         starts = (
             "SELECT chunk_id FROM chunks WHERE chunk_id >= ?1 AND chunk_id < ?1 || 'g'"
@@ -86,7 +86,7 @@ class Catalogue:
     def _resolve(
         self, questions: list[tuple[str, str]], starts: str, reference: str
     ) -> str | AmbiguousName | None:
-        """Return the answer of the first question that has any."""
+        """Return the result of the first query that has any, the one for id prefixes last."""
         if _is_hex(reference):
             questions = [*questions, (starts, reference.lower())]
         with self._translate_errors():
@@ -99,7 +99,7 @@ class Catalogue:
         return None
 
     def load_summary(self, doc_id: DocId) -> StoredDocument | None:
-        """Return a document as it stands in a list."""
+        """Return a document as in a list."""
         with self._translate_errors():
             row = self._load_row(doc_id)
         return None if row is None else _build_summary(row)
@@ -123,7 +123,7 @@ class Catalogue:
         return self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
 
     def load_chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
-        """Return a chunk with its place in its document."""
+        """Return a chunk with its neighbours in its document."""
         with self._translate_errors():
             row = self._database.execute(
                 "SELECT c.key, c.text_hash,"
@@ -145,7 +145,7 @@ class Catalogue:
             )
 
     def count_contents(self) -> LibraryCounts:
-        """Return how much the library holds."""
+        """Return the size of the library and how far its vectors are."""
         with self._translate_errors():
             states = self._count_by("SELECT state, count(*) FROM vectors GROUP BY state")
             media = self._count_by("SELECT media, count(*) FROM documents GROUP BY 1 ORDER BY 1")
@@ -169,7 +169,7 @@ class Catalogue:
         return int(self._database.execute(sql).get)
 
     def list_committed_keys(self) -> Keys:
-        """Return the keys of all chunks that are stamped as committed."""
+        """Return the keys of all chunks whose vector is committed."""
         with self._translate_errors():
             return vector_state.list_committed_keys(self._database)
 
@@ -179,7 +179,7 @@ class Catalogue:
             return vector_state.list_deleted_keys(self._database)
 
     def find_damage(self) -> list[str]:
-        """Return what is wrong with the database, one sentence each; empty when all is well."""
+        """Return the faults of the database, one sentence each."""
         with self._translate_errors():
             found = [str(text) for (text,) in self._database.execute("PRAGMA integrity_check(10)")]
             orphans = self._database.execute("PRAGMA foreign_key_check").fetchall()

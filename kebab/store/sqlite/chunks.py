@@ -1,4 +1,4 @@
-"""Chunks: how a document's new chunks replace its old ones, and how they are read back."""
+"""Contains how a document's new chunks replace its old ones, and how chunks are read."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ Position: TypeAlias = tuple[int, int, int, int, int, str]
 class _OldChunk(NamedTuple):
     key: Key
     embed_hash: str
-    place: Position
+    position: Position
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkTarget:
-    """The document whose chunks are written, and whether its title is another than before."""
+    """The document whose chunks are written, and whether its title changed."""
 
     doc: int
     row: "DocumentRow"
@@ -38,10 +38,10 @@ class ChunkTarget:
 def replace_chunks(
     database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget
 ) -> "ChunkChanges":
-    """Make a document's chunks exactly the given ones.
+    """Replace a document's chunks by the given ones.
 
-    A chunk keeps its key and its vector while its id and what is embedded for it stay. When only
-    the latter changed (a new title), it gets a new key, so that no stale vector can answer for it.
+    A chunk keeps its key and its vector while its id and its embedded text stay the same. When only
+    the embedded text changed (a new title), it gets a new key, so that no stale vector counts.
     """
     from kebab.core.documents import ChunkChanges
 
@@ -68,13 +68,13 @@ def _load_old_chunks(database: apsw.Connection, doc: int) -> dict[ChunkId, _OldC
         (doc,),
     )
     return {
-        ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*place,))
-        for chunk_id, key, embed_hash, *place in rows
+        ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*position,))
+        for chunk_id, key, embed_hash, *position in rows
     }
 
 
 def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Delete chunks with their words and states; note the vectors they leave behind."""
+    """Delete chunks with their index rows and states; record the vectors that remain."""
     if not keys:
         return
     vector_state.record_deleted_keys(database, keys)
@@ -88,15 +88,17 @@ def _update_kept_chunks(
     target: ChunkTarget,
     kept: list[tuple[_OldChunk, ChunkRow]],
 ) -> None:
-    """Give kept chunks their new places, and new words where title or headings changed."""
-    moved = [(old, row) for old, row in kept if old.place != _get_position(row)]
+    """Update the positions of kept chunks, and their index rows when title or headings changed."""
+    moved = [(old, row) for old, row in kept if old.position != _get_position(row)]
     database.executemany(
         "UPDATE chunks SET ordinal = ?, start = ?, end = ?, start_line = ?, end_line = ?,"
         " heading_path = ? WHERE key = ?",
         ((*_get_position(row), old.key) for old, row in moved),
     )
     headed = [
-        (old, row) for old, row in kept if target.retitled or old.place[5] != _get_position(row)[5]
+        (old, row)
+        for old, row in kept
+        if target.retitled or old.position[5] != _get_position(row)[5]
     ]
     fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
@@ -189,7 +191,7 @@ def find_doc_ids(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, 
 
 
 def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocNumber]:
-    """Return the row of the document of chunks; unknown keys are left out."""
+    """Return the row number of the document of chunks; unknown keys are left out."""
     rows = database.execute(
         "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))",
         (to_json(keys),),
@@ -198,7 +200,7 @@ def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[K
 
 
 def iterate_chunk_texts(database: apsw.Connection, filters: Filters) -> Iterator[ChunkText]:
-    """Yield the chunks that pass, by source, path and place."""
+    """Yield the chunks that pass the filters, by source, path and position."""
     where, values = sql_filters.build_condition(filters)
     rows = database.execute(
         "SELECT c.key, d.doc_id, a.content_hash, c.text FROM documents d"  # noqa: S608 - values are bound

@@ -1,4 +1,4 @@
-"""Opens database connections, and applies migrations."""
+"""Opens database connections and applies migrations."""
 
 from array import array
 from pathlib import Path
@@ -19,12 +19,12 @@ _WRITER_CACHE_KIB, _READER_CACHE_KIB = 65_536, 16_384
 
 
 def database_path(data_dir: Path) -> Path:
-    """Return where the database of a data directory lies."""
+    """Return the path of the database of a data directory."""
     return data_dir / FILE_NAME
 
 
 def open_reader(data_dir: Path) -> apsw.Connection:
-    """Open an indexed database for reading, and create nothing.
+    """Open an existing database for reading; create nothing.
 
     Raises:
         NotIndexed: There is none, or its schema is not the one of this build.
@@ -49,8 +49,8 @@ def _connect_read_only(path: Path) -> apsw.Connection:
     try:
         return _prepare_reader(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # A folder that cannot be written has no room for SQLite's shared memory. The database
-        # file alone is the whole truth only when no log waits beside it.
+        # SQLite cannot create its shared memory in a read-only folder. The database file alone is
+        # complete only when there is no log beside it.
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
             raise
@@ -70,9 +70,9 @@ def _prepare_reader(database: apsw.Connection) -> apsw.Connection:
 
 
 def get_file_identity(database: apsw.Connection) -> tuple[int, int] | None:
-    """Return what tells the file that lies at a reader's place now from any other.
+    """Return device and inode of the file that is now at the path of a connection.
 
-    None when there is none, or when SQLite would not notice a change of it.
+    None when there is no file, or when SQLite would not notice that it changed.
     """
     if database.open_flags & apsw.SQLITE_OPEN_URI:
         return None
@@ -85,16 +85,16 @@ def get_file_identity(database: apsw.Connection) -> tuple[int, int] | None:
 
 def _register_functions(database: apsw.Connection) -> None:
     """Register the functions that filters use."""
-    functions: list[tuple[str, Any, int]] = [
+    functions: tuple[tuple[str, Any, int], ...] = (
         ("path_matches", matches_glob, 2),
         ("lower_text", lower_text, 1),
-    ]
+    )
     for name, function, arity in functions:
         database.create_scalar_function(name, function, arity, deterministic=True)
 
 
 def open_writer(data_dir: Path) -> apsw.Connection:
-    """Open the database for writing; create or migrate it when needed.
+    """Open the database for writing; create or migrate it if needed.
 
     Raises:
         NotIndexed: It was written by a newer build.
@@ -122,14 +122,14 @@ def _configure(database: apsw.Connection) -> None:
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
-    # Closing leaves the log empty, so that the database file alone is the whole truth.
+    # Closing leaves the log empty, so that the database file alone is complete.
     database.execute("PRAGMA journal_size_limit = 0")
     persist_log(database)
     fts.create_write_buffer(database)
 
 
 def truncate_log(database: apsw.Connection) -> None:
-    """Move the log into the database, as far as readers at work allow; wait for none of them."""
+    """Move the log into the database as far as active readers allow, without waiting for them."""
     database.set_busy_timeout(0)
     try:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -140,7 +140,7 @@ def truncate_log(database: apsw.Connection) -> None:
 
 
 def persist_log(database: apsw.Connection) -> None:
-    """Leave the log files in place on closing, so that no later reader has to create them."""
+    """Keep the log files on closing, so that no later reader has to create them."""
     flag = array("i", [1])
     database.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, flag.buffer_info()[0])
 
@@ -150,17 +150,17 @@ _CHECKOUT = Path(__file__).parents[3] / "migrations"
 
 
 def get_migrations_folder() -> Path:
-    """Return where the SQL files lie: inside the wheel, else in the checkout."""
+    """Return the folder of the SQL files: inside the wheel, else in the checkout."""
     return _WHEEL if _WHEEL.is_dir() else _CHECKOUT
 
 
 def read_migrations() -> list[Path]:
-    """Return the SQL files in the order in which they are applied."""
+    """Return the SQL files in the order of their application."""
     return sorted(get_migrations_folder().glob("V[0-9][0-9][0-9]__*.sql"))
 
 
 def parse_schema_version(script: Path) -> int:
-    """Return the schema version that a file leads to: `V002__search.sql` is 2."""
+    """Return the schema version of a migration: `V002__search.sql` is 2."""
     return int(script.name[1:4])
 
 
@@ -175,7 +175,7 @@ def read_schema_version(database: apsw.Connection) -> int:
 
 
 def check_schema_version(database: apsw.Connection, data_dir: Path) -> None:
-    """Refuse a database that waits for a migration or comes from a newer build.
+    """Refuse a database whose schema is older or newer than that of this build.
 
     Raises:
         NotIndexed: The versions differ.
@@ -186,7 +186,7 @@ def check_schema_version(database: apsw.Connection, data_dir: Path) -> None:
 
 
 def migrate(database: apsw.Connection, data_dir: Path) -> None:
-    """Bring a database to the version of this build, one transaction for each step.
+    """Migrate a database to the version of this build, in one transaction for each step.
 
     Raises:
         NotIndexed: The database comes from a newer build.

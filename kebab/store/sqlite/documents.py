@@ -1,4 +1,4 @@
-"""Documents and what they share: sources, files' contents, tags."""
+"""Contains documents and what they share: sources, file contents and tags."""
 
 from collections.abc import Collection, Sequence
 from sys import intern
@@ -13,7 +13,7 @@ from kebab.store.sqlite.values import clamp_to_signed, to_json, to_signed, to_un
 
 
 def add_source(database: apsw.Connection, source: Source) -> None:
-    """Register a root, or update it."""
+    """Register a source, or update it."""
     database.execute(
         "INSERT INTO sources (name, root, kind) VALUES (?, ?, ?) ON CONFLICT (name)"
         " DO UPDATE SET root = excluded.root, kind = excluded.kind",
@@ -22,7 +22,7 @@ def add_source(database: apsw.Connection, source: Source) -> None:
 
 
 def list_sources(database: apsw.Connection) -> list[Source]:
-    """Return the registered roots in the order in which they came."""
+    """Return the registered sources in the order of their registration."""
     rows = database.execute("SELECT name, root, kind FROM sources ORDER BY source")
     return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
@@ -50,20 +50,20 @@ def load_known_documents(database: apsw.Connection, source: str) -> dict[str, Kn
 
 
 def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
-    """Return whether a document holds this id."""
+    """Return whether a document has this id."""
     row = database.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
     return row is not None
 
 
 class SavedDocument(NamedTuple):
-    """The row of a stored document, and whether its title is another than before."""
+    """The row of a stored document, and whether its title changed."""
 
     doc: int
     retitled: bool
 
 
 def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> SavedDocument:
-    """Store what a document is, without its chunks."""
+    """Store a document without its chunks."""
     before = database.execute(
         "SELECT title, asset FROM documents WHERE doc_id = ?", (row.doc_id,)
     ).fetchone()
@@ -120,7 +120,7 @@ def _replace_tags(database: apsw.Connection, doc: int, tags: Sequence[str]) -> N
 
 
 def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
-    """Remember a new stamp of a file."""
+    """Update the stamp of a file."""
     database.execute(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
         (*_to_columns(stamp), doc_id),
@@ -128,7 +128,7 @@ def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> 
 
 
 def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId | None:
-    """Return which document stands at a place."""
+    """Return the document at a path of a source."""
     row = database.execute(
         "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
         " WHERE s.name = ? AND d.path = ?",
@@ -138,7 +138,7 @@ def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId
 
 
 def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
-    """Delete documents with all that is theirs; return how many chunks went."""
+    """Delete documents with their chunks; return how many chunks that were."""
     ids = (to_json(doc_ids),)
     assets = database.execute(
         "SELECT DISTINCT asset FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids
@@ -157,7 +157,7 @@ def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> i
 
 
 def _delete_unused_assets(database: apsw.Connection, assets: Collection[Any]) -> None:
-    """Forget contents that no document has any more."""
+    """Delete the contents that no document has any more."""
     database.execute(
         "DELETE FROM assets WHERE asset IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.asset = assets.asset)",

@@ -1,4 +1,4 @@
-"""What each exception of SQLite means to kebab: the one table that translates them."""
+"""Translates the exceptions of SQLite to signals, by one table."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ def _build_cancelled(path: str, op: Op, cause: str) -> Signal:
     return Cancelled(operation=op)
 
 
-# What the machine lacks, be it memory, comes and goes as a full disk does.
+# A lack of any resource, memory included, is as temporary as a full disk.
 _IO = (
     apsw.IOError,
     apsw.CantOpenError,
@@ -47,7 +47,7 @@ _IO = (
     apsw.AbortError,
 )
 _LOCKED = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
-# Our statements are fixed and tested: when one does not fit, the schema is not what it says.
+# The statements of kebab are fixed and tested, so one that fails means a damaged schema.
 _CORRUPT = (
     apsw.CorruptError,
     apsw.NotADBError,
@@ -60,7 +60,7 @@ _CORRUPT = (
     apsw.NotFoundError,
     apsw.SQLError,
 )
-_OURS = (
+_FAULTS_IN_KEBAB = (
     apsw.ThreadingViolationError,
     apsw.ForkingViolationError,
     apsw.IncompleteExecutionError,
@@ -82,25 +82,25 @@ SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {
     **dict.fromkeys(_LOCKED, _build_locked),
     **dict.fromkeys(_CORRUPT, _build_store_corrupt),
     apsw.InterruptError: _build_cancelled,
-    **dict.fromkeys(_OURS, None),
+    **dict.fromkeys(_FAULTS_IN_KEBAB, None),
 }
 """Every exception class of apsw; None marks those that only a fault in kebab can raise."""
 
 
 def build_signal(error: apsw.Error, path: str, op: Op) -> Signal | None:
-    """Return the signal that an exception means, or None when it is a fault of our own."""
+    """Return the signal that an exception means, or None when it is a fault in kebab."""
     build = SIGNALS.get(type(error))
     return build(path, op, str(error)) if build else None
 
 
 @contextmanager
 def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
-    """Raise what SQLite reports within as signals.
+    """Raise what SQLite reports in the block as signals.
 
     Raises:
         IoError: The file system refused.
         Locked: Another connection holds the database for longer than the timeout.
-        StoreCorrupt: The database is not what it should be.
+        StoreCorrupt: The database is damaged.
     """
     try:
         yield

@@ -17,7 +17,7 @@ _ANY = "(SELECT value FROM json_each(?))"
 
 
 def build_condition(filters: Filters) -> Condition:
-    """Return the SQL expression that holds for the documents that pass, and its parameters."""
+    """Return the SQL expression for the documents that pass, and its parameters."""
     found = [part for build in _PARTS for part in build(filters)]
     sql = " AND ".join(f"({expression})" for expression, _ in found) or "1"
     return sql, [value for _, values in found for value in values]
@@ -77,7 +77,7 @@ _PARTS: tuple[Callable[[Filters], Iterable[Condition]], ...] = (
 
 
 def lower_text(text: str | None) -> str:
-    """Return text as filters compare it: composed and without case."""
+    """Return text in the form that filters compare: composed and case-folded."""
     return normalize("NFC", text or "").casefold()
 
 
@@ -86,11 +86,11 @@ def _lower_values(values: Iterable[str]) -> str:
 
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
-"""One pattern for each folder or file name; None stands for any number of them."""
+"""One pattern for each path segment; None stands for any number of segments."""
 
 
 def matches_glob(pattern: str, path: str) -> bool:
-    """Return whether the whole path fits the pattern; case matters, Unicode forms do not.
+    """Return whether the whole path matches the pattern; case matters, Unicode forms do not.
 
     A pattern that ends in `/` means everything below that folder.
     """
@@ -104,12 +104,12 @@ def _compile(pattern: str) -> Segments:
         plain += "**"
     parts = plain.split("/")
     if parts[-1] == "**":
-        parts.append("*")  # what is below a folder does not include the folder's own name
+        parts.append("*")  # a folder is not below itself
     return tuple(None if part == "**" else re.compile(fnmatch.translate(part)) for part in parts)
 
 
 def _matches_segments(pattern: Segments, names: list[str]) -> bool:
-    """Match name by name; on a mismatch the last `**` takes one name more."""
+    """Match name by name; on a mismatch the last `**` takes one more name."""
     at = here = 0
     star, resume = -1, 0
     while here < len(names):

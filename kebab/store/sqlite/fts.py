@@ -1,4 +1,4 @@
-"""Writes the FTS5 index, with a buffer for the rows of one transaction."""
+"""Contains the FTS5 index and its write buffer, which holds the rows of one transaction."""
 
 from collections.abc import Callable, Collection
 from string import ascii_lowercase, ascii_uppercase
@@ -18,30 +18,25 @@ if TYPE_CHECKING:
 
 Tokenizer: TypeAlias = Callable[[str], list[str]]
 Weights: TypeAlias = tuple[float, float, float]
-"""What a word in the title, in a heading and in the body is worth to bm25."""
+"""The bm25 weights of title, headings and body."""
 
 EQUAL_WEIGHTS: Weights = (1.0, 1.0, 1.0)
 ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
-"""What the `ascii` tokenizer of FTS5 does to a token."""
+"""The case folding of the `ascii` tokenizer of FTS5."""
 
 _MERGE_PAGES = 500
 _MERGE_STEPS = 64
 
 
-def delete_rows(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Take chunks out of the index."""
-    database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", ((key,) for key in keys))
-
-
 def search(
     database: apsw.Connection, match: str, filters: Filters, weights: Weights, limit: int
 ) -> list[KeyedScore]:
-    """Return the best chunks under bm25, ties by key; filters hold before the cut."""
+    """Return the best chunks under bm25, ties by key; filters apply before the limit."""
     allowed = ""
     values: list[str | int] = []
     if filters.active:
         keys, values = sql_filters.build_chunk_key_query(filters)
-        # The plus keeps SQLite from running the whole match once for every allowed key.
+        # The plus keeps SQLite from running the whole match once for each allowed key.
         allowed = f"AND +rowid IN ({keys})"
     sql = (
         "SELECT rowid, -bm25(chunks_fts, ?, ?, ?) AS score FROM chunks_fts"  # noqa: S608 - values are bound
@@ -64,7 +59,7 @@ def get_document_frequencies(database: apsw.Connection, terms: Collection[str]) 
 
 
 def merge_segments(database: apsw.Connection) -> None:
-    """Let the index merge its segments, in bounded steps, until it has nothing left to merge."""
+    """Merge the segments of the index in bounded steps until none are left to merge."""
     for _ in range(_MERGE_STEPS):
         before = database.total_changes()
         database.execute(
@@ -74,8 +69,8 @@ def merge_segments(database: apsw.Connection) -> None:
             return
 
 
-def create_write_buffer(database: "apsw.Connection") -> None:
-    """Make the table; it lives in memory and belongs to this connection."""
+def create_write_buffer(database: apsw.Connection) -> None:
+    """Create the write buffer, a table in memory that belongs to this connection."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute(
         "CREATE TEMP TABLE IF NOT EXISTS fts_write_buffer"
@@ -83,19 +78,19 @@ def create_write_buffer(database: "apsw.Connection") -> None:
     )
 
 
-def buffer_rows(database: "apsw.Connection", rows: "Iterable[tuple[Key, str, str, str]]") -> None:
-    """Let chunks be indexed: key, then the tokens of title, headings and body."""
+def buffer_rows(database: apsw.Connection, rows: "Iterable[tuple[Key, str, str, str]]") -> None:
+    """Buffer chunks for the index: key, then the tokens of title, headings and body."""
     database.executemany("INSERT INTO fts_write_buffer VALUES (?, ?, ?, ?)", rows)
 
 
-def delete_chunks(database: "apsw.Connection", keys: "Collection[Key]") -> None:
-    """Take chunks out of the index, and out of what waits for it."""
+def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
+    """Delete chunks from the write buffer and from the index."""
     database.executemany("DELETE FROM fts_write_buffer WHERE key = ?", ((key,) for key in keys))
-    delete_rows(database, keys)
+    database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", ((key,) for key in keys))
 
 
-def flush_write_buffer(database: "apsw.Connection") -> None:
-    """Index what waits; one call, so that nothing comes between its two halves."""
+def flush_write_buffer(database: apsw.Connection) -> None:
+    """Move the write buffer into the index, in one call so that no error can split the two."""
     database.execute(
         "INSERT INTO chunks_fts (rowid, title, headings, body)"
         " SELECT key, title, headings, body FROM fts_write_buffer ORDER BY key;"
@@ -103,15 +98,15 @@ def flush_write_buffer(database: "apsw.Connection") -> None:
     )
 
 
-_MOST_WORDS = 1 << 16
-_LONGEST = 64
+_MAX_WORDS = 1 << 16
+_MAX_WORD_CHARS = 64
 
 
 class TokenCache(dict[str, str]):
-    """Cuts texts as a tokenizer does that never joins what blanks divide.
+    """Caches the tokens of each word, for a tokenizer that never joins words across blanks.
 
-    A few thousand words are nearly all of what is written, so what each was cut into is kept, as
-    tokens joined by blanks. Of words that are seen for the first time too many are forgotten.
+    A few thousand words make up nearly all text. The values are tokens joined by blanks; a full
+    cache is emptied.
     """
 
     def __init__(self, tokens: "Tokenizer") -> None:
@@ -119,14 +114,14 @@ class TokenCache(dict[str, str]):
         self._tokens = tokens
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_WORDS:
+        if len(self) >= _MAX_WORDS:
             self.clear()
         cut = " ".join(self._tokens(word))
-        if len(word) <= _LONGEST:
+        if len(word) <= _MAX_WORD_CHARS:
             self[word] = cut
         return cut
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text in order, those of one word joined by blanks."""
+        """Return the tokens of a text in order; those of one word are joined by blanks."""
         words = text.replace("\n", " ").split(" ")
         return list(filter(None, map(self.__getitem__, words)))

@@ -1,4 +1,4 @@
-"""The writer lock: one process writes to a data directory at a time."""
+"""Contains the writer lock: only one process at a time writes to a data directory."""
 
 import os
 import time
@@ -11,24 +11,23 @@ from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
 
 FILE_NAME = "writer.lock"
-_GLANCE_SECONDS = 0.05
+_RETRY_SECONDS = 0.05
 
 
 class WriterLock:
-    """Held from construction until `close`, or until nobody can reach it any more.
+    """A lock that is held from construction until `close` or garbage collection.
 
-    That is so when its holder is interrupted on the way to `close`. The system frees it when the
-    process dies.
-
-    The file stays: removing it would let two processes lock two files of one name.
+    Collection frees it when an interrupt keeps its holder from closing it, and the system frees it
+    when the process ends. The file stays, because removing it would let two processes lock two
+    files of the same name.
     """
 
     def __init__(self, data_dir: Path) -> None:
-        """Take the lock at once.
+        """Take the lock without waiting.
 
         Raises:
             Locked: Another writer holds it.
-            IoError: The lock file cannot be made.
+            IoError: The lock file cannot be created.
         """
         self._path = data_dir / FILE_NAME
         with translate_os_errors(self._path, "create"):
@@ -51,7 +50,7 @@ class WriterLock:
     def close(self) -> None:
         """Free the lock; a second call does nothing."""
         if self._freed.alive:
-            # The pid is only told to others; a stale one is written over by the next holder.
+            # The pid is only information for others; the next holder overwrites a stale one.
             with suppress(OSError):
                 os.ftruncate(self._file, 0)
             self._freed()
@@ -64,10 +63,10 @@ class WriterLock:
 
 
 def _try_lock(file: int) -> bool:
-    """Try to lock the file; a holder without a pid is only looking, so try once more."""
+    """Try to lock the file; a holder without a pid only inspects it, so try again once."""
     import fcntl
 
-    for pause in (_GLANCE_SECONDS, 0.0):
+    for pause in (_RETRY_SECONDS, 0.0):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -85,7 +84,7 @@ def _read_pid(file: int) -> int | None:
 
 
 def read_holder_pid(data_dir: Path) -> int | None:
-    """Return the pid of the writer at work, or None; creates nothing."""
+    """Return the pid of the active writer, or None; create nothing."""
     import fcntl
 
     try:

@@ -1,4 +1,4 @@
-"""Holds the postings of the word index in memory as arrays."""
+"""Contains the postings of the word index in memory, as arrays."""
 
 import math
 from collections import OrderedDict
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 K1, B = 1.2, 0.75
-"""The parameters of bm25 that FTS5 has built in."""
+"""The bm25 parameters that FTS5 has built in."""
 
 MIN_IDF = 1e-6
-"""What FTS5 takes for the idf of a word in half of the rows or more."""
+"""The idf that FTS5 gives a word in half of the rows or more."""
 
 MAX_CACHED_ROWS, MAX_CACHED_FACTOR = 4_000_000, 8
-"""How many rows of words are kept in all, 48 megabytes, or so many times the size of the index."""
+"""The most cached rows of all words: a number (48 MB), or a multiple of the chunks if larger."""
 
 _SIZES = "SELECT id, sz FROM chunks_fts_docsize ORDER BY id"
 _INSTANCES = (
@@ -35,9 +35,9 @@ _OF_TERM = (
 
 
 class TermPostings(NamedTuple):
-    """The rows that hold a word, by their place among all, and what it is worth in each."""
+    """The positions of the chunks that contain a word, and its score in each."""
 
-    places: "NDArray[np.int32]"
+    positions: "NDArray[np.int32]"
     scores: "NDArray[np.float64]"
 
 
@@ -46,7 +46,7 @@ class Postings:
 
     Args:
         database: The snapshot.
-        weights: What a word in the title, in a heading and in the body is worth.
+        weights: The bm25 weights of title, headings and body.
     """
 
     def __init__(self, database: apsw.Connection, weights: Sequence[float]) -> None:
@@ -63,25 +63,25 @@ class Postings:
         self._sizes = K1 * (1 - B + B * tokens / mean)
         self._rows: OrderedDict[str, TermPostings] = OrderedDict()
         self.cached_rows = 0
-        """How many rows of words are in memory."""
+        """How many rows of words are cached."""
 
     def search(self, terms: Sequence[str], limit: int) -> list[KeyedScore]:
-        """Return the best rows that hold any of different terms, ties by key.
+        """Return the best chunks that contain any of different terms, ties by key.
 
-        Scores are those of FTS5 to the last bit: the same formula, summed in the same order.
+        The scores equal those of FTS5 to the last bit: same formula, same order of summation.
         """
         import numpy as np
 
         scores = np.zeros(len(self._keys))
         for term in terms:
             rows = self._get_postings(term.translate(ASCII_LOWER))
-            scores[rows.places] += rows.scores
+            scores[rows.positions] += rows.scores
         found = np.flatnonzero(scores)
         if 0 < limit < len(found):
             reached = scores[found]
             floor = np.partition(reached, len(found) - limit)[len(found) - limit]
             found = found[reached >= floor]
-        # Places rise with keys, and a stable sort leaves ties as they are.
+        # Positions rise with keys, and a stable sort keeps the order of ties.
         best = found[np.argsort(-scores[found], kind="stable")[:limit]]
         return list(zip(self._keys[best].tolist(), scores[best].tolist(), strict=True))
 
@@ -89,17 +89,17 @@ class Postings:
         rows = self._rows.get(term)
         if rows is None:
             rows = self._rows[term] = self._read(term)
-            self.cached_rows += len(rows.places)
+            self.cached_rows += len(rows.positions)
             self._evict()
         self._rows.move_to_end(term)
         return rows
 
     def _evict(self) -> None:
-        """Drop what was not asked for in the longest time; the last one stays in any case."""
+        """Evict the least recently used words; the latest one always stays."""
         most = max(MAX_CACHED_ROWS, MAX_CACHED_FACTOR * len(self._keys))
         while self.cached_rows > most and len(self._rows) > 1:
             _, rows = self._rows.popitem(last=False)
-            self.cached_rows -= len(rows.places)
+            self.cached_rows -= len(rows.positions)
 
     def _read(self, term: str) -> TermPostings:
         import numpy as np
@@ -123,19 +123,19 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[np.int64]
 
 _LAST_OF_VARINT = 0x80
-"""Bytes of a variable-length number that are below it end the number."""
+"""A byte below it is the last one of a variable-length integer."""
 
 
 def read_integer_columns(
     database: apsw.Connection, sql: str, values: Sequence[str] = ()
 ) -> "list[Numbers]":
-    """Return the columns of integers that a query joins with `group_concat`."""
+    """Return the integer columns that a query joins with `group_concat`."""
     row = database.execute(sql, values).fetchone() or ()
     return [_parse_integers(text) for text in row]
 
 
 def find_positions(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, Numbers]":
-    """Return those of the wanted keys that rising keys hold, and their places among them."""
+    """Return which wanted keys occur among rising keys, and their positions there."""
     import numpy as np
 
     asked = np.fromiter(wanted, np.int64, len(wanted))
@@ -153,10 +153,10 @@ def _parse_integers(text: str | None) -> "Numbers":
 
 
 def sum_varints(blobs: Iterable[bytes]) -> "Numbers":
-    """Return, for each blob of SQLite's variable-length integers, the sum of what it holds.
+    """Return the sum of the variable-length integers in each blob of SQLite.
 
-    Such an integer is written in groups of seven bits, the highest first; all bytes but the last
-    have their high bit set (SQLite file format, section 1.6). No blob may be empty.
+    Such an integer has groups of seven bits, the highest first; every byte but the last has its
+    high bit set (SQLite file format, section 1.6). No blob may be empty.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The query cache: answers remembered by revision, dropped rather than waited for."""
+"""Contains the query cache: answers by corpus revision, dropped rather than waited for."""
 
 from pathlib import Path
 
@@ -9,25 +9,24 @@ from kebab.store.sqlite.connection import database_path, persist_log, truncate_l
 
 _ROWS = 512
 _BATCH = 64
-"""How many answers wait in memory: each write makes every reader forget what it holds of the file.
-"""
+"""How many answers wait in memory, because each write empties the page caches of all readers."""
 
-_LONG_LOG = 4_000_000
-"""Bytes of log that every later reader would have to look through."""
+_LONG_LOG_BYTES = 4_000_000
+"""The bytes of log from which emptying it is cheaper for later readers."""
 
 
 class QueryCache:
-    """Small answers by namespace, question and revision; the least recently used go first.
+    """Small answers by namespace, question and revision; the least recently used are evicted.
 
-    Nothing here may fail or wait: on a busy, missing or read-only database a question is simply
-    not remembered. Answers are written together, on closing at the latest.
+    No method fails or waits: with a busy, missing or read-only database, answers are not cached.
+    Answers are written in batches, and on closing.
     """
 
     def __init__(self, data_dir: Path, rows: int = _ROWS) -> None:
         self._path = database_path(data_dir)
         self._rows = rows
         self._database = self._open()
-        self._waiting: dict[tuple[str, str, int], bytes] = {}
+        self._buffer: dict[tuple[str, str, int], bytes] = {}
 
     def _open(self) -> apsw.Connection | None:
         try:
@@ -46,17 +45,17 @@ class QueryCache:
 
     def _configure(self, database: apsw.Connection) -> None:
         database.execute("PRAGMA synchronous = NORMAL")
-        # Closing must cost nothing: the next ingest moves the log into the database.
+        # Closing must be cheap, so the next ingest moves the log into the database.
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         persist_log(database)
 
     def get(self, namespace: str, question: str, revision: int) -> bytes | None:
-        """Return what is remembered, or None."""
+        """Return the cached answer, or None."""
         if self._database is None:
             return None
-        waiting = self._waiting.get((namespace, question, revision))
-        if waiting is not None:
-            return waiting
+        buffered = self._buffer.get((namespace, question, revision))
+        if buffered is not None:
+            return buffered
         try:
             row = self._database.execute(
                 "SELECT rowid, answer, used, (SELECT max(used) FROM query_cache) FROM query_cache"
@@ -71,7 +70,7 @@ class QueryCache:
         return bytes(row[1])
 
     def _use(self, database: apsw.Connection, row: int, age: int) -> None:
-        """Make a row young again; only when it is old, for most reads shall not write."""
+        """Mark a row as used, but only an old one, so that most reads do not write."""
         if age < self._rows // 2:
             return
         try:
@@ -84,17 +83,17 @@ class QueryCache:
             return
 
     def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
-        """Remember an answer if that can be done at once."""
+        """Cache an answer if that is possible at once."""
         if self._database is None:
             return
-        self._waiting[namespace, question, revision] = answer
-        if len(self._waiting) >= _BATCH:
+        self._buffer[namespace, question, revision] = answer
+        if len(self._buffer) >= _BATCH:
             self._write(self._database)
 
     def _write(self, database: apsw.Connection) -> None:
-        """Write what waits, or forget it."""
-        rows = [(*asked, answer) for asked, answer in self._waiting.items()]
-        self._waiting = {}
+        """Write the buffered answers, or drop them."""
+        rows = [(*asked, answer) for asked, answer in self._buffer.items()]
+        self._buffer = {}
         if not rows:
             return
         try:
@@ -114,9 +113,9 @@ class QueryCache:
             return
 
     def close(self) -> None:
-        """Close the connection, if there is one.
+        """Write the buffered answers and close the connection.
 
-        Whoever asks reads meanwhile, so the log only grows; when it is long it is emptied now.
+        The log only grows while readers are active, so a long one is emptied now.
         """
         if self._database is not None:
             self._write(self._database)
@@ -127,7 +126,7 @@ class QueryCache:
     def _shorten(self, database: apsw.Connection) -> None:
         log = self._path.with_name(self._path.name + "-wal")
         try:
-            if log.stat().st_size > _LONG_LOG:
+            if log.stat().st_size > _LONG_LOG_BYTES:
                 truncate_log(database)
         except (OSError, apsw.Error):
             return

@@ -1,4 +1,4 @@
-"""Gives search read-only access to the library, from a pool of readers."""
+"""Contains read-only access to the library for search, and a pool of such readers."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -26,9 +26,9 @@ from kebab.store.sqlite.revision_cache import RevisionCache
 
 
 class SqliteReader:
-    """A `LibraryReader` over one snapshot, taken at the first question after opening.
+    """A `LibraryReader` over one snapshot, which begins with the first read after opening.
 
-    What it holds in memory serves later snapshots as long as the corpus revision stays.
+    Its cache serves later snapshots as long as the corpus revision stays the same.
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class SqliteReader:
         """Open the database.
 
         Args:
-            data_dir: Where it lies.
-            weights: What a word in the title, in a heading and in the body is worth to bm25.
-            on_close: Is given the reader on closing; when it declines, the connection is closed.
+            data_dir: The data directory.
+            weights: The bm25 weights of title, headings and body.
+            on_close: Takes the closed reader back; when it returns False, the connection closes.
 
         Raises:
             NotIndexed: There is no database, or its schema is not the one of this build.
@@ -63,11 +63,11 @@ class SqliteReader:
 
     @property
     def connection(self) -> apsw.Connection:
-        """The connection that holds the snapshot, for the other readers of this package."""
+        """The connection of the snapshot, for the catalogue."""
         return self._database
 
     def begin_snapshot(self) -> bool:
-        """Take a new snapshot after closing; return False when another file lies there now."""
+        """Begin a new snapshot after closing; return False when the database file was replaced."""
         try:
             if self._file is None or get_file_identity(self._database) != self._file:
                 return False
@@ -79,12 +79,12 @@ class SqliteReader:
 
     def close(self) -> None:
         """End the snapshot."""
-        kept = self._on_close is not None and self._end_snapshot() and self._on_close(self)
-        if not kept:
+        reused = self._on_close is not None and self._end_snapshot() and self._on_close(self)
+        if not reused:
             self.close_connection()
 
     def _end_snapshot(self) -> bool:
-        """End the snapshot and return whether another can follow: what was read counts anyway."""
+        """End the snapshot; return whether another one can begin on this connection."""
         if self._file is None:
             return False
         try:
@@ -119,7 +119,7 @@ class SqliteReader:
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
         with self._translate_errors():
-            # The narrow index of chunks is read, a quarter of what any table of them takes.
+            # SQLite counts over a narrow index, a quarter of the size of any table of chunks.
             return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
     def search_lexical(
@@ -133,7 +133,7 @@ class SqliteReader:
         with self._translate_errors():
             if not plain or filters.active:
                 return self._search_fts(match, filters, limit)
-            return self._get_cache().words.query(
+            return self._get_cache().postings.query(
                 lambda postings: postings.search(plain, limit),
                 lambda: self._search_fts(match, filters, limit),
             )
@@ -141,7 +141,7 @@ class SqliteReader:
     def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
         with self._translate_errors():
-            return self._get_cache().frequency(terms)
+            return self._get_cache().get_document_frequencies(terms)
 
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
@@ -160,8 +160,8 @@ class SqliteReader:
     def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks the snapshot holds with a committed vector."""
         with self._translate_errors():
-            return self._get_cache().committed.query(
-                lambda held: held.find(keys),
+            return self._get_cache().committed_keys.query(
+                lambda table: table.find(keys),
                 lambda: vector_state.find_committed_keys(self._database, keys),
             )
 
@@ -178,8 +178,8 @@ class SqliteReader:
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return a number for the document of each of these chunks; unknown keys are left out."""
         with self._translate_errors():
-            return self._get_cache().owners.query(
-                lambda held: held.find(keys),
+            return self._get_cache().document_numbers.query(
+                lambda table: table.find(keys),
                 lambda: chunks.find_doc_numbers(self._database, keys),
             )
 
@@ -195,7 +195,7 @@ class SqliteReader:
             raise InvalidInput(field="$.query", cause=str(error)) from error
 
     def _get_cache(self) -> RevisionCache:
-        """Return what is held in memory of the revision of this snapshot."""
+        """Return the cache of the revision of this snapshot."""
         if self._cache is not None and self._current:
             return self._cache
         revision = transaction.get_revision(self._database)
@@ -209,10 +209,10 @@ class SqliteReader:
 
 
 class ReaderPool:
-    """Lends readers of one data directory; one that comes back is lent again, on a new snapshot.
+    """Reuses the connection of a closed reader of one data directory, on a new snapshot.
 
-    Opening a database reads its schema, and what SQLite holds in memory of it is lost on closing.
-    One thread lends and gives back; a reader that was closed is no longer its borrower's.
+    A new connection reads the schema again and starts with an empty page cache. Only one thread may
+    use the pool, and nobody may use a reader after closing it.
     """
 
     def __init__(self, data_dir: Path, weights: Weights = EQUAL_WEIGHTS) -> None:
@@ -221,7 +221,7 @@ class ReaderPool:
         self._idle: SqliteReader | None = None
 
     def acquire(self) -> SqliteReader:
-        """Return a reader with a snapshot of its own; to close it gives it back.
+        """Return a reader with its own snapshot; closing it returns it to the pool.
 
         Raises:
             NotIndexed: There is no database, or its schema is not the one of this build.
@@ -236,7 +236,7 @@ class ReaderPool:
         return SqliteReader(self._data_dir, self._weights, self._take)
 
     def close(self) -> None:
-        """Close what is not lent."""
+        """Close the idle reader."""
         if self._idle is not None:
             self._idle.close_connection()
             self._idle = None

@@ -1,4 +1,4 @@
-"""The turns of sessions: written beside an ingest that may run for minutes, without its lock."""
+"""Contains the turns of ask sessions, written without the writer lock, also during an ingest."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ class SqliteSessionStore:
         """Return the turns of a session in order, or only the last ones; none when unknown."""
         with self._reading() as database:
             rows = database.execute(_LAST, (session, _ALL if last is None else last)).fetchall()
-        return [_turn(row) for row in reversed(rows)]
+        return [_build_turn(row) for row in reversed(rows)]
 
     def add_turn(self, turn: Turn) -> int:
         """Remember a turn at the end of its session and return its index, from 0.
@@ -65,7 +65,7 @@ class SqliteSessionStore:
         """
         with self._writing("ask --session") as database:
             index = int(database.execute(_NEXT, (turn.session,)).get)
-            database.execute(_ADD, _row(turn, index))
+            database.execute(_ADD, _to_row(turn, index))
             database.execute(
                 "DELETE FROM turns WHERE session = ? AND turn <= ?",
                 (turn.session, index - self._limit),
@@ -76,7 +76,7 @@ class SqliteSessionStore:
         """Return every session, the one used last first."""
         with self._reading() as database:
             rows = database.execute(_SESSIONS).fetchall()
-        return [_summary(row) for row in rows]
+        return [_build_summary(row) for row in rows]
 
     def delete_session(self, session: str) -> int:
         """Forget a session and return how many turns went.
@@ -115,21 +115,21 @@ class SqliteSessionStore:
         database = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
         with ExitStack() as undo:
             undo.callback(database.close)
-            database.set_busy_handler(_waiting(self._wait_s))
+            database.set_busy_handler(_build_busy_handler(self._wait_s))
             connection.check_schema_version(database, self._data_dir)
             database.execute("PRAGMA synchronous = NORMAL")
-            # Closing must cost nothing: the next ingest moves the log into the database.
+            # Closing must be cheap, so the next ingest moves the log into the database.
             database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             persist_log(database)
             undo.pop_all()
         return database
 
 
-def _waiting(seconds: float) -> Callable[[int], bool]:
-    """Return what waits for another writer.
+def _build_busy_handler(seconds: float) -> Callable[[int], bool]:
+    """Return a busy handler that waits for another writer.
 
-    An ingest is between two transactions for a few milliseconds only, about twice a second. The
-    growing pauses of SQLite's own timeout miss that for seconds.
+    An ingest is between two transactions for only a few milliseconds, about twice a second. The
+    growing pauses of SQLite's own timeout miss these for seconds.
     """
     end = time.monotonic() + seconds
 
@@ -140,20 +140,20 @@ def _waiting(seconds: float) -> Callable[[int], bool]:
     return wait
 
 
-def _row(turn: Turn, index: int) -> tuple[Any, ...]:
+def _to_row(turn: Turn, index: int) -> tuple[Any, ...]:
     refusal = turn.refusal.value if turn.refusal else None
     said = (turn.question, turn.standalone, turn.answer)
     return (turn.session, index, *said, refusal, turn.mode.value, turn.model, turn.created)
 
 
-def _summary(row: tuple[Any, ...]) -> StoredSession:
+def _build_summary(row: tuple[Any, ...]) -> StoredSession:
     name, turns, first, created, updated = row
     return StoredSession(
         name=name, turns=turns, first_question=first, created=created, updated=updated
     )
 
 
-def _turn(row: tuple[Any, ...]) -> Turn:
+def _build_turn(row: tuple[Any, ...]) -> Turn:
     session, index, question, standalone, answer, refusal, mode, model, created = row
     return Turn(
         session=session,

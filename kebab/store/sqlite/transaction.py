@@ -1,4 +1,4 @@
-"""Runs write transactions, and stores named values, the revision and runs."""
+"""Contains write transactions and the storage of named values, the revision and runs."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ _SECONDS_PER_COMMIT = 1.0
 
 
 class Transactions:
-    """Runs units of work; inside `batch` they share commits and stay atomic one by one."""
+    """Runs units of work; inside `batch` they share commits, and each stays atomic."""
 
     def __init__(
         self, database: apsw.Connection, path: str, monotonic: Callable[[], float] = time.monotonic
@@ -23,13 +23,13 @@ class Transactions:
         self._path = path
         self._monotonic = monotonic
         self._batching = False
-        self._visible = False
+        self._is_changed = False
         self._units = 0
         self._began = 0.0
 
     @contextmanager
     def unit(self) -> Iterator[None]:
-        """Do the work within wholly or not at all."""
+        """Run the block as a whole or not at all."""
         with translate_sqlite_errors(self._path, "write"):
             self._begin()
             self._database.execute("SAVEPOINT unit")
@@ -44,9 +44,9 @@ class Transactions:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Let the units within share commits; finished ones are kept, also on an interrupt.
+        """Let the units in the block share commits; an interrupt keeps the finished ones.
 
-        A full disk is the exception: SQLite then gives up all units since the last commit.
+        With a full disk, SQLite rolls back all units since the last commit.
         """
         self._batching = True
         try:
@@ -57,18 +57,18 @@ class Transactions:
                 self._commit()
 
     def mark_changed(self) -> None:
-        """Note that search will see the difference, so that the commit moves the revision."""
-        self._visible = True
+        """Mark a change that search can see, so that the commit raises the revision."""
+        self._is_changed = True
 
     def _begin(self) -> None:
         if self._database.in_transaction:
             return
         self._database.execute("BEGIN IMMEDIATE")
-        self._units, self._visible = 0, False
+        self._units, self._is_changed = 0, False
         self._began = self._monotonic()
 
     def _roll_back_unit(self) -> None:
-        # After a full disk SQLite has already rolled back, and there is no savepoint to return to.
+        # With a full disk, SQLite has already rolled back, and there is no savepoint any more.
         if self._database.in_transaction:
             self._database.execute("ROLLBACK TO unit")
             self._database.execute("RELEASE unit")
@@ -85,7 +85,7 @@ class Transactions:
         if not self._database.in_transaction:
             return
         try:
-            if self._visible:
+            if self._is_changed:
                 advance_revision(self._database)
             fts.flush_write_buffer(self._database)
             self._database.execute("COMMIT")
@@ -99,17 +99,17 @@ class Transactions:
 
 
 _REVISION = "corpus_revision"
-_RUNS_KEPT = 256
+_MAX_RUNS = 256
 
 
 def get_value(database: apsw.Connection, name: str) -> str | None:
-    """Return a value by name."""
+    """Return a stored value by name."""
     row = database.execute("SELECT value FROM kv WHERE name = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
 
 
 def set_value(database: apsw.Connection, name: str, value: str | None) -> None:
-    """Store a value by name; None forgets it."""
+    """Store a value by name; None deletes it."""
     if value is None:
         database.execute("DELETE FROM kv WHERE name = ?", (name,))
         return
@@ -121,7 +121,7 @@ def set_value(database: apsw.Connection, name: str, value: str | None) -> None:
 
 
 def get_revision(database: apsw.Connection) -> int:
-    """Return the corpus revision: it rises with every change that search can see."""
+    """Return the corpus revision, which rises with every change that search can see."""
     return int(get_value(database, _REVISION) or 0)
 
 
@@ -133,7 +133,7 @@ def advance_revision(database: apsw.Connection) -> None:
 def record_run(
     database: apsw.Connection, scope: str, started: float, finished: float, changed: int
 ) -> None:
-    """Remember a run and forget old ones, but never the last that changed anything."""
+    """Record a run and delete old ones, but never the last that changed anything."""
     database.execute(
         "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
         (scope, started, finished, changed),
@@ -141,7 +141,7 @@ def record_run(
     database.execute(
         "DELETE FROM runs WHERE run <= (SELECT max(run) FROM runs) - ?"
         " AND run <> (SELECT max(run) FROM runs WHERE changed > 0)",
-        (_RUNS_KEPT,),
+        (_MAX_RUNS,),
     )
 
 

@@ -1,4 +1,4 @@
-"""Values as SQLite holds them: lists as JSON, unsigned numbers as signed ones."""
+"""Converts values for SQLite: lists to JSON, unsigned integers to signed ones."""
 
 import json
 from collections.abc import Iterable
@@ -13,20 +13,20 @@ def to_json(values: Iterable[str] | Iterable[int]) -> str:
 
 
 def parse_strings(text: str) -> tuple[str, ...]:
-    """Return the list of strings that JSON text holds."""
+    """Return the strings of a JSON list."""
     return tuple(json.loads(text)) if text != "[]" else ()
 
 
 def to_signed(number: int) -> int:
-    """Return an unsigned 64-bit number, for instance an inode, as SQLite can hold it."""
+    """Return an unsigned 64-bit integer, such as an inode, as a signed one."""
     return number - _WRAP if number > _HIGHEST else number
 
 
 def to_unsigned(number: int) -> int:
-    """Return what `to_signed` was given."""
+    """Return the argument of `to_signed` from its result."""
     return number % _WRAP
 
 
 def clamp_to_signed(number: int) -> int:
-    """Return a number that SQLite can hold; file systems may invent times far outside."""
+    """Return the nearest integer that SQLite can store; file systems may report odd times."""
     return max(-_HIGHEST, min(number, _HIGHEST))

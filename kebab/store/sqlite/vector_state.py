@@ -1,4 +1,4 @@
-"""How far the vector of each chunk has come."""
+"""Contains the state of the vector of each chunk, and the keys of deleted chunks."""
 
 from array import array
 from collections.abc import Collection, Iterable
@@ -12,14 +12,14 @@ from kebab.store.sqlite.values import parse_strings, to_json
 
 
 def insert_pending(database: apsw.Connection, keys: Iterable[Key]) -> None:
-    """Let chunks wait for their vectors."""
+    """Add chunks as pending."""
     database.executemany(
         "INSERT INTO vectors (key, state) VALUES (?, 'pending')", ((key,) for key in keys)
     )
 
 
 def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Note the stored vectors of chunks that are about to go."""
+    """Record which of these chunks have a stored vector, before they are deleted."""
     database.execute(
         "INSERT OR IGNORE INTO vector_garbage (key)"
         " SELECT key FROM vectors"
@@ -29,10 +29,10 @@ def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> Non
 
 
 def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
-    """Return chunks that wait for a vector, by key.
+    """Return pending chunks by key.
 
-    Said twice, SQLite sees that the index of open states holds them all: a run looks for the next
-    ones again and again, and may not look through those that are done.
+    The second condition on the state lets SQLite use the partial index of open states, so that the
+    repeated queries of a run do not scan the committed chunks.
     """
     rows = database.execute(
         "SELECT v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash"
@@ -55,7 +55,7 @@ def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
 
 
 def count_in_state(database: apsw.Connection, state: VectorState) -> int:
-    """Return how many chunks are in a state; those that are open are counted in their index."""
+    """Return how many chunks are in a state; open states are counted in their partial index."""
     still_open = "" if state == "committed" else " AND state <> 'committed'"
     sql = f"SELECT count(*) FROM vectors WHERE state = ?{still_open}"  # noqa: S608 - a constant
     return int(database.execute(sql, (state,)).get)
@@ -77,7 +77,7 @@ def find_equal_embeddings(
 def set_state(
     database: apsw.Connection, keys: Collection[Key], state: VectorState, version: str
 ) -> int:
-    """Stamp chunks with a state under an embedding version; return how many changed."""
+    """Set the state of chunks under an embedding version; return how many changed."""
     before = database.total_changes()
     database.execute(
         "UPDATE vectors SET state = ?1, version = ?2 WHERE key IN (SELECT value FROM json_each(?3))"
@@ -88,7 +88,7 @@ def set_state(
 
 
 def reset_states(database: apsw.Connection, states: Collection[VectorState]) -> int:
-    """Let the chunks in these states wait again; return how many."""
+    """Make the chunks in these states pending again; return how many."""
     before = database.total_changes()
     database.execute(
         "UPDATE vectors SET state = 'pending', version = NULL"
@@ -115,12 +115,12 @@ def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set
 
 
 def list_deleted_keys(database: apsw.Connection) -> list[Key]:
-    """Return the chunks that are gone and whose vectors may still be stored."""
+    """Return the keys of deleted chunks whose vectors may still be stored."""
     return [Key(key) for (key,) in database.execute("SELECT key FROM vector_garbage ORDER BY key")]
 
 
 def forget_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Forget garbage."""
+    """Forget the keys of deleted chunks."""
     database.execute(
         "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))", (to_json(keys),)
     )

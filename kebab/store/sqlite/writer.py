@@ -1,4 +1,4 @@
-"""The truth as the ingest pipeline writes it."""
+"""Contains the writer of the database, for the ingest pipeline."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -26,10 +26,10 @@ class SqliteWriter:
     ) -> None:
         """Take the lock, then open and migrate the database.
 
-        `tokens` cuts text into the words under which chunks are found; blanks always divide them.
+        `tokens` splits text into the words of the index; it never joins words across blanks.
 
         Raises:
-            Locked: Another writer is at work.
+            Locked: Another writer holds the lock.
             NotIndexed: The database comes from a newer build.
             IoError: The file system refused.
             StoreCorrupt: The file is not a database.
@@ -57,16 +57,16 @@ class SqliteWriter:
         self.close()
 
     def batch(self) -> AbstractContextManager[None]:
-        """Let the calls within share commits (every 256 or every second); each stays atomic."""
+        """Let the calls in the block share commits (each 256 or each second); each stays atomic."""
         return self._transactions.batch()
 
     def add_source(self, source: Source) -> None:
-        """Register a root, or update its kind."""
+        """Register a source, or update its kind."""
         with self._transactions.unit():
             documents.add_source(self._database, source)
 
     def list_sources(self) -> list[Source]:
-        """Return the registered roots."""
+        """Return the registered sources."""
         with self._translate_errors():
             return documents.list_sources(self._database)
 
@@ -76,12 +76,12 @@ class SqliteWriter:
             return documents.load_known_documents(self._database, source)
 
     def has_document(self, doc_id: DocId) -> bool:
-        """Return whether a document holds this id."""
+        """Return whether a document has this id."""
         with self._translate_errors():
             return documents.has_document(self._database, doc_id)
 
     def put_document(self, document: DocumentRow) -> ChunkChanges:
-        """Store a document and exactly its chunks; another document at its place goes."""
+        """Store a document with exactly its chunks; delete another document at its path."""
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
             saved = documents.save_document(self._database, document, self._now())
@@ -92,7 +92,7 @@ class SqliteWriter:
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
-        """Remember a new stamp of a file whose content did not change."""
+        """Update the stamp of a file whose content did not change."""
         with self._transactions.unit():
             documents.update_stamp(self._database, doc_id, stamp)
             self._transactions.mark_changed()
@@ -104,7 +104,7 @@ class SqliteWriter:
         return documents.remove_documents(self._database, [other])
 
     def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
-        """Delete documents with all that is theirs; return how many chunks went."""
+        """Delete documents with their chunks; return how many chunks that were."""
         if not doc_ids:
             return 0
         with self._transactions.unit():
@@ -128,7 +128,7 @@ class SqliteWriter:
             return vector_state.find_equal_embeddings(self._database, embed_hashes)
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
-        """Stamp chunks, after their vectors are durable."""
+        """Set the state of chunks; call it after their vectors are durable."""
         with self._transactions.unit():
             if vector_state.set_state(self._database, keys, state, version):
                 self._transactions.mark_changed()
@@ -147,12 +147,12 @@ class SqliteWriter:
             return vector_state.list_deleted_keys(self._database)
 
     def forget_deleted_keys(self, keys: Collection[Key]) -> None:
-        """Forget garbage that the vector store no longer holds."""
+        """Forget deleted keys whose vectors the vector store no longer holds."""
         with self._transactions.unit():
             vector_state.forget_deleted_keys(self._database, keys)
 
     def list_committed_keys(self) -> Keys:
-        """Return the keys of all chunks that are stamped as committed."""
+        """Return the keys of all chunks whose vector is committed."""
         with self._translate_errors():
             return vector_state.list_committed_keys(self._database)
 
@@ -162,17 +162,17 @@ class SqliteWriter:
             return transaction.get_value(self._database, name)
 
     def set_value(self, name: str, value: str | None) -> None:
-        """Store a value by name; None forgets it."""
+        """Store a value by name; None deletes it."""
         with self._transactions.unit():
             transaction.set_value(self._database, name, value)
 
     def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
-        """Remember a run; `last_ingest_at` is the finish of the last run that changed anything."""
+        """Record a run; `last_ingest_at` is the finish of the last run that changed anything."""
         with self._transactions.unit():
             transaction.record_run(self._database, scope, started, finished, changed)
 
     def checkpoint(self) -> None:
-        """Move the write-ahead log into the database and let the search index merge."""
+        """Merge the segments of the word index and move the write-ahead log into the database."""
         with self._transactions.unit():
             fts.merge_segments(self._database)
         with translate_sqlite_errors(self._path, "write"):

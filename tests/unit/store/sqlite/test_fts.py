@@ -39,7 +39,7 @@ def test_phrases_stand_together(database):
 
 def test_rows_are_deleted_without_their_text(database):
     index_words(database, [(Key(1), "", "", "rain"), (Key(2), "", "", "rain")])
-    fts.delete_rows(database, [Key(1)])
+    fts.delete_chunks(database, [Key(1)])
     assert keys(database, '"rain"') == [2]
     assert fts.get_document_frequencies(database, ["rain"]) == {"rain": 1}
 

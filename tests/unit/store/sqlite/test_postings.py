@@ -40,7 +40,7 @@ def by_fts5(database, terms, limit):
 def test_the_best_rows_and_their_scores_are_those_of_fts5_to_the_last_bit(database, limit):
     dice = random.Random(limit)
     fill(database, dice, range(1, 300))
-    fts.delete_rows(database, [Key(key) for key in range(1, 300, 7)])
+    fts.delete_chunks(database, [Key(key) for key in range(1, 300, 7)])
     fill(database, dice, range(400, 420))
     words = Postings(database, WEIGHTS)
     for _ in range(20):

@@ -38,7 +38,7 @@ def test_a_word_is_cut_once():
 
 
 def test_only_so_many_words_of_usual_length_are_kept(monkeypatch):
-    monkeypatch.setattr(fts, "_MOST_WORDS", 2)
+    monkeypatch.setattr(fts, "_MAX_WORDS", 2)
     words = TokenCache(lambda text: [text])
     long = "x" * 100
 
