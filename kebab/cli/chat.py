@@ -59,7 +59,7 @@ class Chat:
         self._commands: dict[str, Callable[[], None]] = {
             "/sources": self._print_sources,
             "/new": self._start_session,
-            "/help": self._print_help,
+            "/help": lambda: self._print(*render_fields(_HELP, self._canvas)),
         }
         self._print_session()
 
@@ -106,7 +106,8 @@ class Chat:
 
     def _run_line(self, line: str) -> Exit:
         if _COMMAND.fullmatch(line):
-            self._commands.get(line, self._print_unknown)()
+            unknown = "no such command; /help lists the commands"
+            self._commands.get(line, lambda: self._print(unknown))()
         elif line:
             self._context.error_reported = False
             self._context.interrupts.reset()
@@ -145,12 +146,6 @@ class Chat:
     def _start_session(self) -> None:
         self._name, self._last = self._find_new_name(), None
         self._print_session()
-
-    def _print_help(self) -> None:
-        self._print(*render_fields(_HELP, self._canvas))
-
-    def _print_unknown(self) -> None:
-        self._print("no such command; /help lists the commands")
 
     def _find_new_name(self) -> str | None:
         """Return an unused session name, None when sessions are not stored."""

@@ -57,7 +57,7 @@ class CommandContext:
         """Return the settings of this call; they are read once.
 
         Raises:
-            ConfigInvalid: They are unusable.
+            ConfigInvalid: The settings are unusable.
         """
         loaded = self._load_once()
         if isinstance(loaded, Signal):
@@ -99,7 +99,9 @@ class CommandContext:
 
         With `read_only` nothing is written to it, not even the query cache.
         """
-        factory = self.kebab_factory or _import_facade()
+        from kebab.app.facade import Kebab
+
+        factory = self.kebab_factory or Kebab
         return factory(
             settings or self.load_settings(),
             config_path=self.config_path,
@@ -183,9 +185,3 @@ class CommandContext:
                 kept.append(argument)
         end = kept.index("--") if "--" in kept else len(kept)
         return shlex.join(["kebab", *kept[:end], flag, value, *kept[end:]])
-
-
-def _import_facade() -> KebabFactory:
-    from kebab.app.facade import Kebab
-
-    return Kebab

@@ -71,15 +71,15 @@ def _render_table(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
             label: [by_metric.get(metric) for by_metric in figures]
             for metric, label in names.items()
         }
-        measured = {label: row for label, row in rows.items() if any(map(_has_value, row))}
+        measured = {
+            label: row
+            for label, row in rows.items()
+            if any(cell and cell.value is not None for cell in row)
+        }
         if measured:
             yield canvas.dim(group)
         for label, row in measured.items():
             yield _format_row(f"  {label}", row, canvas, leads=group == "found")
-
-
-def _has_value(one: EvalFigure | None) -> bool:
-    return one is not None and one.value is not None
 
 
 def _format_head(label: str, modes: Sequence[EvalMode], canvas: Canvas) -> str:
@@ -127,8 +127,12 @@ def _render_curves(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
     yield _format_head(f"hit@1 … hit@{depth}", modes, canvas)
     width = _choose_width(canvas, len(modes))
     curves = [_sample_curve(mode.hit_curve, min(_POINTS, width - 1)) for mode in modes]
-    drawn = ["".join(_shade(share) for share in curve).ljust(width) for curve in curves]
-    yield f"{'':<{_LABEL}}{''.join(drawn)}".rstrip()
+    top = len(_SHADES) - 1
+    lines = [
+        "".join(_SHADES[min(top, int(share * len(_SHADES)))] for share in curve).ljust(width)
+        for curve in curves
+    ]
+    yield f"{'':<{_LABEL}}{''.join(lines)}".rstrip()
 
 
 def _sample_curve(curve: Sequence[float], points: int) -> list[float]:
@@ -137,10 +141,6 @@ def _sample_curve(curve: Sequence[float], points: int) -> list[float]:
         return [*curve]
     step = (len(curve) - 1) / (points - 1)
     return [curve[round(place * step)] for place in range(points)]
-
-
-def _shade(share: float) -> str:
-    return _SHADES[min(len(_SHADES) - 1, int(share * len(_SHADES)))]
 
 
 def _render_reliability(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:

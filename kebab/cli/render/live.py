@@ -99,7 +99,7 @@ class LiveAnswer(AnswerDisplay):
         self._rendered_for: tuple[int, int] | None = None
         self._body: list[str] = []
         self._console = create_console(channel, canvas)
-        self._live = create_live(self._console, self._draw)
+        self._live = create_live(self._console, self._render)
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -136,11 +136,11 @@ class LiveAnswer(AnswerDisplay):
             self._body = render_markdown(text, self._canvas, width) if text.strip() else []
         return self._body
 
-    def _draw(self) -> Any:
+    def _render(self) -> Any:
         from rich.console import Group
         from rich.text import Text
 
-        columns, rows = self._channel.columns, screen_rows(self._channel)
+        columns, rows = self._channel.columns, count_screen_rows(self._channel)
         self._console.size = (columns, rows)
         return Group(
             *(
@@ -150,8 +150,8 @@ class LiveAnswer(AnswerDisplay):
         )
 
 
-def screen_rows(channel: OutputChannel) -> int:
-    """Return how many lines a terminal shows."""
+def count_screen_rows(channel: OutputChannel) -> int:
+    """Return the number of lines of a terminal."""
     try:
         return os.get_terminal_size(channel.descriptor).lines or _ROWS
     except OSError:

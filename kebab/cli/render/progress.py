@@ -78,7 +78,7 @@ class ProgressBar(WorkDisplay):
         self._tasks: dict[str, Any] = {}
         console = create_console(channel, canvas)
         self._progress = _create_columns(console)
-        self._live = create_live(console, self._draw)
+        self._live = create_live(console, self._render)
 
     def __enter__(self) -> Self:
         self._live.start(refresh=True)
@@ -93,12 +93,14 @@ class ProgressBar(WorkDisplay):
         label = label_event(event)
         if label is None:
             return
-        if event.kind is ProgressKind.HEARTBEAT:
-            self._show_heartbeat(event)
-            return
-        self._path = clean(event.path or event.message or "")
-        if event.kind is not ProgressKind.SCAN_COMPLETED:
-            self._advance(label, event)
+        if event.kind is not ProgressKind.HEARTBEAT:
+            self._path = clean(event.path or event.message or "")
+            if event.kind is not ProgressKind.SCAN_COMPLETED:
+                self._advance(label, event)
+        elif event.message:
+            self._live.console.print(format_event(event), markup=False, highlight=False)
+        else:
+            self._path = format_event(event)
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
@@ -107,13 +109,6 @@ class ProgressBar(WorkDisplay):
     def abort(self) -> None:
         """Restore the terminal."""
         self._channel.write(SHOW_CURSOR)
-
-    def _show_heartbeat(self, event: Progress) -> None:
-        """Print a message above the bar, or the current phase below it."""
-        if event.message:
-            self._live.console.print(format_event(event), markup=False, highlight=False)
-        else:
-            self._path = format_event(event)
 
     def _advance(self, label: str, event: Progress) -> None:
         for task in set(self._tasks) - {label}:
@@ -128,7 +123,7 @@ class ProgressBar(WorkDisplay):
             count=format_count(event),
         )
 
-    def _draw(self) -> Any:
+    def _render(self) -> Any:
         from rich.console import Group
         from rich.text import Text
 
@@ -168,13 +163,13 @@ def create_console(channel: OutputChannel, canvas: Canvas) -> Any:
     return Console(file=stream, force_terminal=True, width=width, no_color=not canvas.color)
 
 
-def create_live(console: Any, draw: Callable[[], Any]) -> Any:
-    """Return a live region that shows what `draw` returns and disappears when it stops."""
+def create_live(console: Any, render: Callable[[], Any]) -> Any:
+    """Return a live region that shows the result of `render` and disappears when it stops."""
     from rich.live import Live
 
     return Live(
         console=console,
-        get_renderable=draw,
+        get_renderable=render,
         transient=True,
         refresh_per_second=8,
         redirect_stdout=False,
@@ -197,10 +192,9 @@ def format_event(event: Progress) -> str:
         return " ".join(part for part in parts if part)
     if message:
         return message
-    seconds = event.elapsed_ms // 1000
-    return (
-        f"{label_event(event)}{f' on {path}' if path else ''}{f', {seconds} s' if seconds else ''}"
-    )
+    on_path = f" on {path}" if path else ""
+    seconds = f", {event.elapsed_ms // 1000} s" if event.elapsed_ms // 1000 else ""
+    return f"{label_event(event)}{on_path}{seconds}"
 
 
 def format_count(event: Progress) -> str:

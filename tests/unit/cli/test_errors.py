@@ -17,7 +17,7 @@ from kebab.errors.catalog import (
     NotIndexed,
     UsageInvalid,
 )
-from tests.shape.libraries import own_exceptions
+from tests.shape.libraries import list_own_exceptions
 
 CASES = [
     (Locked(path="x", holder_pid=7), 2, "locked"),
@@ -271,6 +271,6 @@ def test_the_home_directory_is_written_short_when_the_settings_say_so(
 def test_every_exception_of_click_is_one_of_usage_or_an_ending():
     endings = {click.exceptions.Abort, click.exceptions.Exit}
 
-    usages = {kind for kind in own_exceptions("click") if issubclass(kind, click.ClickException)}
+    usages = {kind for kind in list_own_exceptions("click") if issubclass(kind, click.ClickException)}
 
-    assert own_exceptions("click") == usages | endings
+    assert list_own_exceptions("click") == usages | endings

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kebab.cli.errors import report_missing_library
-from tests.contract.conftest import validators
+from tests.contract.conftest import load_validators
 
 MISSING = ModuleNotFoundError("No module named 'click'", name="click")
 
@@ -16,7 +16,7 @@ def test_a_program_is_told_in_the_form_of_every_error(form):
 
     assert report_missing_library(MISSING, said.append, ["list", *form]) == 2
     told = json.loads(said[0])
-    validators()["error.v1"].validate(told)
+    load_validators()["error.v1"].validate(told)
     assert told["details"] == {"feature": "click", "install": "pip install click"}
 
 

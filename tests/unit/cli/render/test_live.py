@@ -6,7 +6,7 @@ import pytest
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer, screen_rows
+from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer, count_screen_rows
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies
 
@@ -151,4 +151,4 @@ def test_leaving_at_once_shows_the_cursor_again(wait, terminal):
 
 def test_what_is_no_terminal_has_as_many_rows_as_they_mostly_have(tmp_path):
     with (tmp_path / "err").open("wb") as file:
-        assert screen_rows(OutputChannel(file.fileno(), "<stderr>")) == 24
+        assert count_screen_rows(OutputChannel(file.fileno(), "<stderr>")) == 24
