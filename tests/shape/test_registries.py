@@ -8,21 +8,25 @@ from kebab.cli.root import COMMANDS
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
 from kebab.source.walk import SUFFIXES
-from tests.shape.tree import ROOT, modules
+from tests.shape.tree import ROOT, list_modules
 
 BOOSTS = ROOT / "kebab" / "search" / "boosts.py"
 
 
 def list_boost_reasons():
-    """Return the reasons that `compute_boosts` yields, each with what it adds."""
+    """Return the names of the boosts that `apply_boosts` adds."""
     tree = ast.parse(BOOSTS.read_text(encoding="utf-8"))
-    (compute,) = [one for one in tree.body if getattr(one, "name", None) == "compute_boosts"]
-    pairs = [one.value for one in ast.walk(compute) if isinstance(one, ast.Yield)]
-    return {pair.elts[0].value for pair in pairs}
+    (apply,) = [one for one in tree.body if getattr(one, "name", None) == "apply_boosts"]
+    stored = [
+        one.slice
+        for one in ast.walk(apply)
+        if isinstance(one, ast.Subscript) and ast.unparse(one.value) == "boosts"
+    ]
+    return {one.value for one in stored if isinstance(one, ast.Constant)}
 
 
 def test_every_command_module_is_in_the_table_of_commands():
-    names = {module.path.stem for module in modules("kebab/cli/commands")} - {"__init__"}
+    names = {module.path.stem for module in list_modules("kebab/cli/commands")} - {"__init__"}
 
     assert names == set(COMMANDS)
 
