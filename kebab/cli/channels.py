@@ -71,12 +71,12 @@ class OutputChannel:
             return 0
         except BrokenPipeError:
             raise
-        except OSError as fault:
+        except OSError as error:
             if self.best_effort:
                 return len(data)
             from kebab.errors.system import build_io_error
 
-            raise build_io_error(fault, "write", self.name) from fault
+            raise build_io_error(error, "write", self.name) from error
 
 
 class OutputChannels(NamedTuple):
@@ -109,7 +109,7 @@ def _ensure_open(descriptor: int, null: int) -> None:
     """Open a descriptor that the caller closed, so that no database file gets its number."""
     try:
         os.fstat(descriptor)
-    except OSError as fault:
-        if fault.errno != errno.EBADF:
+    except OSError as error:
+        if error.errno != errno.EBADF:
             raise
         os.dup2(null, descriptor)

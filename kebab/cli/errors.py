@@ -33,7 +33,7 @@ class ErrorReport:
     """An exception with its public view, the command, and the output format."""
 
     error: BaseException
-    fault: ClassifiedError
+    classified: ClassifiedError
     command: str
     machine: bool
 
@@ -67,21 +67,21 @@ def _report_safely(context: CommandContext, error: BaseException) -> int:
 def report_error(context: CommandContext, error: BaseException) -> int:
     """Print an exception on stderr in the caller's format; return its exit status."""
     report = describe_error(context, error)
-    fault = report.fault
-    if fault.quiet or context.error_reported:
-        return fault.exit
+    classified = report.classified
+    if classified.quiet or context.error_reported:
+        return classified.exit
     context.error_reported = True
     log = append_to_error_log(context, report)
     with suppress(Signal):  # when stdout cannot be written, stderr still reports the error
-        context.on_error(fault)
+        context.on_error(classified)
     if report.machine:
-        context.write_event(fault.reply, fault.exit, command=report.command)
+        context.write_event(classified.reply, classified.exit, command=report.command)
     else:
         from kebab.cli.render.errors import render_error
 
         err = context.channels.err
-        err.write_lines(render_error(fault.reply, context.create_canvas(err), log))
-    return fault.exit
+        err.write_lines(render_error(classified.reply, context.create_canvas(err), log))
+    return classified.exit
 
 
 def describe_error(context: CommandContext, error: BaseException) -> ErrorReport:
@@ -97,11 +97,11 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
         error = KeyboardInterrupt()
     if isinstance(error, InvalidInput):
         error = _rename_field(error, context.params)
-    fault = classify_error(error, operation=context.command, view=build_error_view(context))
+    classified = classify_error(error, operation=context.command, view=build_error_view(context))
     if isinstance(error, UsageInvalid):
-        fault = _replace_hint(fault, f"kebab {context.command} --help")
+        classified = _replace_hint(classified, f"kebab {context.command} --help")
     early = not context.flags_parsed and detect_json_output(context.arguments)
-    return ErrorReport(error, fault, context.command, context.flags.machine or early)
+    return ErrorReport(error, classified, context.command, context.flags.machine or early)
 
 
 def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:
@@ -117,11 +117,11 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
         command = where.command_path.partition(" ")[2] or where.command_path
         language = language or detect_error_language(context.arguments, where.command)
     view = build_error_view(context, language)
-    fault = classify_error(convert_click_error(error), operation=command, view=view)
+    classified = classify_error(convert_click_error(error), operation=command, view=view)
     if where is not None:
         hint = getattr(error, "hint", None) or f"{where.command_path} --help"
-        fault = _replace_hint(fault, hint)
-    return ErrorReport(error, fault, command, detect_json_output(context.arguments))
+        classified = _replace_hint(classified, hint)
+    return ErrorReport(error, classified, command, detect_json_output(context.arguments))
 
 
 def build_error_view(context: CommandContext, language: Language | None = None) -> View:
@@ -153,8 +153,8 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
     from kebab.config.settings import Settings
     from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 
-    fault = report.fault
-    if fault.exit == Exit.INTERRUPTED or fault.reply.code == UsageInvalid.meaning.code:
+    classified = report.classified
+    if classified.exit == Exit.INTERRUPTED or classified.reply.code == UsageInvalid.meaning.code:
         return None
     try:
         log = resolve_paths(Settings()).log
@@ -162,8 +162,8 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
         return None  # the folders of this system are unknown
     settings = context.find_settings()
     data_dir = str(resolve_paths(settings).data) if settings else context.flags.data_dir
-    logged = record_error(report.error, fault, FailedCall(context.arguments, data_dir), log)
-    if not logged or build_catalog()[fault.reply.code].meaning.public:
+    logged = record_error(report.error, classified, FailedCall(context.arguments, data_dir), log)
+    if not logged or build_catalog()[classified.reply.code].meaning.public:
         return None
     hides_home = bool(settings and settings.errors.redact_home)
     path: str = redact(str(log), hides_home=hides_home)
@@ -211,10 +211,10 @@ def _rename_field(error: InvalidInput, params: Iterable[click.Parameter]) -> Inv
     return named.with_traceback(error.__traceback__)
 
 
-def _replace_hint(fault: ClassifiedError, hint: str) -> ClassifiedError:
+def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:
     import msgspec
 
-    return replace(fault, reply=msgspec.structs.replace(fault.reply, hint=hint))
+    return replace(classified, reply=msgspec.structs.replace(classified.reply, hint=hint))
 
 
 def detect_json_output(arguments: Sequence[str]) -> bool:

@@ -206,5 +206,5 @@ def build_request(fields: dict[str, Any], kind: type[R]) -> R:
 
     try:
         return msgspec.convert(fields, kind)
-    except msgspec.ValidationError as fault:
-        raise to_invalid_input(fault) from fault
+    except msgspec.ValidationError as error:
+        raise to_invalid_input(error) from error

@@ -62,8 +62,8 @@ class AnswerEvents(AnswerDisplay):
         """End the stream with the answer."""
         self._end(AnswerEvent(type="final", answer=reply), status)
 
-    def _write_error(self, fault: ClassifiedError) -> None:
-        self._end(AnswerEvent(type="error", error=fault.reply), fault.exit)
+    def _write_error(self, classified: ClassifiedError) -> None:
+        self._end(AnswerEvent(type="error", error=classified.reply), classified.exit)
 
     def _end(self, event: AnswerEvent, status: Exit) -> None:
         if not self._ended:
@@ -156,9 +156,9 @@ class SearchFrames:
         self._write("end", EventData(), status)
         return status
 
-    def _write_error(self, fault: ClassifiedError) -> None:
-        self._write("error", EventData(error=fault.reply), fault.exit)
-        self._write("end", EventData(), fault.exit)
+    def _write_error(self, classified: ClassifiedError) -> None:
+        self._write("error", EventData(error=classified.reply), classified.exit)
+        self._write("end", EventData(), classified.exit)
 
     def _write(self, kind: FrameKind, data: EventData, status: int | None) -> None:
         self._context.write_json(SearchEvent(type=kind, data=data), status)

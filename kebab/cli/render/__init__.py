@@ -1,1 +1,1 @@
-"""Text for people, drawn from the very objects that `--json` prints."""
+"""Renders text for people from the objects that `--json` prints."""

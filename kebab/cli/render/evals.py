@@ -98,25 +98,25 @@ def _format_row(
 ) -> str:
     """Return a line of the table; the best of several values is bold."""
     width = _choose_width(canvas, len(row))
-    values = [one.value for one in row if one and one.value is not None]
+    values = [figure.value for figure in row if figure and figure.value is not None]
     top = max(values, default=None) if leads and len(set(values)) > 1 else None
     cells = []
-    for one in row:
-        number, spread = _format_figure(one)
-        best = one is not None and one.value == top and one.metric != "empty_rate"
+    for figure in row:
+        number, spread = _format_figure(figure)
+        best = figure is not None and figure.value == top and figure.metric != "empty_rate"
         rest = spread if width == _COLUMN else ""
         blank = " " * (width - len(number) - len(rest))
         cells.append((canvas.strong(number) if best else number) + canvas.dim(rest) + blank)
     return f"{label:<{_LABEL}}{''.join(cells)}".rstrip()
 
 
-def _format_figure(one: EvalFigure | None) -> tuple[str, str]:
-    if one is None or one.value is None or one.low is None or one.high is None:
+def _format_figure(figure: EvalFigure | None) -> tuple[str, str]:
+    if figure is None or figure.value is None or figure.low is None or figure.high is None:
         return _NONE, ""
-    half = (one.high - one.low) / 2
-    if one.unit == "ms":
-        return f"{one.value:.1f}", f" ±{half:.1f}"
-    return f"{one.value:.3f}", f" ±{half:.3f}"
+    half = (figure.high - figure.low) / 2
+    if figure.unit == "ms":
+        return f"{figure.value:.1f}", f" ±{half:.1f}"
+    return f"{figure.value:.3f}", f" ±{half:.3f}"
 
 
 def _render_curves(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:
@@ -148,21 +148,21 @@ def _render_reliability(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[s
     yield _format_head("score of first hit", modes, canvas)
     width = _choose_width(canvas, len(modes))
     for row in reversed([*zip(*(mode.reliability for mode in modes), strict=True)]):
-        if any(one.count for one in row):
+        if any(cell.count for cell in row):
             label = f"  {row[0].start:.1f} … {row[0].end:.1f}"
-            bars = "".join(_format_bar(one, width, canvas) for one in row)
+            bars = "".join(_format_bar(cell, width, canvas) for cell in row)
             yield f"{label:<{_LABEL}}{bars}".rstrip()
     yield canvas.dim("█ right   ░ the score promises as much more   ▓ it promises less")
 
 
-def _format_bar(one: EvalBin, width: int, canvas: Canvas) -> str:
-    if one.right is None or one.mean_score is None:
+def _format_bar(cell: EvalBin, width: int, canvas: Canvas) -> str:
+    if cell.right is None or cell.mean_score is None:
         return " " * width
     size = min(_BAR, width - 1)
-    right, score = round(one.right * size), round(one.mean_score * size)
+    right, score = round(cell.right * size), round(cell.mean_score * size)
     bar = canvas.success("█" * min(right, score))
     bar += canvas.warning("▓" * (right - score)) + canvas.error("░" * (score - right))
-    count = f" {one.count}" if width == _COLUMN else ""
+    count = f" {cell.count}" if width == _COLUMN else ""
     return bar + " " * (size - max(right, score)) + count.ljust(width - size)
 
 
@@ -174,8 +174,8 @@ def _render_notes(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(f"not indexed, and so never found: {named}")
     if reply.moved:
         yield from canvas.note("the index changed meanwhile; not all questions met the same one")
-    for one in reply.skipped:
-        yield from canvas.note(f"{one.mode} was not measured: {clean(one.reason)}")
+    for skipped in reply.skipped:
+        yield from canvas.note(f"{skipped.mode} was not measured: {clean(skipped.reason)}")
     for mode in reply.modes:
         for channel in mode.degraded:
             count = pluralize(channel.questions, "question")
@@ -225,9 +225,9 @@ def _render_changes(label: str, changes: Sequence[EvalChange], canvas: Canvas) -
         return
     more = f", {_SHOWN} of {len(changes)}" if len(changes) > _SHOWN else ""
     yield canvas.dim(f"  {label}{more}")
-    for one in changes[:_SHOWN]:
-        ranks = f"{one.rank_a or _NONE} → {one.rank_b or _NONE}"
-        yield canvas.fit(f"    {one.difference:+.2f}  {ranks:<9}  {clean(one.query)}", 0)
+    for change in changes[:_SHOWN]:
+        ranks = f"{change.rank_a or _NONE} → {change.rank_b or _NONE}"
+        yield canvas.fit(f"    {change.difference:+.2f}  {ranks:<9}  {clean(change.query)}", 0)
 
 
 _KINDS = {

@@ -99,13 +99,13 @@ _MIN_WIDTH = 6
 class Cell:
     """The text of one field and its alignment."""
 
-    prose: StyledText
+    content: StyledText
     right: bool = False
 
     @property
     def width(self) -> int:
         """The number of terminal cells of its longest line."""
-        return max(map(measure_width, self.prose.text.split("\n")))
+        return max(map(measure_width, self.content.text.split("\n")))
 
 
 def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
@@ -134,7 +134,7 @@ def _render_row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator
     """Yield the lines of one row."""
     bare = Canvas()
     fields = [
-        list(zip(cell.prose.lines(column, canvas), cell.prose.lines(column, bare), strict=True))
+        list(zip(cell.content.lines(column, canvas), cell.content.lines(column, bare), strict=True))
         for cell, column in zip(row, columns, strict=True)
     ]
     for parts in zip_longest(*fields, fillvalue=("", "")):

@@ -115,12 +115,12 @@ def _list_markers(node: SyntaxTreeNode) -> list[str]:
 
 def _render_table(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     rows = [row.children for part in node.children for row in part.children]
-    return lay_out_table([[_build_cell(one) for one in row] for row in rows], width, canvas)
+    return lay_out_table([[_build_cell(cell) for cell in row] for row in rows], width, canvas)
 
 
 def _build_cell(node: SyntaxTreeNode) -> Cell:
-    prose = _build_text(node, Style(bold=node.type == "th"))
-    return Cell(prose, right="right" in str(node.attrs.get("style", "")))
+    styled = _build_text(node, Style(bold=node.type == "th"))
+    return Cell(styled, right="right" in str(node.attrs.get("style", "")))
 
 
 def _render_rule(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
@@ -143,50 +143,50 @@ _BLOCKS: dict[str, Callable[[Any, int, Canvas], list[str]]] = {
 
 def _build_text(node: SyntaxTreeNode, style: Style = PLAIN) -> StyledText:
     """Return the text of a block."""
-    prose = StyledText()
+    styled = StyledText()
     for inline in node.children:
-        for one in inline.children:
-            _add_inline(one, style, prose)
-    return prose
+        for child in inline.children:
+            _add_inline(child, style, styled)
+    return styled
 
 
-def _add_inline(node: SyntaxTreeNode, style: Style, prose: StyledText) -> None:
+def _add_inline(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
     """Append an inline node."""
     if node.type == "hardbreak":
-        prose.end_line()
+        styled.end_line()
     elif node.type == "softbreak":
-        prose.add(" ", style)
+        styled.add(" ", style)
     elif node.type == "code_inline":
-        prose.add(f"`{node.content}`", Style(bold=style.bold, literal=True))
+        styled.add(f"`{node.content}`", Style(bold=style.bold, literal=True))
     elif node.type == "image":
-        prose.add(node.content, style)
-        _add_address(str(node.attrs.get("src", "")), prose)
+        styled.add(node.content, style)
+        _add_address(str(node.attrs.get("src", "")), styled)
     elif node.type == "link":
-        _add_link(node, style, prose)
+        _add_link(node, style, styled)
     else:
-        prose.add(node.content, style)
+        styled.add(node.content, style)
         for child in node.children:
-            _add_inline(child, _merge_styles(style, _INLINE.get(node.type, PLAIN)), prose)
+            _add_inline(child, _merge_styles(style, _INLINE.get(node.type, PLAIN)), styled)
 
 
-def _add_link(node: SyntaxTreeNode, style: Style, prose: StyledText) -> None:
+def _add_link(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
     """Append the text of a link and its address; a citation marker in link form stays a marker."""
     inner = StyledText()
     for child in node.children:
         _add_inline(child, style, inner)
     address = str(node.attrs.get("href", ""))
     if inner.text.isdecimal():
-        prose.add(f"[{inner.text}]", style)
+        styled.add(f"[{inner.text}]", style)
     else:
-        prose.join(inner)
+        styled.join(inner)
     if address != inner.text:
-        _add_address(address, prose)
+        _add_address(address, styled)
 
 
-def _add_address(address: str, prose: StyledText) -> None:
+def _add_address(address: str, styled: StyledText) -> None:
     shown = _FOREIGN.sub(lambda found: unquote(found[0]), address)
     if shown:
-        prose.add(f" ({shown})", Style(dim=True, literal=True))
+        styled.add(f" ({shown})", Style(dim=True, literal=True))
 
 
 def _merge_styles(outer: Style, inner: Style) -> Style:

@@ -149,7 +149,7 @@ def _render_stages(passage: PassageAccount, reply: Explanation, canvas: Canvas) 
 
 
 def _format_stage(name: str, standing: Standing, note: str, canvas: Canvas) -> str:
-    """Return the rank in a stage, or without a rank the note that tells why."""
+    """Return the rank and the score in a stage, or `note` without a rank."""
     if standing.rank is None:
         return _format_row(name, "\u2013", "", note, canvas)
     score = "" if standing.score is None else f"{standing.score:.3f}"

@@ -197,7 +197,7 @@ def test_a_field_of_the_request_is_named_as_the_flag_and_keeps_its_cause(context
     fault = InvalidInput(field="$.limit", cause="too large")
     fault.__cause__ = ValueError("101")
 
-    reply = describe_error(context, fault).fault.reply
+    reply = describe_error(context, fault).classified.reply
 
     assert reply.details["field"] == "--limit"
     assert reply.details["chain"] == ["ValueError: 101"]
@@ -271,6 +271,8 @@ def test_the_home_directory_is_written_short_when_the_settings_say_so(
 def test_every_exception_of_click_is_one_of_usage_or_an_ending():
     endings = {click.exceptions.Abort, click.exceptions.Exit}
 
-    usages = {kind for kind in list_own_exceptions("click") if issubclass(kind, click.ClickException)}
+    usages = {
+        kind for kind in list_own_exceptions("click") if issubclass(kind, click.ClickException)
+    }
 
     assert list_own_exceptions("click") == usages | endings
