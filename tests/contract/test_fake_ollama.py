@@ -18,8 +18,8 @@ from tests.fakes.ollama import (
     Pause,
     Raw,
     Say,
+    build_json_answer,
     fake_ollama,
-    json_answer,
 )
 from tests.fakes.ollama_failures import (
     CRASHED,
@@ -28,7 +28,7 @@ from tests.fakes.ollama_failures import (
     HUGE_LINE,
     OVERFLOWS,
     STRANGE,
-    failure,
+    build_failure,
 )
 from tests.fakes.ollama_wire import CHAT, EMBED, GENERATE, SHOW, Generation
 
@@ -158,7 +158,7 @@ def test_the_official_client_sees_what_is_loaded(client, server):
 @pytest.mark.parametrize("name", [name for name in FAILURES if name != "unscripted"])
 def test_the_official_client_raises_failures_with_status_and_text(client, server, name, stream):
     server.enqueue(Fail(name, model="tiny"))
-    status, _, body = failure(name, CHAT, "new", {"model": "tiny", "full": "tiny"})
+    status, _, body = build_failure(name, CHAT, "new", {"model": "tiny", "full": "tiny"})
 
     with pytest.raises(ollama.ResponseError) as raised:
         list(client.chat("tiny", HELLO, stream=stream))
@@ -306,7 +306,7 @@ def test_every_overflow_is_a_400_about_the_context(server, name, generation):
 @pytest.mark.parametrize("name", FAILURES)
 def test_every_failure_of_the_table_has_words_for_every_call(name):
     for path, generation in product((CHAT, GENERATE, EMBED, SHOW), GENERATIONS):
-        status, kind, body = failure(name, path, generation, {})
+        status, kind, body = build_failure(name, path, generation, {})
 
         assert status >= 400
         assert kind.startswith("application/json")
@@ -371,7 +371,7 @@ def test_a_request_without_a_script_fails_loudly(server):
 
 def test_answers_that_stay_come_before_scripts(server):
     server.enqueue(Say("never"))
-    server.answers[CHAT] = json_answer({"error": "always"}, 500)
+    server.answers[CHAT] = build_json_answer({"error": "always"}, 500)
 
     assert [chat(server).status_code for _ in range(2)] == [500, 500]
 

@@ -42,7 +42,7 @@ def lines(raw: bytes) -> list[Line]:
 
 
 @dataclass(frozen=True)
-class Said:
+class Outcome:
     """What a process said on both channels, and how it ended."""
 
     status: int
@@ -97,7 +97,7 @@ class Cli:
     def install_models(self) -> None:
         """Put models of random weights in place of the real ones."""
         for seed, model in enumerate(MODELS):
-            tiny_model.install(model, self.models, seed=seed)
+            tiny_model.install_model(model, self.models, seed=seed)
 
     def command(self, *arguments: Argument) -> list[str | bytes]:
         named = [one if isinstance(one, bytes) else str(one) for one in arguments]
@@ -113,13 +113,13 @@ class Cli:
             **options,
         )
 
-    def __call__(self, *arguments: Argument, status: int = 0, given: bytes = b"") -> Said:
+    def __call__(self, *arguments: Argument, status: int = 0, given: bytes = b"") -> Outcome:
         """Run to the end; nothing may ever show a traceback."""
         process = self.start(*arguments, stdin=subprocess.PIPE)
         out, err = process.communicate(given, timeout=60)
         assert b"Traceback" not in out + err
         assert process.returncode == status, (arguments, out, err)
-        return Said(status, out, err)
+        return Outcome(status, out, err)
 
     def json(self, *arguments: Argument, given: bytes = b"") -> Line:
         return self(*arguments, "--json", given=given).reply

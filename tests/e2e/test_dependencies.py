@@ -32,12 +32,12 @@ def breakable(cli):
 @pytest.fixture
 def indexed(breakable):
     """The same after an ingest with vectors."""
-    tiny_model.install(E5_SMALL, breakable.models)
+    tiny_model.install_model(E5_SMALL, breakable.models)
     breakable.json("ingest", breakable.notes)
     return breakable
 
 
-def broken(cli, *libraries):
+def break_imports(cli, *libraries):
     cli.environment["BROKEN"] = " ".join(libraries)
     return cli
 
@@ -57,7 +57,7 @@ def broken(cli, *libraries):
 def test_reading_files_names_the_library_that_it_needs(breakable, library, package, name, data):
     (breakable.notes / name).write_bytes(data)
 
-    error = broken(breakable, library).fails("dependency_missing", "ingest", breakable.notes)
+    error = break_imports(breakable, library).fails("dependency_missing", "ingest", breakable.notes)
 
     assert error["hint"] == error["details"]["install"] == f"pip install {package}"
 
@@ -66,14 +66,14 @@ def test_reading_files_names_the_library_that_it_needs(breakable, library, packa
 def test_a_search_by_meaning_names_the_library_that_it_needs(indexed, library):
     question = ("search", "cat", "--mode", "vector")
 
-    error = broken(indexed, library).fails("dependency_missing", *question)
+    error = break_imports(indexed, library).fails("dependency_missing", *question)
 
     assert error["details"]["install"].startswith("pip install ")
 
 
 @pytest.mark.parametrize("library", ["onnxruntime", "tokenizers", "numpy"])
 def test_a_search_goes_on_by_words_and_says_why(indexed, library):
-    page = broken(indexed, library).json("search", "cat")
+    page = break_imports(indexed, library).json("search", "cat")
 
     assert page["hits"][0]["doc_path"] == "cat.md"
     assert [one["channel"] for one in page["degraded"]] == ["vector"]
@@ -81,7 +81,7 @@ def test_a_search_goes_on_by_words_and_says_why(indexed, library):
 
 
 def test_words_need_nothing_that_vectors_need(indexed):
-    page = broken(indexed, *MEANING).json("search", "cat", "--mode", "lexical")
+    page = break_imports(indexed, *MEANING).json("search", "cat", "--mode", "lexical")
 
     assert (page["hits"][0]["doc_path"], page["degraded"]) == ("cat.md", [])
 
@@ -90,10 +90,10 @@ def test_words_need_nothing_that_vectors_need(indexed):
 def test_files_are_read_without_what_vectors_need_and_vectors_follow(
     breakable, library, read_lines
 ):
-    tiny_model.install(E5_SMALL, breakable.models)
+    tiny_model.install_model(E5_SMALL, breakable.models)
 
-    first = broken(breakable, library)("ingest", breakable.notes, "--json")
-    later = broken(breakable).json("ingest", breakable.notes)
+    first = break_imports(breakable, library)("ingest", breakable.notes, "--json")
+    later = break_imports(breakable).json("ingest", breakable.notes)
 
     assert (first.reply["new"], first.reply["embedding"]["pending"]) == (2, 2)
     assert any("words only" in one.get("message", "") for one in read_lines(first.err))
@@ -105,7 +105,7 @@ def test_an_index_that_has_to_be_read_anew_needs_lancedb(indexed):
         sidecar.unlink()
 
     question = ("search", "cat", "--mode", "vector")
-    error = broken(indexed, "lancedb").fails("dependency_missing", *question)
+    error = break_imports(indexed, "lancedb").fails("dependency_missing", *question)
 
     assert error["details"]["install"] == "pip install lancedb"
 
@@ -115,7 +115,7 @@ def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breaka
     # Only what is out of order is asked of the library on every system.
     breakable.environment["XDG_CONFIG_HOME"] = "relative"
 
-    error = broken(breakable, "platformdirs").fails("dependency_missing", command)
+    error = break_imports(breakable, "platformdirs").fails("dependency_missing", command)
 
     assert error["details"]["install"] == "pip install platformdirs"
 
@@ -123,7 +123,7 @@ def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breaka
 def test_a_model_server_needs_httpx(breakable):
     breakable.json("ingest", breakable.notes)
 
-    error = broken(breakable, "httpx").fails(
+    error = break_imports(breakable, "httpx").fails(
         "dependency_missing", "ask", "where does the cat sleep"
     )
 
@@ -131,7 +131,7 @@ def test_a_model_server_needs_httpx(breakable):
 
 
 def test_health_tells_of_a_library_that_cannot_be_loaded(indexed):
-    checks = broken(indexed, "onnxruntime")("doctor", "--json", status=3).reply["checks"]
+    checks = break_imports(indexed, "onnxruntime")("doctor", "--json", status=3).reply["checks"]
 
     assert [one["fix"] for one in checks if one["status"] == "fail"] == ["pip install onnxruntime"]
 
@@ -147,7 +147,7 @@ def test_what_is_there_and_broken_is_to_be_installed_anew(indexed):
 
 @pytest.mark.parametrize("library", ["click", "msgspec"])
 def test_what_every_command_needs_is_named_without_it(breakable, library):
-    error = broken(breakable, library).fails("dependency_missing", "list")
+    error = break_imports(breakable, library).fails("dependency_missing", "list")
     told = breakable("list", status=2)
 
     assert error["details"] == {"feature": library, "install": f"pip install {library}"}

@@ -16,7 +16,7 @@ ISOLATED = ("unshare", "--map-root-user", "--net")
 MOST_SECONDS_OF_WAITING = 5
 
 
-def _ways():
+def _list_cuts():
     """Return how the network can be cut on this machine; a closed port always can."""
     try:
         works = (
@@ -27,7 +27,7 @@ def _ways():
     return ["closed port", "no interface"] if works else ["closed port"]
 
 
-@pytest.fixture(params=_ways())
+@pytest.fixture(params=_list_cuts())
 def cut(cli, request):
     """A kebab that may use the network and finds none."""
     del cli.environment["KEBAB_OFFLINE"]
@@ -44,12 +44,12 @@ def cut(cli, request):
 @contextmanager
 def _no_long_wait():
     """Fail when the processes of the block did nothing for too long."""
-    started, before = time.monotonic(), _worked()
+    started, before = time.monotonic(), _count_busy_seconds()
     yield
-    assert time.monotonic() - started - (_worked() - before) < MOST_SECONDS_OF_WAITING
+    assert time.monotonic() - started - (_count_busy_seconds() - before) < MOST_SECONDS_OF_WAITING
 
 
-def _worked():
+def _count_busy_seconds():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -72,7 +72,7 @@ def test_everything_works_by_words_and_vectors_follow(cut):
     assert (again["unchanged"], again["embedding"]["pending"]) == (2, 2)
     assert cut.json("schema")["stats"]["pending_embeddings"] == 2
 
-    tiny_model.install(E5_SMALL, cut.models)
+    tiny_model.install_model(E5_SMALL, cut.models)
     filled = cut.json("ingest", cut.notes)
     hybrid = cut.json("search", "cat")
 

@@ -65,7 +65,7 @@ class _Server(ThreadingHTTPServer):
         """Ignore clients that were stopped in the middle."""
 
 
-def repository(repo: str, files: dict[str, bytes]) -> dict[str, bytes]:
+def build_repository(repo: str, files: dict[str, bytes]) -> dict[str, bytes]:
     """Return the paths under which the hub serves the files of a repository."""
     revisions = ("main", REVISION)
     return {
@@ -75,7 +75,7 @@ def repository(repo: str, files: dict[str, bytes]) -> dict[str, bytes]:
     }
 
 
-def index(project: str, wheel: str, body: bytes) -> dict[str, bytes]:
+def build_index(project: str, wheel: str, body: bytes) -> dict[str, bytes]:
     """Return the paths under which a package index serves one wheel."""
     digest = hashlib.sha256(body).hexdigest()
     page = f'<html><body><a href="/files/{wheel}#sha256={digest}">{wheel}</a></body></html>'

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.fakes import ollama_rules as rules
-from tests.fakes.ollama_script import Answer, Context, Fail, Raw, Say, Step, json_answer
+from tests.fakes.ollama_script import Answer, Context, Fail, Raw, Say, Step, build_json_answer
 from tests.fakes.ollama_wire import (
     CHAT,
     EMBED,
@@ -25,10 +25,10 @@ from tests.fakes.ollama_wire import (
     SHOW,
     Generation,
     Model,
-    embedded,
-    listed,
-    loaded,
-    shown,
+    build_details,
+    build_embeddings,
+    build_running,
+    build_tag,
 )
 from tests.fakes.play import Asked, Pause, Play, Stage, stage
 
@@ -40,8 +40,8 @@ __all__ = [
     "Pause",
     "Raw",
     "Say",
+    "build_json_answer",
     "fake_ollama",
-    "json_answer",
 ]
 
 _LISTS = ("/", "/api/version", "/api/tags", "/api/ps")
@@ -107,7 +107,7 @@ class FakeOllama:
 
     def ignored(self, path: str = CHAT) -> list[str]:
         """Return the fields and options of requests that Ollama passes over without a word."""
-        return [name for body in self.bodies(path) for name in rules.ignored(path, body)]
+        return [name for body in self.bodies(path) for name in rules.list_ignored(path, body)]
 
     def enqueue(self, *steps: Step, path: str = CHAT) -> None:
         """Let the next requests to a path be answered so, one step each."""
@@ -117,15 +117,15 @@ class FakeOllama:
         """Let the server have these models, full names with tags."""
         found = [Model(name=one) if isinstance(one, str) else one for one in models]
         self.models = {one.name: one for one in found}
-        entries = [listed(one, self.generation) for one in found]
-        self.answers[f"{self.prefix}/api/tags"] = json_answer({"models": entries})
+        entries = [build_tag(one, self.generation) for one in found]
+        self.answers[f"{self.prefix}/api/tags"] = build_json_answer({"models": entries})
 
     def play(self, asked: Asked) -> Play:
         """Return the response to a request."""
         target = asked.path.partition("?")[0]
         path = target.removeprefix(self.prefix)
-        allowed = _methods(path)
-        if not _trusted(asked.headers):
+        allowed = _list_methods(path)
+        if not _is_trusted(asked.headers):
             return self._fail("forbidden")
         if allowed and asked.method not in allowed:
             return self._fail("wrong_method", {"Allow": ", ".join(allowed)})
@@ -140,10 +140,12 @@ class FakeOllama:
             alive = b"Ollama is running"
             return Answer(body=alive, content_type="text/plain; charset=utf-8").play()
         if path == "/api/ps":
-            entries = [loaded(self.models[name], size) for name, size in self.windows.items()]
-            return json_answer({"models": entries}).play()
+            entries = [
+                build_running(self.models[name], size) for name, size in self.windows.items()
+            ]
+            return build_json_answer({"models": entries}).play()
         tidy = "/" + "/".join(part for part in path.split("/") if part)
-        if tidy != path and _methods(tidy):
+        if tidy != path and _list_methods(tidy):
             return self._fail("redirect", {"Location": self.prefix + tidy})
         return self._fail("no_page")
 
@@ -151,10 +153,10 @@ class FakeOllama:
         """Return the answer to a request with a body, or its refusal."""
         context = Context(path=path, model="nope", stream=False, generation=self.generation)
         try:
-            body = rules.decoded(path, asked.raw)
-            model = rules.wanted_model(path, body, self.models)
-            rules.check(path, body, model, self.generation)
-        except rules.Refused as refused:
+            body = rules.decode_body(path, asked.raw)
+            model = rules.find_model(path, body, self.models)
+            rules.check_request(path, body, model, self.generation)
+        except rules.RequestRefused as refused:
             return Fail(refused.name, **refused.given).play(context)
         stream = path in (CHAT, GENERATE) and body.get("stream") is not False
         context = Context(
@@ -170,9 +172,11 @@ class FakeOllama:
         if self._scripts[path]:
             return self._scripts[path].popleft()
         if path == SHOW:
-            return json_answer(shown(model))
+            return build_json_answer(build_details(model))
         if path == EMBED:
-            return json_answer(embedded(model, _texts(body), body.get("dimensions")))
+            return build_json_answer(
+                build_embeddings(model, _read_texts(body), body.get("dimensions"))
+            )
         return Fail("unscripted")
 
     def _load(self, body: Mapping[str, Any], model: Model) -> None:
@@ -208,32 +212,32 @@ def fake_ollama(
     """Serve until the block ends."""
     version = version or {"old": "0.24.0", "new": "0.32.15"}[generation]
     fake = FakeOllama(generation=generation, prefix=prefix)
-    fake.answers[f"{prefix}/api/version"] = json_answer({"version": version})
+    fake.answers[f"{prefix}/api/version"] = build_json_answer({"version": version})
     fake.install(*models)
     with stage(fake.play) as fake._stage:
         yield fake
 
 
-def _methods(path: str) -> tuple[str, ...]:
+def _list_methods(path: str) -> tuple[str, ...]:
     if path in _LISTS:
         return ("GET", "HEAD")
     return ("POST",) if path in _CALLS else ()
 
 
-def _texts(body: Mapping[str, Any]) -> list[str]:
+def _read_texts(body: Mapping[str, Any]) -> list[str]:
     given = body.get("input") or []
     return [given] if isinstance(given, str) else given
 
 
-def _trusted(headers: Mapping[str, str]) -> bool:
+def _is_trusted(headers: Mapping[str, str]) -> bool:
     """Return whether a server on loopback talks to this `Host` and `Origin`."""
     origin = headers.get("origin")
     hosts = [urlsplit(f"//{headers.get('host', '')}").hostname]
     hosts += [urlsplit(origin).hostname] if origin else []
-    return all(_near(host or "") for host in hosts)
+    return all(_is_local(host or "") for host in hosts)
 
 
-def _near(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from string import Template
 from typing import Any, TypeAlias
 
-from tests.fakes.ollama_wire import CHAT, EMBED, GENERATE, SHOW, Generation, go_json
+from tests.fakes.ollama_wire import CHAT, EMBED, GENERATE, SHOW, Generation, to_go_json
 
 Said: TypeAlias = "tuple[int, str] | dict[str, Said]"
 """A status with the text of `{"error": …}`; or several, by call or by generation."""
@@ -49,7 +49,7 @@ _NO_IMAGES = "Multimodal data provided, but model does not support multimodal re
 _BAD_SCHEMA = "JSON schema conversion failed:\\nUnrecognized schema: 5"
 
 
-def _invalid(message: str) -> str:
+def _build_invalid(message: str) -> str:
     return f'{{"error":{{"code":400,"message":"{message}","type":"invalid_request_error"}}}}'
 
 
@@ -78,7 +78,7 @@ FAILURES: Mapping[str, Said] = {
     "bad_format": (500, 'invalid format: $value; expected "json" or a valid JSON Schema object'),
     "bad_schema": {
         "old": (500, "invalid JSON schema in format"),
-        "new": (400, _invalid(_BAD_SCHEMA)),
+        "new": (400, _build_invalid(_BAD_SCHEMA)),
     },
     "embedding_only": {
         "generate": (400, '"$model" does not support generate'),
@@ -91,7 +91,7 @@ FAILURES: Mapping[str, Said] = {
     "no_thinking": (400, '"$model" does not support thinking'),
     "no_tools": (400, "registry.ollama.ai/library/$full does not support tools"),
     "no_insert": (400, "registry.ollama.ai/library/$full does not support insert"),
-    "no_images": (400, _invalid(_NO_IMAGES)),
+    "no_images": (400, _build_invalid(_NO_IMAGES)),
     "overflow": {
         "old": (400, "the input length exceeds the context length"),
         "new": {
@@ -157,7 +157,7 @@ STRANGE: Mapping[str, tuple[int, str, bytes]] = {
 """What is no error of the API: status, content type, body."""
 
 
-def failure(
+def build_failure(
     name: str, path: str, generation: Generation, given: Mapping[str, Any]
 ) -> tuple[int, str, bytes]:
     """Return status, content type and body of a failure."""
@@ -169,7 +169,7 @@ def failure(
     status, text = said
     error = Template(text).substitute({**_EXAMPLES, **given})
     more = {"signin_url": "https://ollama.com/connect"} if name == "unauthorized" else {}
-    body = go_json({"error": error, **more}).encode()
+    body = to_go_json({"error": error, **more}).encode()
     return status, "application/json; charset=utf-8", body
 
 

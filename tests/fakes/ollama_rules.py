@@ -69,7 +69,7 @@ _PART = r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,79}"
 _NAME = re.compile(rf"(?:[A-Za-z0-9_.\-:]+/)?(?:{_PART}/)?{_PART}(?::{_PART})?")
 
 
-class Refused(Exception):  # noqa: N818 - the server's word, not an error of ours
+class RequestRefused(Exception):  # noqa: N818 - the server's word, not an error of ours
     """A request is refused: the failure's name and what fills its text."""
 
     def __init__(self, name: str, given: Mapping[str, Any] | None = None) -> None:
@@ -78,23 +78,23 @@ class Refused(Exception):  # noqa: N818 - the server's word, not an error of our
         self.given = given or {}
 
 
-def full_name(model: str) -> str:
+def complete_name(model: str) -> str:
     """Return a model's name with its tag."""
     return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 
 
-def decoded(path: str, raw: bytes) -> dict[str, Any]:
+def decode_body(path: str, raw: bytes) -> dict[str, Any]:
     """Return the body of a request.
 
     Raises:
         Refused: It is empty, no JSON, or a field has the wrong type.
     """
     if not raw:
-        raise Refused("missing_body")
+        raise RequestRefused("missing_body")
     try:
         body: dict[str, Any] = json.loads(raw)
     except ValueError as fault:
-        raise Refused("broken_json") from fault
+        raise RequestRefused("broken_json") from fault
     owner = f"{_REQUESTS[path]}Request"
     _check_type("", body, (f"api.{owner}", "object"), owner)
     for name, wanted in FIELDS[path].items():
@@ -108,7 +108,7 @@ def decoded(path: str, raw: bytes) -> dict[str, Any]:
     return body
 
 
-def wanted_model(path: str, body: Mapping[str, Any], models: Mapping[str, Model]) -> Model:
+def find_model(path: str, body: Mapping[str, Any], models: Mapping[str, Model]) -> Model:
     """Return the model that a request names.
 
     Raises:
@@ -116,36 +116,36 @@ def wanted_model(path: str, body: Mapping[str, Any], models: Mapping[str, Model]
     """
     name = body.get("model") or (body.get("name") if path == SHOW else "") or ""
     if not name and path in (CHAT, SHOW):
-        raise Refused("model_required")
+        raise RequestRefused("model_required")
     if name and not _NAME.fullmatch(name):
-        raise Refused("invalid_name")
-    full = full_name(name)
+        raise RequestRefused("invalid_name")
+    full = complete_name(name)
     if full not in models:
-        raise Refused("missing", {"model": name, "full": full})
+        raise RequestRefused("missing", {"model": name, "full": full})
     return models[full]
 
 
-def check(path: str, body: Mapping[str, Any], model: Model, generation: Generation) -> None:
+def check_request(path: str, body: Mapping[str, Any], model: Model, generation: Generation) -> None:
     """Check what a request asks of its model.
 
     Raises:
         Refused: The model cannot do it, or a value is not understood.
     """
     given = {"model": body.get("model"), "full": model.name}
-    for name in _lacking(path, body, model, generation):
-        raise Refused(name, given)
+    for name in _find_missing_capability(path, body, model, generation):
+        raise RequestRefused(name, given)
     for option, (go_type, kind) in _OPTIONS.items():
         value = (body.get("options") or {}).get(option)
-        if value is not None and _kind(value) != kind:
-            raise Refused("bad_option", {"option": option, "option_type": go_type})
+        if value is not None and _name_kind(value) != kind:
+            raise RequestRefused("bad_option", {"option": option, "option_type": go_type})
     form = body.get("format")
     if form is not None and form not in ("", "json") and not isinstance(form, dict):
-        raise Refused("bad_format", {"value": json.dumps(json.dumps(form))})
+        raise RequestRefused("bad_format", {"value": json.dumps(json.dumps(form))})
     if path == EMBED and not _is_input(body.get("input")):
-        raise Refused("bad_input")
+        raise RequestRefused("bad_input")
 
 
-def ignored(path: str, body: Mapping[str, Any]) -> list[str]:
+def list_ignored(path: str, body: Mapping[str, Any]) -> list[str]:
     """Return what Ollama passes over without a word: fields and options that it does not know."""
     options = body.get("options") or {}
     strange = [f"options.{name}" for name in options if name not in _OPTIONS]
@@ -153,28 +153,30 @@ def ignored(path: str, body: Mapping[str, Any]) -> list[str]:
 
 
 def _check_type(name: str, value: object, wanted: tuple[str, str] | None, owner: str) -> None:
-    if wanted is None or value is None or _kind(value) == wanted[1]:
+    if wanted is None or value is None or _name_kind(value) == wanted[1]:
         return
     place = f"{owner}.{name}" if name else owner
-    raise Refused("wrong_type", {"kind": _kind(value), "field": place, "go_type": wanted[0]})
+    raise RequestRefused(
+        "wrong_type", {"kind": _name_kind(value), "field": place, "go_type": wanted[0]}
+    )
 
 
-def _kind(value: object) -> str:
+def _name_kind(value: object) -> str:
     return _KINDS[type(value)]
 
 
 def _check_think(value: object) -> None:
     if value is not None and not isinstance(value, bool) and value not in _LEVELS:
-        raise Refused("bad_think", {"value": value})
+        raise RequestRefused("bad_think", {"value": value})
 
 
 def _check_keep_alive(value: object) -> None:
     if isinstance(value, str) and not _DURATION.fullmatch(value):
         name = "no_unit" if _NUMBER.fullmatch(value) else "bad_duration"
-        raise Refused(name, {"value": value})
+        raise RequestRefused(name, {"value": value})
 
 
-def _lacking(
+def _find_missing_capability(
     path: str, body: Mapping[str, Any], model: Model, generation: Generation
 ) -> Iterator[str]:
     """Yield the name of each failure because of what the model cannot do."""
@@ -187,13 +189,13 @@ def _lacking(
             yield "no_insert"
         if body.get("think") and not model.can("thinking"):
             yield "no_thinking"
-        if _images(body) and not model.can("vision") and generation == "new":
+        if _has_images(body) and not model.can("vision") and generation == "new":
             yield "no_images"
     if path == EMBED and not model.can("embedding") and generation == "new":
         yield "no_embeddings"
 
 
-def _images(body: Mapping[str, Any]) -> bool:
+def _has_images(body: Mapping[str, Any]) -> bool:
     return bool(body.get("images")) or any(one.get("images") for one in body.get("messages") or ())
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from tests.fakes.ollama_failures import CRASHED, failure
-from tests.fakes.ollama_wire import METRICS, Generation, chunk, ended, go_json
+from tests.fakes.ollama_failures import CRASHED, build_failure
+from tests.fakes.ollama_wire import METRICS, Generation, build_chunk, build_last_chunk, to_go_json
 from tests.fakes.play import Pause, Play
 
 JSON = "application/json; charset=utf-8"
@@ -54,7 +54,7 @@ class Answer:
         body = self.body[: len(self.body) // 2] if self.cut else self.body
         kind = {"Content-Type": self.content_type} if self.content_type else {}
         return Play(
-            parts=_dripped([body], 1, self.pieces_s) if self.pieces_s else [body],
+            parts=_drip([body], 1, self.pieces_s) if self.pieces_s else [body],
             status=self.status,
             headers={**kind, **self.headers},
             length=len(self.body),
@@ -96,7 +96,7 @@ class Fail:
         """Return what goes over the wire."""
         generation = self.generation or context.generation
         given = {"model": context.model, "full": context.model, **self.given}
-        status, kind, body = failure(self.name, context.path, generation, given)
+        status, kind, body = build_failure(self.name, context.path, generation, given)
         headers = {"Location": context.path} if self.name == "redirect" else {}
         answer = Answer(
             body=body, status=status, content_type=kind, delay_s=self.delay_s, headers=headers
@@ -155,7 +155,7 @@ class Say:
     def _streamed(self, context: Context) -> Play:
         parts: Iterable[bytes | Pause] = self._lines(context)
         if self._drip:
-            parts = _dripped(parts, self._drip, self._drip_s)
+            parts = _drip(parts, self._drip, self._drip_s)
         return Play(
             parts=parts,
             headers={"Content-Type": NDJSON},
@@ -166,16 +166,20 @@ class Say:
     def _lines(self, context: Context) -> Iterator[bytes | Pause]:
         path, model = context.path, context.model
         for thought in self._thinking:
-            yield _line(chunk(path, model, thinking=thought))
+            yield _build_line(build_chunk(path, model, thinking=thought))
         for piece in self._pieces:
             if isinstance(piece, str):
-                yield _line(chunk(path, model, text=piece))
+                yield _build_line(build_chunk(path, model, text=piece))
             else:
                 yield piece.data if isinstance(piece, Raw) else piece
         if self._end == "done":
-            yield _line(ended(path, chunk(path, model), self._reason, self._metrics_of(context)))
+            yield _build_line(
+                build_last_chunk(
+                    path, build_chunk(path, model), self._reason, self._metrics_of(context)
+                )
+            )
         elif self._end == "error":
-            yield _line({"error": self._error})
+            yield _build_line({"error": self._error})
 
     def _whole(self, context: Context) -> Play:
         """Return one object, after all the time that the tokens take."""
@@ -183,15 +187,17 @@ class Say:
         waits = sum(piece.seconds for piece in self._pieces if isinstance(piece, Pause))
         held_s = self._held_s + waits
         if self._end == "error":
-            body = go_json({"error": self._error}).encode()
+            body = to_go_json({"error": self._error}).encode()
             return Answer(body=body, status=500, delay_s=held_s).play()
-        answer = chunk(context.path, context.model, text=text, thinking="".join(self._thinking))
+        answer = build_chunk(
+            context.path, context.model, text=text, thinking="".join(self._thinking)
+        )
         if self._end != "silent":
-            answer = ended(context.path, answer, self._reason, self._metrics_of(context))
-        body = go_json(answer).encode()
+            answer = build_last_chunk(context.path, answer, self._reason, self._metrics_of(context))
+        body = to_go_json(answer).encode()
         if self._end in ("cut", "reset"):
             return Answer(body=body, delay_s=held_s, cut=True).play()
-        parts = _dripped([body], self._drip, self._drip_s) if self._drip else [body]
+        parts = _drip([body], self._drip, self._drip_s) if self._drip else [body]
         return Play(
             parts=parts,
             headers={"Content-Type": JSON},
@@ -213,16 +219,16 @@ class Say:
         }
 
 
-def json_answer(value: object, status: int = 200) -> Answer:
+def build_json_answer(value: object, status: int = 200) -> Answer:
     """Return an answer of JSON."""
-    return Answer(body=go_json(value).encode(), status=status)
+    return Answer(body=to_go_json(value).encode(), status=status)
 
 
-def _line(value: object) -> bytes:
-    return go_json(value).encode() + b"\n"
+def _build_line(value: object) -> bytes:
+    return to_go_json(value).encode() + b"\n"
 
 
-def _dripped(parts: Iterable[bytes | Pause], size: int, pause_s: float) -> Iterator[bytes | Pause]:
+def _drip(parts: Iterable[bytes | Pause], size: int, pause_s: float) -> Iterator[bytes | Pause]:
     """Yield the bytes between pauses in pieces of one size, each after a pause of its own."""
     held = b""
     for part in [*parts, Pause(0)]:

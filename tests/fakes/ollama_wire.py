@@ -57,27 +57,27 @@ class Model:
         return hashlib.sha256(self.name.encode()).hexdigest()
 
 
-def go_json(value: object) -> str:
+def to_go_json(value: object) -> str:
     """Return JSON as Go writes it: compact, not ASCII, but safe inside HTML."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_GO_ESCAPES)
 
 
-def created_at() -> str:
+def make_timestamp() -> str:
     """Return a time with up to 9 digits of a second, trailing zeros cut."""
     return f"2026-03-01T12:00:00{next(_FRACTIONS)}Z"
 
 
-def chunk(path: str, model: str, *, text: str = "", thinking: str = "") -> dict[str, Any]:
+def build_chunk(path: str, model: str, *, text: str = "", thinking: str = "") -> dict[str, Any]:
     """Return one object of a chat or a generation that goes on."""
-    head = {"model": model, "created_at": created_at()}
+    head = {"model": model, "created_at": make_timestamp()}
     thought = {"thinking": thinking} if thinking else {}
     if path == CHAT:
         return {**head, "message": {"role": "assistant", "content": text, **thought}, "done": False}
     return {**head, "response": text, **thought, "done": False}
 
 
-def ended(
+def build_last_chunk(
     path: str, answer: dict[str, Any], reason: str | None, counts: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return an object made the last one; counts and durations of zero are left out."""
@@ -90,7 +90,7 @@ def ended(
     }
 
 
-def listed(model: Model, generation: Generation) -> dict[str, Any]:
+def build_tag(model: Model, generation: Generation) -> dict[str, Any]:
     """Return a model as `/api/tags` lists it; what it says of capabilities is not to be trusted."""
     entry = {
         "name": model.name,
@@ -106,7 +106,7 @@ def listed(model: Model, generation: Generation) -> dict[str, Any]:
     return {**entry, "details": {**model.details, **lengths}, "capabilities": ["completion"]}
 
 
-def loaded(model: Model, num_ctx: int) -> dict[str, Any]:
+def build_running(model: Model, num_ctx: int) -> dict[str, Any]:
     """Return a model as `/api/ps` lists it, with the window that is really in use."""
     return {
         "name": model.name,
@@ -120,7 +120,7 @@ def loaded(model: Model, num_ctx: int) -> dict[str, Any]:
     }
 
 
-def shown(model: Model) -> dict[str, Any]:
+def build_details(model: Model) -> dict[str, Any]:
     """Return a model as `/api/show` describes it."""
     return {
         "modelfile": f"FROM {model.name}\n",
@@ -137,18 +137,20 @@ def shown(model: Model) -> dict[str, Any]:
     }
 
 
-def embedded(model: Model, texts: list[str], dimensions: int | None = None) -> dict[str, Any]:
+def build_embeddings(
+    model: Model, texts: list[str], dimensions: int | None = None
+) -> dict[str, Any]:
     """Return what `/api/embed` says: unit vectors in order, each by its text alone."""
     return {
         "model": model.name,
-        "embeddings": [_unit(text, dimensions or model.dimension) for text in texts],
+        "embeddings": [_make_unit_vector(text, dimensions or model.dimension) for text in texts],
         "total_duration": METRICS["total_duration"],
         "load_duration": METRICS["load_duration"],
         **({"prompt_eval_count": len(texts)} if texts else {}),
     }
 
 
-def _unit(text: str, dimension: int) -> list[float]:
+def _make_unit_vector(text: str, dimension: int) -> list[float]:
     raw = hashlib.shake_128(text.encode()).digest(dimension)
     length = math.hypot(*(byte + 1 for byte in raw))
     return [(byte + 1) / length for byte in raw]

@@ -22,7 +22,7 @@ from tests.fakes.openai_script import (
     Say,
     Step,
     Wording,
-    json_answer,
+    build_json_answer,
 )
 from tests.fakes.play import Asked, Pause, Play, Stage, stage
 
@@ -38,8 +38,8 @@ __all__ = [
     "Raw",
     "Say",
     "Wording",
+    "build_json_answer",
     "fake_openai",
-    "json_answer",
 ]
 
 CHAT = "/chat/completions"
@@ -117,7 +117,7 @@ class FakeOpenAi:
         if path in self.answers:
             return self.answers[path]
         if (asked.method, path) == ("GET", MODELS):
-            return json_answer(self._listed())
+            return build_json_answer(self._listed())
         if (asked.method, path) != ("POST", CHAT):
             return Fail("no_route")
         return self._refusal(context.body) or self._next()
@@ -128,7 +128,7 @@ class FakeOpenAi:
     def _refusal(self, body: Mapping[str, Any]) -> Step | None:
         """Return how a request is refused, None when it is sound."""
         messages = body.get("messages")
-        if not isinstance(messages, list) or not all(map(_sound, messages)) or not messages:
+        if not isinstance(messages, list) or not all(map(_is_valid, messages)) or not messages:
             return Fail("invalid")
         if not self.counts and "stream_options" in body:
             return Fail("no_counts")
@@ -155,7 +155,7 @@ def fake_openai(
         yield fake
 
 
-def _sound(message: object) -> bool:
+def _is_valid(message: object) -> bool:
     return (
         isinstance(message, dict)
         and set(message) == {"role", "content"}

@@ -175,20 +175,20 @@ STRANGE: Mapping[str, tuple[int, str, bytes]] = {
 """What is no answer of the protocol: status, content type, body."""
 
 
-def failure(name: str, kind: Kind, given: Mapping[str, Any]) -> tuple[int, str, bytes]:
+def build_failure(name: str, kind: Kind, given: Mapping[str, Any]) -> tuple[int, str, bytes]:
     """Return status, content type and body of a failure."""
     if name in STRANGE:
         return STRANGE[name]
     ways = FAILURES[name]
     status, body = ways.get(kind) or ways[""]
-    filled = _filled(body, {**_EXAMPLES, **given})
+    filled = _fill_in(body, {**_EXAMPLES, **given})
     return status, "application/json; charset=utf-8", json.dumps(filled).encode()
 
 
-def _filled(value: Any, given: Mapping[str, Any]) -> Any:
+def _fill_in(value: Any, given: Mapping[str, Any]) -> Any:
     """Return JSON with the placeholders of its texts filled in."""
     if isinstance(value, dict):
-        return {name: _filled(one, given) for name, one in value.items()}
+        return {name: _fill_in(one, given) for name, one in value.items()}
     if isinstance(value, list):
-        return [_filled(one, given) for one in value]
+        return [_fill_in(one, given) for one in value]
     return Template(value).safe_substitute(given) if isinstance(value, str) else value

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-from tests.fakes.ollama_script import Answer, Raw, json_answer
-from tests.fakes.openai_failures import Kind, failure
+from tests.fakes.ollama_script import Answer, Raw, build_json_answer
+from tests.fakes.openai_failures import Kind, build_failure
 from tests.fakes.play import Pause, Play
 
 End: TypeAlias = Literal["done", "unmarked", "only_mark", "silent", "error", "cut", "reset"]
@@ -61,7 +61,7 @@ class Fail:
     def play(self, context: Context) -> Play:
         """Return what goes over the wire."""
         given = {"key": context.key, "model": context.body.get("model", ""), **self.given}
-        status, kind, body = failure(self.name, self.kind or context.kind, given)
+        status, kind, body = build_failure(self.name, self.kind or context.kind, given)
         headers = {"Location": "/elsewhere"} if self.name == "redirect" else {}
         return Answer(body=body, status=status, content_type=kind, headers=headers).play()
 
@@ -138,7 +138,7 @@ class Say:
             return self._whole(context)
         parts: Iterable[bytes | Pause] = self._written(context)
         return Play(
-            parts=dripped(parts, self._drip) if self._drip else parts,
+            parts=drip(parts, self._drip) if self._drip else parts,
             headers={"Content-Type": "text/event-stream; charset=utf-8"},
             held_s=self._held_s,
             end=self._end if self._end in ("cut", "reset") else "whole",
@@ -150,18 +150,24 @@ class Say:
         if self._reasoning:
             message[self._reasoning_field] = "".join(self._reasoning)
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
-        answer = {**_named(context, "chat.completion"), "choices": [choice], "usage": self._usage}
+        answer = {
+            **_name_chunk(context, "chat.completion"),
+            "choices": [choice],
+            "usage": self._usage,
+        }
         body = json.dumps(answer, ensure_ascii=False).encode()
         cut = self._end in ("cut", "reset")
         return Answer(body=body, delay_s=self._held_s, cut=cut).play()
 
     def _written(self, context: Context) -> Iterator[bytes | Pause]:
-        yield self._event(_chunk(context, {"role": "assistant", "content": _opening(context)}))
+        yield self._event(
+            _build_chunk(context, {"role": "assistant", "content": _choose_first_content(context)})
+        )
         for thought in self._reasoning:
-            yield self._event(_chunk(context, {self._reasoning_field: thought}))
+            yield self._event(_build_chunk(context, {self._reasoning_field: thought}))
         for piece in self._pieces:
             if isinstance(piece, str):
-                yield self._event(_chunk(context, {"content": piece}))
+                yield self._event(_build_chunk(context, {"content": piece}))
             else:
                 yield piece.data if isinstance(piece, Raw) else piece
         yield from self._ending(context)
@@ -170,10 +176,10 @@ class Say:
         if self._end == "error":
             yield self._failed()
         if self._end in ("done", "unmarked"):
-            yield self._event(_chunk(context, {}, self._finish))
+            yield self._event(_build_chunk(context, {}, self._finish))
             if context.counted:
                 counts = {"choices": [], "usage": self._usage}
-                yield self._event({**_named(context, "chat.completion.chunk"), **counts})
+                yield self._event({**_name_chunk(context, "chat.completion.chunk"), **counts})
         if self._end in ("done", "only_mark") or self._error_form == "field":
             yield self._data("[DONE]", last=True)
 
@@ -197,7 +203,7 @@ class Say:
         return "".join(line + self._wording.line_end for line in lines).encode()
 
 
-def dripped(parts: Iterable[bytes | Pause], size: int) -> Iterator[bytes | Pause]:
+def drip(parts: Iterable[bytes | Pause], size: int) -> Iterator[bytes | Pause]:
     """Yield the bytes between pauses in pieces of one size."""
     held = b""
     for part in [*parts, Pause(0)]:
@@ -209,20 +215,32 @@ def dripped(parts: Iterable[bytes | Pause], size: int) -> Iterator[bytes | Pause
         yield part
 
 
-def _named(context: Context, kind: str) -> dict[str, Any]:
+def _name_chunk(context: Context, kind: str) -> dict[str, Any]:
     model = context.body.get("model", "")
     return {"id": "chatcmpl-1", "object": kind, "created": 1_770_000_000, "model": model}
 
 
-def _chunk(context: Context, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+def _build_chunk(
+    context: Context, delta: Mapping[str, Any], finish: str | None = None
+) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
     usage = {"usage": None} if context.kind == "openai" and context.counted else {}
-    return {**_named(context, "chat.completion.chunk"), "choices": [choice], **usage}
+    return {**_name_chunk(context, "chat.completion.chunk"), "choices": [choice], **usage}
 
 
-def _opening(context: Context) -> str | None:
+def _choose_first_content(context: Context) -> str | None:
     """Return the content of the first chunk, which only names the role."""
     return None if context.kind == "llamacpp" else ""
 
 
-__all__ = ["Answer", "Context", "End", "ErrorForm", "Fail", "Raw", "Say", "Step", "json_answer"]
+__all__ = [
+    "Answer",
+    "Context",
+    "End",
+    "ErrorForm",
+    "Fail",
+    "Raw",
+    "Say",
+    "Step",
+    "build_json_answer",
+]

@@ -20,7 +20,7 @@ _WIDE = 32
 _POSITIONS = 512
 
 
-def weights(
+def build_weights(
     seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS
 ) -> dict[str, np.ndarray]:
     """Return random weights under the names that sentence-transformers uses."""
@@ -48,7 +48,7 @@ def weights(
     return found
 
 
-def safetensors_bytes(tensors: dict[str, np.ndarray]) -> bytes:
+def build_safetensors(tensors: dict[str, np.ndarray]) -> bytes:
     """Return the tensors in the safetensors format."""
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     body = b""
@@ -61,7 +61,7 @@ def safetensors_bytes(tensors: dict[str, np.ndarray]) -> bytes:
     return struct.pack("<Q", len(text)) + text + body
 
 
-def tokenizer_json(*, padding: bool = False) -> str:
+def build_tokenizer(*, padding: bool = False) -> str:
     """Return a word-level tokenizer in BERT's frame."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
@@ -80,13 +80,13 @@ def tokenizer_json(*, padding: bool = False) -> str:
     return str(tokenizer.to_str())
 
 
-def onnx_bytes(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
+def build_onnx(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
-    found = weights(seed, hidden=hidden, positions=positions)
+    found = build_weights(seed, hidden=hidden, positions=positions)
     return bytes(onnx_bert.build_graph(found).SerializeToString())
 
 
-def install(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:
+def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:
     """Write a whole model directory in place of the real weights and return it.
 
     It has the dimension and at least the positions of the model.
@@ -94,10 +94,10 @@ def install(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:
     directory = models_dir / model.version
     directory.mkdir(parents=True)
     positions = max(_POSITIONS, model.positions)
-    graph = onnx_bytes(seed, hidden=model.dimension, positions=positions)
+    graph = build_onnx(seed, hidden=model.dimension, positions=positions)
     (directory / model_directory.MODEL_FILE).write_bytes(graph)
     # Fixed padding and cutting in the file, as real ones have it: embedders must not obey them.
-    (directory / model_directory.TOKENIZER_FILE).write_text(tokenizer_json(padding=True))
+    (directory / model_directory.TOKENIZER_FILE).write_text(build_tokenizer(padding=True))
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}
     (directory / model_directory.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
     manifest = model_directory.Manifest(

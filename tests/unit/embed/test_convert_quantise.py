@@ -8,7 +8,7 @@ from tests.fakes import tiny_model
 
 def test_a_quantised_model_is_smaller_and_points_the_same_way(tmp_path):
     target = tmp_path / "model.onnx"
-    data = tiny_model.onnx_bytes()
+    data = tiny_model.build_onnx()
 
     quantise_model(onnx.load_model_from_string(data), target)
 

@@ -19,7 +19,7 @@ def hot(directory, model, texts):
 @pytest.mark.parametrize("model", [MINILM, E5_SMALL], ids=lambda model: model.key)
 @pytest.mark.parametrize("batch", [1, 256])
 def test_the_hot_path_equals_fastembed(tmp_path, model, batch):
-    directory = tiny_model.install(model, tmp_path)
+    directory = tiny_model.install_model(model, tmp_path)
 
     expected = FastembedReference(directory, model, threads=1).embed_passages(TEXTS, batch)
 
@@ -41,7 +41,7 @@ def test_the_hot_path_equals_fastembed_on_real_weights(minilm_dir):
 
 
 def test_a_model_can_be_loaded_twice(tmp_path):
-    directory = tiny_model.install(MINILM, tmp_path)
+    directory = tiny_model.install_model(MINILM, tmp_path)
 
     first, second = (
         FastembedReference(directory, MINILM, threads=1).embed_passages(["cat"]) for _ in range(2)

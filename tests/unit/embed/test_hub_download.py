@@ -12,7 +12,7 @@ FILES = {"onnx/model.onnx": b"model" * 50, "tokenizer.json": b"{}"}
 
 @pytest.fixture
 def server(monkeypatch, no_network):
-    with model_hub.serve(model_hub.repository(E5_SMALL.hub.repo, FILES)) as running:
+    with model_hub.serve(model_hub.build_repository(E5_SMALL.hub.repo, FILES)) as running:
         monkeypatch.setenv("HF_ENDPOINT", running.address)
         yield running
 

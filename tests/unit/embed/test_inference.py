@@ -21,7 +21,7 @@ def vectors(session, sequences):
 
 @pytest.fixture
 def directory(tmp_path):
-    return tiny_model.install(MINILM, tmp_path)
+    return tiny_model.install_model(MINILM, tmp_path)
 
 
 def test_side_by_side_gives_what_one_after_the_other_gives(directory):

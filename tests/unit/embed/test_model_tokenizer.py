@@ -17,7 +17,7 @@ def model(request):
 
 @pytest.fixture
 def tokens(model, tmp_path):
-    return ModelTokenizer(tiny_model.install(model, tmp_path), model)
+    return ModelTokenizer(tiny_model.install_model(model, tmp_path), model)
 
 
 def test_the_fixed_padding_of_the_file_is_not_obeyed(tokens):
@@ -46,7 +46,7 @@ def test_a_longer_text_is_cut_into_windows_that_hold_all_of_it(tokens, model):
 
 
 def test_every_window_carries_the_prefix(tmp_path):
-    tokens = ModelTokenizer(tiny_model.install(E5_SMALL, tmp_path), E5_SMALL)
+    tokens = ModelTokenizer(tiny_model.install_model(E5_SMALL, tmp_path), E5_SMALL)
     (windows,) = tokens.windows(["cat " * 1200], E5_SMALL.passage_prefix)
 
     start = [tiny_model.WORDS.index(word) for word in ("[CLS]", "passage", ":")]
@@ -54,7 +54,7 @@ def test_every_window_carries_the_prefix(tmp_path):
 
 
 def test_a_damaged_tokenizer_is_a_signal(model, tmp_path):
-    directory = tiny_model.install(model, tmp_path)
+    directory = tiny_model.install_model(model, tmp_path)
     path = directory / model_directory.TOKENIZER_FILE
     path.write_text(path.read_text().replace("cat", "cut"))
 

@@ -49,7 +49,7 @@ def by_hand(weights, ids):
 
 @pytest.fixture(scope="module")
 def session():
-    return onnxruntime.InferenceSession(tiny_model.onnx_bytes())
+    return onnxruntime.InferenceSession(tiny_model.build_onnx())
 
 
 def run(session, ids, mask):
@@ -66,7 +66,7 @@ def test_the_graph_computes_what_the_paper_says(session):
 
     found = run(session, [ids], [[1] * 5])[0]
 
-    assert np.allclose(found, by_hand(tiny_model.weights(), ids), atol=1e-5)
+    assert np.allclose(found, by_hand(tiny_model.build_weights(), ids), atol=1e-5)
 
 
 def test_padding_changes_nothing(session):
@@ -77,7 +77,7 @@ def test_padding_changes_nothing(session):
 
 
 def test_a_missing_weight_is_refused():
-    weights = tiny_model.weights()
+    weights = tiny_model.build_weights()
     del weights["encoder.layer.0.output.dense.bias"]
 
     with pytest.raises(KeyError, match=r"output\.dense\.bias"):

@@ -13,13 +13,13 @@ from tests.fakes import tiny_model
 
 @pytest.fixture
 def embedder(tmp_path):
-    return OnnxEmbedder(tiny_model.install(E5_SMALL, tmp_path), E5_SMALL)
+    return OnnxEmbedder(tiny_model.install_model(E5_SMALL, tmp_path), E5_SMALL)
 
 
 def test_queries_and_passages_carry_their_own_prefix(embedder, tmp_path):
     ((_, passages),) = embedder.embed_passages(["the cat"])
     query = embedder.embed_query("the cat")
-    bare = OnnxEmbedder(tiny_model.install(MINILM, tmp_path), MINILM)
+    bare = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
 
     assert query @ passages[0] < 0.999
     assert np.allclose(bare.embed_query("query: the cat"), query, atol=1e-6)
@@ -27,7 +27,7 @@ def test_queries_and_passages_carry_their_own_prefix(embedder, tmp_path):
 
 
 def test_a_long_text_is_the_mean_of_its_windows_by_tokens(tmp_path):
-    embedder = OnnxEmbedder(tiny_model.install(MINILM, tmp_path), MINILM)
+    embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
     first, second = "cat " * MINILM.window, "blue sky " * 20
 
     whole = embedder.embed_query(first + second)
@@ -37,7 +37,7 @@ def test_a_long_text_is_the_mean_of_its_windows_by_tokens(tmp_path):
 
 
 def test_a_walk_that_is_left_early_stops_only_itself(tmp_path):
-    embedder = OnnxEmbedder(tiny_model.install(MINILM, tmp_path), MINILM, threads=2)
+    embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM, threads=2)
     fresh = OnnxEmbedder(tmp_path / MINILM.version, MINILM)
 
     for indexes, _ in embedder.embed_passages([f"cat {'sky ' * 200}"] * 200):
@@ -48,7 +48,7 @@ def test_a_walk_that_is_left_early_stops_only_itself(tmp_path):
 
 
 def test_a_deadline_ends_a_walk_over_passages(tmp_path):
-    directory = tiny_model.install(MINILM, tmp_path)
+    directory = tiny_model.install_model(MINILM, tmp_path)
     embedder = OnnxEmbedder(directory, MINILM, threads=2, deadline_ms=1)
 
     with pytest.raises(TimedOut):

@@ -7,7 +7,7 @@ from tests.fakes.embedder import HashingEmbedder
 
 
 def test_the_probe_is_the_cosine_of_the_probe_pair(tmp_path):
-    embedder = OnnxEmbedder(tiny_model.install(MINILM, tmp_path), MINILM)
+    embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
     probe = MINILM.probe
 
     cosine = embedder.embed_query(probe.first) @ embedder.embed_query(probe.second)

@@ -18,7 +18,7 @@ from kebab.llm.error_tables import OLLAMA_ERRORS
 from kebab.llm.http_client import Call
 from kebab.llm.http_stream import ResponseHead
 from kebab.llm.server_errors import ModelRequest, build_refusal, classify_error, parse_server_error
-from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, STRANGE, failure
+from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, STRANGE, build_failure
 from tests.fakes.ollama_wire import CHAT, EMBED, GENERATE, SHOW
 
 REQUEST = ModelRequest(
@@ -63,7 +63,7 @@ CASES = [
 
 
 def answered(name, path=CHAT, generation="new", **given) -> Signal:
-    status, kind, body = failure(name, path, generation, given)
+    status, kind, body = build_failure(name, path, generation, given)
     return build_refusal(REQUEST, ResponseHead(status, kind), body)
 
 
@@ -75,7 +75,7 @@ def failed(request, error) -> Signal:
 
 
 def read_error_text(name, path, generation):
-    _, _, body = failure(name, path, generation, {})
+    _, _, body = build_failure(name, path, generation, {})
     return json.loads(body)["error"]
 
 

@@ -14,7 +14,7 @@ from kebab.llm.error_tables import OPENAI_ERRORS
 from kebab.llm.http_client import Call
 from kebab.llm.http_stream import ResponseHead
 from kebab.llm.server_errors import ModelRequest, ServerError, build_refusal, classify_error
-from tests.fakes.openai_failures import FAILURES, KINDS, STRANGE, failure
+from tests.fakes.openai_failures import FAILURES, KINDS, STRANGE, build_failure
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 REQUEST = ModelRequest(
@@ -51,7 +51,7 @@ def signal(status, body, content_type="application/json"):
 def played(name, kind="openai", **given):
     """Return the signal for a failure of the fake."""
     given = {"model": REQUEST.model, "key": SECRET, **given}
-    status, content_type, body = failure(name, kind, given)
+    status, content_type, body = build_failure(name, kind, given)
     return signal(status, body, content_type)
 
 

@@ -23,8 +23,8 @@ from tests.fakes.openai import (
     Raw,
     Say,
     Wording,
+    build_json_answer,
     fake_openai,
-    json_answer,
 )
 
 HELLO = [Message("user", "hello")]
@@ -326,7 +326,7 @@ def test_an_incomplete_answer_that_is_not_streamed_is_unreachable(server):
     ],
 )
 def test_json_without_an_answer_is_a_signal(server, body, expected):
-    failure(server, json_answer(body), expected)
+    failure(server, build_json_answer(body), expected)
 
 
 def test_invalid_json_is_a_protocol_error(server):

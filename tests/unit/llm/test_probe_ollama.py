@@ -7,7 +7,7 @@ import pytest
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.probe import add_default_tag, probe_ollama
-from tests.fakes.ollama import Answer, fake_ollama, json_answer
+from tests.fakes.ollama import Answer, build_json_answer, fake_ollama
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_the_tag_follows_the_last_slash():
 
 
 def test_a_server_without_models_lists_none(ollama):
-    ollama.answers["/api/tags"] = json_answer({"models": None})
+    ollama.answers["/api/tags"] = build_json_answer({"models": None})
 
     assert look(ollama).models == ()
 
@@ -73,9 +73,9 @@ def test_no_proxy_is_used_for_this_machine(ollama, monkeypatch):
         ("/api/version", Answer(body=b"<html>hello</html>", content_type="text/html")),
         ("/api/version", Answer(body=b"\xff\xfe")),
         ("/api/version", Answer(body=b"")),
-        ("/api/version", json_answer(["0.32"])),
-        ("/api/version", json_answer({"version": 3})),
-        ("/api/tags", json_answer({"models": {"tiny": 1}})),
+        ("/api/version", build_json_answer(["0.32"])),
+        ("/api/version", build_json_answer({"version": 3})),
+        ("/api/tags", build_json_answer({"models": {"tiny": 1}})),
         ("/api/tags", Answer(body=b"404 page not found", status=404)),
     ],
 )
@@ -87,7 +87,9 @@ def test_another_server_is_a_protocol_error(ollama, path, answer):
 
 
 def test_invalid_entries_among_the_models_are_ignored(ollama):
-    ollama.answers["/api/tags"] = json_answer({"models": [1, {}, {"name": 2}, {"name": "a:b"}]})
+    ollama.answers["/api/tags"] = build_json_answer(
+        {"models": [1, {}, {"name": 2}, {"name": "a:b"}]}
+    )
 
     assert look(ollama).models == ("a:b",)
 

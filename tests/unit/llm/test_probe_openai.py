@@ -13,7 +13,7 @@ from kebab.errors.catalog import (
 from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.probe import probe_openai
 from tests.fakes.dead_ends import refusing
-from tests.fakes.openai import MODELS, Answer, Fail, fake_openai, json_answer
+from tests.fakes.openai import MODELS, Answer, Fail, build_json_answer, fake_openai
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 
@@ -68,7 +68,7 @@ def test_a_wrong_key_is_rejected(server):
         Fail("no_answer"),
         Fail("no_route", "lmstudio"),
         Fail("no_route", "llamacpp"),
-        json_answer({"data": {"id": "tiny"}}),
+        build_json_answer({"data": {"id": "tiny"}}),
         Answer(body=b"\xff\xfe"),
     ],
 )
@@ -80,7 +80,7 @@ def test_another_server_is_a_protocol_error(server, step):
 
 
 def test_invalid_entries_among_the_models_are_ignored(server):
-    server.answers[MODELS] = json_answer({"data": [1, {}, {"id": 2}, {"id": "a"}]})
+    server.answers[MODELS] = build_json_answer({"data": [1, {}, {"id": 2}, {"id": "a"}]})
 
     assert look(server) == ("a",)
 
@@ -98,7 +98,7 @@ def test_a_missing_server_is_unreachable():
 
 
 def test_an_incomplete_response_is_unreachable(server):
-    whole = json_answer({"data": [{"id": "tiny"}]})
+    whole = build_json_answer({"data": [{"id": "tiny"}]})
     server.answers[MODELS] = replace(whole, cut=True)
 
     with pytest.raises(ModelUnreachable, match="incomplete"):
@@ -107,7 +107,7 @@ def test_an_incomplete_response_is_unreachable(server):
 
 @pytest.mark.parametrize("slow", [{"delay_s": 5.0}, {"pieces_s": 0.05}], ids=["silent", "dripping"])
 def test_the_probe_ends_at_its_time_limit(server, slow):
-    server.answers[MODELS] = replace(json_answer({"data": [{"id": "x" * 500}]}), **slow)
+    server.answers[MODELS] = replace(build_json_answer({"data": [{"id": "x" * 500}]}), **slow)
     started = perf_counter()
 
     with pytest.raises(TimedOut) as raised:
