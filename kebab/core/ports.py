@@ -230,10 +230,7 @@ class LibraryReader(Protocol):
         """Return the documents of these chunks; unknown keys are left out."""
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
-        """Return a number for the document of each of these chunks; unknown keys are left out.
-
-        It is faster than `find_doc_ids`; the numbers are valid only in this snapshot.
-        """
+        """Return document numbers of this snapshot by chunk; this is faster than `find_doc_ids`."""
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, in order."""
@@ -287,10 +284,7 @@ class VectorWriter(Vectors, Protocol):
         """Delete the rows of these chunks in one commit."""
 
     def list_keys(self, *, sure: bool = False) -> Keys:
-        """Return the key of every row in rising order, repeated keys included.
-
-        With `sure` they come from the table itself, not from a derived file.
-        """
+        """Return the key of every row in rising order; `sure` reads them from the table itself."""
 
     def clear(self) -> None:
         """Delete every row."""

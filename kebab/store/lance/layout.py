@@ -59,16 +59,13 @@ def list_manifests(table: Path) -> list[Path]:
         IoError: The file system refused.
     """
     try:
-        found = [path for path in (table / "_versions").iterdir() if _is_manifest(path)]
+        files = [path for path in (table / "_versions").iterdir() if path.suffix == ".manifest"]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as fault:
         raise build_io_error(fault, "read", table) from fault
-    return sorted(found, key=_parse_version, reverse=True)
-
-
-def _is_manifest(path: Path) -> bool:
-    return path.suffix == ".manifest" and path.stem.isdecimal()
+    manifests = [path for path in files if path.stem.isdecimal()]
+    return sorted(manifests, key=_parse_version, reverse=True)
 
 
 def _parse_version(path: Path) -> int:

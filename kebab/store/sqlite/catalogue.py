@@ -27,7 +27,7 @@ _SUMMARY = """
         a.content_hash, d.recipe, d.parser_version, d.chunker_version
     FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
 """
-_CANDIDATES = 20
+_MAX_CANDIDATES = 20
 _MAX_LIMIT = 2**63 - 1
 """The largest integer of SQLite, and so the largest limit."""
 
@@ -61,37 +61,32 @@ class Catalogue:
 
         A path is relative to its source, or absolute.
         """
-        exact = "SELECT doc_id FROM documents WHERE doc_id = ? ORDER BY doc_id LIMIT ?"
         paths = (
             "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
             " WHERE ?1 IN (d.path, rtrim(s.root, '/') || '/' || d.path) ORDER BY d.doc_id LIMIT ?2"
         )
-        starts = (
-            "SELECT doc_id FROM documents WHERE doc_id >= ?1 AND doc_id < ?1 || 'g'"
-            " ORDER BY doc_id LIMIT ?2"
-        )
-        found = self._resolve([(exact, reference.lower()), (paths, reference)], starts, reference)
+        found = self._resolve("documents", "doc_id", reference, paths)
         return DocId(found) if isinstance(found, str) else found
 
     def resolve_chunk(self, reference: str) -> ChunkId | AmbiguousName | None:
         """Return the chunk that an id or the start of an id refers to."""
-        exact = "SELECT chunk_id FROM chunks WHERE chunk_id = ? LIMIT ?"
-        starts = (
-            "SELECT chunk_id FROM chunks WHERE chunk_id >= ?1 AND chunk_id < ?1 || 'g'"
-            " ORDER BY chunk_id LIMIT ?2"
-        )
-        found = self._resolve([(exact, reference.lower())], starts, reference)
+        found = self._resolve("chunks", "chunk_id", reference)
         return ChunkId(found) if isinstance(found, str) else found
 
     def _resolve(
-        self, questions: list[tuple[str, str]], starts: str, reference: str
+        self, table: str, column: str, reference: str, *others: str
     ) -> str | AmbiguousName | None:
-        """Return the result of the first query that has any, the one for id prefixes last."""
+        """Return the id that equals a reference, that another query finds, or that starts so."""
+        select = f"SELECT {column} FROM {table} WHERE {column}"  # noqa: S608 - fixed names
+        order = f"ORDER BY {column} LIMIT ?2"
+        queries = [(f"{select} = ?1 {order}", reference.lower())]
+        queries += [(sql, reference) for sql in others]
         if _is_hex(reference):
-            questions = [*questions, (starts, reference.lower())]
+            starts = f"{select} >= ?1 AND {column} < ?1 || 'g' {order}"
+            queries.append((starts, reference.lower()))
         with self._translate_errors():
-            for sql, value in questions:
-                rows = self._database.execute(sql, (value, _CANDIDATES)).fetchall()
+            for sql, value in queries:
+                rows = self._database.execute(sql, (value, _MAX_CANDIDATES)).fetchall()
                 if len(rows) == 1:
                     return str(rows[0][0])
                 if rows:

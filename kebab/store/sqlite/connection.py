@@ -145,6 +145,14 @@ def persist_log(database: apsw.Connection) -> None:
     database.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, flag.buffer_info()[0])
 
 
+def configure_side_writer(database: apsw.Connection) -> None:
+    """Set up a connection that writes without the writer lock, in short transactions."""
+    database.execute("PRAGMA synchronous = NORMAL")
+    # Closing must be cheap, so the next ingest moves the log into the database.
+    database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    persist_log(database)
+
+
 _WHEEL = Path(__file__).parents[2] / "_data" / "migrations"
 _CHECKOUT = Path(__file__).parents[3] / "migrations"
 

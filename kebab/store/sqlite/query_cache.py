@@ -1,11 +1,13 @@
 """Contains the query cache: answers by corpus revision, dropped rather than waited for."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import apsw
 
+from kebab.errors.catalog import NotIndexed
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import database_path, persist_log, truncate_log
+from kebab.store.sqlite.connection import database_path, truncate_log
 
 _ROWS = 512
 _BATCH = 64
@@ -30,24 +32,16 @@ class QueryCache:
 
     def _open(self) -> apsw.Connection | None:
         try:
-            database = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
-        except apsw.Error:
+            with ExitStack() as undo:
+                database = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+                undo.callback(database.close)
+                database.set_busy_timeout(0)
+                connection.check_schema_version(database, self._path.parent)
+                connection.configure_side_writer(database)
+                undo.pop_all()
+        except (apsw.Error, NotIndexed):
             return None
-        try:
-            database.set_busy_timeout(0)
-            if connection.read_schema_version(database) == connection.get_expected_schema_version():
-                self._configure(database)
-                return database
-        except apsw.Error:
-            pass
-        database.close()
-        return None
-
-    def _configure(self, database: apsw.Connection) -> None:
-        database.execute("PRAGMA synchronous = NORMAL")
-        # Closing must be cheap, so the next ingest moves the log into the database.
-        database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        persist_log(database)
+        return database
 
     def get(self, namespace: str, question: str, revision: int) -> bytes | None:
         """Return the cached answer, or None."""

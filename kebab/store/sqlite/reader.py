@@ -176,7 +176,7 @@ class SqliteReader:
             return chunks.find_doc_ids(self._database, keys)
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
-        """Return a number for the document of each of these chunks; unknown keys are left out."""
+        """Return document numbers of this snapshot by chunk; unknown keys are left out."""
         with self._translate_errors():
             return self._get_cache().document_numbers.query(
                 lambda table: table.find(keys),

@@ -11,7 +11,7 @@ import apsw
 from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import database_path, open_reader, persist_log
+from kebab.store.sqlite.connection import database_path, open_reader
 from kebab.store.sqlite.errors import translate_sqlite_errors
 
 _COLUMNS = "session, turn, question, standalone, answer, refusal, mode, model, created"
@@ -79,7 +79,7 @@ class SqliteSessionStore:
         return [_build_summary(row) for row in rows]
 
     def delete_session(self, session: str) -> int:
-        """Forget a session and return how many turns went.
+        """Delete a session and return how many turns it had.
 
         Raises:
             ReadOnly: Writing is switched off.
@@ -99,7 +99,7 @@ class SqliteSessionStore:
 
     @contextmanager
     def _writing(self, operation: str) -> Iterator[apsw.Connection]:
-        """Yield the database in a transaction that no other one can be within."""
+        """Yield the database in an exclusive write transaction."""
         if self._read_only:
             raise ReadOnly(operation=operation)
         with translate_sqlite_errors(self._path, "write"), closing(self._open()) as database:
@@ -108,7 +108,7 @@ class SqliteSessionStore:
             database.execute("COMMIT")
 
     def _open(self) -> apsw.Connection:
-        """Open the database that is there, for writing; closing it undoes what is not committed."""
+        """Open an existing database for writing; closing it rolls back an open transaction."""
         if not Path(self._path).exists():
             expected = connection.get_expected_schema_version()
             raise NotIndexed(data_dir=str(self._data_dir), expected=expected, found=None)
@@ -117,10 +117,7 @@ class SqliteSessionStore:
             undo.callback(database.close)
             database.set_busy_handler(_build_busy_handler(self._wait_s))
             connection.check_schema_version(database, self._data_dir)
-            database.execute("PRAGMA synchronous = NORMAL")
-            # Closing must be cheap, so the next ingest moves the log into the database.
-            database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            persist_log(database)
+            connection.configure_side_writer(database)
             undo.pop_all()
         return database
 
