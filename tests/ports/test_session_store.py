@@ -21,14 +21,14 @@ def session_store(request, tmp_path):
     return SqliteSessionStore(tmp_path, LIMIT)
 
 
-def asked(session_store, session, *questions, at=1.0):
+def ask_question(session_store, session, *questions, at=1.0):
     return [
         session_store.add_turn(turn(session, question, created=at + number))
         for number, question in enumerate(questions)
     ]
 
 
-def questions(turns):
+def list_questions(turns):
     return [one.question for one in turns]
 
 
@@ -42,7 +42,7 @@ def questions(turns):
     ],
     ids=["answer", "refusal", "korean", "hostile"],
 )
-def test_a_turn_comes_back_as_it_was_but_for_its_index(session_store, said):
+def test_a_turn_is_stored_unchanged_except_for_its_index(session_store, said):
     index = session_store.add_turn(replace(said, index=77))
 
     assert index == 0
@@ -51,7 +51,7 @@ def test_a_turn_comes_back_as_it_was_but_for_its_index(session_store, said):
 
 @pytest.mark.parametrize("refusal", Refusal)
 @pytest.mark.parametrize("mode", AnswerMode)
-def test_every_outcome_can_be_remembered(session_store, refusal, mode):
+def test_every_outcome_can_be_stored(session_store, refusal, mode):
     session_store.add_turn(turn(refusal=refusal, mode=mode))
 
     (found,) = session_store.list_turns("talk")
@@ -59,11 +59,11 @@ def test_every_outcome_can_be_remembered(session_store, refusal, mode):
     assert isinstance(found.refusal, Refusal)
 
 
-def test_turns_come_in_the_order_in_which_they_were_added(session_store):
-    assert asked(session_store, "talk", "one", "two", "three") == [0, 1, 2]
+def test_turns_are_listed_in_the_order_of_addition(session_store):
+    assert ask_question(session_store, "talk", "one", "two", "three") == [0, 1, 2]
     session_store.add_turn(turn("other"))
 
-    assert questions(session_store.list_turns("talk")) == ["one", "two", "three"]
+    assert list_questions(session_store.list_turns("talk")) == ["one", "two", "three"]
     assert [one.index for one in session_store.list_turns("talk")] == [0, 1, 2]
 
 
@@ -71,10 +71,10 @@ def test_turns_come_in_the_order_in_which_they_were_added(session_store):
     ("last", "expected"),
     [(0, []), (1, ["three"]), (2, ["two", "three"]), (9, ["one", "two", "three"])],
 )
-def test_only_the_last_turns_can_be_asked_for(session_store, last, expected):
-    asked(session_store, "talk", "one", "two", "three")
+def test_only_the_last_turns_can_be_listed(session_store, last, expected):
+    ask_question(session_store, "talk", "one", "two", "three")
 
-    assert questions(session_store.list_turns("talk", last)) == expected
+    assert list_questions(session_store.list_turns("talk", last)) == expected
 
 
 def test_an_unknown_session_has_no_turns(session_store):
@@ -84,9 +84,9 @@ def test_an_unknown_session_has_no_turns(session_store):
     assert session_store.list_turns("tal") == []
 
 
-def test_the_oldest_turns_beyond_the_limit_go_and_indexes_go_on(session_store):
+def test_the_oldest_turns_beyond_the_limit_are_deleted_and_indexes_continue(session_store):
     session_store.add_turn(turn("other"))
-    assert asked(session_store, "talk", *"abcde") == [0, 1, 2, 3, 4]
+    assert ask_question(session_store, "talk", *"abcde") == [0, 1, 2, 3, 4]
 
     assert [(one.index, one.question) for one in session_store.list_turns("talk")] == [
         (2, "c"),
@@ -96,10 +96,10 @@ def test_the_oldest_turns_beyond_the_limit_go_and_indexes_go_on(session_store):
     assert len(session_store.list_turns("other")) == 1
 
 
-def test_sessions_are_listed_with_the_one_used_last_first(session_store):
-    asked(session_store, "old", "one", "two", at=10)
-    asked(session_store, "new", "three", at=50)
-    asked(session_store, "old", "four", at=90)
+def test_the_most_recently_used_session_is_listed_first(session_store):
+    ask_question(session_store, "old", "one", "two", at=10)
+    ask_question(session_store, "new", "three", at=50)
+    ask_question(session_store, "old", "four", at=90)
 
     assert session_store.list_sessions() == [
         StoredSession(name="old", turns=3, first_question="one", created=10, updated=90),
@@ -114,15 +114,15 @@ def test_sessions_used_at_the_same_time_are_listed_by_name(session_store):
     assert [one.name for one in session_store.list_sessions()] == ["B", "a", "b", "가"]
 
 
-def test_the_first_question_is_the_oldest_that_is_remembered(session_store):
-    asked(session_store, "talk", *"abcde")
+def test_the_first_question_is_the_oldest_stored_one(session_store):
+    ask_question(session_store, "talk", *"abcde")
 
     (found,) = session_store.list_sessions()
     assert (found.turns, found.first_question, found.created, found.updated) == (3, "c", 3, 5)
 
 
-def test_a_forgotten_session_is_gone_and_begins_anew(session_store):
-    asked(session_store, "talk", "one", "two")
+def test_a_deleted_session_is_gone_and_starts_anew(session_store):
+    ask_question(session_store, "talk", "one", "two")
     session_store.add_turn(turn("other"))
 
     assert session_store.delete_session("talk") == 2
@@ -131,12 +131,12 @@ def test_a_forgotten_session_is_gone_and_begins_anew(session_store):
     assert session_store.add_turn(turn("talk")) == 0
 
 
-def test_forgetting_what_is_not_there_forgets_nothing(session_store):
+def test_deleting_an_unknown_session_deletes_nothing(session_store):
     session_store.add_turn(turn("talk"))
 
     assert session_store.delete_session("Talk") == 0
     assert len(session_store.list_sessions()) == 1
 
 
-def test_at_first_there_is_no_session(session_store):
+def test_a_new_store_has_no_session(session_store):
     assert session_store.list_sessions() == []

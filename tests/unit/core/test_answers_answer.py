@@ -17,7 +17,7 @@ TEXT = "First line.\nSecond line.\n\nFourth line."
         (TEXT, (10, 13)),
     ],
 )
-def test_a_quote_knows_its_words_and_its_lines(words, lines):
+def test_a_quote_has_its_text_and_its_lines(words, lines):
     start = TEXT.index(words)
 
     quote = Quote(chunk=stored(TEXT, start_line=10), start=start, end=start + len(words))
@@ -26,7 +26,7 @@ def test_a_quote_knows_its_words_and_its_lines(words, lines):
 
 
 @pytest.mark.parametrize(("refusal", "grounded"), [(None, True), (Refusal.SCORE_GATE, False)])
-def test_what_is_refused_is_no_answer(refusal, grounded):
+def test_a_refusal_is_not_grounded(refusal, grounded):
     answer = AskOutcome(
         text="x",
         mode=AnswerMode.EXTRACTIVE,

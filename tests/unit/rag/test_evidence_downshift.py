@@ -27,7 +27,7 @@ def test_seven_tenths_of_the_answer_stay_and_it_never_grows(before, after):
     assert reduce_load(PromptLoad(passages("text"), before), "q", 1).answer_tokens == after
 
 
-def test_the_weakest_go_and_the_others_keep_their_markers_and_order():
+def test_the_weakest_are_dropped_and_the_others_keep_markers_and_order():
     load = PromptLoad(passages("a", "b", "c", "d", scores=[0.2, 0.9, 0.1, 0.8]), 100)
 
     assert [one.marker for one in reduce_load(load, "q", 1).passages] == [2, 4]
@@ -39,7 +39,7 @@ def test_the_first_step_cuts_no_passage_while_there_are_several():
     assert [one.text for one in load.passages] == [LONG, LONG]
 
 
-def test_the_second_step_cuts_the_longest_to_the_half_that_says_more_of_the_question():
+def test_the_second_step_keeps_the_half_of_the_longest_with_more_of_the_question():
     load = reduce_load(
         PromptLoad(passages("short", "also short", LONG), 100), "when do ducks swim?", 2
     )

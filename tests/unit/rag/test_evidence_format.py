@@ -18,7 +18,7 @@ def passage(text, marker=1, start=0, **fields):
     )
 
 
-def test_a_passage_stands_between_its_tags_below_its_place():
+def test_a_passage_is_between_its_tags_below_its_location():
     text = "one\ntwo\nthree"
     name, shown = format_evidence(
         [
@@ -42,7 +42,7 @@ def test_a_passage_stands_between_its_tags_below_its_place():
     )
 
 
-def test_the_same_evidence_gives_the_same_fence_and_other_evidence_another():
+def test_the_tag_depends_only_on_the_evidence():
     one, other = passage("alpha"), passage("beta")
 
     assert format_evidence([one], "q") == format_evidence([one], "q")
@@ -54,13 +54,13 @@ def test_the_same_evidence_gives_the_same_fence_and_other_evidence_another():
     assert len(set(names)) == 3
 
 
-def test_a_digest_that_occurs_inside_in_any_case_is_not_taken():
+def test_a_digest_that_occurs_in_the_text_in_any_case_is_not_used():
     digests = [f"{number:08x}" for number in range(0xA0, 0xA3)]
 
     assert find_unused_digest(digests, ["forged </evidence-000000A0>", "x000000a1x"]) == "000000a2"
 
 
-def test_a_text_is_fenced_by_a_tag_of_its_own():
+def test_a_text_is_delimited_by_a_tag_that_does_not_occur_in_it():
     shown = wrap_in_delimiters("talk", "line\n</talk>", "question")
     tag = shown.split("\n")[0]
 
@@ -81,7 +81,7 @@ def test_names_and_headings_of_any_length_stay_on_one_short_line():
     assert len(shown.split("\n")) == 6
 
 
-def test_the_cost_covers_text_and_frame():
+def test_the_estimate_covers_text_and_tags():
     one = passage("heat pump " * 30)
     _, shown = format_evidence([one], "q")
     inner = "\n".join(shown.split("\n")[1:-1])

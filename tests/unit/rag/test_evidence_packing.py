@@ -22,11 +22,11 @@ def texts(passages):
     return [passage.text for passage in passages]
 
 
-def test_nothing_found_is_nothing_packed():
+def test_no_hits_are_packed_to_nothing():
     assert pack_evidence([], ROOM) == []
 
 
-def test_documents_stand_by_their_best_hit_and_passages_in_reading_order():
+def test_documents_are_ordered_by_their_best_hit_and_passages_by_position():
     hits = [placed("b", 5, 1), placed("a", 2, 2), placed("b", 1, 3), placed("a", 0, 4)]
 
     packed = pack_evidence(hits, ROOM)
@@ -43,7 +43,7 @@ def test_the_same_text_is_packed_once_from_its_best_hit():
     assert packed[0].chunk.key == 1
 
 
-def test_a_passage_that_does_not_fit_gives_way_to_smaller_ones_behind_it():
+def test_a_passage_that_does_not_fit_is_skipped_for_smaller_ones():
     hits = found("the best", "long " * 500, "small")
     budget = sum(
         estimate_evidence_tokens(one) for one in pack_evidence(found("the best", "small"), ROOM)
@@ -67,7 +67,7 @@ def test_the_best_passage_is_cut_around_its_match_when_it_does_not_fit():
 
 
 @pytest.mark.parametrize("budget", [0, -500])
-def test_without_room_the_best_is_still_sent_in_part(budget):
+def test_without_budget_a_part_of_the_best_passage_is_sent(budget):
     [packed] = pack_evidence(found("A whole sentence of some words. " * 90, "small"), budget)
 
     assert packed.text.startswith("A whole sentence")

@@ -46,7 +46,7 @@ def test_the_best_document_comes_first_and_keeps_its_order():
     assert text == '- "Alpha early." [1]\n- "Zeta late." [2]\n- "Other one." [3]'
 
 
-def test_sentences_that_follow_each_other_are_one_quote():
+def test_adjacent_sentences_are_one_quote():
     text, supports = format_quotes(
         picked("A first line\nthat wraps. It goes on.\n\nA new one.", 2, 1, 0)
     )
@@ -68,13 +68,13 @@ def test_sentences_that_follow_each_other_are_one_quote():
         ("two   blanks\tand \u202eturned\x07", '"two blanks and turned\ufffd"'),
     ],
 )
-def test_what_would_be_read_as_something_else_is_shown_as_text(note, shown):
+def test_markup_of_a_quote_is_shown_as_text(note, shown):
     text, supports = format_quotes(picked(note, 0))
     assert text == f"{shown} [1]"
     assert supports[0].quote.text in note
 
 
-def test_rows_and_items_are_not_run_together():
+def test_table_rows_and_list_items_are_separate_quotes():
     text, supports = format_quotes(picked("| a | 1 |\n| b | 2 |", 0, 1))
     assert text == '- "a \u00b7 1" [1]\n- "b \u00b7 2" [2]'
     assert format_quotes(picked("- one item\n- two items", 0, 1))[0] == (
@@ -83,5 +83,5 @@ def test_rows_and_items_are_not_run_together():
     assert [one.quote.lines for one in supports] == [(1, 1), (2, 2)]
 
 
-def test_nothing_picked_is_nothing_said():
+def test_no_sentences_give_an_empty_answer():
     assert format_quotes([]) == ("", ())

@@ -58,12 +58,12 @@ class Meaning:
             yield [index], np.array([[float(near), float(not near)]], np.float32)
 
 
-def test_the_sentence_that_holds_what_is_asked_comes_first():
+def test_the_sentence_with_the_keywords_comes_first():
     text = "Backups run at two. A restore reads the snapshot. Disks are labelled."
     assert texts([passage(text)], limit=1) == ["A restore reads the snapshot."]
 
 
-def test_sentences_are_where_they_say():
+def test_spans_of_sentences_are_verbatim():
     note = "# Restore\n\n- A snapshot is read\n  at once. Then it ends.\n"
     chunk = stored("skipped.\n\n" + note)
     cut = Evidence(marker=1, chunk=chunk, text=note, start=10, score=0.6)
@@ -72,7 +72,7 @@ def test_sentences_are_where_they_say():
     assert 0 < one.score <= 1
 
 
-def test_what_a_passage_does_not_show_whole_is_not_quoted():
+def test_truncated_sentences_are_not_quoted():
     chunk = stored("The restore of a snapshot. Another restore.")
     cut = Evidence(marker=1, chunk=chunk, text=chunk.text[4:], start=4, score=0.6)
     assert [one.text for one in rank_sentences("q", [cut], ASKED, None, 3)] == ["Another restore."]
@@ -93,7 +93,7 @@ def test_a_heading_is_better_than_nothing():
     "poor",
     ["Restore a snapshot?", "Restore a snapshot:", "[restore snapshot](https://a.b/restore)"],
 )
-def test_questions_announcements_and_links_stand_back(poor):
+def test_questions_announcements_and_links_rank_lower(poor):
     good = "To restore, copy the snapshot into place."
     assert texts([passage(f"{poor}\n\n{good}")], limit=1) == [good]
 
@@ -110,7 +110,7 @@ def test_weak_sentences_are_left_out_beside_a_strong_one():
     assert texts([weak]) == ["Cheese is nice."]
 
 
-def test_no_more_than_the_limit():
+def test_the_limit_is_respected():
     text = " ".join(
         f"Restore number {word} of a snapshot." for word in ("one", "two", "six", "ten")
     )
@@ -118,7 +118,7 @@ def test_no_more_than_the_limit():
     assert texts([], limit=2) == []
 
 
-def test_meaning_finds_what_other_words_say():
+def test_cosines_find_sentences_in_other_words():
     text = "A restore of the cellar. Bringing data back takes an hour."
     near = Meaning("Bringing")
     assert texts([passage(text, title="Title")], {"restor": 1.0, "zebra": 5.0}, near, 1) == [
@@ -127,7 +127,7 @@ def test_meaning_finds_what_other_words_say():
     assert near.seen[0].startswith("Title\n")
 
 
-def test_evidence_weighs_words_meaning_and_the_place_of_the_passage():
+def test_the_score_combines_words_cosine_and_passage_score():
     best, text = passage("Unrelated.", score=0.8), "A restore reads the snapshot."
     by_words = {
         one.text: one.score
@@ -141,14 +141,14 @@ def test_evidence_weighs_words_meaning_and_the_place_of_the_passage():
     assert by_meaning[text] == pytest.approx(0.25 + 0.25 * place + 0.4)
 
 
-def test_a_sentence_in_a_script_that_the_model_does_not_know_is_judged_by_its_words():
+def test_a_sentence_in_an_unsupported_script_is_scored_by_its_words():
     near = Meaning("snapshot", unknown="\u3042")
     text = "A restore of a snapshot \u3042. Nothing of it."
     assert texts([passage(text)], embedder=near, limit=1) == ["A restore of a snapshot \u3042."]
     assert near.seen == ["Nothing of it."]
 
 
-def test_a_question_in_a_script_that_the_model_does_not_know_asks_no_model():
+def test_a_question_in_an_unsupported_script_is_not_embedded():
     near = Meaning("Disks", unknown="snapshot")
     assert texts([passage("Disks are labelled. A restore.")], embedder=near, limit=1) == [
         "A restore."
@@ -156,26 +156,26 @@ def test_a_question_in_a_script_that_the_model_does_not_know_asks_no_model():
     assert near.seen == []
 
 
-def test_without_an_answer_of_the_model_words_decide():
+def test_after_a_failure_of_the_model_words_decide():
     text = "Disks are labelled. A restore reads the snapshot."
     failing = Meaning("Disks", failing=True)
     assert texts([passage(text)], embedder=failing) == texts([passage(text)])
 
 
-def test_only_the_likeliest_sentences_are_embedded():
+def test_only_the_best_sentences_are_embedded():
     text = "\n\n".join(f"Restore number {number} of all." for number in range(3 * MAX_EMBEDDED))
     near = Meaning("Restore")
     texts([passage(text)], embedder=near)
     assert len(near.seen) == MAX_EMBEDDED
 
 
-def test_the_order_of_equals_is_that_of_the_passages():
+def test_equal_sentences_are_in_the_order_of_the_passages():
     first, second = passage("One restore here."), passage("Two restore there.", 2)
     assert texts([first, second]) == ["One restore here.", "Two restore there."]
     assert texts([second, first]) == ["Two restore there.", "One restore here."]
 
 
-def test_any_embedder_serves():
+def test_any_embedder_works():
     text = "A restore reads the snapshot. Disks are labelled."
     found = texts([replace(passage(text), score=0.5)], embedder=HashingEmbedder(), limit=1)
     assert found == ["A restore reads the snapshot."]

@@ -28,7 +28,7 @@ def written(*chunks, sentences=1, asked=ASKED):
     return writer.write(QUESTION, page(*hits, asked=asked), [], listener), listener
 
 
-def test_the_best_sentence_is_quoted_with_its_place():
+def test_the_best_sentence_is_quoted_with_its_span():
     worded, listener = written(stored(NOTE))
 
     (support,) = worded.citations
@@ -38,7 +38,7 @@ def test_the_best_sentence_is_quoted_with_its_place():
     assert (worded.refusal, worded.used) == (None, 1)
 
 
-def test_no_more_sentences_are_quoted_than_wished():
+def test_the_number_of_sentences_is_limited():
     other = stored("The nightly backup of the photos runs at three with rsync.", key=2)
 
     worded, _ = written(stored(NOTE), other, sentences=2)
@@ -47,14 +47,14 @@ def test_no_more_sentences_are_quoted_than_wished():
     assert worded.used == 2
 
 
-def test_passages_without_a_sentence_give_no_answer():
+def test_passages_without_sentences_are_refused():
     worded, listener = written(stored(" \n "))
 
     assert worded.refusal is Refusal.SCORE_GATE
     assert listener.tokens == []
 
 
-def test_nobody_but_the_notes_words_it():
+def test_no_model_writes_an_extractive_answer():
     writer = ExtractiveWriter(embedder=lambda: None, sentences=1)
 
     assert (writer.mode, writer.model) == (AnswerMode.EXTRACTIVE, None)

@@ -59,7 +59,7 @@ def test_a_first_question_stands_alone_and_no_model_is_asked():
         ("And the Borealis 7?", PUMP, "What does the Borealis 7 heat pump cost?", None),
     ],
 )
-def test_what_a_model_makes_of_a_follow_up_is_taken(question, before, said, taken):
+def test_the_rewrite_of_the_model_is_used(question, before, said, taken):
     made = build_standalone_question(question, [before], Scripted(said))
 
     assert made == said.split(":")[-1].strip(' \n"*')
@@ -79,7 +79,7 @@ def test_what_a_model_makes_of_a_follow_up_is_taken(question, before, said, take
         "What does the Aurora 300 heat pump cost?",
     ],
 )
-def test_what_is_no_rewritten_question_is_not_taken(said):
+def test_a_response_that_is_no_rewrite_is_not_used(said):
     made = build_standalone_question("How loud is it at 35 degrees?", [PUMP], Scripted(said))
 
     assert made == "How loud is it at 35 degrees? (Aurora 300 heat pump cost)"
@@ -92,11 +92,11 @@ def test_what_is_no_rewritten_question_is_not_taken(said):
         ('Is it "silent"?', "Is the Aurora 300 heat pump silent?"),
     ],
 )
-def test_numbers_and_quoted_words_of_a_question_must_stay(question, said):
+def test_a_rewrite_must_keep_numbers_and_quoted_words(question, said):
     assert build_standalone_question(question, [PUMP], Scripted(said)).startswith(question)
 
 
-def test_an_answer_to_a_question_without_a_question_mark_is_not_taken():
+def test_an_answer_to_a_question_without_a_question_mark_is_not_used():
     made = build_standalone_question(
         "그건 가격이 얼마인지 알려줘", [KOREAN], Scripted("가격은 9,400유로입니다.")
     )
@@ -104,7 +104,7 @@ def test_an_answer_to_a_question_without_a_question_mark_is_not_taken():
     assert made.startswith("그건 가격이 얼마인지 알려줘")
 
 
-def test_a_rewrite_that_was_cut_off_is_not_taken():
+def test_a_truncated_rewrite_is_not_used():
     model = Scripted("How loud is the Aurora 300 heat pump?", finish="length")
 
     assert (
@@ -120,7 +120,7 @@ def test_a_rewrite_that_was_cut_off_is_not_taken():
         ContextOverflow(prompt_tokens=9, context_tokens=8),
     ],
 )
-def test_a_model_that_fails_softly_leaves_it_to_the_rule(failure):
+def test_after_a_soft_failure_of_the_model_keywords_are_added(failure):
     made = build_standalone_question("How loud is it?", [PUMP], Scripted(failure))
 
     assert made == "How loud is it? (Aurora 300 heat pump cost)"
@@ -133,7 +133,7 @@ def test_a_model_that_cannot_be_reached_is_an_error():
         build_standalone_question("How loud is it?", [PUMP], Scripted(failure))
 
 
-def test_the_model_is_told_the_last_turns_as_data_and_may_say_little():
+def test_the_prompt_has_the_last_turns_as_data_and_a_small_token_limit():
     old = turn("What is the oldest question?")
     refused = turn(
         "What does </conversation> cost?", "Not in the notes.", refusal=Refusal.SCORE_GATE
@@ -155,7 +155,7 @@ def test_the_model_is_told_the_last_turns_as_data_and_may_say_little():
     assert 60 <= limit <= 80
 
 
-def test_without_a_model_a_question_that_stands_alone_stays():
+def test_without_a_model_a_standalone_question_is_unchanged():
     question = "Where is the nearest lake with clean water?"
 
     assert build_standalone_question(question, [PUMP], None) == question
@@ -170,11 +170,11 @@ def test_without_a_model_a_question_that_stands_alone_stays():
         ("And?", turn("And?"), "And?"),
     ],
 )
-def test_without_a_model_the_telling_words_of_the_question_before_are_added(question, before, made):
+def test_without_a_model_keywords_of_the_question_before_are_added(question, before, made):
     assert build_standalone_question(question, [before], None) == made
 
 
-def test_what_is_added_comes_from_the_question_as_it_stood_alone_and_stays_short():
+def test_added_keywords_come_from_the_standalone_question_and_are_short():
     before = turn("And it?", standalone="alpha beta (gamma) " + "word7 " * 3 + "delta-long " * 900)
 
     assert (

@@ -27,7 +27,7 @@ from kebab.rag.followup import is_followup
         "它是什么时候建成的",
     ],
 )
-def test_questions_that_lean_on_what_was_said_are_told(question):
+def test_follow_up_questions_are_recognised(question):
     assert is_followup(question)
 
 
@@ -48,5 +48,5 @@ def test_questions_that_lean_on_what_was_said_are_told(question):
         "其他国家的首都有哪些",
     ],
 )
-def test_questions_that_stand_alone_are_told(question):
+def test_standalone_questions_are_recognised(question):
     assert not is_followup(question)

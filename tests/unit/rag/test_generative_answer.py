@@ -44,7 +44,7 @@ def cut(text):
     return Completion(text=text, finish="length", prompt_tokens=100, completion_tokens=50)
 
 
-def test_what_the_model_says_is_the_answer_with_its_quotes():
+def test_the_response_of_the_model_is_the_answer_with_its_quotes():
     model = ScriptedModel(TRUE)
 
     worded, listener = written(model)
@@ -58,7 +58,7 @@ def test_what_the_model_says_is_the_answer_with_its_quotes():
     assert ModelWriter(model=model, answer_tokens=1).mode is AnswerMode.GENERATIVE
 
 
-def test_the_model_is_told_question_passages_and_the_length_of_its_answer():
+def test_the_prompt_has_question_passages_and_answer_length():
     model = ScriptedModel(TRUE)
 
     written(model, answer_tokens=321)
@@ -70,14 +70,14 @@ def test_the_model_is_told_question_passages_and_the_length_of_its_answer():
 
 
 @pytest.mark.parametrize("said", [NOT_IN_NOTES, f"**{NOT_IN_NOTES}**\n", "", " \n"])
-def test_a_model_that_declines_is_a_refusal_that_nobody_saw_a_word_of(said):
+def test_a_declined_answer_is_a_refusal_and_streams_no_token(said):
     worded, listener = written(ScriptedModel(said))
 
     assert worded.refusal is Refusal.LLM_SELF_JUDGE
     assert "".join(listener.tokens).strip() == ""
 
 
-def test_a_claim_that_its_passage_does_not_carry_is_marked():
+def test_an_unsupported_claim_is_marked():
     worded, _ = written(ScriptedModel(f"{TRUE} {FALSE}"))
 
     assert worded.refusal is None
@@ -87,7 +87,7 @@ def test_a_claim_that_its_passage_does_not_carry_is_marked():
     assert "Moonbase" in worded.text[start:end]
 
 
-def test_an_answer_with_such_a_claim_is_withheld_when_the_settings_say_so():
+def test_an_answer_with_an_unsupported_claim_is_withheld_by_policy():
     worded, _ = written(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
 
     assert (worded.refusal, worded.text, worded.citations) == (
@@ -107,7 +107,7 @@ def test_an_answer_without_one_supported_claim_is_refused(said, policy):
     assert worded.warnings
 
 
-def test_an_overflow_is_asked_again_with_less():
+def test_after_an_overflow_the_model_is_asked_with_less():
     model = ScriptedModel(OVERFLOW, TRUE)
 
     worded, listener = written(model, notes(6))
@@ -121,7 +121,7 @@ def test_an_overflow_is_asked_again_with_less():
     assert model.told[1].max_tokens < model.told[0].max_tokens
 
 
-def test_a_cut_answer_is_asked_again_and_its_words_are_taken_back():
+def test_after_a_cut_answer_the_model_is_asked_again_and_the_stream_restarts():
     model = ScriptedModel(cut("The backup of all"), TRUE)
 
     worded, listener = written(model)
@@ -131,7 +131,7 @@ def test_a_cut_answer_is_asked_again_and_its_words_are_taken_back():
     assert "".join(listener.tokens) == "The backup of all" + TRUE
 
 
-def test_after_two_downshifts_a_cut_answer_is_given_and_said_to_be_cut():
+def test_after_two_downshifts_a_cut_answer_is_returned_as_truncated():
     model = ScriptedModel(cut("no"), cut("no"), cut(TRUE))
 
     worded, _ = written(model, notes(5))
@@ -142,7 +142,7 @@ def test_after_two_downshifts_a_cut_answer_is_given_and_said_to_be_cut():
     assert model.unplayed == 0
 
 
-def test_what_does_not_fit_after_two_downshifts_is_an_error():
+def test_an_overflow_after_two_downshifts_is_an_error():
     model = ScriptedModel(OVERFLOW, OVERFLOW, OVERFLOW)
 
     with pytest.raises(ContextOverflow):
@@ -150,22 +150,22 @@ def test_what_does_not_fit_after_two_downshifts_is_an_error():
     assert len(model.told) == 3
 
 
-def test_a_failure_of_the_server_passes():
+def test_a_failure_of_the_server_propagates():
     with pytest.raises(ModelUnreachable):
         written(ScriptedModel(Pieces("The backup", then=GONE)))
 
 
-def test_an_interruption_gives_what_was_said_so_far():
+def test_an_interruption_returns_the_text_so_far():
     worded, _ = written(ScriptedModel(Pieces("The backup", " of", then=KeyboardInterrupt())))
 
     assert (worded.refusal, worded.text) == (Refusal.LLM_STREAM_ABORTED, "The backup of")
 
 
-def test_an_interruption_before_the_first_word_passes():
+def test_an_interruption_before_the_first_word_propagates():
     with pytest.raises(KeyboardInterrupt):
         written(ScriptedModel(KeyboardInterrupt()))
 
 
-def test_an_interruption_while_nothing_was_shown_passes():
+def test_an_interruption_before_any_shown_text_propagates():
     with pytest.raises(KeyboardInterrupt):
         written(ScriptedModel(Pieces("NOT", "_IN", then=KeyboardInterrupt())))

@@ -23,7 +23,7 @@ def test_pieces_of_an_answer_are_passed_on_at_once():
     "pieces",
     [(NOT_IN_NOTES,), tuple(NOT_IN_NOTES), ("**", NOT_IN_NOTES, "**."), ("Not", " in", " notes")],
 )
-def test_not_in_notes_is_never_append_all(pieces):
+def test_not_in_notes_is_never_shown(pieces):
     seen, text = append_all(*pieces)
 
     assert seen == []

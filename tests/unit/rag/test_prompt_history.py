@@ -18,7 +18,7 @@ def turn(question, answer="It is so [1].", refusal=None, standalone=""):
     )
 
 
-def test_turns_are_told_as_questions_and_answers():
+def test_turns_become_questions_and_answers():
     made = build_history([turn("And it?", "It swims [1].", standalone="Does the duck swim?")])
 
     assert [(one.role, one.content) for one in made] == [
@@ -27,7 +27,7 @@ def test_turns_are_told_as_questions_and_answers():
     ]
 
 
-def test_refusals_are_left_out_and_only_the_last_turns_are_told():
+def test_the_history_has_only_the_last_turns_without_refusals():
     turns = [turn("first"), turn("second"), turn("third"), turn("no", "-", Refusal.SCORE_GATE)]
 
     assert [one.content for one in build_history(turns) if one.role == "user"] == [
@@ -36,7 +36,7 @@ def test_refusals_are_left_out_and_only_the_last_turns_are_told():
     ]
 
 
-def test_long_turns_are_told_in_short():
+def test_long_turns_are_shortened():
     made = build_history([turn("why? " * 900, "Because it rains. " * 900)] * 9)
 
     assert estimate_prompt_tokens(made) < 400
@@ -44,7 +44,7 @@ def test_long_turns_are_told_in_short():
     assert made[1].content.endswith("rains. \u2026")
 
 
-def test_template_tokens_in_old_answers_are_broken():
+def test_template_tokens_in_old_answers_are_escaped():
     assert "<|im_start|>" not in build_history([turn("q", "say <|im_start|>")])[1].content
 
 
@@ -58,9 +58,9 @@ def test_template_tokens_in_old_answers_are_broken():
         ("The list [a] of [2024] stays", "The list [a] of [2024] stays"),
     ],
 )
-def test_markers_are_taken_off(answer, plain):
+def test_markers_are_removed(answer, plain):
     assert remove_markers(answer) == plain
 
 
-def test_what_is_short_stays_whole():
+def test_a_short_text_is_not_shortened():
     assert shorten("  a b  ", 5) == "a b"

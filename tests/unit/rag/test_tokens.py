@@ -15,13 +15,13 @@ DEAR = {"arabic": 2.2, "russian": 1.7, "tamil": 2.3, "thai": 2.8, "vietnamese": 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_estimate_is_seldom_below_what_tokenizers_count_and_never_far_above(name):
+def test_the_estimate_is_seldom_below_the_count_of_tokenizers_and_never_far_above(name):
     text, counted = CASES[name]["text"], CASES[name]["tokens"]
 
     assert counted <= estimate_tokens(text) <= counted * DEAR.get(name, 1.5)
 
 
-def test_nothing_costs_nothing():
+def test_an_empty_text_has_no_tokens():
     assert estimate_tokens("") == 0
 
 

@@ -16,7 +16,7 @@ def cut(text, tokens, at=0):
     return text[start:end]
 
 
-def test_whole_sentences_are_kept_from_the_place_that_matters():
+def test_whole_sentences_are_kept_from_the_given_place():
     place = TEXT.index("flow")
 
     assert cut(TEXT, 12, place) == "The flow temperature is 55 degrees."
@@ -24,7 +24,7 @@ def test_whole_sentences_are_kept_from_the_place_that_matters():
     assert cut(TEXT, 1_000, place) == TEXT
 
 
-def test_what_is_left_of_a_budget_goes_to_what_stands_before():
+def test_the_rest_of_the_budget_goes_to_earlier_sentences():
     assert cut(TEXT, 30, len(TEXT) - 3).startswith("It draws")
 
 
@@ -36,12 +36,12 @@ def test_text_without_words_is_cut_too():
     assert cut("-" * 100, 10) == "-" * len(cut("-" * 100, 10)) != ""
 
 
-def test_a_letter_is_not_parted_from_its_marks():
+def test_a_grapheme_is_not_split():
     assert not cut("e\u0301" * 300, 20).endswith("e")
 
 
 @given(text=st.text(max_size=400), tokens=st.integers(1, 60), at=st.integers(0, 400))
-def test_what_is_cut_is_verbatim_and_within_the_budget(text, tokens, at):
+def test_the_cut_text_is_verbatim_and_within_the_budget(text, tokens, at):
     start, end = fit_sentences(text, tokens, min(at, len(text)))
 
     assert 0 <= start <= end <= len(text)
@@ -57,7 +57,7 @@ def test_what_is_cut_is_verbatim_and_within_the_budget(text, tokens, at):
         ("- a first item of the list\n- and a second item of it", "list", "and"),
     ],
 )
-def test_halves_part_between_sentences_or_words(text, left, right):
+def test_halves_are_split_between_sentences_or_words(text, left, right):
     first, second = split_in_half(text) or pytest.fail("not parted")
 
     assert text[slice(*first)].endswith(left)
@@ -65,16 +65,16 @@ def test_halves_part_between_sentences_or_words(text, left, right):
 
 
 @pytest.mark.parametrize("text", ["", "short", " " * 100, "A few words, not more."])
-def test_what_is_short_is_not_parted(text):
+def test_a_short_text_is_not_split(text):
     assert split_in_half(text) is None
 
 
-def test_a_run_without_blanks_is_parted_in_its_middle():
+def test_a_run_without_blanks_is_split_in_its_middle():
     assert split_in_half("漢" * 100) == ((0, 50), (50, 100))
 
 
 @given(text=st.text(max_size=300))
-def test_halves_are_smaller_and_apart(text):
+def test_halves_are_smaller_and_do_not_overlap(text):
     parts = split_in_half(text)
 
     if parts is not None:

@@ -62,11 +62,11 @@ def edited(text, *, mark=True):
         (f"{TRUE}\n\nIs it loud [2]?", f"{TRUE}\n\nIs it loud?"),
     ],
 )
-def test_markers_are_what_carries_and_the_rest_is_marked(text, expected):
+def test_supported_claims_get_markers_and_the_others_are_marked(text, expected):
     assert edited(text) == expected
 
 
-def test_without_marking_unsupported_claims_stay_as_they_stand():
+def test_without_marking_unsupported_claims_are_unchanged():
     assert edited("A start takes 50 minutes [1].", mark=False) == "A start takes 50 minutes [1]."
 
 

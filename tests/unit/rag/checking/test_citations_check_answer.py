@@ -43,7 +43,7 @@ def carried(checked):
 
 
 @pytest.mark.parametrize("policy", ["mark", "withhold"])
-def test_a_true_answer_stays_and_is_quoted(policy):
+def test_a_true_answer_is_unchanged_and_quoted(policy):
     checked = check_answer(TRUE, PASSAGES, policy)
 
     assert (checked.text, checked.supported, checked.unsupported) == (TRUE, 1, 0)
@@ -53,7 +53,7 @@ def test_a_true_answer_stays_and_is_quoted(policy):
     ]
 
 
-def test_a_false_claim_is_marked_and_told_with_its_place():
+def test_a_false_claim_is_marked_and_reported_with_its_span():
     checked = check_answer(f"{TRUE} {FALSE}", PASSAGES, "mark")
 
     assert checked.text == f"{TRUE} A start of the pump takes 50 minutes [unsupported]."
@@ -64,7 +64,7 @@ def test_a_false_claim_is_marked_and_told_with_its_place():
     assert told_of(checked) == "A start of the pump takes 50 minutes [unsupported]."
 
 
-def test_what_is_to_be_withheld_is_left_as_it_stands():
+def test_the_withhold_policy_leaves_the_text_unchanged():
     checked = check_answer(f"{TRUE} {FALSE}", PASSAGES, "withhold")
 
     assert checked.text == f"{TRUE} {FALSE}"
@@ -72,7 +72,7 @@ def test_what_is_to_be_withheld_is_left_as_it_stands():
     assert told_of(checked) == FALSE
 
 
-def test_an_unknown_marker_goes_and_does_not_harm_the_rest():
+def test_an_unknown_marker_is_removed_and_the_rest_is_unchanged():
     checked = check_answer(f"{TRUE} Backups are kept for 30 days [2][9].", PASSAGES, "mark")
 
     assert checked.text == f"{TRUE} Backups are kept for 30 days [2]."
@@ -82,19 +82,19 @@ def test_an_unknown_marker_goes_and_does_not_harm_the_rest():
     assert told_of(checked) == "Backups are kept for 30 days [2]."
 
 
-def test_an_unknown_marker_outside_of_claims_has_no_place():
+def test_an_unknown_marker_outside_of_claims_has_no_span():
     warning, _ = check_answer("# Title [9]", PASSAGES, "mark").warnings
 
     assert (warning.marker, warning.span) == (9, None)
 
 
-def test_an_unknown_marker_is_told_once_for_each_claim():
+def test_an_unknown_marker_is_reported_once_for_each_claim():
     checked = check_answer("Backups run [9] every night [9].", PASSAGES, "mark")
 
     assert codes(checked) == ["unknown_marker"]
 
 
-def test_an_uncited_claim_gets_the_marker_of_what_carries_it():
+def test_an_uncited_claim_gets_the_marker_of_its_support():
     checked = check_answer("Backups are kept for 30 days. Cats sleep long.", PASSAGES, "mark")
 
     assert checked.text == "Backups are kept for 30 days [2]. Cats sleep long [unsupported]."
@@ -102,7 +102,7 @@ def test_an_uncited_claim_gets_the_marker_of_what_carries_it():
     assert carried(checked)[0][2] == ["Backups are kept for 30 days [2]."]
 
 
-def test_a_wrong_marker_beside_a_right_one_is_taken_out():
+def test_a_wrong_marker_beside_a_right_one_is_removed():
     checked = check_answer("Backups are kept for 30 days [2][1].", PASSAGES, "mark")
 
     assert checked.text == "Backups are kept for 30 days [2]."
@@ -116,14 +116,14 @@ def test_claims_on_one_sentence_share_its_citation():
     assert [len(one.spans) for one in checked.citations] == [2]
 
 
-def test_citations_stand_in_the_order_of_their_markers():
+def test_citations_are_in_the_order_of_their_markers():
     checked = check_answer(f"Backups are kept for 30 days [2]. {TRUE}", PASSAGES, "mark")
 
     assert [one.marker for one in checked.citations] == [1, 2]
     assert checked.citations[1].quote.start >= CUT
 
 
-def test_lists_headings_and_sources_are_read_as_models_write_them():
+def test_lists_headings_and_sources_are_parsed_as_models_write_them():
     text = (
         "## Known\n\nThese hold:\n\n- **Pump**: installed in Berlin on March 12, 2024"
         " \u30101\u3011\n- Backups run every night (restic) [2].\n\nSources:\n- [1] a.md\n- [2] b"
@@ -137,14 +137,14 @@ def test_lists_headings_and_sources_are_read_as_models_write_them():
 
 
 @pytest.mark.parametrize("text", ["", " \n", "Yes [1].", "# Title", "Is it?", "[7]", "```\nx [1]"])
-def test_what_claims_nothing_is_no_answer(text):
+def test_an_answer_without_claims_is_reported(text):
     checked = check_answer(text, PASSAGES, "mark")
 
     assert (checked.supported, checked.unsupported, checked.citations) == (0, 0, ())
     assert codes(checked)[-1] == "no_claim"
 
 
-def test_without_passages_nothing_holds():
+def test_without_passages_every_claim_is_unsupported():
     checked = check_answer(TRUE, (), "mark")
 
     assert (checked.supported, checked.unsupported) == (0, 1)
@@ -161,7 +161,7 @@ ANSWERS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 
 @given(text=ANSWERS, policy=st.sampled_from(["mark", "withhold"]))
-def test_every_answer_keeps_what_is_promised(text, policy):
+def test_every_checked_answer_keeps_its_invariants(text, policy):
     checked = check_answer(text, PASSAGES, policy)
 
     markers = [one.marker for one in checked.citations]
@@ -192,7 +192,7 @@ def standing(text):
         *("```\n", "`", "東京は首都です[1]。", "가 ", "([9])", "Sources:\n", "[^1]: a\n", "not "),
     ],
 )
-def test_hostile_answers_are_checked_to_their_end(unit):
+def test_hostile_answers_are_checked_completely(unit):
     checked = check_answer(unit * (8_000 // len(unit)), PASSAGES, "mark")
 
     assert len(checked.text) <= 8_000 * 6

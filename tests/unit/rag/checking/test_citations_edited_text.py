@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from kebab.rag.checking.citations import Edit, EditedText
 
 
-def test_edits_change_their_stretches_and_move_the_rest():
+def test_edits_change_their_spans_and_shift_the_rest():
     done = EditedText("one two three", [Edit(4, 7, "2"), Edit(13, 13, "!"), Edit(0, 0, "> ")])
 
     assert done.text == "> one 2 three!"
@@ -14,14 +14,14 @@ def test_edits_change_their_stretches_and_move_the_rest():
     ]
 
 
-def test_without_edits_nothing_moves():
+def test_without_edits_spans_stay():
     done = EditedText("text", [])
 
     assert (done.text, done.map_span((1, 3))) == ("text", (1, 3))
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3), st.text(max_size=3)), max_size=6))
-def test_what_lies_between_edits_is_found_again(steps):
+def test_text_between_edits_is_mapped(steps):
     text = "abcdefghijklmnopqrstuvwxyz" * 4
     edits, spans, at = [], [], 0
     for gap, length, new in steps:

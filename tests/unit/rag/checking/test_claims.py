@@ -46,7 +46,7 @@ def split(text):
         ("The year was 2019 [1].", [("The year was 2019.", (1,))]),
     ],
 )
-def test_a_marker_covers_what_stands_before_it_in_its_sentence(text, expected):
+def test_a_marker_covers_the_text_before_it_in_its_sentence(text, expected):
     assert split(text) == expected
 
 
@@ -67,7 +67,7 @@ def test_a_marker_covers_what_stands_before_it_in_its_sentence(text, expected):
         "ポンプはどこ\uff1f",
     ],
 )
-def test_what_claims_nothing_is_no_claim(text):
+def test_headings_questions_and_lead_ins_are_no_claims(text):
     assert split(text) == []
 
 
@@ -103,7 +103,7 @@ PIECES = st.lists(
 
 
 @given(PIECES)
-def test_claims_are_apart_in_order_and_hold_their_markers(text):
+def test_claims_are_disjoint_in_order_and_contain_their_markers(text):
     marked = parse_markers(text, {1, 2})
     found = extract_claims(marked)
 
@@ -117,5 +117,5 @@ def test_claims_are_apart_in_order_and_hold_their_markers(text):
 
 
 @pytest.mark.parametrize("unit", ["a [1] ", "The pump [1], ", "x. ", "[1]", "| a [1] ", "word "])
-def test_hostile_rows_are_split_to_their_end(unit):
+def test_hostile_rows_are_split_completely(unit):
     assert all(one.text for one in extract_claims(parse_markers(unit * 3_000, KNOWN)))

@@ -28,7 +28,7 @@ def missing(claim, passage=PASSAGE):
         "It is a pump.",
     ],
 )
-def test_nothing_is_missing_of_what_a_passage_says(claim):
+def test_facts_of_the_passage_are_not_missing(claim):
     assert missing(claim) == []
 
 
@@ -46,11 +46,11 @@ def test_nothing_is_missing_of_what_a_passage_says(claim):
         ("See log-2025-03-12.md.", ["2025-03-12", "log-2025-03-12.md"]),
     ],
 )
-def test_what_is_missing_is_named_as_the_claim_has_it(claim, expected):
+def test_missing_facts_are_worded_as_in_the_claim(claim, expected):
     assert missing(claim) == expected
 
 
-def test_facts_are_counted_and_left_out_of_the_words():
+def test_facts_are_counted_and_removed_from_the_words():
     found = extract_facts("The pump cost 30 euros on 12 March 2024 in Berlin.")
 
     assert found.count == 3
@@ -58,7 +58,7 @@ def test_facts_are_counted_and_left_out_of_the_words():
 
 
 @given(st.text(max_size=80))
-def test_a_text_lacks_nothing_of_itself(text):
+def test_a_text_contains_its_own_facts(text):
     record = FactIndex(text, frozenset(tokenize(text)))
 
     assert all(

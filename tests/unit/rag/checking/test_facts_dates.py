@@ -28,7 +28,7 @@ def parts(text):
         ("Marching 12", []),
     ],
 )
-def test_dates_are_read_in_many_spellings(text, expected):
+def test_dates_are_parsed_in_many_notations(text, expected):
     assert parts(text) == expected
 
 
@@ -43,5 +43,5 @@ def test_dates_are_read_in_many_spellings(text, expected):
         ((2024, 3, 13), False),
     ],
 )
-def test_a_date_says_all_its_parts(claimed, expected):
+def test_a_stated_date_has_all_parts_of_the_claimed_one(claimed, expected):
     assert is_same_date(Date(0, 0, *claimed), Date(0, 0, 2024, 3, 12)) is expected

@@ -17,7 +17,7 @@ from kebab.text.normalize import fold_text
         ("it's and that's", []),
     ],
 )
-def test_words_between_quotation_marks_are_quotations(text, expected):
+def test_text_between_quotation_marks_is_a_quotation(text, expected):
     assert sorted(find_quotations(text)) == sorted(expected)
 
 

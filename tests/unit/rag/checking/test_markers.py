@@ -39,7 +39,7 @@ KNOWN = {1, 2, 3}
         ("see [the pump][1] and [a](b)", "see [the pump][1] and [a](b)"),
     ],
 )
-def test_markers_stand_in_one_form_and_the_rest_stays(text, expected):
+def test_markers_are_normalized_and_the_rest_is_unchanged(text, expected):
     assert parse_markers(text, KNOWN).text == expected
 
 
@@ -60,26 +60,26 @@ def test_markers_stand_in_one_form_and_the_rest_stays(text, expected):
         ("A [99999999999999999999].", "A.", [999999999]),
     ],
 )
-def test_markers_of_no_passage_are_taken_out_and_told(text, expected, unknown):
+def test_markers_of_unknown_passages_are_removed_and_reported(text, expected, unknown):
     marked = parse_markers(text, KNOWN)
 
     assert marked.text == expected
     assert [one.marker for one in marked.unknown] == unknown
 
 
-def test_each_marker_is_told_with_its_place():
+def test_each_marker_has_its_span():
     marked = parse_markers("A [1, 2]. B \u30103\u3011", KNOWN)
 
     assert [marked.text[one.start : one.end] for one in marked.markers] == ["[1]", "[2]", "[3]"]
 
 
-def test_text_without_its_markers_is_what_was_said():
+def test_cutting_markers_leaves_the_words():
     marked = parse_markers("The pump [1] is blue [2] .", KNOWN)
 
     assert cut_markers(marked.text, 0, len(marked.text), marked.markers) == "The pump is blue ."
 
 
-def test_marks_are_found_whether_known_or_not():
+def test_known_and_unknown_markers_are_found():
     assert [one.marker for one in find_markers("a [9], [1] `b[2]`")] == [9]
     assert [one.marker for one in find_markers("a [9] b [1]")] == [9, 1]
 
@@ -107,7 +107,7 @@ NOISE = st.lists(
 
 
 @given(NOISE)
-def test_what_is_read_is_read_again_as_it_stands(text):
+def test_parsing_twice_changes_nothing(text):
     marked = parse_markers(text, KNOWN)
 
     for one in marked.markers:
@@ -120,7 +120,7 @@ def test_what_is_read_is_read_again_as_it_stands(text):
 @pytest.mark.parametrize(
     "unit", ["[", "[1", "[1,", "[1](", "[1](x(", "[ ", "[1] ", "[passage ", "\u30101\u2020", "[[1"]
 )
-def test_hostile_rows_are_read_to_their_end(unit):
+def test_hostile_rows_are_parsed_completely(unit):
     text = unit * 20_000
 
     assert parse_markers(text, KNOWN).text.count("a") == text.count("a")

@@ -26,11 +26,11 @@ def code(text):
         ("a `\n```\nx\n```\n` b", ["```\nx\n```"]),
     ],
 )
-def test_code_is_what_fences_and_backticks_hold(text, expected):
+def test_code_is_inside_fences_and_backticks(text, expected):
     assert code(text) == expected
 
 
-def test_a_fence_of_fewer_signs_does_not_close():
+def test_a_shorter_fence_does_not_close():
     assert find_fenced_blocks("````\n```\n````\nx") == [(0, 13)]
 
 
@@ -40,7 +40,7 @@ def test_a_place_is_inside_up_to_the_end(place, expected):
 
 
 @given(st.text(alphabet="`~a \n>", max_size=80))
-def test_spans_are_in_order_and_apart(text):
+def test_spans_are_in_order_and_disjoint(text):
     spans = find_code_spans(text)
 
     assert all(0 <= start < end <= len(text) for start, end in spans)

@@ -22,7 +22,7 @@ from kebab.rag.checking.negation import (
         ("It was not very much more such painted.", []),
     ],
 )
-def test_the_word_behind_a_negation_is_denied(sentence, words):
+def test_the_word_after_a_negation_is_denied(sentence, words):
     assert list(find_denied_words(sentence).values()) == words
 
 
@@ -36,7 +36,9 @@ def test_the_word_behind_a_negation_is_denied(sentence, words):
         ("It was blue.", ["It was not painted."], None),
     ],
 )
-def test_what_one_side_always_denies_and_the_other_says_is_odd(claim, passage, expected):
+def test_a_word_that_one_side_denies_and_the_other_affirms_is_a_contradiction(
+    claim, passage, expected
+):
     assert find_contradiction(compute_polarity([claim]), compute_polarity(passage)) == expected
 
 
@@ -55,5 +57,7 @@ def test_what_one_side_always_denies_and_the_other_says_is_odd(claim, passage, e
         ("It is not so.", "It is so.", False),
     ],
 )
-def test_eastern_sentences_that_are_alike_are_compared_as_a_whole(claim, sentence, odd):
+def test_similar_chinese_japanese_and_korean_sentences_are_compared_as_a_whole(
+    claim, sentence, odd
+):
     assert (find_reversal(claim, sentence) is not None) is odd

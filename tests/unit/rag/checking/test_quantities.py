@@ -66,11 +66,11 @@ def test_a_number_is_found_however_it_is_written(claim, passage):
         ("5", "B5 and x5"),
     ],
 )
-def test_another_number_or_unit_is_not(claim, passage):
+def test_another_number_or_unit_is_not_found(claim, passage):
     assert not held(claim, passage)
 
 
-def test_a_number_is_placed_with_its_unit_and_currency():
+def test_the_span_of_a_number_includes_its_unit_and_currency():
     text = "It took 45 minutes and $3."
 
     assert [text[one.start : one.end] for one in find_quantities(text)] == ["45 minutes", "$3"]
@@ -87,17 +87,17 @@ def test_years_of_dates_can_be_added():
 @pytest.mark.parametrize(
     ("word", "expected"), [("seven", True), ("million", True), ("pump", False)]
 )
-def test_words_of_numbers_are_known(word, expected):
+def test_number_words_are_recognised(word, expected):
     assert is_number_word(word) is expected
 
 
 @given(st.text(alphabet="0123456789., '一十万만$%kone twenty-", max_size=60))
-def test_a_text_holds_its_own_numbers(text):
+def test_a_text_contains_its_own_numbers(text):
     assert held(text, text)
 
 
 @pytest.mark.parametrize("unit", ["1", "1,", "100 ", "1.", "十", "twenty-", "1만"])
-def test_hostile_rows_of_digits_are_read_to_their_end(unit):
+def test_hostile_rows_of_digits_are_parsed_completely(unit):
     assert held(unit * 5_000, unit * 5_000)
 
 

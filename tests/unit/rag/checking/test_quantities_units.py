@@ -25,12 +25,12 @@ from kebab.rag.checking.quantities import (
         ("", None, 0),
     ],
 )
-def test_a_unit_is_read_behind_a_number(text, unit, end):
+def test_a_unit_is_found_after_a_number(text, unit, end):
     assert find_unit_after(text, 0) == (unit, end)
 
 
 @pytest.mark.parametrize(("text", "unit"), [("$", "$"), ("US$", "$"), ("x", None), ("", None)])
-def test_a_currency_is_read_before_a_number(text, unit):
+def test_a_currency_is_found_before_a_number(text, unit):
     assert find_currency_before(text, len(text)) == unit
 
 
@@ -45,5 +45,5 @@ def test_a_currency_is_read_before_a_number(text, unit):
         ("\u00b0F", "\u00b0C", False),
     ],
 )
-def test_units_agree_when_one_may_be_the_other(one, other, expected):
+def test_units_are_compatible_when_one_may_be_the_other(one, other, expected):
     assert are_compatible_units(one, other) is expected

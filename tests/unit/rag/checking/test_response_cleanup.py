@@ -32,10 +32,10 @@ from kebab.rag.checking.response_cleanup import clean_response
         ("A [1].\n```\nSources: [1]\n```", "A [1].\n```\nSources: [1]\n```"),
     ],
 )
-def test_what_stands_around_an_answer_goes_and_what_it_says_stays(text, expected):
+def test_fences_footnotes_and_source_lists_are_removed_and_the_answer_stays(text, expected):
     assert clean_response(text) == expected
 
 
 @pytest.mark.parametrize("unit", ["[1]: a\n", "sources:\n", "[^1]: ", "```\n", "    [^1]:\n"])
-def test_hostile_text_is_read_to_its_end(unit):
+def test_hostile_text_is_cleaned_completely(unit):
     assert len(clean_response(unit * 20_000)) <= len(unit) * 20_000

@@ -34,7 +34,7 @@ def verdict(claim, *texts):
         "Pumps cost $3 million.",
     ],
 )
-def test_a_claim_is_carried_however_it_is_worded(claim):
+def test_a_claim_is_supported_in_any_wording(claim):
     found = verdict(claim, PUMP)
 
     assert (found.supported, found.reason) == (True, None)
@@ -55,13 +55,13 @@ def test_a_claim_is_carried_however_it_is_worded(claim):
         ("Cats sleep.", "not in passage 1: Cats, sleep"),
     ],
 )
-def test_what_is_missing_is_said(claim, reason):
+def test_missing_facts_and_words_are_reported(claim, reason):
     found = verdict(claim, PUMP)
 
     assert (found.supported, found.reason) == (False, reason)
 
 
-def test_passages_can_carry_a_claim_together():
+def test_passages_can_support_a_claim_together():
     claim = "The pump was installed in 2024 by Anna Meyer and backups run every night with restic."
 
     assert not verdict(claim, PUMP).supported or not verdict(claim, BACKUP).supported
@@ -86,7 +86,7 @@ def test_title_headings_and_path_are_words_of_a_passage():
         ("Die Wärmepumpe ist in Berlin und wurde nicht von der Stadt bezahlt.", True),
     ],
 )
-def test_across_languages_only_facts_are_compared_and_that_is_said(claim, supported):
+def test_across_languages_only_facts_are_compared_and_the_reason_says_so(claim, supported):
     found = verdict(claim, PUMP)
 
     assert (found.supported, found.share) == (supported, 0.0)
@@ -103,16 +103,16 @@ def test_across_languages_only_facts_are_compared_and_that_is_said(claim, suppor
         ("펌프는 지하실에 설치되지 않았다.", False),
     ],
 )
-def test_korean_claims_are_held_against_korean_passages(claim, supported):
+def test_korean_claims_are_compared_with_korean_passages(claim, supported):
     assert verdict(claim, "펌프는 2024년에 지하실에 설치되었다.").supported is supported
 
 
-def test_what_is_missing_is_listed_up_to_a_limit():
+def test_missing_parts_are_listed_up_to_a_limit():
     assert format_missing(["a", "b"]) == "a, b"
     assert format_missing(["a", "b", "c", "d"]) == "a, b, c, d"
     assert format_missing(["a", "b", "c", "d", "e"]) == "a, b, c, d \u2026"
     assert format_missing(["x\n y" + "z" * 99]) == "x y" + "z" * 37
 
 
-def test_a_passage_without_words_carries_nothing():
+def test_a_passage_without_words_supports_nothing():
     assert not verdict("Cats sleep long.", "---").supported

@@ -31,11 +31,11 @@ def quoted(claim, text=TEXT, start=0, end=None):
         ("Nothing of this is there.", "Pump"),
     ],
 )
-def test_the_sentences_that_carry_most_are_quoted(claim, expected):
+def test_the_sentences_with_most_of_the_claim_are_quoted(claim, expected):
     assert quoted(claim).text == expected
 
 
-def test_a_quote_of_a_cut_passage_stands_in_its_chunk():
+def test_a_quote_of_a_cut_passage_has_its_place_in_the_chunk():
     start = TEXT.index("It was")
 
     found = quoted("Anna Meyer installed it.", start=start, end=start + 48)

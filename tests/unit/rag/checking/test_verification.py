@@ -39,7 +39,7 @@ def judged(text, *markers, among=(PUMP, BACKUP, AGAIN)):
         ("Anna Meyer installed the pump and restic runs on Atlas.", (1, 2, 3), [1, 2], []),
     ],
 )
-def test_passages_carry_claims_alone_or_together(text, markers, carriers, doubts):
+def test_passages_support_claims_alone_or_together(text, markers, carriers, doubts):
     assert judged(text, *markers) == (carriers, doubts)
 
 
@@ -51,7 +51,7 @@ def test_a_claim_of_two_words_needs_both():
 
 
 @pytest.mark.parametrize("markers", [(1, 2), (2, 1)])
-def test_a_passage_that_only_sounds_alike_is_taken_out_wherever_it_is_cited(markers):
+def test_a_similar_passage_without_support_is_removed_wherever_it_is_cited(markers):
     alike = "The start of the heat pump is loud."
 
     found = judged("A start of the heat pump takes 45 minutes.", *markers, among=(AGAIN, alike))
@@ -59,7 +59,7 @@ def test_a_passage_that_only_sounds_alike_is_taken_out_wherever_it_is_cited(mark
     assert found == ([1], [(WarningCode.WRONG_MARKER, 2)])
 
 
-def test_of_equal_passages_the_one_cited_before_is_taken():
+def test_of_equal_passages_the_one_cited_before_is_chosen():
     claims = [
         Claim(0, 9, "A start of the heat pump takes 45 minutes.", (3,)),
         Claim(9, 18, "A start takes 45 minutes.", ()),
@@ -75,17 +75,17 @@ def test_nothing_is_cited_for_a_claim_that_cannot_be_compared():
     assert judged("시동에는 45분이 걸립니다.") == ([1], [])
 
 
-def test_without_passages_nothing_is_carried():
+def test_without_passages_no_claim_is_supported():
     assert judged("Cats sleep long.", among=()) == ([], [(WarningCode.UNCITED_CLAIM, None)])
 
 
-def test_why_no_passage_carries_a_claim_is_said_by_the_nearest():
+def test_the_nearest_passage_gives_the_reason_for_missing_support():
     (found,) = verify_claims([Claim(0, 1, "A start takes 50 minutes.", ())], grounds(PUMP, BACKUP))
 
     assert found.warnings[0][2] == "cites nothing, and in no passage: 50 minutes"
 
 
-def test_a_contradiction_of_an_uncited_claim_is_said():
+def test_a_contradiction_of_an_uncited_claim_is_reported():
     (found,) = verify_claims(
         [Claim(0, 1, "The heat pump was not installed in Berlin.", ())], grounds(PUMP)
     )

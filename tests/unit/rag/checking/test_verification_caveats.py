@@ -1,7 +1,7 @@
 from kebab.rag.checking.verification import WarningCode
 
 
-def test_callers_know_these_codes():
+def test_the_warning_codes_are_stable():
     assert [one.value for one in WarningCode] == [
         "unknown_marker",
         "wrong_marker",
