@@ -23,17 +23,17 @@ REAL, SCRIPTED = "kebab", "tests.fakes.facade"
 
 
 @cache
-def validators() -> dict[str, jsonschema.Draft202012Validator]:
+def load_validators() -> dict[str, jsonschema.Draft202012Validator]:
     """Return a validator for each schema, by the `schema_version` that it describes."""
     return {name: jsonschema.Draft202012Validator(one) for name, one in build_schemas().items()}
 
 
-def checked(text: str, *, status: int, command: str) -> list[dict[str, Any]]:
+def check_channel(text: str, *, status: int, command: str) -> list[dict[str, Any]]:
     """Return the objects of a channel, each held to its schema and to the envelope."""
     assert text == "" or text.endswith("\n")
     found = [json.loads(line) for line in text.splitlines()]
     for one in found:
-        validators()[one["schema_version"]].validate(one)
+        load_validators()[one["schema_version"]].validate(one)
         assert one["output_format"] == "json"
         assert one["exit_code"] in (status, None)
         assert one["command"] == command
@@ -47,7 +47,7 @@ def prepared(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     shutil.copytree(ROOT / "samples" / "notes", home / "notes")
     with pytest.MonkeyPatch.context() as patch:
-        _move_in(patch, home)
+        _set_environment(patch, home)
         ran = run("ingest", str(home / "notes"))
     assert ran.status == 0, ran.err
     return home
@@ -57,7 +57,7 @@ def prepared(tmp_path_factory):
 def home(prepared, tmp_path, monkeypatch):
     """A copy of that home, to do with as a test likes."""
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
-    _move_in(monkeypatch, tmp_path)
+    _set_environment(monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -65,7 +65,7 @@ def home(prepared, tmp_path, monkeypatch):
 @pytest.fixture
 def empty(tmp_path, monkeypatch):
     """A home in which kebab was never used."""
-    _move_in(monkeypatch, tmp_path)
+    _set_environment(monkeypatch, tmp_path)
     return tmp_path
 
 
@@ -78,7 +78,7 @@ def kebab():
 @pytest.fixture
 def program():
     """Run a command line as a process, over the real or the scripted knowledge base."""
-    return _program
+    return _start_program
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def started():
     processes = []
 
     def start(*arguments, module=SCRIPTED, **options):
-        processes.append(subprocess.Popen(_line(module, arguments), cwd=ROOT, **options))
+        processes.append(subprocess.Popen(_build_line(module, arguments), cwd=ROOT, **options))
         return processes[-1]
 
     yield start
@@ -113,9 +113,9 @@ def talk(home):
     kept.add_turn(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
 
 
-def _program(*arguments, module=REAL, stdin=b"", **options):
+def _start_program(*arguments, module=REAL, stdin=b"", **options):
     done = subprocess.run(
-        _line(module, arguments),
+        _build_line(module, arguments),
         input=stdin,
         capture_output=True,
         check=False,
@@ -126,11 +126,11 @@ def _program(*arguments, module=REAL, stdin=b"", **options):
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def _line(module, arguments):
+def _build_line(module, arguments):
     return [sys.executable, "-m", module, *arguments]
 
 
-def _move_in(patch, home):
+def _set_environment(patch, home):
     wanted = environment(home)
     for name in set(os.environ) - set(wanted):
         patch.delenv(name)

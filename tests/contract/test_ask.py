@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.contract.conftest import SCRIPTED, checked
+from tests.contract.conftest import SCRIPTED, check_channel
 
 WHOLE = "Stop, then **restore** [1]."
 
@@ -29,8 +29,8 @@ def wait_for(stream, words):
 def test_both_channels_keep_to_the_schemas(question, status, form, empty, program):
     ran = program("ask", question, form, module=SCRIPTED)
 
-    results = checked(ran.out, status=ran.status, command="ask")
-    asides = checked(ran.err, status=ran.status, command="ask")
+    results = check_channel(ran.out, status=ran.status, command="ask")
+    asides = check_channel(ran.err, status=ran.status, command="ask")
     assert ran.status == status
     assert [one["schema_version"] for one in asides] == ["error.v1"] * (status > 1)
     if form == "--stream":
@@ -52,7 +52,7 @@ def test_no_library_gets_through_in_text(empty, program):
 def test_a_long_silence_is_broken_under_json(empty, program):
     ran = program("ask", "mute", "--json", module=SCRIPTED)
 
-    beats = checked(ran.err, status=0, command="ask")
+    beats = check_channel(ran.err, status=0, command="ask")
     assert {one["type"] for one in beats} == {"heartbeat"}
     assert beats[0]["elapsed_ms"] >= 3000
     assert ran.reply["answer"] == WHOLE
@@ -80,7 +80,7 @@ def test_interrupted_before_the_first_token_it_is_cancelled(form, empty, started
     out, err = process.communicate(timeout=20)
 
     assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
-    ends = checked(out.decode(), status=130, command="ask")
+    ends = check_channel(out.decode(), status=130, command="ask")
     assert [one["type"] for one in ends] == ["error"] * (form == "--stream")
 
 
@@ -91,7 +91,7 @@ def test_interrupted_later_a_stream_ends_with_what_came(number, empty, started):
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
 
-    *_, last = checked((seen + out).decode(), status=130, command="ask")
+    *_, last = check_channel((seen + out).decode(), status=130, command="ask")
     assert (process.returncode, err) == (130, b"")
     assert (last["type"], last["exit_code"]) == ("final", 130)
     assert (last["answer"]["answer"], last["answer"]["refusal_reason"]) == (
@@ -106,8 +106,8 @@ def test_interrupted_later_under_json_the_answer_is_what_came(empty, started):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
 
-    (answer,) = checked(out.decode(), status=130, command="ask")
-    checked((seen + err).decode(), status=130, command="ask")
+    (answer,) = check_channel(out.decode(), status=130, command="ask")
+    check_channel((seen + err).decode(), status=130, command="ask")
     assert (process.returncode, answer["answer"], answer["exit_code"]) == (130, "Stop,", 130)
 
 
@@ -130,7 +130,7 @@ def test_two_interruptions_leave_at_once_whatever_the_work_does(empty, started):
     out, err = process.communicate(timeout=20)
 
     assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
-    lines = checked((seen + out).decode(), status=130, command="ask")
+    lines = check_channel((seen + out).decode(), status=130, command="ask")
     assert [one["type"] for one in lines] == ["retrieval_done", "error"]
 
 

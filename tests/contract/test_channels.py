@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import SCRIPTED, checked
+from tests.contract.conftest import SCRIPTED, check_channel
 
 
-def interrupted_twice(process):
+def interrupt_twice(process):
     process.send_signal(signal.SIGINT)
     time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -49,8 +49,8 @@ def test_no_library_gets_through_in_text(arguments, empty, program):
 def test_no_library_gets_through_under_json(arguments, status, outcome, empty, program):
     ran = program(*arguments, "--json", module=SCRIPTED)
 
-    results = checked(ran.out, status=status, command=arguments[0])
-    asides = checked(ran.err, status=status, command=arguments[0])
+    results = check_channel(ran.out, status=status, command=arguments[0])
+    asides = check_channel(ran.err, status=status, command=arguments[0])
     faults = [one["code"] for one in asides if one["schema_version"] == "error.v1"]
     assert [one["schema_version"] for one in results] + faults == [outcome]
     assert ran.status == status
@@ -64,9 +64,9 @@ def test_one_interruption_stops_cleanly_and_reports(number, empty, started):
     out, err = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    (report,) = checked(out.decode(), status=130, command="ingest")
+    (report,) = check_channel(out.decode(), status=130, command="ingest")
     assert report["cancelled"]
-    events = checked((seen + err).decode(), status=130, command="ingest")
+    events = check_channel((seen + err).decode(), status=130, command="ingest")
     assert [one["kind"] for one in events if one["exit_code"] == 130] == ["aborted"]
 
 
@@ -76,7 +76,7 @@ def test_an_interrupted_stream_ends_with_the_report(empty, started):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
 
-    events = checked((seen + out).decode(), status=130, command="ingest")
+    events = check_channel((seen + out).decode(), status=130, command="ingest")
     assert (process.returncode, err) == (130, b"")
     assert (events[-1]["kind"], events[-1]["report"]["cancelled"]) == ("aborted", True)
 
@@ -85,11 +85,11 @@ def test_an_interrupted_stream_ends_with_the_report(empty, started):
 def test_two_interruptions_leave_at_once_whatever_the_work_does(work, empty, started):
     process = started("ingest", work, "--json", stdout=-1, stderr=-1)
     seen = wait_for(process.stderr, b"asset_started")
-    interrupted_twice(process)
+    interrupt_twice(process)
     out, err = process.communicate(timeout=20)
 
     assert (process.returncode, out) == (130, b"")
-    lines = checked((seen + err).decode(), status=130, command="ingest")
+    lines = check_channel((seen + err).decode(), status=130, command="ingest")
     assert [one.get("code") or one["kind"] for one in lines][-2:] == ["aborted", "cancelled"]
 
 
@@ -99,7 +99,7 @@ def test_an_interrupted_search_is_cancelled(empty, started):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
 
-    frames = checked((seen + out).decode(), status=130, command="search")
+    frames = check_channel((seen + out).decode(), status=130, command="search")
     assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
     assert [one["type"] for one in frames] == ["stage", "error", "end"]
 

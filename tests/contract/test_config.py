@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.test_outputs import EVERY, named
+from tests.contract.test_outputs import EVERY, name_cases
 
 NEED_NO_SETTINGS = ("errors", "explain", "init", "eval compare")
 SETTINGS = [
@@ -25,7 +25,7 @@ def elsewhere(empty, monkeypatch):
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments"), EVERY, ids=named)
+@pytest.mark.parametrize(("path", "arguments"), EVERY, ids=name_cases)
 def test_the_default_place_stays_untouched(path, arguments, before, elsewhere, kebab):
     empty = elsewhere.parent
     flag = ["--config", str(elsewhere)]
@@ -47,7 +47,7 @@ def test_what_is_ingested_elsewhere_is_found_elsewhere_only(empty, elsewhere, ke
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments"), SETTINGS, ids=named)
+@pytest.mark.parametrize(("path", "arguments"), SETTINGS, ids=name_cases)
 def test_a_file_that_does_not_exist_is_refused(path, arguments, before, empty, kebab):
     flag = ["--config", str(empty / "none.toml")]
 

@@ -11,7 +11,7 @@ from tools.cli_reference import iterate_commands
 COMMANDS = dict(iterate_commands())
 
 
-def calls(example):
+def parse_calls(example):
     """Return the arguments of each call of kebab in a shell line."""
     found: list[list[str]] = [[]]
     for word in shlex.split(example):
@@ -50,7 +50,7 @@ def test_every_flag_says_what_it_does(path):
     [(path, example) for path, command in COMMANDS.items() for example in command.examples],
 )
 def test_examples_can_be_typed_as_they_stand(path, example):
-    made = calls(example)
+    made = parse_calls(example)
 
     assert made
     for words in made:

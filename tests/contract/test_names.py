@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.conftest import checked
+from tests.contract.conftest import check_channel
 
 LOOKUPS = [
     ["inspect", "doc", "nowhere"],
@@ -27,7 +27,7 @@ def test_an_unknown_name_is_not_found_and_no_error(arguments, home, kebab):
     ran = kebab(*arguments, "--json")
 
     path = " ".join(arguments[:2]) if arguments[0] in ("inspect", "fetch", "session") else None
-    (reply,) = checked(ran.out, status=1, command=path or arguments[0])
+    (reply,) = check_channel(ran.out, status=1, command=path or arguments[0])
     assert (ran.status, ran.err) == (1, "")
     assert (reply["schema_version"], reply["found"]) == ("not_found.v1", False)
     assert (reply["name"], reply["error"]["kind"]) == ("nowhere", "not_found")

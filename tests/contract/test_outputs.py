@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import checked
+from tests.contract.conftest import check_channel
 from tools.cli_reference import iterate_commands
 
 DOC = "work/backups.md"
@@ -183,7 +183,7 @@ STATED = [
 ]
 
 
-def named(value):
+def name_cases(value):
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
@@ -193,14 +193,14 @@ def test_every_command_is_held_to_it():
 
 @pytest.mark.usefixtures("talk")
 @pytest.mark.parametrize("before", [True, False], ids=["flag first", "flag last"])
-@pytest.mark.parametrize(("path", "arguments", "stated"), STATED, ids=named)
+@pytest.mark.parametrize(("path", "arguments", "stated"), STATED, ids=name_cases)
 def test_a_line_has_its_outcome_in_its_schema(path, arguments, stated, before, chunk, kebab):
     said = [chunk if word == "CHUNK" else word for word in arguments]
 
     ran = kebab(*(["--json", *said] if before else [*said, "--json"]), stdin=b"Some text.\n")
 
-    results = checked(ran.out, status=ran.status, command=path)
-    asides = checked(ran.err, status=ran.status, command=path)
+    results = check_channel(ran.out, status=ran.status, command=path)
+    asides = check_channel(ran.err, status=ran.status, command=path)
     faults = [one for one in asides if one["schema_version"] == "error.v1"]
     outcomes = [one["schema_version"] for one in results] + [one["code"] for one in faults]
     assert (ran.status, *outcomes) == stated
@@ -216,8 +216,8 @@ def test_a_line_has_its_outcome_in_its_schema(path, arguments, stated, before, c
 def test_frames_of_a_search_keep_to_the_schemas(arguments, status, codes, home, kebab):
     ran = kebab(*arguments, "--stream")
 
-    frames = checked(ran.out, status=status, command="search")
-    asides = checked(ran.err, status=status, command="search")
+    frames = check_channel(ran.out, status=status, command="search")
+    asides = check_channel(ran.err, status=status, command="search")
     assert ran.status == status
     assert [one["code"] for one in asides] == codes
     assert [one["type"] for one in frames][-1] == "end"
@@ -230,7 +230,7 @@ def test_bulk_answers_keep_to_the_schemas_one_per_line(home, kebab):
 
     ran = kebab("search", "--bulk", "--mode", "lexical", stdin=lines)
 
-    items = checked(ran.out, status=ran.status, command="search")
+    items = check_channel(ran.out, status=ran.status, command="search")
     assert [one["index"] for one in items] == [0, 1, 2, 3, 4]
     assert ["error" in one for one in items] == [False, False, True, True, True]
     assert len(items[1]["response"]["hits"]) == 1
@@ -239,7 +239,7 @@ def test_bulk_answers_keep_to_the_schemas_one_per_line(home, kebab):
 def test_events_of_an_ingest_keep_to_the_schemas_and_end_once(home, kebab):
     ran = kebab("ingest", str(home / "notes"), "--force", "--stream")
 
-    events = checked(ran.out, status=ran.status, command="ingest")
+    events = check_channel(ran.out, status=ran.status, command="ingest")
     ends = [one for one in events if one["kind"] in ("completed", "aborted")]
     assert ends == events[-1:]
     assert ends[0]["report"]["scanned"] == 7
@@ -278,7 +278,7 @@ def test_without_a_knowledge_base_reading_says_not_indexed(arguments, empty, keb
         (["doctor"], 0, "doctor.v1"),
         (["model", "list"], 0, "model_list.v1"),
     ],
-    ids=named,
+    ids=name_cases,
 )
 def test_without_a_knowledge_base_the_rest_still_works(arguments, status, schema, empty, kebab):
     ran = kebab(*arguments, "--json")

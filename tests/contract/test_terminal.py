@@ -33,9 +33,9 @@ def terminal(empty):
         os.write(near, typed)
         screen = ""
         if interrupt:
-            screen = _until(near, interrupt)
+            screen = _read_until(near, interrupt)
             _signal(process, number)
-        screen += _all(near)
+        screen += _read_all(near)
         os.close(near)
         return process.wait(60), screen.replace("\r\n", "\n")
 
@@ -53,7 +53,7 @@ def _signal(process, number):
         return
 
 
-def _until(near, words):
+def _read_until(near, words):
     """Return what is shown up to these words."""
     seen = b""
     while words not in seen:
@@ -61,7 +61,7 @@ def _until(near, words):
     return seen.decode("utf-8", "ignore")
 
 
-def _all(near):
+def _read_all(near):
     parts: list[bytes] = []
     while True:
         try:

@@ -69,7 +69,7 @@ class Fuse:
         timer.start()
 
 
-class Fused:
+class FusedStore:
     """A store whose writes burn the fuse before and after."""
 
     def __init__(self, inner: Any, fuse: Fuse) -> None:
@@ -97,8 +97,10 @@ def die() -> None:
 def ingest(root: str, data: Path, fuse: Fuse) -> None:
     with SqliteWriter(data, tokenize) as library:
         ports = IngestPorts(
-            library=Fused(library, fuse),
-            vectors=lambda version: Fused(LanceVectors(data, version, PROFILE.dimension), fuse),
+            library=FusedStore(library, fuse),
+            vectors=lambda version: FusedStore(
+                LanceVectors(data, version, PROFILE.dimension), fuse
+            ),
             embedder=lambda: HashingEmbedder(batch=8),
             scanner=FolderScanner(),
             guard=guard_parser,
@@ -110,7 +112,7 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
         run_ingest(IngestJob(paths=(root,)), ports)
 
 
-def dump(data: Path) -> dict[str, Any]:
+def dump_library(data: Path) -> dict[str, Any]:
     with SqliteReader(data) as reader:
         version = reader.get_value("embedding_version")
         assert version is not None, "the first run gave every chunk a vector"
@@ -128,29 +130,30 @@ def dump(data: Path) -> dict[str, Any]:
             "pending": reader.count_pending(),
             "rows": sum(rows.values()),
             "strays": len(set(rows) - reader.find_committed_keys(rows)),
-            "vectors": {ids[key]: fingerprint(stored[key]) for key in ids},
+            "vectors": {ids[key]: compute_fingerprint(stored[key]) for key in ids},
             "dirty": reader.get_value("vectors_dirty"),
             "lexical": [
-                named(reader.search_lexical(f'"{query}"', Filters(), 50), ids) for query in QUERIES
+                name_document(reader.search_lexical(f'"{query}"', Filters(), 50), ids)
+                for query in QUERIES
             ],
             "nearest": [
-                named(vectors.find_nearest(HashingEmbedder().embed_query(query), 20), ids)
+                name_document(vectors.find_nearest(HashingEmbedder().embed_query(query), 20), ids)
                 for query in QUERIES
             ],
         }
 
 
-def named(scores: Any, ids: Any) -> list[tuple[float, str]]:
+def name_document(scores: Any, ids: Any) -> list[tuple[float, str]]:
     return sorted((round(float(score), 5), ids[key]) for key, score in scores)
 
 
-def fingerprint(vector: Any) -> str:
+def compute_fingerprint(vector: Any) -> str:
     return sha256(np.asarray(vector, np.float32).tobytes()).hexdigest()
 
 
 def main(command: str, *arguments: str) -> None:
     if command == "dump":
-        sys.stdout.write(json.dumps([dump(Path(data)) for data in arguments]))
+        sys.stdout.write(json.dumps([dump_library(Path(data)) for data in arguments]))
         return
     root, step, delay, *folders = arguments
     fuse = Fuse(int(step), float(delay))

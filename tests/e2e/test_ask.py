@@ -33,7 +33,7 @@ def ask(library, server):
     return answer
 
 
-def cited(library, reply):
+def find_citations(library, reply):
     """Return the quoted words of each citation, found again in its file at its lines."""
     found = []
     for one in reply["citations"]:
@@ -49,7 +49,7 @@ def cited(library, reply):
     return found
 
 
-def marker(server, words):
+def find_marker(server, words):
     """Return the marker of the passage with these words in the last prompt."""
     prompt = server.bodies()[-1]["messages"][-1]["content"]
     return prompt[: prompt.index(words)].rpartition(" [")[2].partition("]")[0]
@@ -59,7 +59,7 @@ def test_an_answer_quotes_the_cited_lines(ask, library, server):
     reply = ask(RESTORE, "Check the repository first with ", "`restic check ", CHECKED[46:])
 
     assert (reply["answer"], reply["grounded"], reply["warnings"]) == (CHECKED, True, [])
-    assert cited(library, reply) == [
+    assert find_citations(library, reply) == [
         "Check the repository first with " + CHECKED.split("with ")[1][:-5] + "."
     ]
     assert reply["citations"][0]["citation"]["uri"] == "work/backups.md#L19"
@@ -74,11 +74,11 @@ def test_two_passages_carry_their_own_claims(ask, library, server):
     assert (
         ask(question, "NOT_IN_NOTES", status=1, flags=flags)["refusal_reason"] == "llm_self_judge"
     )
-    sown, slugs = marker(server, "Sow indoors"), marker(server, "Beer traps")
+    sown, slugs = find_marker(server, "Sow indoors"), find_marker(server, "Beer traps")
 
     claims = "Tomatoes are planted out after the last frost", "Beer traps drown a few slugs"
     text = f"{claims[0]} [{sown}]. {claims[1]} [{slugs}]."
-    quotes = cited(library, ask(question, text, flags=flags))
+    quotes = find_citations(library, ask(question, text, flags=flags))
     assert len(quotes) == 2
     assert quotes[int(slugs) > int(sown)].startswith("Beer traps drown")
 
@@ -209,8 +209,8 @@ def test_a_question_in_korean_is_answered_from_korean_notes(ask, library, server
     plain = library.json("ask", KIMCHI, "--extractive")
 
     assert (reply["warnings"], reply["citations"][0]["doc_path"]) == ([], "recipes/kimchi.ko.md")
-    assert any("여섯 시간" in quote for quote in cited(library, reply))
-    assert any("여섯 시간" in quote for quote in cited(library, plain))
+    assert any("여섯 시간" in quote for quote in find_citations(library, reply))
+    assert any("여섯 시간" in quote for quote in find_citations(library, plain))
     assert "Korean" in server.bodies()[0]["messages"][-1]["content"]
     assert (plain["mode"], plain["model"], len(server.bodies())) == ("extractive", None, 1)
 
@@ -321,7 +321,9 @@ def test_the_settings_can_rule_models_out(library, server):
     reply = library.json("ask", RESTORE)
 
     assert (reply["mode"], reply["model"], server.asked) == ("extractive", None, [])
-    assert all(" ".join(quote.split()) in reply["answer"] for quote in cited(library, reply))
+    assert all(
+        " ".join(quote.split()) in reply["answer"] for quote in find_citations(library, reply)
+    )
 
 
 def test_questions_follow_each_other_in_a_chat_of_lines(library, server):

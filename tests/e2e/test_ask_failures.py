@@ -49,7 +49,7 @@ def server(library):
         yield made
 
 
-def failed(ran):
+def read_only_error(ran):
     """Return the only error of a run under `--json`, whose stdout is empty."""
     assert (ran.status, ran.out) == (2, ""), ran
     return ran.fault
@@ -60,7 +60,7 @@ def test_every_known_failure_of_ollama_has_its_code(generation, inside):
     with fake_ollama("gemma3:4b", generation=generation) as server:
         for name, code in CODES.items():
             server.enqueue(*[Fail(name)] * (3 if code == "context_overflow" else 1))
-            error = failed(inside("ask", QUESTION, "--json", OLLAMA_HOST=server.url))
+            error = read_only_error(inside("ask", QUESTION, "--json", OLLAMA_HOST=server.url))
             assert (error["code"], error["exit_code"], server.unplayed) == (code, 2, 0), name
             assert "\n" not in error["message"], name
 
@@ -76,7 +76,7 @@ def test_every_known_failure_of_the_other_protocol_has_its_code(kind, inside):
         for name in (name for name, said in OTHER_FAILURES.items() if kind in said):
             code = FOREIGN_CODES.get(name, "model_rejected")
             server.enqueue(*[Refuse(name)] * (3 if code == "context_overflow" else 1))
-            error = failed(inside("ask", QUESTION, "--json", **asked))
+            error = read_only_error(inside("ask", QUESTION, "--json", **asked))
             assert (error["code"], server.unplayed) == (code, 0), name
 
 
@@ -92,7 +92,7 @@ BROKEN = [
 @pytest.mark.parametrize(("how", "code"), BROKEN)
 def test_an_answer_that_breaks_off_is_no_answer(how, code, server, inside):
     server.enqueue(*[Say("Check ", "the repository first [1].", **how)] * 2)
-    error = failed(inside("ask", QUESTION, "--json", "--session", "kept"))
+    error = read_only_error(inside("ask", QUESTION, "--json", "--session", "kept"))
     streamed = inside("ask", QUESTION, "--stream")
 
     assert error["code"] == code
@@ -131,14 +131,14 @@ def test_where_no_server_answers_it_says_so_in_time_and_does_not_change_the_mode
     ["no-such-host.invalid", "a..b", "x" * 300, "[::", "http://", "ü.invalid"],
 )
 def test_a_place_that_cannot_be_is_unreachable(host, inside):
-    error = failed(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
+    error = read_only_error(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
 
     assert error["code"] == "model_unreachable"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:99999", "127.0.0.1:many"])
 def test_a_port_that_is_none_is_refused_as_doctor_refuses_it(host, inside):
-    error = failed(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
+    error = read_only_error(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
     checks = inside("doctor", "--json", OLLAMA_HOST=host, **HASTY).reply["checks"]
     (looked,) = [one for one in checks if one["name"] == "language_model"]
 
@@ -166,7 +166,7 @@ SILENT = [
 def test_a_server_that_is_silent_or_slow_is_left_in_time(step, limit, operation, server, inside):
     server.enqueue(step)
     began = monotonic()
-    error = failed(inside("ask", QUESTION, "--json", **limit))
+    error = read_only_error(inside("ask", QUESTION, "--json", **limit))
 
     assert (error["code"], error["details"]["operation"]) == ("timeout", operation)
     assert monotonic() - began < SLACK_S

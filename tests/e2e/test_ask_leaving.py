@@ -38,7 +38,7 @@ def asking(library, server):
         yield start
 
 
-def until(stream, words):
+def read_until(stream, words):
     """Return what a process wrote up to the line with these words."""
     seen = b""
     while words not in seen:
@@ -48,13 +48,13 @@ def until(stream, words):
     return seen
 
 
-def ended(process):
+def has_ended(process):
     out, err = process.communicate(timeout=PATIENCE_S)
     assert b"Traceback" not in err
     return process.returncode, out, err
 
 
-def asked(server):
+def wait_for_request(server):
     """Return the request once the server has it."""
     for _ in range(100 * PATIENCE_S):
         if server.asked:
@@ -68,9 +68,9 @@ def test_interrupted_amid_an_answer_what_came_is_told_and_the_server_stops(
     number, asking, server, read_lines, library
 ):
     process = asking("--stream", "--session", "kept")
-    until(process.stdout, b'"type":"token"')
+    read_until(process.stdout, b'"type":"token"')
     process.send_signal(number)
-    status, out, err = ended(process)
+    status, out, err = has_ended(process)
 
     (final,) = read_lines(out)
     assert (status, err) == (130, b"")
@@ -84,9 +84,9 @@ def test_interrupted_amid_an_answer_what_came_is_told_and_the_server_stops(
 
 def test_interrupted_amid_an_answer_under_json_there_is_one_object(asking, server, read_lines):
     process = asking("--json")
-    until(process.stderr, b"heartbeat")
+    read_until(process.stderr, b"heartbeat")
     process.send_signal(signal.SIGINT)
-    status, out, err = ended(process)
+    status, out, err = has_ended(process)
 
     (answer,) = read_lines(out)
     assert (status, answer["exit_code"], answer["answer"]) == (130, 130, ENDLESS[0])
@@ -97,9 +97,9 @@ def test_interrupted_amid_an_answer_under_json_there_is_one_object(asking, serve
 @pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
 def test_interrupted_before_the_first_token_it_is_cancelled(flag, asking, server, read_lines):
     process = asking(flag, step=Say("late", held_s=120))
-    request = asked(server)
+    request = wait_for_request(server)
     process.send_signal(signal.SIGINT)
-    status, out, err = ended(process)
+    status, out, err = has_ended(process)
 
     assert status == 130
     assert request.hung_up.wait(PATIENCE_S)
@@ -115,12 +115,12 @@ def test_interrupted_before_the_first_token_it_is_cancelled(flag, asking, server
 @pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
 def test_a_reader_that_is_gone_ends_the_generation(flag, asking, server):
     process = asking(flag)
-    asked(server)
+    wait_for_request(server)
     if flag == "--stream":
         process.stdout.read(1)
     process.stdout.close()
     process.stdout = None
-    status, _, err = ended(process)
+    status, _, err = has_ended(process)
 
     assert (status, b"error" in err) == (141, False)
     assert server.asked[0].hung_up.wait(PATIENCE_S)
@@ -140,9 +140,9 @@ def test_a_server_that_is_killed_amid_an_answer_is_unreachable(library, read_lin
         assert server.stdout
         environment["OLLAMA_HOST"] = server.stdout.readline().decode().strip()
         process = library.start("ask", QUESTION, "--json")
-        until(process.stderr, b"heartbeat")
+        read_until(process.stderr, b"heartbeat")
         server.kill()
-        status, out, err = ended(process)
+        status, out, err = has_ended(process)
 
     (error,) = [one for one in read_lines(err) if one["schema_version"] == "error.v1"]
     assert (status, out, error["code"]) == (2, b"", "model_unreachable")
@@ -153,7 +153,7 @@ def test_two_questions_at_once_are_two_turns_of_a_session(asking, library, serve
     text = "Check the repository first [1]."
     processes = [asking("--session", "both", "--json", step=Say(text, held_s=0.3)) for _ in "ab"]
 
-    assert [ended(process)[0] for process in processes] == [0, 0]
+    assert [has_ended(process)[0] for process in processes] == [0, 0]
     turns = library.json("session", "show", "both")["turns"]
     assert [one["turn_index"] for one in turns] == [0, 1]
 
@@ -164,7 +164,7 @@ def test_a_question_is_answered_while_an_ingest_is_at_work(library, server, read
     for number in range(300):
         (many / f"{number}.md").write_text(f"note {number}\n")
     writer = library.start("ingest", many, "--json")
-    until(writer.stderr, b'"asset_started"')
+    read_until(writer.stderr, b'"asset_started"')
     os.kill(writer.pid, signal.SIGSTOP)
     server.enqueue(Say("Check the repository first [1]."))
     try:

@@ -16,12 +16,12 @@ MOMENTS = 10
 SEED = 20
 
 
-def driver(*arguments):
+def run_driver(*arguments):
     command = [sys.executable, "-m", "tests.e2e.crash_driver", *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def note(number, extra=""):
+def write_note(number, extra=""):
     sections = "".join(
         f"## Section {part}\n\nnote{number} on garden {part}, bed {number * part}{extra}.\n\n"
         for part in range(1, 4)
@@ -29,17 +29,17 @@ def note(number, extra=""):
     return f"# Note {number}\n\n{sections}"
 
 
-def first_state(root):
+def write_first_state(root):
     for number in range(24):
         path = root / f"f{number % 4}" / f"{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(note(number), encoding="utf-8")
+        path.write_text(write_note(number), encoding="utf-8")
 
 
-def second_state(root):
+def write_second_state(root):
     """Edit, move, swap, delete, copy and add, and rename a whole folder."""
     for number in (0, 4, 8):
-        (root / "f0" / f"{number}.md").write_text(note(number, " edited"), encoding="utf-8")
+        (root / "f0" / f"{number}.md").write_text(write_note(number, " edited"), encoding="utf-8")
     (root / "f0/12.md").rename(root / "f0/moved.md")
     (root / "f0/16.md").rename(root / "swap")
     (root / "f0/20.md").rename(root / "f0/16.md")
@@ -49,10 +49,10 @@ def second_state(root):
     shutil.copy(root / "f1/9.md", root / "f1/twin.md")
     (root / "f2").rename(root / "renamed")
     for number in range(24, 40):
-        (root / "f3" / f"{number}.md").write_text(note(number), encoding="utf-8")
+        (root / "f3" / f"{number}.md").write_text(write_note(number), encoding="utf-8")
 
 
-def moments(steps):
+def choose_moments(steps):
     """Return ten fixed (step, delay): mostly between two calls, some in the middle of one."""
     chance = random.Random(SEED)
     step = [1 + chance.randrange(steps) for _ in range(MOMENTS)]
@@ -65,20 +65,20 @@ def killed(tmp_path_factory):
     """Return the notes, a data directory of one clean run, and those of ten killed runs."""
     folder = tmp_path_factory.mktemp("crash")
     root, base, clean = folder / "notes", folder / "base", folder / "clean"
-    first_state(root)
+    write_first_state(root)
     base.mkdir()
-    assert driver("ingest", root, 0, 0, base).returncode == 0
-    second_state(root)
+    assert run_driver("ingest", root, 0, 0, base).returncode == 0
+    write_second_state(root)
     shutil.copytree(base, clean)
-    steps = int(driver("ingest", root, 0, 0, clean).stdout)
+    steps = int(run_driver("ingest", root, 0, 0, clean).stdout)
     folders = [folder / f"killed-{number}" for number in range(MOMENTS)]
 
     def kill(data, moment):
         shutil.copytree(base, data)
-        return driver("ingest", root, *moment, data).returncode
+        return run_driver("ingest", root, *moment, data).returncode
 
     with ThreadPoolExecutor(max_workers=2) as pool:
-        statuses = list(pool.map(kill, folders, moments(steps)))
+        statuses = list(pool.map(kill, folders, choose_moments(steps)))
     assert statuses.count(-signal.SIGKILL) >= MOMENTS - 2, statuses
     return root, clean, folders
 
@@ -86,9 +86,9 @@ def killed(tmp_path_factory):
 def test_after_a_kill_the_next_run_ends_where_a_clean_run_does(killed):
     root, clean, folders = killed
 
-    again = driver("ingest", root, 0, 0, *folders)
+    again = run_driver("ingest", root, 0, 0, *folders)
     assert again.returncode == 0, again.stderr
-    expected, *found = json.loads(driver("dump", clean, *folders).stdout)
+    expected, *found = json.loads(run_driver("dump", clean, *folders).stdout)
 
     assert expected["pending"] == expected["strays"] == 0
     assert expected["rows"] == expected["chunk_count"] == len(expected["vectors"]) > 100

@@ -20,7 +20,7 @@ def golden(library):
     return path
 
 
-def figure(report, mode, metric):
+def get_figure(report, mode, metric):
     (found,) = [one for one in report["modes"] if one["mode"] == mode]
     return next(one["value"] for one in found["figures"] if one["metric"] == metric)
 
@@ -34,7 +34,7 @@ def test_questions_made_from_the_notes_are_found_in_them(library):
 
     assert report["golden"]["missing"] == []
     assert report["golden"]["unanswerable"] == made["unanswerable"] == 2
-    assert figure(report, "lexical", "hit@10") == 1
+    assert get_figure(report, "lexical", "hit@10") == 1
 
 
 def test_without_a_model_the_modes_that_can_be_had_are_measured(library, golden):
@@ -42,7 +42,7 @@ def test_without_a_model_the_modes_that_can_be_had_are_measured(library, golden)
 
     assert [one["mode"] for one in report["modes"]] == ["hybrid", "lexical"]
     assert report["skipped"][0]["mode"] == "vector"
-    assert figure(report, "lexical", "hit@1") == 1
+    assert get_figure(report, "lexical", "hit@1") == 1
     library.fails("embedding_unavailable", "eval", "run", golden, "--mode", "vector")
 
 

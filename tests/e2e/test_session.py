@@ -24,7 +24,7 @@ def test_from_nothing_to_an_index_and_back_to_nothing(cli):
     report = cli.json("ingest")
     assert (report["new"], report["errors"]) == (3, 0)
 
-    _read_what_was_found(cli)
+    _fetch_found_passages(cli)
     _change_and_remove(cli)
 
     cli.fails("confirmation_required", "reset")
@@ -34,7 +34,7 @@ def test_from_nothing_to_an_index_and_back_to_nothing(cli):
     cli.fails("not_indexed", "search", "cat", status=3)
 
 
-def _read_what_was_found(cli):
+def _fetch_found_passages(cli):
     hit = cli.json("search", "restore the database")["hits"][0]
     span = hit["citation"]["line"]
     fetched = cli.json("fetch", "chunk", hit["chunk_id"])

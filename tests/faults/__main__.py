@@ -12,8 +12,8 @@ from typing import Any
 from tests.faults.grid import DEFAULT, FULL
 from tests.faults.ledger import Ledger
 from tests.faults.runner import Runner
-from tests.faults.stage import opened
-from tests.faults.world import injected
+from tests.faults.stage import open_stage
+from tests.faults.world import is_injected
 
 RESULT = "ledger"
 
@@ -24,18 +24,18 @@ def main(folder: Path, full: str, part: int, of: int, wanted: str) -> None:
 
     def passed_over(found: Any) -> None:
         # SQLite, and a generator that is thrown away, pass over what is raised in them.
-        if not injected(found.exc_traceback):
+        if not is_injected(found.exc_traceback):
             stray.append(f"some run: traceback: {found.exc_value!r} of {found.object!r}")
 
     sys.unraisablehook = passed_over
-    with opened(folder / "homes") as stage:
+    with open_stage(folder / "homes") as stage:
         stage.session = stage.session[part::of]
         found = Runner(stage, FULL if full == "full" else DEFAULT, wanted).all()
     found.broken += stray
     (folder / RESULT).write_bytes(pickle.dumps(found))
 
 
-def ledger(folder: Path) -> Ledger:
+def read_ledger(folder: Path) -> Ledger:
     """Return what a process left in its folder."""
     found = pickle.loads((folder / RESULT).read_bytes())
     assert isinstance(found, Ledger)

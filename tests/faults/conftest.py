@@ -42,17 +42,17 @@ def ledger(folder: Path, sections: dict[str, list[str]]) -> Ledger:
     found = Ledger()
     places = [folder / str(number) for number in range(_PARTS)]
     with ExitStack() as undo:
-        running = [undo.enter_context(_started(place, at)) for at, place in enumerate(places)]
+        running = [undo.enter_context(_start_part(place, at)) for at, place in enumerate(places)]
         for one in running:
             undo.callback(one.kill)
         for place, one in zip(places, running, strict=True):
             assert one.wait() == 0, (place / "stderr").read_text(errors="replace")
-            found.merge(part.ledger(place))
+            found.merge(part.read_ledger(place))
     sections["faults"] = list(found.table())
     return found
 
 
-def _started(place: Path, number: int) -> subprocess.Popen[bytes]:
+def _start_part(place: Path, number: int) -> subprocess.Popen[bytes]:
     """Start a part of the grid; what its libraries print is shown only if it fails."""
     place.mkdir()
     size = "full" if FULLY else "default"

@@ -10,34 +10,34 @@ from tests.faults.world import Fault, Injection
 _NOISE = b"\xff"
 
 
-def _empty(path: Path) -> None:
+def _empty_file(path: Path) -> None:
     path.write_bytes(b"")
 
 
-def _half(path: Path) -> None:
+def _cut_in_half(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-def _cut(path: Path) -> None:
+def _truncate(path: Path) -> None:
     os.truncate(path, max(0, path.stat().st_size - 1))
 
 
-def _noise(path: Path) -> None:
+def _overwrite(path: Path) -> None:
     path.write_bytes(_NOISE * path.stat().st_size)
 
 
-def _folder(path: Path) -> None:
+def _replace_by_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
 
 
 FORMS: Mapping[str, Callable[[Path], None]] = {
     "missing": Path.unlink,
-    "empty": _empty,
-    "half": _half,
-    "cut": _cut,
-    "noise": _noise,
-    "folder": _folder,
+    "empty": _empty_file,
+    "half": _cut_in_half,
+    "cut": _truncate,
+    "noise": _overwrite,
+    "folder": _replace_by_folder,
 }
 """What can have become of a file."""
 
@@ -48,7 +48,7 @@ COMMANDS = (
 """The commands that meet damaged files."""
 
 
-def files(homes: Homes) -> list[Path]:
+def list_files(homes: Homes) -> list[Path]:
     """Return every file of a home that a damage can befall, but never what a person wrote."""
     found = [
         path
@@ -58,9 +58,9 @@ def files(homes: Homes) -> list[Path]:
     return [path for path in found if path.is_file() and path.parent.name != "stdin"]
 
 
-def injections(homes: Homes) -> Iterator[tuple[Path, Injection]]:
+def list_damages(homes: Homes) -> Iterator[tuple[Path, Injection]]:
     """Yield every damage of every file, under a name that does not change from run to run."""
-    for number, path in enumerate(files(homes)):
+    for number, path in enumerate(list_files(homes)):
         name = path.relative_to(homes.live)
         kind = f"{'/'.join(name.parts[:-1])}/*{name.suffix}" if "lance" in name.parts else str(name)
         for form, act in FORMS.items():

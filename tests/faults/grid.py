@@ -33,29 +33,31 @@ DEFAULT = Size(faults=3, writing=1, indexes=1, calls=2, damages=3, scripts=4, do
 FULL = Size(faults=100, writing=100, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
 
 
-def injections(
+def list_injections(
     name: str, calls: Counter[str], clocks: Clocks, size: Size, *, writes: bool
 ) -> Iterator[Injection]:
     """Yield what is to fail in a command."""
     for point, count in sorted(calls.items()):
         turn = zlib.crc32(f"{name} {point}".encode())
         if point in COSTLY:
-            (fault,) = points.faults(point, clocks)
-            yield from (Injection(point, index, fault) for index in spread(count, size.calls))
+            (fault,) = points.list_faults(point, clocks)
+            yield from (
+                Injection(point, index, fault) for index in choose_spread_indexes(count, size.calls)
+            )
         else:
             most = size.writing if writes else size.faults
-            yield from _at(point, count, turn, clocks, (most, size.indexes))
+            yield from _list_injections_at(point, count, turn, clocks, (most, size.indexes))
 
 
-def _at(
+def _list_injections_at(
     point: str, count: int, turn: int, clocks: Clocks, size: tuple[int, int]
 ) -> Iterator[Injection]:
     """Yield the faults of one point: first and last call among them, and one that lasts."""
     most, indexes = size
-    found = points.faults(point, clocks)
+    found = points.list_faults(point, clocks)
     # Which faults come first changes from command to command, so that all of them come up.
     chosen = [found[(turn + at) % len(found)] for at in range(min(most, len(found)))]
-    places = spread(count, indexes * len(chosen))
+    places = choose_spread_indexes(count, indexes * len(chosen))
     for at, fault in enumerate(chosen):
         mine = {places[(at + len(chosen) * round_) % len(places)] for round_ in range(indexes)}
         yield from (Injection(point, index, fault) for index in sorted(mine))
@@ -63,13 +65,13 @@ def _at(
     yield from (Injection(point, turn % count, fault, lasting=True) for fault in lasting)
 
 
-def spread(count: int, most: int) -> list[int]:
+def choose_spread_indexes(count: int, most: int) -> list[int]:
     """Return up to `most` indexes below a count: the first, the last, and some between."""
     if count <= most:
         return list(range(count))
     return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]
 
 
-def share(name: str, one_in: int) -> bool:
+def is_selected(name: str, one_in: int) -> bool:
     """Return whether something is in the share that is run; always the same."""
     return zlib.crc32(name.encode()) % one_in == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from kebab.errors.catalog import Generic, build_catalog
 from kebab.errors.signal import Exit
-from tests.contract.conftest import checked, validators
+from tests.contract.conftest import check_channel, load_validators
 from tests.fakes.console import Ran
 from tests.faults.session import Command
 from tests.faults.world import Injection
@@ -80,14 +80,14 @@ class Case:
         )
 
 
-def judged(case: Case, ran: Ran) -> Verdict:
+def judge_run(case: Case, ran: Ran) -> Verdict:
     """Return what a run did wrong, by its channels and its status alone."""
     command = case.command
     verdict = Verdict(str(case), ran.status)
     if any(mark in text for mark in _TRACES for text in (ran.out, ran.err)):
-        verdict.broken.append(f"traceback: {_last(ran)}")
+        verdict.broken.append(f"traceback: {_get_last(ran)}")
     try:
-        out, err = (_read(text, case, ran.status) for text in (ran.out, ran.err))
+        out, err = (_read_channel(text, case, ran.status) for text in (ran.out, ran.err))
     except (AssertionError, ValueError, KeyError) as fault:
         verdict.broken.append(f"schema: {type(fault).__name__}: {str(fault)[:300]}")
         return verdict
@@ -97,27 +97,27 @@ def judged(case: Case, ran: Ran) -> Verdict:
     errors = [one for one in err if one["schema_version"] == "error.v1"]
     verdict.code = errors[0]["code"] if errors else None
     if not case.mute:
-        verdict.broken += _status(case, ran.status, errors, out)
+        verdict.broken += _check_status(case, ran.status, errors, out)
     if not errors:
-        verdict.flagged = _flagged(out)
+        verdict.flagged = _is_flagged(out)
         if not command.writes and ran.status in (Exit.DONE, Exit.NO):
-            verdict.broken += _silence(case, verdict, ran)
+            verdict.broken += _is_silently_different(case, verdict, ran)
     return verdict
 
 
-def _read(text: str, case: Case, status: int) -> list[dict[str, Any]]:
+def _read_channel(text: str, case: Case, status: int) -> list[dict[str, Any]]:
     """Return the objects of a channel, held to their schemas and to the envelope."""
     if not case.channel:
-        return checked(text, status=status, command=case.command.label)
+        return check_channel(text, status=status, command=case.command.label)
     whole, _, cut = text.rpartition("\n")
     assert case.injection.fault.name == "torn" or not cut
     found = [json.loads(line) for line in whole.splitlines()]
     for one in found:
-        validators()[one["schema_version"]].validate(one)
+        load_validators()[one["schema_version"]].validate(one)
     return found
 
 
-def _status(
+def _check_status(
     case: Case, status: int, errors: list[dict[str, Any]], out: list[dict[str, Any]]
 ) -> list[str]:
     found = []
@@ -138,7 +138,7 @@ def _status(
     return found
 
 
-def _silence(case: Case, verdict: Verdict, ran: Ran) -> list[str]:
+def _is_silently_different(case: Case, verdict: Verdict, ran: Ran) -> list[str]:
     """Return whether a result differs from the right one without saying so."""
     if case.truth or case.clean.status not in (Exit.DONE, Exit.NO):
         return []
@@ -146,7 +146,7 @@ def _silence(case: Case, verdict: Verdict, ran: Ran) -> list[str]:
     return ["silent: another result, and no word of it"] if wrong and not verdict.flagged else []
 
 
-def _flagged(out: list[dict[str, Any]]) -> bool:
+def _is_flagged(out: list[dict[str, Any]]) -> bool:
     """Return whether a result says itself that it is not what it could be."""
     return any(_says(one) for one in out)
 
@@ -179,5 +179,5 @@ def _exits() -> dict[str, int]:
     return {code: int(row.meaning.exit) for code, row in build_catalog().items()}
 
 
-def _last(ran: Ran) -> str:
+def _get_last(ran: Ran) -> str:
     return (ran.err or ran.out).strip().splitlines()[-1][:200]

@@ -25,7 +25,7 @@ class Ledger:
 
     def note(self, verdict: Verdict, family: str) -> None:
         """Count a run, and keep what it did wrong."""
-        self.codes[verdict.code or _outcome(verdict)] += 1
+        self.codes[verdict.code or _classify_outcome(verdict)] += 1
         self.families[family] += 1
         self.broken += [f"{verdict.name}: {one}" for one in verdict.broken]
 
@@ -45,7 +45,7 @@ class Ledger:
         return [head, *codes, f"at {', '.join(families)}"]
 
 
-def _outcome(verdict: Verdict) -> str:
+def _classify_outcome(verdict: Verdict) -> str:
     if verdict.status == Exit.READER_GONE:
         return "(the reader went away)"
     return "(the result says so)" if verdict.flagged else "(no difference)"

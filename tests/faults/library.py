@@ -29,16 +29,16 @@ _CHUNKS = """
 _TURNS = "SELECT session, turn, question, answer FROM turns ORDER BY session, turn"
 
 
-def held(data: Path, *, ids: bool = True) -> dict[str, Any]:
+def describe_library(data: Path, *, ids: bool = True) -> dict[str, Any]:
     """Return everything that a person could miss, or find twice; with or without ids."""
     try:
         with SqliteReader(data) as reader:
-            return _held(reader, data, ids=ids)
+            return _describe_rows(reader, data, ids=ids)
     except NotIndexed:
         return {}
 
 
-def _held(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
+def _describe_rows(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
     documents: list[Any] = reader.connection.execute(_DOCUMENTS).fetchall()
     chunks: list[Any] = reader.connection.execute(_CHUNKS).fetchall()
     if not ids:
@@ -52,25 +52,25 @@ def _held(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, Any]:
         "turns": reader.connection.execute(_TURNS).fetchall(),
         "dirty": reader.get_value("vectors_dirty"),
         "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
-        "words": [_named(reader.search_lexical(one, Filters(), 50), names) for one in _WORDS],
+        "words": [_name_keys(reader.search_lexical(one, Filters(), 50), names) for one in _WORDS],
         "version": version,
     }
-    return {**found, **(_vectors(data, version, names) if version else {})}
+    return {**found, **(_describe_vectors(data, version, names) if version else {})}
 
 
-def _vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
+def _describe_vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
     """Return what the table holds, and what the sidecar answers."""
     vectors = LanceVectors(data, version, _DIMENSION)
-    rows, mapped = _table(data, version), vectors.list_keys()
+    rows, mapped = _read_table(data, version), vectors.list_keys()
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
     return {
         "rows": sorted((names.get(key, "stray"), digest) for key, digest in rows.elements()),
         "mapped": sorted(names.get(key, "stray") for key in mapped),
-        "near": _named(vectors.find_nearest(probe, 20), names),
+        "near": _name_keys(vectors.find_nearest(probe, 20), names),
     }
 
 
-def _table(data: Path, version: str) -> Counter[tuple[int, str]]:
+def _read_table(data: Path, version: str) -> Counter[tuple[int, str]]:
     if not get_table_path(data, version).exists():
         return Counter()
     return Counter(
@@ -80,5 +80,5 @@ def _table(data: Path, version: str) -> Counter[tuple[int, str]]:
     )
 
 
-def _named(scores: Any, names: dict[int, str]) -> list[tuple[float, str]]:
+def _name_keys(scores: Any, names: dict[int, str]) -> list[tuple[float, str]]:
     return sorted((round(float(score), 5), names.get(key, "stray")) for key, score in scores)

@@ -7,11 +7,11 @@ from typing import Any
 
 from tests.fakes.console import Ran, run
 from tests.faults import damage
-from tests.faults.grid import Size, injections, share
-from tests.faults.judge import Case, judged
+from tests.faults.grid import Size, is_selected, list_injections
+from tests.faults.judge import Case, judge_run
 from tests.faults.ledger import Ledger
 from tests.faults.scripts import COMMANDS as ASKING
-from tests.faults.scripts import Script, scripts
+from tests.faults.scripts import Script, list_scripts
 from tests.faults.seams.process import COSTLY
 from tests.faults.session import Command
 from tests.faults.stage import Stage
@@ -51,24 +51,24 @@ class Runner:
         """Run a command with each fault of the grid."""
         size, clocks = self._size, self._stage.clocks
         calls = self._rehearse(command)
-        for one in injections(command.name, calls, clocks, size, writes=command.writes):
+        for one in list_injections(command.name, calls, clocks, size, writes=command.writes):
             self._one(command, one)
 
     def scripts(self) -> None:
         """Let the server say everything that it can say wrong."""
         asking = [one for one in self._stage.session if one.name in ASKING]
-        for script in scripts():
+        for script in list_scripts():
             for command in asking:
-                if share(f"{command.name} {script.name}", self._size.scripts):
+                if is_selected(f"{command.name} {script.name}", self._size.scripts):
                     self._one(command, script.injection, script)
 
     def damages(self) -> None:
         """Let commands meet damaged files."""
         self._stage.homes.restore("ready")
-        for path, injection in damage.injections(self._stage.homes):
+        for path, injection in damage.list_damages(self._stage.homes):
             for command in self._stage.session:
                 name = f"{command.name} {injection}"
-                if command.name in damage.COMMANDS and share(name, 3 * self._size.damages):
+                if command.name in damage.COMMANDS and is_selected(name, 3 * self._size.damages):
                     self._damage(command, injection, path)
 
     def _rehearse(self, command: Command) -> Counter[str]:
@@ -104,7 +104,7 @@ class Runner:
         if script is None and not self._stage.world.fired:
             self.ledger.missed += 1
             return
-        verdict = judged(case, ran)
+        verdict = judge_run(case, ran)
         if took > LONGEST_S:
             verdict.broken.append(f"hang: {took:.0f} s")
         verdict.broken += self._after(case)
@@ -118,7 +118,7 @@ class Runner:
         stage = self._stage
         stage.restore(command)
         injection.fault.act(path)
-        verdict = judged(case, stage.run(command))
+        verdict = judge_run(case, stage.run(command))
         if stage.homes.models in path.parents:
             stage.homes.mend_models()
         verdict.broken += self._remedied(command)
@@ -130,7 +130,7 @@ class Runner:
         changed = self._stage.homes.changed("data")
         if not command.writes and all(name.endswith(_PASSING_FILES) for name in changed):
             return []
-        found = self._stage.recovered(command, look=share(str(case), self._size.doctor))
+        found = self._stage.recovered(command, look=is_selected(str(case), self._size.doctor))
         if isinstance(found, str):
             return [f"recovery: {found}"]
         if case.injection.family == "server":
@@ -153,7 +153,7 @@ class Runner:
         """Return how a library differs from what files alone say, with or without the texts."""
         ready, plain = (self._from_files(home) for home in ("ready", "plain"))
         told = {**found, "turns": []}
-        return [] if told in (ready, plain) else [f"library: {difference(plain, told)}"]
+        return [] if told in (ready, plain) else [f"library: {describe_difference(plain, told)}"]
 
     def _from_files(self, home: str) -> Library:
         if home not in self._files:
@@ -167,22 +167,22 @@ class Runner:
     def _differences(self, command: Command, found: Library) -> list[str]:
         """Return how a library differs from all that it may be."""
         allowed = self._allowed[command.name]
-        return [] if found in allowed else [f"library: {difference(allowed[-1], found)}"]
+        return [] if found in allowed else [f"library: {describe_difference(allowed[-1], found)}"]
 
 
 _NOTES = "NOTES"
 _AGAIN = ("ingest", _NOTES)
 
 
-def difference(expected: Library, found: Library) -> str:
+def describe_difference(expected: Library, found: Library) -> str:
     """Return where two libraries differ."""
     names = sorted(
         name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)
     )
-    return "; ".join(f"{name}: {_apart(expected.get(name), found.get(name))}" for name in names)
+    return "; ".join(f"{name}: {_compare(expected.get(name), found.get(name))}" for name in names)
 
 
-def _apart(expected: Any, found: Any) -> str:
+def _compare(expected: Any, found: Any) -> str:
     if not isinstance(expected, list) or not isinstance(found, list):
         return f"{expected} became {found}"
     lost = [one for one in expected if one not in found]

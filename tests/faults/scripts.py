@@ -27,26 +27,26 @@ class Script:
     @property
     def injection(self) -> Injection:
         """Return it as what befell a command."""
-        return Injection("server", 0, Fault(self.name, _unused))
+        return Injection("server", 0, Fault(self.name, _refuse_use))
 
 
-def _unused() -> None:
+def _refuse_use() -> None:
     """Stand for what the server itself does."""
 
 
-def scripts() -> Iterator[Script]:
+def list_scripts() -> Iterator[Script]:
     """Yield every failure that a server is known for, at the first and at the second call."""
     for name in (*FAILURES, *STRANGE):
         for generation in ("old", "new"):
             yield Script(f"{name} ({generation})", (Fail(name, generation),) * 3)
-    for name, step in _broken().items():
+    for name, step in _list_broken_answers().items():
         yield Script(name, (step, step, step))
     yield Script("no first token", (Say("late", held_s=_SLOW_S),) * 2, _QUICK)
     yield Script("no next token", (Say("so", Pause(_SLOW_S), "late"),) * 2, _QUICK)
     yield Script("no end", (Say("so", Pause(_SLOW_S), "late"),) * 2, _BRIEF)
 
 
-def _broken() -> dict[str, Step]:
+def _list_broken_answers() -> dict[str, Step]:
     """Return answers that break off or go astray."""
     words = ("The dough", " rests", " for 12 hours [1].")
     return {

@@ -43,7 +43,7 @@ class Command:
         return self.arguments if "--stream" in self.arguments else (*self.arguments, "--json")
 
 
-def preparing(notes: Path) -> dict[str, Sequence[Command]]:
+def list_states(notes: Path) -> dict[str, Sequence[Command]]:
     """Return the states of a home, each with what leads to it from the one before."""
     init = Command("init", ("init", "--workspace", str(notes)))
     ingest = Command("ingest", ("ingest", str(notes)))
@@ -53,7 +53,7 @@ def preparing(notes: Path) -> dict[str, Sequence[Command]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Names:
     """What the commands name: the folder, a document of it, a passage, a text without a file."""
 
     notes: Path
@@ -62,12 +62,17 @@ class Known:
     text: str
 
 
-def commands(known: Known) -> list[Command]:
+def list_commands(known: Names) -> list[Command]:
     """Return the session."""
-    return [*_writing(known), *_looking(known), *_searching(), *_asking()]
+    return [
+        *_list_writing_commands(known),
+        *_list_reading_commands(known),
+        *_list_search_commands(),
+        *_list_ask_commands(),
+    ]
 
 
-def _writing(known: Known) -> list[Command]:
+def _list_writing_commands(known: Names) -> list[Command]:
     root = str(known.notes)
     text = b"Coffee brews 4 minutes.\n"
     return [
@@ -91,7 +96,7 @@ def _writing(known: Known) -> list[Command]:
     ]
 
 
-def _looking(known: Known) -> list[Command]:
+def _list_reading_commands(known: Names) -> list[Command]:
     document, chunk = known.document, known.chunk
     return [
         Command("list", ("list",)),
@@ -108,7 +113,7 @@ def _looking(known: Known) -> list[Command]:
     ]
 
 
-def _searching() -> list[Command]:
+def _list_search_commands() -> list[Command]:
     lines = b'"dough rest"\n{"query": "cat", "mode": "vector"}\n{"query": 5}\n'
     return [
         Command("lexical search", ("search", "dough", "--mode", "lexical")),
@@ -123,7 +128,7 @@ def _searching() -> list[Command]:
     ]
 
 
-def _asking() -> list[Command]:
+def _list_ask_commands() -> list[Command]:
     talk = ("ask", "and the oven?", "--session", TALK)
     return [
         Command("extractive ask", ("ask", QUESTION, "--extractive")),

@@ -14,10 +14,10 @@ from kebab.errors.signal import Signal
 from tests.fakes.console import Ran, run
 from tests.fakes.ollama import FakeOllama, fake_ollama
 from tests.fakes.ollama_script import Step
-from tests.faults.homes import Homes, move_in
-from tests.faults.library import held
+from tests.faults.homes import Homes, set_environment
+from tests.faults.library import describe_library
 from tests.faults.seams import files, lance, model, network, process, sqlite
-from tests.faults.session import Command, Known, commands, preparing
+from tests.faults.session import Command, Names, list_commands, list_states
 from tests.faults.world import Injection, World
 
 MODEL = "gemma3:4b"
@@ -40,7 +40,7 @@ class Stage:
 
     def prepare(self) -> None:
         """Make every state of the home, and the session."""
-        for name, steps in preparing(self.homes.notes).items():
+        for name, steps in list_states(self.homes.notes).items():
             for step in steps:
                 ran = run(*step.line, stdin=step.stdin)
                 assert ran.status == 0, (step.name, ran.err)
@@ -49,8 +49,8 @@ class Stage:
         document = next(one for one in documents if one["doc_path"] == "bread.md")
         text = next(one for one in documents if one["title"] == "Tea")
         chunks = run("inspect", "doc", document["doc_id"], "--json").reply["chunks"]
-        known = Known(self.homes.notes, document["doc_id"], chunks[0]["chunk_id"], text["doc_id"])
-        self.session = commands(known)
+        known = Names(self.homes.notes, document["doc_id"], chunks[0]["chunk_id"], text["doc_id"])
+        self.session = list_commands(known)
         for sidecar in self.homes.data.glob("lance/*.f32"):
             sidecar.unlink()
         self.homes.keep("bare")
@@ -73,9 +73,11 @@ class Stage:
             more |= _SHORT
         watched = watched or (injection.point if injection is not None else "")
         profile = (
-            process.profiled(self.world, watched) if watched in process.COSTLY else nullcontext()
+            process.profile_calls(self.world, watched)
+            if watched in process.COSTLY
+            else nullcontext()
         )
-        with _settings(more), self.world.at_work(injection), profile:
+        with _build_settings(more), self.world.at_work(injection), profile:
             return run(*command.line, stdin=command.stdin)
 
     def restore(self, command: Command) -> None:
@@ -100,22 +102,22 @@ class Stage:
             if report["errors"] or report["embedding"]["pending"]:
                 return f"the next ingest leaves something undone: {again.out[-600:]}"
         if look and (health := run("doctor", "--json")).status:
-            return f"doctor: {_unwell(health)}"
+            return f"doctor: {_find_unhealthy(health)}"
         try:
-            return held(self.homes.data, ids=command.home != "moved")
+            return describe_library(self.homes.data, ids=command.home != "moved")
         except Signal as signal:
             return f"doctor finds nothing wrong: {signal}"
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Stage]:
+def open_stage(folder: Path) -> Iterator[Stage]:
     """Yield the stage, with every seam in place; afterwards all is as before."""
     homes = Homes(folder)
     with pytest.MonkeyPatch.context() as patch, fake_ollama(MODEL) as server:
         homes.build()
-        move_in(patch, homes.live, OLLAMA_HOST=server.url)
+        set_environment(patch, homes.live, OLLAMA_HOST=server.url)
         stage = Stage(homes, server)
-        with sqlite.installed(stage.world):
+        with sqlite.install(stage.world):
             files.Files(stage.world, homes.live).install(patch)
             lance.install(stage.world, patch)
             model.install(stage.world, patch)
@@ -131,14 +133,14 @@ def opened(folder: Path) -> Iterator[Stage]:
                 gc.unfreeze()
 
 
-def _unwell(health: Ran) -> str:
+def _find_unhealthy(health: Ran) -> str:
     """Return what doctor found."""
     checks = [one for line in health.events for one in line["checks"]]
     return f"{[one for one in checks if one['status'] == 'fail']}{health.err[-300:]}"
 
 
 @contextmanager
-def _settings(more: Mapping[str, str]) -> Iterator[None]:
+def _build_settings(more: Mapping[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in more}
     os.environ.update(more)
     try:

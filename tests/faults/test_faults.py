@@ -13,39 +13,39 @@ pytestmark = [
 ]
 
 
-def said(ledger, kind):
+def list_broken_promises(ledger, kind):
     """Return what went wrong in this way."""
     return [one for one in ledger.broken if one.partition(": ")[2].startswith(kind)]
 
 
 def test_nobody_ever_sees_a_traceback(ledger):
-    assert not said(ledger, "traceback")
+    assert not list_broken_promises(ledger, "traceback")
 
 
 def test_both_channels_keep_to_the_schemas(ledger):
-    assert not said(ledger, "schema")
+    assert not list_broken_promises(ledger, "schema")
 
 
 def test_an_error_is_one_object_and_the_status_of_its_code(ledger):
-    assert not said(ledger, "status")
-    assert not said(ledger, "stdout")
+    assert not list_broken_promises(ledger, "status")
+    assert not list_broken_promises(ledger, "stdout")
 
 
 def test_nothing_hangs(ledger):
-    assert not said(ledger, "hang")
+    assert not list_broken_promises(ledger, "hang")
 
 
 def test_no_result_is_wrong_without_saying_so(ledger):
-    assert not said(ledger, "silent")
+    assert not list_broken_promises(ledger, "silent")
 
 
 def test_the_next_run_mends_what_a_fault_left(ledger):
-    assert not said(ledger, "recovery")
-    assert not said(ledger, "library")
+    assert not list_broken_promises(ledger, "recovery")
+    assert not list_broken_promises(ledger, "library")
 
 
 def test_every_fault_has_a_name_of_its_own(ledger):
-    found = said(ledger, "generic")
+    found = list_broken_promises(ledger, "generic")
 
     assert len(found) <= ledger.injected * GENERIC_AT_MOST, found
 

@@ -94,14 +94,14 @@ class World:
         return injection.fault.act(real, *args, **options)
 
 
-def injected(trace: TracebackType | None) -> bool:
+def is_injected(trace: TracebackType | None) -> bool:
     """Return whether an exception came from here."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and trace.tb_frame.f_code.co_filename == __file__
 
 
-def raising(name: str, make: Callable[[], BaseException]) -> Fault:
+def build_raising_fault(name: str, make: Callable[[], BaseException]) -> Fault:
     """Return the fault of a call that raises and does nothing."""
 
     def act(real: Callable[..., Any], *args: Any, **options: Any) -> Any:

@@ -13,7 +13,7 @@ Steps: TypeAlias = tuple[Step, ...]
 KEPT = Path(__file__).parent / "kept"
 
 
-def quiet(home: Path) -> AbstractContextManager[object]:
+def prepare_nothing(home: Path) -> AbstractContextManager[object]:
     """Let the home be as it is."""
     return nullcontext(home)
 
@@ -34,7 +34,7 @@ class Case:
     stdin: bytes = b""
     says: Steps = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    meets: Callable[[Path], AbstractContextManager[object]] = quiet
+    meets: Callable[[Path], AbstractContextManager[object]] = prepare_nothing
     opener: Callable[..., Any] | None = None
 
     def __str__(self) -> str:

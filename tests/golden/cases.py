@@ -6,16 +6,16 @@ from pathlib import Path
 from tests.fakes.ollama import Answer, Fail, Say
 from tests.golden.case import Case, Steps
 from tests.golden.meetings import (
-    changed,
-    file,
-    full,
-    gone,
-    locked,
-    logged,
-    raising,
-    read,
-    taken,
-    without,
+    accept_no_connection,
+    build_failing_opener,
+    change_index,
+    hold_lock,
+    ingest_note,
+    log_errors,
+    refuse_connections,
+    remove_file,
+    remove_library,
+    write_file,
 )
 
 DOC = "work/backups.md"
@@ -81,86 +81,86 @@ STATES = {
 }
 
 
-def cases() -> list[Case]:
+def list_cases() -> list[Case]:
     """Return all cases."""
     found = [
-        *_successes(),
-        *_refused(),
-        *_indexes(),
-        *_writing(),
-        *_planted(),
-        *_searching(),
-        *_asking(),
-        *_reading(),
-        *_comparing(),
-        *_the_rest(),
-        *_models(),
-        *_evaluating(),
+        *_list_successes(),
+        *_list_refusals(),
+        *_list_index_states(),
+        *_list_forbidden_writes(),
+        *_list_unexpected_errors(),
+        *_list_search_cases(),
+        *_list_ask_cases(),
+        *_list_ingest_cases(),
+        *_list_comparison_cases(),
+        *_list_other_cases(),
+        *_list_model_cases(),
+        *_list_eval_cases(),
     ]
     assert len({case.path for case in found}) == len(found)
     return found
 
 
-def _successes() -> Iterator[Case]:
+def _list_successes() -> Iterator[Case]:
     for command, line in SUCCESS.items():
         home = "vectors" if command in NEEDS_MODEL else "empty" if command == "ingest" else "words"
         yield Case(command=command, name="success", line=line, home=home)
 
 
-def _refused() -> Iterator[Case]:
+def _list_refusals() -> Iterator[Case]:
     """Yield lines that are refused before anything is looked at."""
     for command, line in LINES.items():
         yield Case(command=command, name="usage_invalid", line=(*line, "--nonsense"))
         if command not in NO_SETTINGS:
             wrong = (*line, "--config", "nowhere/else.toml")
-            yield Case(command=command, name="config_invalid", line=_plain(wrong))
+            yield Case(command=command, name="config_invalid", line=_build_line(wrong))
     yield Case(command="chat", name="for_people", line=NEVER["chat"])
 
 
-def _indexes() -> Iterator[Case]:
+def _list_index_states() -> Iterator[Case]:
     """Yield what commands make of a missing, foreign or damaged index, and of a missing thing."""
     for command, line in NAMED.items():
         yield Case(command=command, name="not_found", line=line)
     for name, home in STATES.items():
         for command in READS_INDEX:
-            yield Case(command=command, name=name, line=_plain(SUCCESS[command]), home=home)
+            yield Case(command=command, name=name, line=_build_line(SUCCESS[command]), home=home)
         for command in WORKS_ALWAYS:
             if (command, home) != ("ingest", "empty"):
                 yield Case(command=command, name=f"on_{home}", line=SUCCESS[command], home=home)
 
 
-def _writing() -> Iterator[Case]:
+def _list_forbidden_writes() -> Iterator[Case]:
     """Yield writes that may not be."""
     for command in WRITES:
         line, home = SUCCESS[command], "vectors" if command in NEEDS_MODEL else "words"
         yield Case(command=command, name="read_only", line=(*line, "--read-only"), home=home)
         if command != "init":
             name = "beside_a_writer" if command in TAKES_NO_LOCK else "locked"
-            yield Case(command=command, name=name, line=line, home=home, meets=locked)
+            yield Case(command=command, name=name, line=line, home=home, meets=hold_lock)
 
 
-def _planted() -> Iterator[Case]:
+def _list_unexpected_errors() -> Iterator[Case]:
     """Yield what no table knows, and interruptions."""
     for command in OPENS:
-        line = _plain(SUCCESS[command])
-        surprise = raising(RuntimeError("nobody expected this"))
+        line = _build_line(SUCCESS[command])
+        surprise = build_failing_opener(RuntimeError("nobody expected this"))
         yield Case(command=command, name="generic", line=line, opener=surprise)
-        cut = raising(KeyboardInterrupt())
+        cut = build_failing_opener(KeyboardInterrupt())
         yield Case(command=command, name="cancelled", line=line, opener=cut)
     yield Case(
         command="search",
         name="generic_verbose",
         line=(*SUCCESS["search"], "--verbose"),
-        opener=raising(RuntimeError("nobody expected this")),
+        opener=build_failing_opener(RuntimeError("nobody expected this")),
     )
 
 
-def _plain(line: tuple[str, ...]) -> tuple[str, ...]:
+def _build_line(line: tuple[str, ...]) -> tuple[str, ...]:
     """Return a line that asks nothing of the home before it is run."""
     return tuple("nowhere" if word == "{chunk}" else word for word in line)
 
 
-def _searching() -> Iterator[Case]:
+def _list_search_cases() -> Iterator[Case]:
     lines = b'"restore"\n{"query": "garden", "limit": 1}\nnonsense\n{"query": "x", "lmit": 1}\n""\n'
     for name, line in {
         "empty": ("restore", "--path", "nowhere/**"),
@@ -184,7 +184,7 @@ def _searching() -> Iterator[Case]:
         command="search",
         name="stale_cursor",
         line=("search", "restore", "-n", "1", "--cursor", "{cursor}"),
-        meets=changed,
+        meets=change_index,
     )
     yield Case(
         command="search",
@@ -216,17 +216,17 @@ def _searching() -> Iterator[Case]:
         name="dependency_missing",
         line=by_meaning,
         home="vectors",
-        meets=without("onnxruntime"),
+        meets=remove_library("onnxruntime"),
     )
     yield Case(
         command="search",
         name="gone_file",
         line=("search", "restore", "-n", "1"),
-        meets=taken(f"notes/{DOC}"),
+        meets=remove_file(f"notes/{DOC}"),
     )
 
 
-def _asking() -> Iterator[Case]:
+def _list_ask_cases() -> Iterator[Case]:
     says: dict[str, Steps] = {
         "generative": (Say("Check the repository first with ", CHECKED[32:]),),
         "self_judged": (Say("NOT_IN_NOTES"),),
@@ -244,14 +244,14 @@ def _asking() -> Iterator[Case]:
     hasty = {"KEBAB_MODELS_LLM_FIRST_TOKEN_S": "0.2"}
     held = (Answer(body=b"", delay_s=30),)
     yield Case(command="ask", name="timeout", line=ASK, says=held, settings=hasty)
-    yield Case(command="ask", name="model_unreachable", line=ASK, meets=gone)
+    yield Case(command="ask", name="model_unreachable", line=ASK, meets=refuse_connections)
     odd = {"OLLAMA_HOST": "127.0.0.1:many"}
     yield Case(command="ask", name="unreadable_port", line=ASK, settings=odd)
     yield Case(
         command="ask",
         name="model_unreachable_no_connection",
         line=ASK,
-        meets=full,
+        meets=accept_no_connection,
         settings={"KEBAB_MODELS_LLM_CONNECT_S": "0.2"},
     )
     extractive = ("ask", RESTORE, "--extractive")
@@ -281,10 +281,10 @@ def _asking() -> Iterator[Case]:
     )
 
 
-def _reading() -> Iterator[Case]:
+def _list_ingest_cases() -> Iterator[Case]:
     """Yield what `ingest` meets."""
-    photo = file("photo.jpg", b"\xff\xd8\xff\xe0" * 20)
-    binary = file("bad.md", b"\0\1\2\3" * 50)
+    photo = write_file("photo.jpg", b"\xff\xd8\xff\xe0" * 20)
+    binary = write_file("bad.md", b"\0\1\2\3" * 50)
     for name, line, home in (
         ("unchanged", ("ingest", "notes"), "words"),
         ("everything_again", ("ingest", "--force"), "words"),
@@ -296,7 +296,7 @@ def _reading() -> Iterator[Case]:
     ):
         yield Case(command="ingest", name=name, line=line, home=home)
     empty = ("ingest", "hollow")
-    yield Case(command="ingest", name="empty", line=empty, meets=file("hollow/.keep", b""))
+    yield Case(command="ingest", name="empty", line=empty, meets=write_file("hollow/.keep", b""))
     yield Case(
         command="ingest", name="unsupported_media", line=("ingest", "photo.jpg"), meets=photo
     )
@@ -305,7 +305,7 @@ def _reading() -> Iterator[Case]:
         command="ingest",
         name="item_error",
         line=("ingest", "odd"),
-        meets=file("odd/bad.md", b"\0\1\2\3" * 50),
+        meets=write_file("odd/bad.md", b"\0\1\2\3" * 50),
     )
     yield Case(
         command="ingest",
@@ -332,7 +332,7 @@ def _reading() -> Iterator[Case]:
     )
 
 
-def _comparing() -> Iterator[Case]:
+def _list_comparison_cases() -> Iterator[Case]:
     """Yield what `related`, `why` and `dupes` meet."""
     line = SUCCESS["related"]
     for name, more in {"filtered": ("--lang", "ko"), "empty": ("--tag", "none")}.items():
@@ -345,7 +345,7 @@ def _comparing() -> Iterator[Case]:
         name="without_numpy",
         line=line,
         home="vectors",
-        meets=without("numpy"),
+        meets=remove_library("numpy"),
     )
     line = SUCCESS["why"]
     for name, narrowed in {
@@ -368,7 +368,10 @@ def _comparing() -> Iterator[Case]:
         for flag in ((), ("--exact",)):
             kind = f"{name}{'_asked_for_exact' if flag else ''}"
             yield Case(
-                command="dupes", name=kind, line=("dupes", *flag), meets=read("copy.md", data)
+                command="dupes",
+                name=kind,
+                line=("dupes", *flag),
+                meets=ingest_note("copy.md", data),
             )
     for name, flags in {
         "empty": ("--tag", "none"),
@@ -377,10 +380,12 @@ def _comparing() -> Iterator[Case]:
         "invalid_cursor": ("--cursor", "forged"),
     }.items():
         yield Case(command="dupes", name=name, line=("dupes", *flags))
-    yield Case(command="dupes", name="dependency_missing", line=("dupes",), meets=without("numpy"))
+    yield Case(
+        command="dupes", name="dependency_missing", line=("dupes",), meets=remove_library("numpy")
+    )
 
 
-def _the_rest() -> Iterator[Case]:
+def _list_other_cases() -> Iterator[Case]:
     for command, name, line in (
         ("list", "empty", ("list", "--tag", "none")),
         ("list", "second_page", ("list", "-n", "2", "--offset", "2")),
@@ -406,48 +411,50 @@ def _the_rest() -> Iterator[Case]:
         ("doctor", "while_read_only", ("doctor", "--read-only")),
     ):
         yield Case(command=command, name=name, line=line)
-    yield Case(command="errors", name="after_faults", line=("errors",), meets=logged)
-    yield Case(command="errors", name="by_code", line=("errors", "--by", "code"), meets=logged)
+    yield Case(command="errors", name="after_faults", line=("errors",), meets=log_errors)
+    yield Case(command="errors", name="by_code", line=("errors", "--by", "code"), meets=log_errors)
     for command in ("session list", "list"):
         yield Case(
             command=command, name="nothing_indexed", line=SUCCESS[command], home="nothing in it"
         )
-    yield Case(command="doctor", name="server_gone", line=("doctor",), meets=gone)
+    yield Case(command="doctor", name="server_gone", line=("doctor",), meets=refuse_connections)
     yield Case(command="doctor", name="with_vectors", line=("doctor",), home="vectors")
-    yield Case(command="doctor", name="gone_file", line=("doctor",), meets=taken(f"notes/{DOC}"))
+    yield Case(
+        command="doctor", name="gone_file", line=("doctor",), meets=remove_file(f"notes/{DOC}")
+    )
     yield Case(
         command="init",
         name="already_there",
         line=("init",),
-        meets=file("config/kebab/config.toml", b"offline = true\n"),
+        meets=write_file("config/kebab/config.toml", b"offline = true\n"),
     )
     yield Case(
         command="init",
         name="broken_file",
         line=("init",),
-        meets=file("config/kebab/config.toml", b"[search]\nlimit = 0\n"),
+        meets=write_file("config/kebab/config.toml", b"[search]\nlimit = 0\n"),
     )
     yield Case(
         command="init",
         name="io_error",
         line=("init",),
-        meets=file("config", b""),
+        meets=write_file("config", b""),
     )
     yield Case(
         command="ingest",
         name="io_error_of_the_index",
         line=("ingest", "notes", "--data-dir", "occupied/kebab"),
-        meets=file("occupied", b""),
+        meets=write_file("occupied", b""),
     )
     yield Case(
         command="errors",
         name="io_error",
         line=("errors",),
-        meets=file("state/kebab/kebab.log/below", b""),
+        meets=write_file("state/kebab/kebab.log/below", b""),
     )
 
 
-def _models() -> Iterator[Case]:
+def _list_model_cases() -> Iterator[Case]:
     for name in ("pull", "use"):
         command = f"model {name}"
         yield Case(command=command, name="unknown_model", line=("model", name, "nonsense"))
@@ -458,10 +465,12 @@ def _models() -> Iterator[Case]:
     yield Case(command="model list", name="installed", line=("model", "list"), home="vectors")
 
 
-def _evaluating() -> Iterator[Case]:
+def _list_eval_cases() -> Iterator[Case]:
     """Yield what golden questions and reports meet."""
-    bad = file("bad.jsonl", b'{"query": "a", "doc": "b"}\n{"query": "a", "line_start": "x"}\n')
-    judged = file("qrels.tsv", b"query-id\tcorpus-id\tscore\nrule\tgarden.md\t1\n")
+    bad = write_file(
+        "bad.jsonl", b'{"query": "a", "doc": "b"}\n{"query": "a", "line_start": "x"}\n'
+    )
+    judged = write_file("qrels.tsv", b"query-id\tcorpus-id\tscore\nrule\tgarden.md\t1\n")
     run = SUCCESS["eval run"]
     other = ("eval", "compare", "golden/before.json", "golden/queries.jsonl")
     for command, name, line in (

@@ -17,14 +17,14 @@ Meeting = Callable[[Path], AbstractContextManager[object]]
 
 
 @contextmanager
-def locked(home: Path) -> Iterator[None]:
+def hold_lock(home: Path) -> Iterator[None]:
     """Let another writer be at work."""
     with WriterLock(home / "data" / "kebab"):
         yield
 
 
 @contextmanager
-def changed(home: Path) -> Iterator[None]:
+def change_index(home: Path) -> Iterator[None]:
     """Let the index move."""
     (home / "notes" / "new.md").write_text("# New\n\nA restore that came later.\n")
     assert run("ingest", "notes").status == 0
@@ -32,7 +32,7 @@ def changed(home: Path) -> Iterator[None]:
 
 
 @contextmanager
-def logged(_: Path) -> Iterator[None]:
+def log_errors(_: Path) -> Iterator[None]:
     """Let three things have gone wrong."""
     for line in (["search", ""], ["search", "x", "--cursor", "forged"], ["search", ""]):
         assert run(*line, "--json").status
@@ -40,20 +40,20 @@ def logged(_: Path) -> Iterator[None]:
 
 
 @contextmanager
-def gone(_: Path) -> Iterator[None]:
+def refuse_connections(_: Path) -> Iterator[None]:
     """Let nothing listen where the model server should."""
     with refusing() as url, _environment(OLLAMA_HOST=url):
         yield
 
 
 @contextmanager
-def full(_: Path) -> Iterator[None]:
+def accept_no_connection(_: Path) -> Iterator[None]:
     """Let the model server take no connection."""
     with never_accepting() as url, _environment(OLLAMA_HOST=url):
         yield
 
 
-def file(name: str, data: bytes) -> Meeting:
+def write_file(name: str, data: bytes) -> Meeting:
     """Let a file be there."""
 
     @contextmanager
@@ -66,7 +66,7 @@ def file(name: str, data: bytes) -> Meeting:
     return meet
 
 
-def read(name: str, data: bytes) -> Meeting:
+def ingest_note(name: str, data: bytes) -> Meeting:
     """Let a note be there and indexed."""
 
     @contextmanager
@@ -78,7 +78,7 @@ def read(name: str, data: bytes) -> Meeting:
     return meet
 
 
-def without(library: str) -> Meeting:
+def remove_library(library: str) -> Meeting:
     """Let a library be missing."""
 
     @contextmanager
@@ -90,7 +90,7 @@ def without(library: str) -> Meeting:
     return meet
 
 
-def taken(name: str) -> Meeting:
+def remove_file(name: str) -> Meeting:
     """Let a file be taken away."""
 
     @contextmanager
@@ -101,7 +101,7 @@ def taken(name: str) -> Meeting:
     return meet
 
 
-def raising(fault: BaseException) -> Callable[..., Any]:
+def build_failing_opener(fault: BaseException) -> Callable[..., Any]:
     """Return an opener of knowledge bases that fails."""
 
     def open_(*_: Any, **__: Any) -> Any:

@@ -57,7 +57,7 @@ class Normaliser:
 
     def lines(self, objects: Iterable[dict[str, Any]]) -> list[Any]:
         """Return the objects of a channel, without those whose number depends on time."""
-        return [self._value(one) for one in objects if not _beat(one)]
+        return [self._value(one) for one in objects if not _is_heartbeat(one)]
 
     def _value(self, value: Any, key: str = "") -> Any:
         if key in _FIXED and (value or (value == 0 and key.endswith("_ms"))):
@@ -84,7 +84,7 @@ class Normaliser:
         return self._ids.setdefault(name, f"{len(self._ids) + 1:0{len(name)}x}")
 
 
-def _beat(one: dict[str, Any]) -> bool:
+def _is_heartbeat(one: dict[str, Any]) -> bool:
     """Return whether an object only breaks a silence."""
     if one.get("schema_version") == "eval_progress.v1":
         return one["done"] not in (0, one["total"])

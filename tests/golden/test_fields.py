@@ -9,34 +9,34 @@ import pytest
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Exit
-from tests.contract.conftest import validators
-from tests.golden.cases import LINES, cases
+from tests.contract.conftest import load_validators
+from tests.golden.cases import LINES, list_cases
 
-CASES = cases()
+CASES = list_cases()
 ROWS = build_catalog()
 FRAMED = ("--stream", "--bulk")
 
 
-def errors(result):
+def find_errors(result):
     """Return the errors on stderr."""
     return [one for one in result["stderr"] if one["schema_version"] == "error.v1"]
 
 
-def fields(row):
+def list_detail_names(row):
     """Return the names of a row's details."""
     return [one.name for one in dataclasses.fields(row)]
 
 
-def nested(value):
+def find_nested_errors(value):
     """Yield every error that stands inside an object, also in a frame."""
     if isinstance(value, dict):
         if value.get("schema_version") == "error.v1":
             yield value
         for item in value.values():
-            yield from nested(item)
+            yield from find_nested_errors(item)
     elif isinstance(value, list):
         for item in value:
-            yield from nested(item)
+            yield from find_nested_errors(item)
 
 
 @pytest.fixture(autouse=True)
@@ -48,10 +48,10 @@ def _nothing_is_being_written(update):
 @pytest.fixture(params=LINES)
 def results(request):
     """The results of a command."""
-    return [kept(case) for case in CASES if case.command == request.param]
+    return [read_golden_result(case) for case in CASES if case.command == request.param]
 
 
-def kept(case):
+def read_golden_result(case):
     """Return what is kept of a case."""
     return json.loads(case.path.read_text(encoding="utf-8"))
 
@@ -59,7 +59,7 @@ def kept(case):
 def test_every_object_carries_the_envelope_and_keeps_to_its_schema(results):
     for result in results:
         for one in [*result["stdout"], *result["stderr"]]:
-            validators()[one["schema_version"]].validate(one)
+            load_validators()[one["schema_version"]].validate(one)
             assert one["command"] == result["command"]
             assert one["timestamp"].endswith("Z")
             assert one["output_format"] == "json"
@@ -68,7 +68,7 @@ def test_every_object_carries_the_envelope_and_keeps_to_its_schema(results):
 
 def test_the_last_word_knows_the_exit_status(results):
     for result in results:
-        last = (result["stdout"] or errors(result))[-1]
+        last = (result["stdout"] or find_errors(result))[-1]
 
         # Lines of `--bulk` are no stream with an end: none of them is the last word.
         bulk = "--bulk" in result["line"]
@@ -77,14 +77,16 @@ def test_the_last_word_knows_the_exit_status(results):
 
 def test_there_is_a_result_or_one_error(results):
     for result in results:
-        found, framed = errors(result), {*FRAMED} & {*result["line"]}
+        found, framed = find_errors(result), {*FRAMED} & {*result["line"]}
 
-        assert len(found) == (result["status"] not in (Exit.DONE, Exit.NO) and not answered(result))
+        assert len(found) == (
+            result["status"] not in (Exit.DONE, Exit.NO) and not is_report_on_unusable(result)
+        )
         if not framed:
             assert len(result["stdout"]) + len(found) == 1
 
 
-def answered(result):
+def is_report_on_unusable(result):
     """Return whether a report on what is not usable stands on stdout."""
     return [one["schema_version"] for one in result["stdout"]] == ["doctor.v1"]
 
@@ -99,13 +101,13 @@ def test_what_is_not_found_is_an_answer(results):
 
 def test_the_exit_status_is_that_of_the_code(results):
     for result in results:
-        for error in errors(result):
+        for error in find_errors(result):
             assert result["status"] == error["exit_code"] == ROWS[error["code"]].meaning.exit
 
 
 def test_an_error_says_what_its_row_says(results):
     for result in results:
-        for error in nested([result["stdout"], result["stderr"]]):
+        for error in find_nested_errors([result["stdout"], result["stderr"]]):
             meaning = ROWS[error["code"]].meaning
             assert not meaning.reserved
             said = {name: error[name] for name in ("kind", "retry", "severity", "retryable")}
@@ -121,10 +123,10 @@ def test_an_error_says_what_its_row_says(results):
 
 def test_details_are_those_of_the_row_in_its_types(results):
     for result in results:
-        for error in nested([result["stdout"], result["stderr"]]):
+        for error in find_nested_errors([result["stdout"], result["stderr"]]):
             types = get_type_hints(ROWS[error["code"]])
             told = {name: types[name] for name in error["details"]}
-            assert set(told) | {"chain"} == {*fields(ROWS[error["code"]]), "chain"}
+            assert set(told) | {"chain"} == {*list_detail_names(ROWS[error["code"]]), "chain"}
             assert ("chain" in told) == ("--verbose" in result["line"])
             for name, kind in told.items():
                 msgspec.convert(error["details"][name], kind)
@@ -132,13 +134,13 @@ def test_details_are_those_of_the_row_in_its_types(results):
 
 def test_a_path_is_absolute(results):
     for result in results:
-        for error in nested([result["stdout"], result["stderr"]]):
+        for error in find_nested_errors([result["stdout"], result["stderr"]]):
             assert error["details"].get("path", "/").startswith(("/", "<", "$")), error["details"]
 
 
 def test_a_field_is_a_flag_or_an_argument_on_command_lines_and_a_path_in_lines_of_json(results):
     for result in results:
-        for error in errors(result):
+        for error in find_errors(result):
             assert not error["details"].get("field", "").startswith("$")
         for line in result["stdout"] if "--bulk" in result["line"] else []:
             refused = (line.get("error") or {}).get("details", {})
@@ -147,13 +149,13 @@ def test_a_field_is_a_flag_or_an_argument_on_command_lines_and_a_path_in_lines_o
 
 def test_no_hint_names_the_command_that_failed(results):
     for result in results:
-        for error in errors(result):
+        for error in find_errors(result):
             assert error["hint"] != f"kebab {result['command']}"
 
 
 def test_messages_are_one_line_without_a_full_stop(results):
     for result in results:
-        for error in nested([result["stdout"], result["stderr"]]):
+        for error in find_nested_errors([result["stdout"], result["stderr"]]):
             assert "\n" not in error["message"]
             assert error["message"] == error["message"].strip()
             assert not error["message"].endswith(".")
@@ -161,7 +163,7 @@ def test_messages_are_one_line_without_a_full_stop(results):
 
 
 def test_every_code_that_is_raised_is_reached_by_a_command():
-    reached = {error["code"] for case in CASES for error in errors(kept(case))}
+    reached = {error["code"] for case in CASES for error in find_errors(read_golden_result(case))}
     live = {code for code, row in ROWS.items() if not (row.meaning.reserved or row.meaning.retired)}
 
     assert reached == live
@@ -170,4 +172,6 @@ def test_every_code_that_is_raised_is_reached_by_a_command():
 def test_every_name_that_is_a_code_holds_that_code():
     for case in CASES:
         if case.name in ROWS:
-            assert [error["code"] for error in errors(kept(case))] == [case.name], str(case)
+            assert [error["code"] for error in find_errors(read_golden_result(case))] == [
+                case.name
+            ], str(case)

@@ -4,13 +4,13 @@ import difflib
 
 import pytest
 
-from tests.contract.conftest import checked
+from tests.contract.conftest import check_channel
 from tests.golden.case import KEPT
-from tests.golden.cases import LINES, cases
-from tests.golden.stage import pretty
+from tests.golden.cases import LINES, list_cases
+from tests.golden.stage import format_observation
 from tools.cli_reference import iterate_commands
 
-CASES = cases()
+CASES = list_cases()
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -18,14 +18,19 @@ def test_a_command_gives_what_is_kept(case, stage, update):
     ran, observed = stage.observe(case)
 
     for channel in (ran.out, ran.err):
-        checked(channel, status=ran.status, command=case.command)
+        check_channel(channel, status=ran.status, command=case.command)
     if update:
         case.path.parent.mkdir(parents=True, exist_ok=True)
-        case.path.write_text(pretty(observed), encoding="utf-8")
-    assert case.path.exists(), f"nothing is kept, write it with `--update`: {pretty(observed)}"
+        case.path.write_text(format_observation(observed), encoding="utf-8")
+    assert case.path.exists(), (
+        f"nothing is kept, write it with `--update`: {format_observation(observed)}"
+    )
     kept = case.path.read_text(encoding="utf-8")
-    if pretty(observed) != kept:
-        pytest.fail(difference(kept, pretty(observed), case.path.relative_to(KEPT)), pytrace=False)
+    if format_observation(observed) != kept:
+        pytest.fail(
+            format_difference(kept, format_observation(observed), case.path.relative_to(KEPT)),
+            pytrace=False,
+        )
 
 
 def test_nothing_is_kept_that_no_case_gives(update):
@@ -41,13 +46,13 @@ def test_every_command_has_its_cases():
     assert set(LINES) == {path for path, _ in iterate_commands()}
 
 
-def difference(kept, observed, name):
+def format_difference(kept, observed, name):
     """Return what differs, line by line."""
     before, after = kept.splitlines(keepends=True), observed.splitlines(keepends=True)
     return "".join(difflib.unified_diff(before, after, f"kept/{name}", f"observed/{name}"))
 
 
 def test_a_difference_is_told_line_by_line():
-    told = difference('{\n  "a": 1\n}\n', '{\n  "a": 2\n}\n', "x.json")
+    told = format_difference('{\n  "a": 1\n}\n', '{\n  "a": 2\n}\n', "x.json")
 
     assert '-  "a": 1\n+  "a": 2\n' in told

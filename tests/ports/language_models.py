@@ -252,11 +252,11 @@ class OpenAiSubject:
 
 
 @contextmanager
-def _scripted(deadlines: Deadlines) -> Iterator[Subject]:
+def _build_scripted(deadlines: Deadlines) -> Iterator[Subject]:
     yield ScriptedSubject()
 
 
-def _ollama(generation: Generation) -> Opener:
+def _build_ollama(generation: Generation) -> Opener:
     @contextmanager
     def opened(deadlines: Deadlines) -> Iterator[Subject]:
         with fake_ollama("tiny:latest", generation=generation) as server:
@@ -265,7 +265,7 @@ def _ollama(generation: Generation) -> Opener:
     return opened
 
 
-def _openai(kind: Kind) -> Opener:
+def _build_openai(kind: Kind) -> Opener:
     @contextmanager
     def opened(deadlines: Deadlines) -> Iterator[Subject]:
         with fake_openai("tiny", kind=kind) as server:
@@ -289,14 +289,14 @@ def openai_model(url: str, deadlines: Deadlines) -> OpenAiChat:
 
 
 SUBJECTS: dict[str, Opener] = {
-    "scripted": _scripted,
-    "ollama": _ollama("new"),
-    "openai": _openai("llamacpp"),
+    "scripted": _build_scripted,
+    "ollama": _build_ollama("new"),
+    "openai": _build_openai("llamacpp"),
 }
 DIALECTS: dict[str, Opener] = {
     **SUBJECTS,
-    "ollama-old": _ollama("old"),
-    **{f"openai-{kind}": _openai(kind) for kind in KINDS},
+    "ollama-old": _build_ollama("old"),
+    **{f"openai-{kind}": _build_openai(kind) for kind in KINDS},
 }
 """The same with the servers that differ in how they word a failure."""
 ADAPTERS: dict[str, Callable[[str, Deadlines], LanguageModel]] = {

@@ -91,7 +91,7 @@ def ask(subject, on_text=lambda piece: None, max_tokens=64):
     return subject.model.chat(MESSAGES, max_tokens=max_tokens, on_text=on_text)
 
 
-def asserted_to_work(subject):
+def assert_works(subject):
     """Assert that a question is answered now."""
     subject.says(Speech())
     assert ask(subject).text == "Hello world"
@@ -187,7 +187,7 @@ def test_trouble_before_the_first_token_has_its_signal(dialect, trouble, expecte
     with pytest.raises(expected):
         ask(dialect)
 
-    asserted_to_work(dialect)
+    assert_works(dialect)
 
 
 def test_a_missing_model_is_told(dialect):
@@ -196,7 +196,7 @@ def test_a_missing_model_is_told(dialect):
     with pytest.raises(dialect.missing):
         ask(dialect)
 
-    asserted_to_work(dialect)
+    assert_works(dialect)
 
 
 def test_an_overflow_tells_tokens(dialect):
@@ -221,7 +221,7 @@ def test_a_broken_answer_has_its_signal(subject, ending, expected, pieces, heard
         ask(subject, heard.append)
 
     assert heard == list(pieces)
-    asserted_to_work(subject)
+    assert_works(subject)
 
 
 @pytest.mark.parametrize("place", [refusing, never_accepting])
@@ -274,7 +274,7 @@ def test_a_server_that_keeps_to_no_limit_is_left(make_adapter, pieces, heard, id
 
     assert len("".join(heard)) <= MAX_TOKEN_CHARS * 64
     assert idle()
-    asserted_to_work(subject)
+    assert_works(subject)
 
 
 @pytest.mark.parametrize("reason", [Stop(), KeyboardInterrupt()], ids=["exception", "interrupt"])
@@ -288,7 +288,7 @@ def test_a_listener_that_raises_ends_the_servers_work(subject, reason, count, id
     assert raised.value is reason
     assert subject.noticed()
     assert idle()
-    asserted_to_work(subject)
+    assert_works(subject)
 
 
 @pytest.mark.parametrize("pieces", [(), ("Hello",)], ids=["before", "amid"])

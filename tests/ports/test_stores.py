@@ -137,7 +137,9 @@ class TestDocuments:
         other = document("a.md", ["new text"], doc=make_doc_id("notes", "a.md", 1))
         written = library.writer.put_document(other)
         assert (written.added, written.removed) == (1, 1)
-        assert [known.doc_id for known in library.writer.load_known_documents("notes").values()] == [other.doc_id]
+        assert [
+            known.doc_id for known in library.writer.load_known_documents("notes").values()
+        ] == [other.doc_id]
 
     def test_moving_keeps_id_chunks_and_vectors(self, library: Library) -> None:
         row = document("a.md", ["one"])
@@ -222,7 +224,9 @@ class TestVectorStates:
         }
 
     def test_pending_is_bounded_and_ordered_by_key(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["one", "two", "three"], title="T", headings=("H",)))
+        library.writer.put_document(
+            document("a.md", ["one", "two", "three"], title="T", headings=("H",))
+        )
         first, second = library.writer.list_pending(2)
         assert (first.text, second.text, first.key < second.key) == ("one", "two", True)
         assert (first.title, first.heading_path) == ("T", ("H",))
@@ -256,7 +260,9 @@ class TestRevision:
         lambda writer: writer.put_document(document("b.md")),
         lambda writer: writer.remove_documents([make_doc_id("notes", "a.md")]),
         lambda writer: writer.update_stamp(make_doc_id("notes", "a.md"), stamp(8)),
-        lambda writer: writer.put_document(document("z.md", source="other", doc=make_doc_id("notes", "a.md"))),
+        lambda writer: writer.put_document(
+            document("z.md", source="other", doc=make_doc_id("notes", "a.md"))
+        ),
         lambda writer: writer.mark_vectors([Key(1)], "committed", VERSION),
     )
     QUIET: tuple[Callable[[Any], object], ...] = (

@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import ModuleType
 
 
-def own_exceptions(package: str) -> set[type[BaseException]]:
+def list_own_exceptions(package: str) -> set[type[BaseException]]:
     """Return every exception class that a library defines, its own programs left out."""
     return {
         thing

@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from tests.shape.tree import ROOT, Module, modules
+from tests.shape.tree import ROOT, Module, list_modules
 
 HOMES = {
     "apsw": ("kebab.store.sqlite",),
@@ -54,7 +54,7 @@ COME_WITH_ANOTHER = {
 }
 
 
-def foreign_imports(module: Module) -> Iterator[str]:
+def list_foreign_imports(module: Module) -> Iterator[str]:
     """Yield each third-party library that running the module can import.
 
     Imports for the type checker alone bind nothing and may stand anywhere.
@@ -66,13 +66,13 @@ def foreign_imports(module: Module) -> Iterator[str]:
             pending.extend(node.orelse)
             continue
         pending.extend(ast.iter_child_nodes(node))
-        for name in imported(node):
+        for name in list_imported(node):
             library = name.partition(".")[0]
             if library != "kebab" and library not in sys.stdlib_module_names:
                 yield library
 
 
-def imported(node: ast.AST) -> list[str]:
+def list_imported(node: ast.AST) -> list[str]:
     """Return the modules that a node imports, by statement or by name."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
@@ -85,17 +85,17 @@ def imported(node: ast.AST) -> list[str]:
     return []
 
 
-def at_home(library: str, module: str) -> bool:
+def is_at_home(library: str, module: str) -> bool:
     """Return whether a library may be imported in a module."""
-    return any(within(home, module) for home in HOMES.get(library, ()))
+    return any(is_within(home, module) for home in HOMES.get(library, ()))
 
 
-def within(home: str, module: str) -> bool:
+def is_within(home: str, module: str) -> bool:
     """Return whether a module is a home or stands below it."""
     return module == home or module.startswith(f"{home}.")
 
 
-USED = {module.name: set(foreign_imports(module)) for module in modules("kebab")}
+USED = {module.name: set(list_foreign_imports(module)) for module in list_modules("kebab")}
 
 
 def test_libraries_are_imported_at_home_only():
@@ -103,7 +103,7 @@ def test_libraries_are_imported_at_home_only():
         (module, library)
         for module, libraries in USED.items()
         for library in libraries
-        if not at_home(library, module)
+        if not is_at_home(library, module)
     ]
 
 
@@ -114,7 +114,7 @@ def test_every_home_is_lived_in():
         (library, home)
         for library, homes in HOMES.items()
         for home in homes
-        if not any(within(home, user) for user in users[library])
+        if not any(is_within(home, user) for user in users[library])
     ]
 
 
@@ -141,11 +141,11 @@ def test_an_import_is_seen_in_every_form(line, tmp_path):
     path = tmp_path / "module.py"
     path.write_text(f"def f():\n    {line}\n")
 
-    assert list(foreign_imports(Module(path))) == ["lance"]
+    assert list(list_foreign_imports(Module(path))) == ["lance"]
 
 
 def test_imports_for_the_type_checker_bind_nothing(tmp_path):
     path = tmp_path / "module.py"
     path.write_text("if TYPE_CHECKING:\n    import numpy\nelse:\n    import lance\n")
 
-    assert list(foreign_imports(Module(path))) == ["lance"]
+    assert list(list_foreign_imports(Module(path))) == ["lance"]

@@ -25,11 +25,11 @@ def test_the_home_is_an_empty_temporary_folder():
 
 
 def test_the_default_places_lie_below_the_home():
-    for place in (find_default_config(), *places_of_a_person()):
+    for place in (find_default_config(), *list_personal_folders()):
         assert place.is_relative_to(Path.home())
 
 
-def places_of_a_person():
+def list_personal_folders():
     found = resolve_paths(Settings())
     return (found.data, found.models, found.state)
 

@@ -7,10 +7,10 @@ import tokenize
 
 import pytest
 
-from tests.shape.tree import modules
+from tests.shape.tree import list_modules
 
-SOURCES = [*modules("kebab"), *modules("tools")]
-EVERYTHING = [*SOURCES, *modules("tests")]
+SOURCES = [*list_modules("kebab"), *list_modules("tools")]
+EVERYTHING = [*SOURCES, *list_modules("tests")]
 
 BANNED_NAMES = {"utils", "util", "helpers", "common", "misc", "base", "manager", "types"}
 LONGEST_MODULE = 300
@@ -48,7 +48,7 @@ def test_no_function_is_too_long():
         for module in SOURCES
         for node in ast.walk(module.syntax)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (length := body_lines(node)) > LONGEST_FUNCTION
+        and (length := count_body_lines(node)) > LONGEST_FUNCTION
     }
 
     assert not long
@@ -87,7 +87,7 @@ def test_the_rule_about_history_can_fail(comment):
     assert HISTORY.search(comment)
 
 
-def body_lines(function):
+def count_body_lines(function):
     """Return the lines of a function without its head and its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0

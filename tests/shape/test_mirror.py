@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.shape.tree import ROOT, Module, modules
+from tests.shape.tree import ROOT, Module, list_modules
 
 SMALL = 15
 TESTED_ELSEWHERE: dict[str, str] = {}
 """Modules whose behaviour has no unit of its own, each with the reason."""
 
-SOURCES = [*modules("kebab"), *modules("tools")]
-TESTS = [test for test in modules("tests/unit") if test.path.name.startswith("test_")]
+SOURCES = [*list_modules("kebab"), *list_modules("tools")]
+TESTS = [test for test in list_modules("tests/unit") if test.path.name.startswith("test_")]
 
 
-def unit_folder(module: Module) -> Path:
+def get_unit_folder(module: Module) -> Path:
     """Return the folder of the unit tests of a module; those of `tools` lie in `tools`."""
     folder = module.path.parent.relative_to(ROOT)
     inside = folder.relative_to("kebab") if folder.is_relative_to("kebab") else folder
     return ROOT / "tests" / "unit" / inside
 
 
-def owner_of(test: Path, names: Collection[str]) -> str | None:
+def find_owner(test: Path, names: Collection[str]) -> str | None:
     """Return the name of the module that a test file belongs to.
 
     The file is `test_<module>.py` or `test_<module>_<topic>.py`; of several modules it belongs to
@@ -38,11 +38,11 @@ def owner_of(test: Path, names: Collection[str]) -> str | None:
     return max(fitting, key=len, default=None)
 
 
-def unit_tests(module: Module) -> list[Path]:
+def list_unit_tests(module: Module) -> list[Path]:
     """Return the unit tests of a module."""
     names = {path.stem for path in module.path.parent.glob("*.py")}
-    files = unit_folder(module).glob("test_*.py")
-    return sorted(path for path in files if owner_of(path, names) == module.path.stem)
+    files = get_unit_folder(module).glob("test_*.py")
+    return sorted(path for path in files if find_owner(path, names) == module.path.stem)
 
 
 def only_declares(module: Module) -> bool:
@@ -62,12 +62,12 @@ def only_declares(module: Module) -> bool:
     )
 
 
-TESTED = {test for module in SOURCES for test in unit_tests(module)}
+TESTED = {test for module in SOURCES for test in list_unit_tests(module)}
 
 
 def test_every_module_with_behaviour_has_its_unit_test():
     behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
-    without = {str(module) for module in behave if not unit_tests(module)}
+    without = {str(module) for module in behave if not list_unit_tests(module)}
 
     assert without == set(TESTED_ELSEWHERE)
 
@@ -100,4 +100,4 @@ def test_declarations_are_told_from_behaviour():
     ],
 )
 def test_a_file_belongs_to_the_module_with_the_longest_name(file, owner):
-    assert owner_of(Path(file), {"scan", "scan_errors"}) == owner
+    assert find_owner(Path(file), {"scan", "scan_errors"}) == owner

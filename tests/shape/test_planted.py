@@ -52,7 +52,7 @@ def tree(tmp_path_factory):
     return copy
 
 
-def guarded(tree, guard):
+def run_guarded(tree, guard):
     """Return whether the guard passes in the tree, and what it says."""
     line = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", guard]
     environ = {**os.environ, "PYTHONPATH": str(tree)}
@@ -68,9 +68,9 @@ def test_what_is_planted_is_found(tree, planted):
     text = file.read_text(encoding="utf-8")
     assert text.count(right) == 1
 
-    assert guarded(tree, guard)
+    assert run_guarded(tree, guard)
     file.write_text(text.replace(right, wrong), encoding="utf-8")
     try:
-        assert not guarded(tree, guard)
+        assert not run_guarded(tree, guard)
     finally:
         file.write_text(text, encoding="utf-8")

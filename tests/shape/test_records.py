@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from tests.shape.tree import Module, modules
+from tests.shape.tree import Module, list_modules
 
 ALIKE = 0.6
 """The share of common fields, of all fields of both, from which a class repeats another."""
@@ -39,7 +39,7 @@ REASONS = {
 }
 
 
-def fields(node: ast.ClassDef) -> frozenset[str]:
+def list_fields(node: ast.ClassDef) -> frozenset[str]:
     """Return the names of the annotated fields of a class."""
     return frozenset(
         one.target.id
@@ -50,13 +50,13 @@ def fields(node: ast.ClassDef) -> frozenset[str]:
     )
 
 
-def classes(module: Module) -> dict[str, frozenset[str]]:
+def list_classes(module: Module) -> dict[str, frozenset[str]]:
     """Return the fields of each class of a module, by its full name."""
     found = [node for node in ast.walk(module.syntax) if isinstance(node, ast.ClassDef)]
-    return {f"{module.name}.{node.name}": fields(node) for node in found}
+    return {f"{module.name}.{node.name}": list_fields(node) for node in found}
 
 
-def alike(own: frozenset[str], wire: frozenset[str]) -> bool:
+def find_alike(own: frozenset[str], wire: frozenset[str]) -> bool:
     """Return whether two classes have mostly the same fields."""
     common = len(own & wire)
     return common >= FEWEST and common >= ALIKE * len(own | wire)
@@ -65,12 +65,16 @@ def alike(own: frozenset[str], wire: frozenset[str]) -> bool:
 @pytest.fixture(scope="module")
 def repeats():
     """Pairs of a class and the wire record that it repeats."""
-    found = {name: kept for module in modules("kebab") for name, kept in classes(module).items()}
+    found = {
+        name: kept
+        for module in list_modules("kebab")
+        for name, kept in list_classes(module).items()
+    }
     wire = {name: kept for name, kept in found.items() if name.startswith("kebab.wire.")}
     return {
         (own, record)
         for own, record in product(found.keys() - wire.keys(), wire)
-        if alike(found[own], wire[record])
+        if find_alike(found[own], wire[record])
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Origin
-from tests.shape.tree import ROOT, Module, modules
+from tests.shape.tree import ROOT, Module, list_modules
 
 ROWS = {row.__name__: row.meaning for row in build_catalog().values()}
 HOME = "kebab.errors"
@@ -32,7 +32,7 @@ _CODES = set(build_catalog())
 _NAMED = re.compile(rf"(?<![\w.])(?:{'|'.join(one for one in _CODES if '_' in one)})(?![\w.])")
 
 
-def literals(module: Module) -> Iterator[str]:
+def list_literals(module: Module) -> Iterator[str]:
     """Yield every string of a module that is no docstring."""
     prose = {id(node.value) for node in ast.walk(module.syntax) if isinstance(node, ast.Expr)}
     for node in ast.walk(module.syntax):
@@ -42,24 +42,24 @@ def literals(module: Module) -> Iterator[str]:
                 yield text
 
 
-def stray_codes(module: Module) -> list[str]:
+def find_stray_codes(module: Module) -> list[str]:
     """Return the strings of a module that are a code or name one, where none may stand."""
-    if within(module, (HOME,)):
+    if is_within(module, (HOME,)):
         return []
-    return [text for text in literals(module) if text in _CODES or _NAMED.search(text)]
+    return [text for text in list_literals(module) if text in _CODES or _NAMED.search(text)]
 
 
-def made(module: Module) -> Iterator[str]:
+def list_signals_made(module: Module) -> Iterator[str]:
     """Yield the class of each signal that a module makes, by its name in the catalogue."""
-    names = bound(module)
+    names = map_signal_names(module)
     for node in ast.walk(module.syntax):
-        for part in makers(node):
+        for part in list_calls(node):
             name = names.get(ast.unparse(part), "")
             if name in ROWS:
                 yield name
 
 
-def makers(node: ast.AST) -> list[ast.expr]:
+def list_calls(node: ast.AST) -> list[ast.expr]:
     """Return what a node makes things of: what it calls, raises, or hands on to be called."""
     if isinstance(node, ast.Call):
         handed = node.args[:1] if ast.unparse(node.func).endswith("partial") else []
@@ -67,7 +67,7 @@ def makers(node: ast.AST) -> list[ast.expr]:
     return [node.exc] if isinstance(node, ast.Raise) and node.exc is not None else []
 
 
-def bound(module: Module) -> dict[str, str]:
+def map_signal_names(module: Module) -> dict[str, str]:
     """Return the names under which a module knows the rows of the catalogue."""
     found: dict[str, str] = {}
     for node in ast.walk(module.syntax):
@@ -75,41 +75,45 @@ def bound(module: Module) -> dict[str, str]:
             found |= {alias.asname or alias.name: alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom) and node.module == "kebab.errors":
             catalogs = (alias for alias in node.names if alias.name == "catalog")
-            found |= through(alias.asname or alias.name for alias in catalogs)
+            found |= map_attributes(alias.asname or alias.name for alias in catalogs)
         if isinstance(node, ast.Import):
             catalogs = (alias for alias in node.names if alias.name == "kebab.errors.catalog")
-            found |= through(alias.asname or alias.name for alias in catalogs)
+            found |= map_attributes(alias.asname or alias.name for alias in catalogs)
     return found
 
 
-def through(prefixes: Iterator[str]) -> dict[str, str]:
+def map_attributes(prefixes: Iterator[str]) -> dict[str, str]:
     """Return the names of the rows as attributes of a module."""
     return {f"{prefix}.{name}": name for prefix in prefixes for name in ROWS}
 
 
-def out_of_place(module: Module) -> list[str]:
+def find_out_of_place(module: Module) -> list[str]:
     """Return the signals that a module makes and may not."""
-    return [name for name in made(module) if not within(module, MAY_RAISE[ROWS[name].origin])]
+    return [
+        name
+        for name in list_signals_made(module)
+        if not is_within(module, MAY_RAISE[ROWS[name].origin])
+    ]
 
 
-def within(module: Module, packages: tuple[str, ...]) -> bool:
+def is_within(module: Module, packages: tuple[str, ...]) -> bool:
     """Return whether a module is one of these packages or stands below one."""
     return any(module.name == one or module.name.startswith(f"{one}.") for one in packages)
 
 
-SOURCES = modules("kebab")
+SOURCES = list_modules("kebab")
 
 
 def test_a_code_stands_in_the_catalogue_only():
-    assert {str(module): found for module in SOURCES if (found := stray_codes(module))} == {}
+    assert {str(module): found for module in SOURCES if (found := find_stray_codes(module))} == {}
 
 
 def test_packages_raise_what_their_layer_may():
-    assert {str(module): found for module in SOURCES if (found := out_of_place(module))} == {}
+    assert {str(module): found for module in SOURCES if (found := find_out_of_place(module))} == {}
 
 
 def test_exactly_the_live_rows_are_raised():
-    raised = {name for module in SOURCES for name in made(module)}
+    raised = {name for module in SOURCES for name in list_signals_made(module)}
 
     assert raised == {name for name, meaning in ROWS.items() if meaning.is_raised}
 
@@ -128,7 +132,7 @@ def plant(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-        (module,) = modules("kebab", tmp_path)
+        (module,) = list_modules("kebab", tmp_path)
         return module
 
     return write
@@ -149,7 +153,7 @@ def plant(tmp_path):
     ],
 )
 def test_a_stray_code_is_found_in_every_form(plant, place, text, found):
-    assert stray_codes(plant(f"kebab/{place}/x.py", text)) == found
+    assert find_stray_codes(plant(f"kebab/{place}/x.py", text)) == found
 
 
 FROM_CATALOG = "from kebab.errors.catalog import IoError, ReadOnly, UsageInvalid\n"
@@ -177,7 +181,7 @@ FROM_CATALOG = "from kebab.errors.catalog import IoError, ReadOnly, UsageInvalid
     ],
 )
 def test_a_signal_out_of_place_is_found_in_every_form(plant, place, text, found):
-    assert out_of_place(plant(f"kebab/{place}/x.py", text)) == found
+    assert find_out_of_place(plant(f"kebab/{place}/x.py", text)) == found
 
 
 def test_a_tree_elsewhere_has_the_names_that_it_has_here(plant):

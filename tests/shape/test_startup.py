@@ -70,7 +70,7 @@ def kebab(environment, *arguments, prelude=""):
     )
 
 
-def loaded(environment, folder, *arguments):
+def list_loaded_modules(environment, folder, *arguments):
     """Return the exit status of a command and the modules that it imported.
 
     They are told by way of a file when the process leaves, by either door, since the command owns
@@ -91,7 +91,7 @@ os._exit = leave
     return done.returncode, set(record.read_text().split())
 
 
-def packages(names):
+def list_packages(names):
     """Return the top-level packages of modules."""
     return {name.partition(".")[0] for name in names}
 
@@ -115,11 +115,11 @@ def packages(names):
 def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, arguments):
     environment = {**environment, "XDG_DATA_HOME": str(tmp_path)}
 
-    found, names = loaded(environment, tmp_path, *arguments)
+    found, names = list_loaded_modules(environment, tmp_path, *arguments)
 
     assert found == status
     assert "kebab" in names
-    assert not packages(names) & HEAVY
+    assert not list_packages(names) & HEAVY
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, argum
     ids=" ".join,
 )
 def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
-    status, names = loaded(indexed, tmp_path, *arguments)
+    status, names = list_loaded_modules(indexed, tmp_path, *arguments)
 
     assert status == 0
     assert "apsw" in names
-    assert not packages(names) & HEAVY
+    assert not list_packages(names) & HEAVY
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
     ids=" ".join,
 )
 def test_a_program_waits_neither_for_what_draws_nor_for_what_ingests(indexed, tmp_path, arguments):
-    _, names = loaded(indexed, tmp_path, *arguments)
+    _, names = list_loaded_modules(indexed, tmp_path, *arguments)
 
     assert "kebab.cli.context" in names
     assert not [name for name in names if name.startswith("kebab.cli.render.")]

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.shape.libraries import own_exceptions
+from tests.shape.libraries import list_own_exceptions
 from tests.shape.test_homes import HOMES
 from tests.shape.tree import ROOT, Module
 
@@ -111,6 +111,6 @@ def test_each_table_is_held_complete_by_a_test(library):
 
 @pytest.mark.parametrize("library", ["platformdirs", "py_rust_stemmers", "tokenizers"])
 def test_a_library_that_is_said_to_have_no_exception_has_none(library):
-    own = own_exceptions(library)
+    own = list_own_exceptions(library)
 
     assert [kind for kind in own if not issubclass(kind, Warning)] == []

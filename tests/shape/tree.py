@@ -40,6 +40,6 @@ class Module:
         return str(self.path.relative_to(self.root))
 
 
-def modules(folder: str, root: Path = ROOT) -> list[Module]:
+def list_modules(folder: str, root: Path = ROOT) -> list[Module]:
     """Return every source file below a folder of the checkout, or of another tree."""
     return [Module(path, root) for path in sorted((root / folder).rglob("*.py"))]

@@ -76,7 +76,7 @@ _CHANGING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _readlink = os.readlink
 
 
-def refused(name: str) -> Fault:
+def build_refusal(name: str) -> Fault:
     """Return the fault of a call that the system refuses, naming the file as the system does."""
     number = getattr(errno, name)
 
@@ -88,13 +88,13 @@ def refused(name: str) -> Fault:
     return Fault(name, act)
 
 
-def _short_read(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def _read_half(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Give half of what is there; the rest never comes, as when the file is cut meanwhile."""
     found = real(*args, **options)
     return found[: len(found) // 2] if isinstance(found, bytes) else (found or 0) // 2
 
 
-def _torn_write(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def _write_half(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Write half, and then the disk is full."""
     place = next(at for at, one in enumerate(args) if isinstance(one, bytes | memoryview))
     half = bytes(args[place])[: len(args[place]) // 2]
@@ -102,14 +102,14 @@ def _torn_write(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def faults(point: str) -> list[Fault]:
+def list_faults(point: str) -> list[Fault]:
     """Return all that can go wrong at a point."""
     kind, _, area = point.partition(".")[2].partition(":")
-    found = [refused(name) for name in REFUSALS[kind] if (kind, area, name) not in _NEVER]
+    found = [build_refusal(name) for name in REFUSALS[kind] if (kind, area, name) not in _NEVER]
     if kind == "read":
-        found.append(Fault("short", _short_read))
+        found.append(Fault("short", _read_half))
     if kind == "write":
-        found.append(Fault("torn", _torn_write))
+        found.append(Fault("torn", _write_half))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.faults.world import Fault, World, raising
+from tests.faults.world import Fault, World, build_raising_fault
 
 PREFIX = "lance"
 _SAID = {
@@ -22,17 +22,22 @@ _SAID = {
 _KEPT_WHOLE = (str, bytes, int, float, bool, dict, list, tuple, pa.RecordBatch, pa.Table)
 
 
-def faults(point: str) -> list[Fault]:
+def list_faults(point: str) -> list[Fault]:
     """Return all that can go wrong in a call of LanceDB."""
     del point
     return [
-        *(raising(f"engine:{name}", partial(RuntimeError, said)) for name, said in _SAID.items()),
-        raising("ValueError", lambda: ValueError("Table 'x' was not found")),
-        raising("OSError", lambda: OSError(errno.EIO, os.strerror(errno.EIO))),
-        raising("ENOSPC", lambda: OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))),
-        raising("ArrowInvalid", lambda: pa.ArrowInvalid("Mix of struct and list types")),
-        raising("ArrowMemoryError", lambda: pa.lib.ArrowMemoryError("malloc failed")),
-        raising("MemoryError", MemoryError),
+        *(
+            build_raising_fault(f"engine:{name}", partial(RuntimeError, said))
+            for name, said in _SAID.items()
+        ),
+        build_raising_fault("ValueError", lambda: ValueError("Table 'x' was not found")),
+        build_raising_fault("OSError", lambda: OSError(errno.EIO, os.strerror(errno.EIO))),
+        build_raising_fault("ENOSPC", lambda: OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))),
+        build_raising_fault(
+            "ArrowInvalid", lambda: pa.ArrowInvalid("Mix of struct and list types")
+        ),
+        build_raising_fault("ArrowMemoryError", lambda: pa.lib.ArrowMemoryError("malloc failed")),
+        build_raising_fault("MemoryError", MemoryError),
     ]
 
 

@@ -11,24 +11,26 @@ import tokenizers
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 from kebab.embed.inference import RUNTIME_CAUSES
-from tests.faults.world import Fault, World, raising
+from tests.faults.world import Fault, World, build_raising_fault
 
 _PATIENCE_S = 2.0
 
 
-def _said(name: str) -> Fault:
+def _build_message(name: str) -> Fault:
     kind = getattr(state, name)
-    return raising(name, lambda: kind(f"[ONNXRuntimeError] : 1 : {name} : a wheel came off"))
+    return build_raising_fault(
+        name, lambda: kind(f"[ONNXRuntimeError] : 1 : {name} : a wheel came off")
+    )
 
 
-def _spoilt(value: float) -> Callable[..., Any]:
+def _spoil_result(value: float) -> Callable[..., Any]:
     def act(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return [np.full_like(one, value) for one in real(*args, **options)]
 
     return act
 
 
-def _stuck(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def _run_forever(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Run until the deadline ends it, as the runtime does."""
     del real, options
     until = time.perf_counter() + _PATIENCE_S
@@ -37,19 +39,21 @@ def _stuck(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
     raise state.Fail("[ONNXRuntimeError] : 1 : FAIL : Exiting due to terminate flag being set")
 
 
-def faults(point: str) -> list[Fault]:
+def list_faults(point: str) -> list[Fault]:
     """Return all that can go wrong at a point."""
     if point.startswith("tokens."):
-        broken = raising("Exception", lambda: Exception("data did not match any variant"))
-        return [broken, raising("MemoryError", MemoryError)]
-    found = [_said(name) for name in RUNTIME_CAUSES if hasattr(state, name)]
+        broken = build_raising_fault(
+            "Exception", lambda: Exception("data did not match any variant")
+        )
+        return [broken, build_raising_fault("MemoryError", MemoryError)]
+    found = [_build_message(name) for name in RUNTIME_CAUSES if hasattr(state, name)]
     found += [
-        raising("MemoryError", MemoryError),
-        raising("RuntimeError", lambda: RuntimeError("std::bad_alloc")),
+        build_raising_fault("MemoryError", MemoryError),
+        build_raising_fault("RuntimeError", lambda: RuntimeError("std::bad_alloc")),
     ]
     if point == "onnx.run":
-        found += [Fault("nan", _spoilt(float("nan"))), Fault("zeros", _spoilt(0.0))]
-        found += [Fault("stuck", _stuck)]
+        found += [Fault("nan", _spoil_result(float("nan"))), Fault("zeros", _spoil_result(0.0))]
+        found += [Fault("stuck", _run_forever)]
     return found
 
 

@@ -21,12 +21,12 @@ _NUMBERS = {
 }
 
 
-def _refused(name: str) -> Fault:
+def _refuse_connection(name: str) -> Fault:
     number = getattr(errno, name)
-    return _broken(name, lambda: OSError(number, os.strerror(number)))
+    return _build_lost_connection(name, lambda: OSError(number, os.strerror(number)))
 
 
-def _broken(name: str, make: Callable[[], OSError]) -> Fault:
+def _build_lost_connection(name: str, make: Callable[[], OSError]) -> Fault:
     """Return the fault of a connection that is lost for both sides."""
 
     def act(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -40,26 +40,26 @@ def _broken(name: str, make: Callable[[], OSError]) -> Fault:
     return Fault(name, act)
 
 
-def _over(real: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+def _hang_up(real: Callable[..., Any], *args: Any, **options: Any) -> bytes:
     """Say that the server has hung up."""
     del real, args, options
     return b""
 
 
-def _noise(real: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+def _change_bytes(real: Callable[..., Any], *args: Any, **options: Any) -> bytes:
     """Give other bytes than came."""
     return bytes(255 - one for one in real(*args, **options))
 
 
-def faults(point: str) -> list[Fault]:
+def list_faults(point: str) -> list[Fault]:
     """Return all that can go wrong at a point."""
-    found = [_refused(name) for name in _NUMBERS[point]]
-    found.append(_broken("timeout", lambda: TimeoutError("timed out")))
+    found = [_refuse_connection(name) for name in _NUMBERS[point]]
+    found.append(_build_lost_connection("timeout", lambda: TimeoutError("timed out")))
     if point == "net.connect":
         unknown = (socket.EAI_NONAME, "Name or service not known")
-        found.append(_broken("gaierror", lambda: socket.gaierror(*unknown)))
+        found.append(_build_lost_connection("gaierror", lambda: socket.gaierror(*unknown)))
     if point == "net.receive":
-        found += [Fault("over", _over), Fault("noise", _noise)]
+        found += [Fault("over", _hang_up), Fault("noise", _change_bytes)]
     return found
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import kebab
-from kebab.cli.channels import Channel
+from kebab.cli.channels import OutputChannel
 from tests.faults.seams import files
-from tests.faults.world import Fault, World, raising
+from tests.faults.world import Fault, World, build_raising_fault
 
 _PACKAGE = f"{Path(kebab.__file__).parent}{os.sep}"
 COSTLY = ("memory", "interrupt")
@@ -70,14 +70,14 @@ class Clocks:
 
 def install_channels(world: World, patch: pytest.MonkeyPatch) -> None:
     """Stand between kebab and who reads its channels."""
-    real = Channel._write_some
+    real = OutputChannel._write_some
 
-    def written(channel: Channel, data: memoryview) -> int:
+    def written(channel: OutputChannel, data: memoryview) -> int:
         point = "channel.out" if channel.name == "<stdout>" else "channel.err"
         with _descriptor(world, point):
             return real(channel, data)
 
-    patch.setattr(Channel, "_write_some", written)
+    patch.setattr(OutputChannel, "_write_some", written)
 
 
 @contextmanager
@@ -91,14 +91,14 @@ def _descriptor(world: World, point: str) -> Iterator[None]:
         os.write = before
 
 
-def channel_faults(point: str) -> list[Fault]:
+def list_channel_faults(point: str) -> list[Fault]:
     """Return all that can go wrong in writing to a channel."""
     del point
-    return [files.refused(name) for name in ("ENOSPC", "EIO", "EPIPE")]
+    return [files.build_refusal(name) for name in ("ENOSPC", "EIO", "EPIPE")]
 
 
 @contextmanager
-def profiled(world: World, point: str) -> Iterator[None]:
+def profile_calls(world: World, point: str) -> Iterator[None]:
     """Make each call of a function of ours a call of the seam: `memory` or `interrupt`.
 
     Before the edge of the process is entered nothing is ours to handle.
@@ -120,7 +120,7 @@ def profiled(world: World, point: str) -> Iterator[None]:
         if code not in passed:
             passed[code] = code.co_filename.startswith(watched)
         if begun and passed[code]:
-            world.call(point, _nothing)
+            world.call(point, _do_nothing)
 
     sys.setprofile(seen)
     try:
@@ -129,11 +129,11 @@ def profiled(world: World, point: str) -> Iterator[None]:
         sys.setprofile(None)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Stand for a call of which only the refusal matters."""
 
 
-def profile_faults(point: str) -> list[Fault]:
+def list_profile_faults(point: str) -> list[Fault]:
     """Return what can happen at any call of a function."""
     kind = MemoryError if point == "memory" else KeyboardInterrupt
-    return [raising(kind.__name__, kind)]
+    return [build_raising_fault(kind.__name__, kind)]

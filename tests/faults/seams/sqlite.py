@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from tests.faults.world import Fault, World, raising
+from tests.faults.world import Fault, World, build_raising_fault
 
 _NAME = "kebab-faults"
 _SYSTEM = apsw.vfs_names()[0]
@@ -57,18 +57,18 @@ REFUSALS = {
 """What SQLite, or the system below it, can say at each point."""
 
 
-def refused(name: str) -> Fault:
+def build_refusal(name: str) -> Fault:
     """Return the fault of a call that SQLite refuses with this code."""
-    return raising(name, lambda: apsw.exception_for(CODES[name]))
+    return build_raising_fault(name, lambda: apsw.exception_for(CODES[name]))
 
 
-def faults(point: str) -> list[Fault]:
+def list_faults(point: str) -> list[Fault]:
     """Return all that can go wrong at a point."""
-    return [refused(name) for name in REFUSALS[point]]
+    return [build_refusal(name) for name in REFUSALS[point]]
 
 
 @contextmanager
-def installed(world: World) -> Iterator[None]:
+def install(world: World) -> Iterator[None]:
     """Stand between kebab and SQLite, and between SQLite and the system."""
     hook = _hook(world)
     vfs = _Vfs(world)
@@ -85,23 +85,23 @@ def installed(world: World) -> Iterator[None]:
 def _hook(world: World) -> Callable[[apsw.Connection], None]:
     def executed(_cursor: Any, statement: str, _bindings: Any) -> bool:
         if statement.lstrip().upper().startswith(("COMMIT", "RELEASE")):
-            world.call("sqlite.commit", _nothing)
-        world.call("sqlite.statement", _nothing)
+            world.call("sqlite.commit", _do_nothing)
+        world.call("sqlite.statement", _do_nothing)
         return True
 
     def read(_cursor: Any, row: Any) -> Any:
-        world.call("sqlite.row", _nothing)
+        world.call("sqlite.row", _do_nothing)
         return row
 
     def opened(database: apsw.Connection) -> None:
-        world.call("sqlite.open", _nothing)
+        world.call("sqlite.open", _do_nothing)
         database.exec_trace = executed
         database.row_trace = read
 
     return opened
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Stand for a call of which only the refusal matters."""
 
 
@@ -126,7 +126,7 @@ class _Vfs(apsw.VFS):
         return True
 
 
-def _closing() -> bool:
+def _is_closing() -> bool:
     """Return whether a connection is being closed: SQLite passes over what fails then.
 
     An exception from here would not be passed over.
@@ -141,7 +141,7 @@ class _File(apsw.VFSFile):
         super().__init__(_SYSTEM, name, flags)
 
     def _call(self, point: str, real: Callable[..., Any], *args: Any) -> Any:
-        if _closing():
+        if _is_closing():
             return real(*args)
         return self._world.call(point, real, *args)
 

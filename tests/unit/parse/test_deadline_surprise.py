@@ -5,7 +5,7 @@ import pytest
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.deadline import PARSER_EXCEPTIONS, convert_exceptions
-from tests.shape.libraries import own_exceptions
+from tests.shape.libraries import list_own_exceptions
 
 OTHERS = {
     "OSError": "the file system, told in its own words",
@@ -51,5 +51,5 @@ def test_what_says_nothing_about_the_file_stays_itself(fault):
 @pytest.mark.parametrize("library", ["charset_normalizer", "markdown_it"])
 def test_the_libraries_of_parsers_have_no_exception_that_would_pass(library):
     assert {
-        kind for kind in own_exceptions(library) if not issubclass(kind, PARSER_EXCEPTIONS)
+        kind for kind in list_own_exceptions(library) if not issubclass(kind, PARSER_EXCEPTIONS)
     } == set()

@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from kebab.parse.yaml_fields import YamlError, read_top_level
-from tests.shape.libraries import own_exceptions
+from tests.shape.libraries import list_own_exceptions
 
 
 def test_scalars_are_strings_and_lists_hold_scalars_only():
@@ -29,7 +29,7 @@ def test_unreasonable_depth_is_damage():
 
 
 def test_every_exception_of_the_libraries_is_one_that_is_caught():
-    raised = own_exceptions("yaml") | own_exceptions("frontmatter")
+    raised = list_own_exceptions("yaml") | list_own_exceptions("frontmatter")
 
     assert yaml.reader.ReaderError in raised
     assert all(issubclass(kind, yaml.YAMLError) for kind in raised)

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.files import ScanRules
 from kebab.source.ignore import find_skip_reason_from_root
-from tests.shape.libraries import own_exceptions
+from tests.shape.libraries import list_own_exceptions
 
 DEFAULT = ScanRules()
 
@@ -131,7 +131,7 @@ def test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work()
     }
 
     raised = {
-        kind.__name__ for kind in own_exceptions("pathspec") if not issubclass(kind, ValueError)
+        kind.__name__ for kind in list_own_exceptions("pathspec") if not issubclass(kind, ValueError)
     }
 
     assert raised == set(others)

@@ -2,11 +2,11 @@ import ast
 
 import pytest
 
-from tests.shape.tree import modules
+from tests.shape.tree import list_modules
 from tools.mutate import PACKAGES
 from tools.mutation_points import find_mutants
 
-SOURCES = [module for package in PACKAGES for module in modules(f"kebab/{package}")]
+SOURCES = [module for package in PACKAGES for module in list_modules(f"kebab/{package}")]
 
 LINE = b"""
 def first(items: list[int], least: int = 1) -> int | None:

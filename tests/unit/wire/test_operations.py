@@ -27,7 +27,7 @@ BY_A_FLAG = {"ingest_text": "ingest", "inspect_error": "errors"}
 NO_FAULTS = {"dupes", "errors", "explain", "model_pull", "model_use", "related", "why"}
 """Operations that the fault session leaves to others with the same stores and models."""
 
-KNOWN = session.Known(notes=Path("notes"), document="a.md", chunk="c", text="t.txt")
+KNOWN = session.Names(notes=Path("notes"), document="a.md", chunk="c", text="t.txt")
 
 
 def called(path):
@@ -71,7 +71,7 @@ def test_commands_call_nothing_but_operations_and_every_operation_is_called():
 
 
 def test_the_fault_session_runs_every_operation_but_those_named():
-    run = {one.label.replace(" ", "_") for one in session.commands(KNOWN)}
+    run = {one.label.replace(" ", "_") for one in session.list_commands(KNOWN)}
 
     assert OPERATIONS.keys() - run == NO_FAULTS | set(BY_A_FLAG)
 

@@ -8,7 +8,7 @@ from kebab.wire.bench import BenchFigure, BenchReport
 from kebab.wire.error import Warned
 from kebab.wire.record import DECODE_ERRORS, add_envelope, decode_request, encode_json
 from kebab.wire.search import SearchRequest
-from tests.shape.libraries import own_exceptions
+from tests.shape.libraries import list_own_exceptions
 
 
 def test_a_reply_shows_its_envelope_only_at_the_top_level():
@@ -85,9 +85,9 @@ def test_records_are_frozen():
 def test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse():
     misuse = {msgspec.MsgspecError, msgspec.EncodeError}
 
-    caught = {kind for kind in own_exceptions("msgspec") if issubclass(kind, DECODE_ERRORS)}
+    caught = {kind for kind in list_own_exceptions("msgspec") if issubclass(kind, DECODE_ERRORS)}
 
-    assert caught == own_exceptions("msgspec") - misuse
+    assert caught == list_own_exceptions("msgspec") - misuse
     assert msgspec.ValidationError in caught
 
 

@@ -1,0 +1,54 @@
+"""The page for developers names only what exists."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.shape.tree import ROOT, Module, list_modules
+
+PAGE = (ROOT / "docs" / "development.md").read_text(encoding="utf-8")
+NAMED = sorted(set(re.findall(r"`([^`\s]+)`", PAGE)))
+PATHS = [one for one in NAMED if "/" in one and "NAME" not in one]
+STEPS = re.findall(r"\| `(kebab/\S+\.py)` \| `([\w.]+)` \|", PAGE)
+TESTS = [one for one in NAMED if re.fullmatch(r"test_\w+", one)]
+
+
+def list_definitions(path: Path) -> set[str]:
+    """Return the functions and classes of a module, and methods with their class."""
+    found = set()
+    for node in Module(path).syntax.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            methods = (one for one in node.body if isinstance(one, ast.FunctionDef))
+            found |= {f"{node.name}.{one.name}" for one in methods}
+    return found
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_path_exists(path):
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize(("file", "name"), STEPS)
+def test_every_step_of_a_walk_exists(file, name):
+    assert name in list_definitions(ROOT / file)
+
+
+def test_every_test_that_a_recipe_names_exists():
+    defined = {name for module in list_modules("tests") for name in list_definitions(module.path)}
+
+    assert TESTS
+    assert set(TESTS) <= defined
+
+
+def test_every_package_is_on_the_map():
+    packages = {f"kebab/{one.parent.name}" for one in (ROOT / "kebab").glob("*/__init__.py")}
+
+    assert packages <= set(NAMED)
+
+
+def test_every_walk_has_its_steps():
+    assert len(STEPS) > 40
