@@ -1,0 +1,54 @@
+import os
+import sys
+
+import pytest
+
+from kebab.config import tuning
+
+CLIENT = "lance_namespace_urllib3_client"
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
+def test_blas_uses_one_thread_unless_the_user_sets_another_number(monkeypatch, given, expected):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if given:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+
+    tuning.limit_blas_threads()
+
+    assert os.environ["OPENBLAS_NUM_THREADS"] == expected
+
+
+def test_lance_uses_two_threads_unless_the_user_sets_another_number(monkeypatch):
+    monkeypatch.setenv("LANCE_CPU_THREADS", "7")
+    monkeypatch.delenv("LANCE_IO_THREADS", raising=False)
+
+    tuning.limit_lance_threads()
+
+    assert (os.environ["LANCE_CPU_THREADS"], os.environ.pop("LANCE_IO_THREADS")) == ("7", "2")
+
+
+def test_the_rest_client_of_lance_is_a_package_whose_code_has_not_run(monkeypatch):
+    monkeypatch.setitem(sys.modules, CLIENT, None)
+    del sys.modules[CLIENT]
+
+    tuning.skip_lance_rest_client()
+
+    client = sys.modules[CLIENT]
+    assert client.__path__
+    assert not hasattr(client, "ApiClient")
+
+
+def test_a_rest_client_that_is_loaded_stays(monkeypatch):
+    loaded = type(sys)(CLIENT)
+    monkeypatch.setitem(sys.modules, CLIENT, loaded)
+    tuning.skip_lance_rest_client()
+    assert sys.modules[CLIENT] is loaded
+
+
+def test_the_command_line_of_httpx_cannot_be_imported(monkeypatch):
+    monkeypatch.setitem(sys.modules, "httpx._main", None)
+    del sys.modules["httpx._main"]
+    tuning.skip_httpx_command_line()
+    with pytest.raises(ImportError):
+        __import__("httpx._main")
