@@ -80,16 +80,11 @@ def find_candidate_pairs(rows: "Signatures", threshold: float) -> "Pairs":
         for start in range(0, SIGNATURE_SIZE - width + 1, width)
     ]
     near = [
-        pairs[select_possible(rows, pairs, threshold)]
+        pairs[estimate_similarities(rows, pairs) >= threshold - _SLACK]
         for band, key in enumerate(keys)
         for pairs in _pair_buckets(key, keys[band - 1])
     ]
     return np.unique(np.concatenate(near), axis=0)
-
-
-def select_possible(rows: "Signatures", pairs: "Pairs", threshold: float) -> "NDArray[np.bool_]":
-    """Return which pairs may reach a similarity by the estimate of their signatures."""
-    return estimate_similarities(rows, pairs) >= threshold - _SLACK
 
 
 def estimate_similarities(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.float64]":

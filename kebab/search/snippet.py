@@ -216,18 +216,15 @@ def _trim(text: str, start: int, end: int) -> _Window:
     return _Window(start + left, start + left + len(part.strip()))
 
 
-def _merge_spans(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield spans in order; spans that touch or overlap become one."""
-    start = end = -1
-    for low, high in sorted(spans):
-        if low <= end:
-            end = max(end, high)
-            continue
-        if end > start >= 0:
-            yield start, end
-        start, end = low, high
-    if end > start >= 0:
-        yield start, end
+def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order; spans that touch or overlap become one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        elif start < end:
+            merged.append((start, end))
+    return merged
 
 
 class PassageCache:

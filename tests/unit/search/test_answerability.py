@@ -28,13 +28,13 @@ def _answerability(notes, text, mode=Mode.LEXICAL, **given):
 
 
 @pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.HYBRID])
-def test_what_the_notes_say_convinces(notes, mode):
+def test_a_question_that_the_notes_answer_is_answerable(notes, mode):
     assert _answerability(notes, "When does the backup of documents run?", mode) >= FAIR
 
 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("text", ["volcano eruptions on jupiter moons", "xqzt vrrbl frumptious"])
-def test_other_matters_and_nonsense_do_not(notes, text, mode):
+def test_other_topics_and_nonsense_are_not_answerable(notes, text, mode):
     assert _answerability(notes, text, mode) < FAIR
 
 
@@ -42,7 +42,7 @@ def test_one_word_in_common_is_not_enough(notes):
     assert _answerability(notes, "backup singers of a rock band on tour in brazil") < FAIR
 
 
-def test_headings_speak_for_their_passage(base):
+def test_headings_count_as_part_of_their_passage(base):
     base.add("a.md", "Every night at two.", title="Machines", heading=("Backups",))
     base.add("b.md", "Never.", title="Holidays")
 
@@ -56,7 +56,7 @@ def test_a_listing_by_filters_is_certain(notes):
     assert _answerability(notes, "*", filters=Filters(path_glob="0.md")) == 1
 
 
-def test_the_conviction_is_that_of_the_whole_search_on_every_page(notes):
+def test_every_page_has_the_answerability_of_the_whole_search(notes):
     first, second = (
         notes.engine().search(Query(text="the documents", limit=1, offset=offset))
         for offset in (0, 1)

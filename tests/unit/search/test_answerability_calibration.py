@@ -6,11 +6,11 @@ from kebab.core.queries import Confidence
 from kebab.search.answerability import Calibration, classify_confidence, compute_relative_evidence
 
 
-def test_the_first_hit_is_worth_the_conviction():
+def test_the_first_hit_scores_the_answerability():
     assert Calibration(answerability=0.7, best=0.4).score(0.4) == 0.7
 
 
-def test_a_score_falls_with_the_evidence_and_stays_between_0_and_the_conviction():
+def test_a_score_falls_with_the_evidence_from_the_answerability_to_0():
     scale = Calibration(answerability=0.9, best=0.5)
 
     scores = [scale.score(step / 10) for step in range(-2, 6)]
@@ -38,11 +38,11 @@ def test_a_best_hit_without_evidence_is_no_error(best):
         (1.0, Confidence.STRONG),
     ],
 )
-def test_scores_have_three_names(score, expected):
+def test_scores_have_three_levels_of_confidence(score, expected):
     assert classify_confidence(score) is expected
 
 
-def test_the_standing_of_a_hit_is_its_share_of_the_best_evidence():
+def test_relative_evidence_is_a_share_of_the_best_evidence():
     scale = Calibration(answerability=0.7, best=0.5)
 
     assert compute_relative_evidence(scale.score(0.4), scale.answerability) == pytest.approx(0.8)

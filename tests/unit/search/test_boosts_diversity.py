@@ -4,7 +4,7 @@ from kebab.core.ids import DocNumber, Key
 from kebab.search.boosts import compute_diversity_penalty
 
 
-def test_each_further_passage_of_a_document_loses_a_step_more():
+def test_the_penalty_grows_with_every_better_passage_of_a_document():
     ranked = [Key(1), Key(2), Key(3), Key(4)]
     owners = {
         Key(1): DocNumber(1),
@@ -18,5 +18,5 @@ def test_each_further_passage_of_a_document_loses_a_step_more():
     assert found == pytest.approx({Key(1): 0.0, Key(2): -0.1, Key(3): 0.0, Key(4): -0.2})
 
 
-def test_what_nobody_owns_loses_nothing():
+def test_a_passage_without_a_document_has_no_penalty():
     assert compute_diversity_penalty([Key(1)], {}, 0.1) == {}

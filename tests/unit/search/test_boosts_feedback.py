@@ -27,7 +27,7 @@ def cosines(vectors):
     return vectors.compute_cosines(_unit(1, 0, 0.2), [_FIRST, _ALIKE, _OTHER])
 
 
-def test_the_cosines_are_those_of_question_and_passage_together(vectors, cosines):
+def test_feedback_gives_the_cosines_of_query_and_passage_together(vectors, cosines):
     together = _unit(*(_unit(1, 0, 0.2) + 0.5 * _unit(1, 1, 0)))
 
     found = apply_relevance_feedback(cosines, _FIRST, 0.5, vectors)
@@ -36,7 +36,7 @@ def test_the_cosines_are_those_of_question_and_passage_together(vectors, cosines
     assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_what_is_like_the_best_passage_rises(vectors, cosines):
+def test_feedback_raises_passages_similar_to_the_best_one(vectors, cosines):
     assert cosines[_ALIKE] < cosines[_OTHER]
 
     found = apply_relevance_feedback(cosines, _FIRST, 1.0, vectors)

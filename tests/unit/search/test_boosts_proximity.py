@@ -10,11 +10,11 @@ def _proximity(text, asked=_ASKED):
     return compute_proximity(text.split(), asked, _WEIGHTS)
 
 
-def test_neighbours_side_by_side_are_as_close_as_can_be():
+def test_adjacent_words_have_the_highest_proximity():
     assert _proximity("the oil embargo nixon") == 1
 
 
-def test_distance_and_the_other_order_count_less():
+def test_distance_and_reverse_order_lower_the_proximity():
     near, turned, far = (
         _proximity(text, ("oil", "embargo"))
         for text in ("oil embargo", "embargo oil", "oil a b c embargo")
@@ -23,7 +23,7 @@ def test_distance_and_the_other_order_count_less():
     assert (near, turned, far) == pytest.approx((1, 1 / 2, 1 / 4))
 
 
-def test_words_of_another_sentence_are_not_close():
+def test_distant_words_have_no_proximity():
     assert _proximity("oil " + "x " * 20 + "embargo", ("oil", "embargo")) == 0
 
 
@@ -32,9 +32,9 @@ def test_a_pair_weighs_as_its_commoner_word():
     assert _proximity("embargo nixon") == pytest.approx(1 / 3)
 
 
-def test_a_word_that_is_worth_nothing_stands_between_no_pair():
+def test_a_word_without_weight_does_not_separate_a_pair():
     assert compute_proximity(["oil", "embargo"], ("oil", "of", "embargo"), _WEIGHTS) == 1
 
 
-def test_one_word_has_no_neighbours():
+def test_one_word_has_no_proximity():
     assert _proximity("oil", ("oil",)) == 0

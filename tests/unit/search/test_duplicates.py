@@ -60,14 +60,14 @@ def test_documents_of_the_same_text_are_a_group_and_their_passages_are_not(base)
 
 
 @pytest.mark.parametrize("text", [prose(1), KOREAN, JAPANESE])
-def test_a_passage_that_stands_in_two_documents_is_found_in_any_script(base, text):
+def test_a_passage_of_two_documents_is_found_in_any_script(base, text):
     base.add("a.md", text, prose(2), prose(3))
     base.add("b.md", prose(4), prose(5), text)
 
     assert groups(base) == [("passage", True, ["a.md:1", "b.md:3"])]
 
 
-def test_an_edited_copy_is_near(base):
+def test_an_edited_copy_is_similar(base):
     base.add("a.md", prose(1))
     base.add("b.md", edited(prose(1), 10, 60))
     reader = base.reader()
@@ -79,7 +79,7 @@ def test_an_edited_copy_is_near(base):
     assert group.similarity == pytest.approx(72 / 84)
 
 
-def test_the_threshold_decides_what_is_near(base):
+def test_the_threshold_decides_what_is_similar(base):
     base.add("a.md", prose(1))
     base.add("b.md", edited(prose(1), 10, 60))
 
@@ -87,20 +87,20 @@ def test_the_threshold_decides_what_is_near(base):
     assert len(groups(base, 0.85)) == 1
 
 
-def test_exact_leaves_out_whatever_differs(base):
+def test_exact_finds_identical_items_only(base):
     base.add("a.md", prose(1), prose(2), prose(9))
     base.add("b.md", edited(prose(1), 4), prose(2), prose(8))
 
     assert groups(base, exact=True) == [("passage", True, ["a.md:2", "b.md:2"])]
 
 
-def test_a_passage_said_twice_in_one_document_is_found(base):
+def test_a_passage_repeated_in_one_document_is_found(base):
     base.add("a.md", prose(1), prose(2), prose(1))
 
     assert groups(base) == [("passage", True, ["a.md:1", "a.md:3"])]
 
 
-def test_a_passage_beyond_the_copies_of_a_document_is_told(base):
+def test_a_passage_that_duplicate_documents_do_not_explain_is_found(base):
     base.add("a.md", prose(1), prose(2))
     base.add("b.md", prose(1), prose(2))
     base.add("c.md", prose(3), prose(4), prose(2))
@@ -111,14 +111,14 @@ def test_a_passage_beyond_the_copies_of_a_document_is_told(base):
     ]
 
 
-def test_passages_of_a_few_words_tell_nothing(base):
+def test_passages_of_a_few_words_are_ignored(base):
     base.add("a.md", "See also the index", prose(1))
     base.add("b.md", "See also the index", prose(2))
 
     assert groups(base) == []
 
 
-def test_matters_that_are_alike_without_sharing_words_are_no_copies(base):
+def test_texts_that_share_no_words_are_no_duplicates(base):
     base.add(
         "a.md", "Restore the backup from the vault before the disk is wiped and check it twice"
     )
@@ -137,7 +137,7 @@ def test_filters_hold_for_every_member(base):
     assert groups(base, filters=Filters(tag=("x",))) == [("document", False, ["a.md:1", "b.md:1"])]
 
 
-def test_a_crowd_of_copies_is_one_group(base):
+def test_many_copies_are_one_group(base):
     for number in range(40):
         base.add(f"{number:02}.md", prose(1), prose(100 + number), prose(200 + number), embed=False)
 
@@ -146,7 +146,7 @@ def test_a_crowd_of_copies_is_one_group(base):
     assert (unit, exact, len(places)) == ("passage", True, 40)
 
 
-def test_documents_come_first_then_the_most_alike(base):
+def test_documents_come_first_then_the_most_similar(base):
     base.add("a.md", prose(1))
     base.add("b.md", edited(prose(1), 30))
     base.add("c.md", prose(2), prose(3), prose(4))

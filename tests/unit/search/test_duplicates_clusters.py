@@ -7,12 +7,12 @@ def all_of(count):
     return build_adjacency(combinations(range(count), 2))
 
 
-def test_partners_are_known_from_both_sides_in_order():
+def test_adjacency_lists_partners_of_both_sides_in_order():
     assert build_adjacency([(7, 3), (1, 7)]) == {1: [7], 3: [7], 7: [3, 1]}
     assert build_adjacency([]) == {}
 
 
-def test_the_first_item_leads_those_that_are_like_it():
+def test_the_first_item_leads_the_items_similar_to_it():
     found = list(
         cluster_by_leader(all_of(5), lambda one, other: 0.1 + 0.8 * ((one + other) % 2 == 0), 0.7)
     )
@@ -21,23 +21,23 @@ def test_the_first_item_leads_those_that_are_like_it():
     assert found[0].similarity[0] == 1.0
 
 
-def test_members_bring_their_partners_along():
+def test_a_leader_is_compared_with_the_partners_of_its_members():
     found = list(cluster_by_leader(build_adjacency([(0, 1), (1, 2), (2, 3)]), lambda *_: 0.9, 0.7))
 
     assert found == [Cluster((0, 1, 2, 3), (1.0, 0.9, 0.9, 0.9))]
 
 
-def test_the_ends_of_a_chain_do_not_meet():
+def test_a_chain_is_split():
     found = list(cluster_by_leader(all_of(6), lambda one, other: 1 - 0.2 * abs(one - other), 0.7))
 
     assert [one.items for one in found] == [(0, 1), (2, 3), (4, 5)]
 
 
-def test_what_is_like_nothing_is_no_cluster():
+def test_an_item_similar_to_nothing_is_no_cluster():
     assert list(cluster_by_leader(build_adjacency([(0, 1)]), lambda *_: 0.0, 0.7)) == []
 
 
-def test_a_crowd_costs_no_more_than_its_pairs():
+def test_every_pair_is_compared_at_most_once():
     asked = []
     pairs = [(one, one + step) for one in range(2_000) for step in (1, 2, 3)]
 

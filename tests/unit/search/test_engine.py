@@ -46,7 +46,7 @@ def test_korean_is_found_inside_longer_words(base, query):
     assert _paths(base.engine().search(Query(text=query, mode=Mode.LEXICAL))) == ["a.md"]
 
 
-def test_waiting_chunks_and_a_missing_model_are_told(base):
+def test_pending_chunks_and_a_missing_model_degrade_the_channel(base):
     base.add("a.md", "oil embargo", embed=False)
 
     waiting = base.engine(vectors=_Some).search(Query(text="oil"))
@@ -58,7 +58,7 @@ def test_waiting_chunks_and_a_missing_model_are_told(base):
     assert _paths(missing) == ["a.md"]
 
 
-def test_vectors_that_are_demanded_and_cannot_be_had_are_an_error(base):
+def test_a_vector_search_without_a_model_is_an_error(base):
     base.add("a.md", "oil embargo")
 
     with pytest.raises(EmbeddingUnavailable):
@@ -77,7 +77,7 @@ def test_a_filtered_search_finds_what_an_exhaustive_scan_would(base):
         assert all(hit.chunk.tags == ("odd",) for hit in page.hits)
 
 
-def test_meaning_decides_between_passages_with_the_same_words(base):
+def test_vectors_decide_between_passages_with_the_same_words(base):
     base.add("a.md", "oil prices")
     base.add("b.md", "oil prices")
     wanted = base.vectors.rows[1]

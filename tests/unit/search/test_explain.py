@@ -29,7 +29,7 @@ def notes(base):
     return base
 
 
-def test_every_stage_is_what_the_search_itself_says(notes):
+def test_an_explanation_agrees_with_the_search(notes):
     page = notes.engine().search(Query(text="oil embargo", trace=True))
     ranks = {hit.chunk.key: hit for hit in page.hits}
 

@@ -8,13 +8,13 @@ def _keyed(scores):
     return {Key(key): score for key, score in scores.items()}
 
 
-def test_both_kinds_of_evidence_count():
+def test_the_evidence_of_both_channels_counts():
     scores = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({2: 0.9, 3: 0.6, 1: 0.1}))
 
     assert [key for key, _ in rank_by_score(scores)] == [2, 1, 3]
 
 
-def test_a_chunk_without_a_vector_keeps_its_place_among_words():
+def test_a_chunk_without_a_vector_keeps_its_lexical_evidence():
     scores = fuse(_keyed({1: 0.8, 2: 0.5}), _keyed({}))
 
     assert scores == pytest.approx({1: 0.8, 2: 0.5})
@@ -24,7 +24,7 @@ def test_ties_go_to_the_smaller_key():
     assert [key for key, _ in rank_by_score(_keyed({9: 0.5, 3: 0.5, 5: 0.5}))] == [3, 5, 9]
 
 
-def test_words_weigh_more_where_the_model_does_not_know_the_language():
+def test_the_lexical_share_is_higher_for_an_unknown_language():
     assert (
         compute_lexical_share(0.0, 0.0)
         > compute_lexical_share(0.5, 0.0)
@@ -32,6 +32,6 @@ def test_words_weigh_more_where_the_model_does_not_know_the_language():
     )
 
 
-def test_words_weigh_less_where_a_need_is_told_in_many():
+def test_the_lexical_share_is_lower_for_a_described_need():
     assert compute_lexical_share(1.0, 1.0) < compute_lexical_share(1.0, 0.0)
     assert compute_lexical_share(0.0, 1.0) == compute_lexical_share(0.0, 0.0)

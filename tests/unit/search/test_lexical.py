@@ -18,20 +18,20 @@ def _weighed(library, text):
     return question, lexical.weigh_terms(library, question)
 
 
-def test_words_in_most_passages_are_not_asked_for_beside_telling_ones(library):
+def test_common_words_are_not_searched_for_beside_rare_ones(library):
     _, words = _weighed(library, "common rare absent")
 
     assert [term.text for term in words.terms] == ["rare"]
     assert set(words.weights) == {"rare"}
 
 
-def test_words_in_most_passages_are_asked_for_when_nothing_else_is_there(library):
+def test_common_words_are_searched_for_when_there_is_nothing_else(library):
     question, words = _weighed(library, "common")
 
     assert len(lexical.search_lexical(library, question, words, 10)) == 6
 
 
-def test_what_the_index_does_not_hold_lowers_the_evidence(library):
+def test_words_that_occur_nowhere_lower_the_evidence(library):
     question, words = _weighed(library, "rare")
     _, more = _weighed(library, "rare absent unheard")
     found = lexical.search_lexical(library, question, words, 10)
@@ -41,14 +41,14 @@ def test_what_the_index_does_not_hold_lowers_the_evidence(library):
     assert 0 < max(partial.values()) < max(full.values()) / 2
 
 
-def test_of_a_pasted_page_the_rarest_terms_are_asked_for(library):
+def test_the_rarest_terms_of_a_pasted_page_are_searched_for(library):
     question, words = _weighed(library, "rare " + " ".join(f"x{number}" for number in range(500)))
 
     assert len(words.terms) <= lexical.TERM_LIMIT
     assert len(lexical.search_lexical(library, question, words, 10)) == 1
 
 
-def test_held_and_left_out_are_the_chunks_with_the_phrases(library):
+def test_required_and_excluded_phrases_are_found(library):
     question = parse_query('"words here" -rare', Filters())
 
     assert len(lexical.find_required(library, question) or []) == 6
@@ -56,7 +56,7 @@ def test_held_and_left_out_are_the_chunks_with_the_phrases(library):
     assert lexical.find_required(library, parse_query("words here", Filters())) is None
 
 
-def test_fillers_are_asked_for_when_the_index_holds_no_term(library):
+def test_stop_words_are_searched_for_when_the_index_holds_no_term(library):
     question, words = _weighed(library, "where is the unheard plain here")
     _, fillers = _weighed(library, "here or unheard")
 

@@ -59,7 +59,7 @@ def test_when_not_one_hit_fits_there_is_no_next_page_to_loop_over(engine):
     assert (page.hits, page.truncated, page.has_more, page.next_offset) == ((), True, True, None)
 
 
-def test_a_document_gives_at_most_its_share(base):
+def test_a_document_has_at_most_its_number_of_hits(base):
     base.add("a.md", "oil one", "oil two", "oil three")
     base.add("b.md", "oil four")
 
@@ -68,7 +68,7 @@ def test_a_document_gives_at_most_its_share(base):
     assert sorted(hit.chunk.path for hit in page.hits) == ["a.md", "b.md"]
 
 
-def test_frequent_words_are_not_marked_beside_rare_ones(base):
+def test_frequent_words_are_not_highlighted_beside_rare_ones(base):
     for number in range(40):
         base.add(f"{number}.md", "the oil" if number % 3 == 0 else "water")
     base.add("x.md", "the oil embargo")

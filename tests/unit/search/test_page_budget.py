@@ -7,7 +7,7 @@ from kebab.search.page import estimate_hit_tokens, estimate_text_tokens
     ("text", "low", "high"),
     [("word " * 30, 50, 60), ("서울" * 30, 60, 100), ("", 0, 0), ('"\\\n\t' * 9, 20, 30)],
 )
-def test_text_costs_more_in_scripts_that_tokenizers_know_less(text, low, high):
+def test_text_in_other_scripts_costs_more_tokens(text, low, high):
     assert low <= estimate_text_tokens(text) <= high
 
 

@@ -49,7 +49,7 @@ def test_a_cursor_of_another_revision_is_stale():
     assert (stale.value.issued_revision, stale.value.current_revision) == (7, 8)
 
 
-def test_no_bit_can_be_changed():
+def test_a_changed_cursor_is_refused():
     raw = urlsafe_b64decode(encode_cursor(QUERY, 20, 7, "s") + "==")
 
     for place in range(len(raw)):

@@ -34,7 +34,7 @@ def test_the_order_stays_and_a_document_has_its_limit():
     assert [chunk.key for chunk in shown] == [0, 1, 2, 3]
 
 
-def test_one_text_does_not_fill_the_page():
+def test_copies_of_one_text_are_limited():
     chunks = [_Chunk(key, f"doc{key}", "same") for key in range(10)] + [_Chunk(10, "x", "other")]
 
     shown = [chunk.key for chunk in deduplicate_hits(_keys(11), _reader(chunks, []), per_doc=None)]

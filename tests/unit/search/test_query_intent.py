@@ -43,7 +43,7 @@ def test_a_question_word_late_in_a_query_does_not_ask():
     assert not _aim("settings dialog that shows where").asks
 
 
-def test_many_words_tell_of_a_need():
+def test_many_words_describe_a_need():
     need = _aim("heat transfer hypersonic boundary layer blunt bodies dissociated gas flow")
 
     assert need.need == 1

@@ -54,7 +54,7 @@ def test_words_and_phrases_behind_a_minus_are_excluded():
     assert question.plain == "oil"
 
 
-def test_only_things_to_leave_out_are_plain_text():
+def test_exclusions_alone_are_plain_text():
     question = parse_query("-x -y", NONE)
 
     assert question.excluded == ()
@@ -98,7 +98,7 @@ def test_a_filter_of_the_request_is_not_widened():
     assert question.plain == "tag:b x"
 
 
-def test_filters_alone_ask_for_no_words():
+def test_filters_alone_give_no_terms():
     question = parse_query("tag:work", NONE)
 
     assert question.terms == ()

@@ -18,5 +18,5 @@ from kebab.search.query_parser import strip_question_words
         ("", ""),
     ],
 )
-def test_words_that_only_ask_are_left_out_unless_nothing_else_is_there(query, left):
+def test_stop_words_are_stripped_unless_nothing_else_is_left(query, left):
     assert strip_question_words(query) == left

@@ -53,7 +53,7 @@ def test_the_best_pair_is_named_with_its_cosine(base):
     assert (found.own, found.other, found.cosine) == (2, 4, pytest.approx(1.0))
 
 
-def test_filters_hold_for_neighbours_and_not_for_the_document(base):
+def test_filters_apply_to_other_documents_only(base):
     base.add("a.md", "oil embargo")
     base.add("b.md", "oil embargo")
     base.add("c.md", "oil embargo", tags=["x"])

@@ -46,7 +46,7 @@ def test_the_order_of_a_set_does_not_matter():
     assert left.tolist() == right.tolist()
 
 
-def test_the_signature_of_a_union_is_made_of_those_of_its_parts():
+def test_the_signature_of_a_union_is_merged_from_its_parts():
     one, two, three = numbers(30), numbers(40), numbers(50)
 
     united = signatures.merge_signatures(rows(one, two, three), np.array([0, 2]))
@@ -72,7 +72,7 @@ def test_sets_with_little_in_common_are_not_paired():
     assert len(signatures.find_candidate_pairs(rows(*sets), 0.7)) == 0
 
 
-def test_a_crowd_of_equal_sets_gives_few_pairs_that_still_connect_all():
+def test_many_equal_sets_give_few_pairs_that_still_connect_all():
     one = numbers(20)
 
     found = signatures.find_candidate_pairs(rows(*[one] * 2000), 0.7)
@@ -88,15 +88,7 @@ def test_fewer_than_two_sets_have_no_pairs(count):
     ).shape == (0, 2)
 
 
-def test_only_what_estimates_leave_open_is_possible():
-    one, other = numbers(100), numbers(100)
-
-    found = signatures.select_possible(rows(one, one, other), np.array([(0, 1), (0, 2)]), 0.7)
-
-    assert found.tolist() == [True, False]
-
-
-def test_in_a_crowd_that_is_alike_by_half_the_near_ones_are_found():
+def test_similar_sets_are_found_among_many_half_similar_ones():
     shared = numbers(150)
     crowd = [np.concatenate([shared, numbers(75)]) for _ in range(600)]
     twins = [np.concatenate([one[:-6], numbers(6)]) for one in crowd[:100]]

@@ -4,7 +4,7 @@ from kebab.search import signatures as module
 from kebab.search.signatures import sign_passages
 
 
-def test_passages_of_a_document_stand_side_by_side(base):
+def test_passages_of_a_document_are_consecutive(base):
     base.add("b.md", "one two three", "four five")
     base.add("a.md", "six", tags=["x"])
 
@@ -26,7 +26,7 @@ def test_only_what_passes_the_filters_is_read(base):
     assert len(found.keys) == 1
 
 
-def test_batches_leave_no_seam_and_tell_how_far_they_are(base, monkeypatch):
+def test_batches_give_the_same_result_and_report_progress(base, monkeypatch):
     base.add("a.md", *(f"passage number {number}" for number in range(25)), embed=False)
     whole = sign_passages(base.reader(), Filters(), ignore_progress)
     monkeypatch.setattr(module, "_BATCH", 4)

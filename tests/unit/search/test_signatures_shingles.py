@@ -20,11 +20,11 @@ def similarity(left, right):
         "snake_case v1.2.3",
     ],
 )
-def test_a_text_is_like_itself(text):
+def test_a_text_equals_itself(text):
     assert similarity(text, text) == 1.0
 
 
-def test_what_is_shared_counts_by_runs_of_three_tokens():
+def test_similarity_counts_shared_runs_of_three_tokens():
     assert similarity("alpha beta gamma delta", "alpha beta gamma omega") == pytest.approx(1 / 3)
 
 
@@ -32,7 +32,7 @@ def test_the_order_of_words_matters():
     assert similarity("alpha beta gamma", "gamma beta alpha") == 0.0
 
 
-def test_forms_that_the_index_takes_for_one_are_one():
+def test_forms_with_the_same_tokens_are_equal():
     assert similarity("The Backups are RESTORED", "the backup are restored") == 1.0
 
 
@@ -61,7 +61,7 @@ def test_tokens_are_those_of_the_index():
     assert Shingler().shingle_texts([text])[2].tolist() == [len(tokenize(text))]
 
 
-def test_nothing_shared_by_empty_sets_is_nothing():
+def test_empty_sets_have_no_similarity():
     import numpy as np
 
     none = np.empty(0, np.uint64)

@@ -34,7 +34,7 @@ def test_the_nearest_come_with_the_cosines_of_all_candidates(base):
     assert set(found.cosines) == {1, 2}
 
 
-def test_rows_that_the_snapshot_does_not_hold_take_no_place(base):
+def test_rows_outside_the_snapshot_do_not_count(base):
     for number in range(100):
         base.add(f"{number}.md", f"oil {number}")
     reader = base.reader()
@@ -101,7 +101,7 @@ def test_a_script_that_the_model_does_not_know_is_not_searched(base):
 
 
 @pytest.mark.parametrize("missing", [True, False])
-def test_without_vectors_the_channel_says_what_brings_them(base, missing):
+def test_without_vectors_the_channel_suggests_an_ingest(base, missing):
     retriever = _retriever(base, vectors=lambda: None if missing else base.vectors)
 
     found = _retrieve(retriever)

@@ -30,11 +30,11 @@ from kebab.text.language import detect_document_language, detect_language
         ("", None),
     ],
 )
-def test_languages_are_told_by_script_and_small_words(text, lang):
+def test_languages_are_detected_by_script_and_stop_words(text, lang):
     assert detect_language(text) == lang
 
 
-def test_only_prose_is_judged():
+def test_only_prose_counts():
     text = "설명이다.\n\n" + "int the_of and_to;\n" * 40
     blocks = [Block(BlockKind.PARAGRAPH, 0, 5), Block(BlockKind.CODE, 7, len(text))]
     assert detect_document_language(text, blocks) == "ko"

@@ -19,7 +19,7 @@ from kebab.text.language import Language, detect_question_language
         ("Какая глубина озера Байкал?", "ru", "Russian"),
     ],
 )
-def test_the_language_of_a_question_is_told_with_its_name(question, code, name):
+def test_the_language_of_a_question_has_its_name(question, code, name):
     assert detect_question_language(question) == Language(code, name)
 
 
@@ -38,5 +38,5 @@ def test_a_name_in_another_script_does_not_change_the_language(question, code):
 
 
 @pytest.mark.parametrize("question", ["", "Kubernetes pods", "42?", "pump pressure"])
-def test_what_cannot_be_told_is_unknown(question):
+def test_an_unclear_language_is_unknown(question):
     assert detect_question_language(question) == Language(None, None)

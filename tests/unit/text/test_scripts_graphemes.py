@@ -16,7 +16,7 @@ from kebab.text.scripts import snap_to_grapheme
         "\r\n",
     ],
 )
-def test_no_place_inside_of_a_sign_is_a_seam(sign):
+def test_a_grapheme_is_not_split(sign):
     text = f"a{sign}b"
 
     for place in range(1, len(sign) + 1):
@@ -24,11 +24,11 @@ def test_no_place_inside_of_a_sign_is_a_seam(sign):
     assert snap_to_grapheme(text, len(sign) + 1) == len(sign) + 1
 
 
-def test_flags_are_parted_by_pairs():
+def test_flags_are_split_by_pairs():
     text = "\U0001f1f0\U0001f1f7" * 2
 
     assert [snap_to_grapheme(text, place) for place in range(5)] == [0, 0, 2, 2, 4]
 
 
-def test_plain_letters_and_ends_are_seams():
+def test_plain_letters_and_ends_are_borders():
     assert [snap_to_grapheme("ab한국", place) for place in range(5)] == [0, 1, 2, 3, 4]

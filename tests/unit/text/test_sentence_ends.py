@@ -21,7 +21,7 @@ def _sentences(text):
         ["a heading", "- a list", "| a | table |"],
     ],
 )
-def test_sentences_of_any_script_are_told_apart(sentences):
+def test_sentences_of_any_script_are_split(sentences):
     wide = sentences[0][-1] in "。」"
     glue = "\n" if sentences[0] == "a heading" else "" if wide else " "
 

@@ -182,7 +182,7 @@ def test_spans_are_trimmed_in_order_and_apart_whatever_the_text(text):
         at = end
 
 
-def test_a_sentence_knows_what_it_stands_in():
+def test_a_sentence_has_the_kind_of_its_block():
     assert [one.kind for one in find_sentences("# A\nOne. Two.\n- d\n| e |\n")] == [
         LayoutKind.HEADING,
         LayoutKind.PROSE,
