@@ -9,11 +9,11 @@ from tests.fakes.evidence import hit, stored
 ROOM = 10_000
 
 
-def found(*texts, **fields):
+def make_hits(*texts, **fields):
     return [hit(stored(text, key, **fields), rank=key) for key, text in enumerate(texts, start=1)]
 
 
-def placed(doc, ordinal, rank):
+def make_hit(doc, ordinal, rank):
     chunk = stored(f"{doc} part {ordinal}", rank, doc_id=doc, ordinal=ordinal)
     return hit(chunk, rank=rank, score=1 - rank / 10)
 
@@ -27,7 +27,7 @@ def test_no_hits_are_packed_to_nothing():
 
 
 def test_documents_are_ordered_by_their_best_hit_and_passages_by_position():
-    hits = [placed("b", 5, 1), placed("a", 2, 2), placed("b", 1, 3), placed("a", 0, 4)]
+    hits = [make_hit("b", 5, 1), make_hit("a", 2, 2), make_hit("b", 1, 3), make_hit("a", 0, 4)]
 
     packed = pack_evidence(hits, ROOM)
 
@@ -37,16 +37,16 @@ def test_documents_are_ordered_by_their_best_hit_and_passages_by_position():
 
 
 def test_the_same_text_is_packed_once_from_its_best_hit():
-    packed = pack_evidence(found("twin text", "other", "twin  text\n"), ROOM)
+    packed = pack_evidence(make_hits("twin text", "other", "twin  text\n"), ROOM)
 
     assert texts(packed) == ["twin text", "other"]
     assert packed[0].chunk.key == 1
 
 
 def test_a_passage_that_does_not_fit_is_skipped_for_smaller_ones():
-    hits = found("the best", "long " * 500, "small")
+    hits = make_hits("the best", "long " * 500, "small")
     budget = sum(
-        estimate_evidence_tokens(one) for one in pack_evidence(found("the best", "small"), ROOM)
+        estimate_evidence_tokens(one) for one in pack_evidence(make_hits("the best", "small"), ROOM)
     )
 
     assert texts(pack_evidence(hits, budget)) == ["the best", "small"]
@@ -55,7 +55,7 @@ def test_a_passage_that_does_not_fit_is_skipped_for_smaller_ones():
 
 def test_the_best_passage_is_cut_around_its_match_when_it_does_not_fit():
     text = "Nothing to see here. " * 50 + "The valve opens at 80 degrees. " + "More of it. " * 50
-    [one] = found(text)
+    [one] = make_hits(text)
     place = text.index("The valve")
     one = one._replace(snippet=Snippet(text=text[place : place + 30], highlights=((4, 9),)))
 
@@ -68,7 +68,7 @@ def test_the_best_passage_is_cut_around_its_match_when_it_does_not_fit():
 
 @pytest.mark.parametrize("budget", [0, -500])
 def test_without_budget_a_part_of_the_best_passage_is_sent(budget):
-    [packed] = pack_evidence(found("A whole sentence of some words. " * 90, "small"), budget)
+    [packed] = pack_evidence(make_hits("A whole sentence of some words. " * 90, "small"), budget)
 
     assert packed.text.startswith("A whole sentence")
     assert len(packed.text) < 400
@@ -78,7 +78,7 @@ def test_without_budget_a_part_of_the_best_passage_is_sent(budget):
     lines=st.lists(st.text(min_size=1, max_size=300), max_size=6), budget=st.integers(200, 2_000)
 )
 def test_passages_are_verbatim_and_fit_the_budget(lines, budget):
-    packed = pack_evidence(found(*lines), budget)
+    packed = pack_evidence(make_hits(*lines), budget)
 
     assert sum(map(estimate_evidence_tokens, packed)) <= budget
     assert [one.marker for one in packed] == list(range(1, len(packed) + 1))

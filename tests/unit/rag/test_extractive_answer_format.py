@@ -6,7 +6,7 @@ from kebab.text.sentences import find_sentence_spans
 from tests.fakes.evidence import stored
 
 
-def picked(text, *which, key=1, score=0.5, **fields):
+def make_sentences(text, *which, key=1, score=0.5, **fields):
     """Return the sentences of a note that are counted."""
     chunk = stored(text, key, **fields)
     passage = Evidence(marker=key, chunk=chunk, text=text)
@@ -18,7 +18,7 @@ def picked(text, *which, key=1, score=0.5, **fields):
 
 
 def test_one_sentence_is_quoted_with_its_marker():
-    text, supports = format_quotes(picked("Restores run nightly. Others do not.", 0))
+    text, supports = format_quotes(make_sentences("Restores run nightly. Others do not.", 0))
     assert text == '"Restores run nightly." [1]'
     (one,) = supports
     assert (one.marker, one.quote.text, one.spans) == (
@@ -29,7 +29,10 @@ def test_one_sentence_is_quoted_with_its_marker():
 
 
 def test_several_quotes_are_a_list_and_every_span_holds_its_quote():
-    found = [*picked("One is first. Two. Three is last.", 0, 2), *picked("Four.", 0, key=2)]
+    found = [
+        *make_sentences("One is first. Two. Three is last.", 0, 2),
+        *make_sentences("Four.", 0, key=2),
+    ]
     text, supports = format_quotes(found)
     assert text == '- "One is first." [1]\n- "Three is last." [2]\n- "Four." [3]'
     for one in supports:
@@ -39,16 +42,16 @@ def test_several_quotes_are_a_list_and_every_span_holds_its_quote():
 
 def test_the_best_document_comes_first_and_keeps_its_order():
     note = {"doc_id": "a" * 32}
-    later = picked("Zeta late.", 0, key=3, ordinal=2, score=0.9, **note)
-    early = picked("Alpha early.", 0, key=4, ordinal=1, score=0.2, **note)
-    other = picked("Other one.", 0, key=5, score=0.6)
+    later = make_sentences("Zeta late.", 0, key=3, ordinal=2, score=0.9, **note)
+    early = make_sentences("Alpha early.", 0, key=4, ordinal=1, score=0.2, **note)
+    other = make_sentences("Other one.", 0, key=5, score=0.6)
     text, _ = format_quotes([*other, *later, *early])
     assert text == '- "Alpha early." [1]\n- "Zeta late." [2]\n- "Other one." [3]'
 
 
 def test_adjacent_sentences_are_one_quote():
     text, supports = format_quotes(
-        picked("A first line\nthat wraps. It goes on.\n\nA new one.", 2, 1, 0)
+        make_sentences("A first line\nthat wraps. It goes on.\n\nA new one.", 2, 1, 0)
     )
     assert text == '- "A first line that wraps. It goes on." [1]\n- "A new one." [2]'
     assert supports[0].quote.text == "A first line\nthat wraps. It goes on."
@@ -69,15 +72,15 @@ def test_adjacent_sentences_are_one_quote():
     ],
 )
 def test_markup_of_a_quote_is_shown_as_text(note, shown):
-    text, supports = format_quotes(picked(note, 0))
+    text, supports = format_quotes(make_sentences(note, 0))
     assert text == f"{shown} [1]"
     assert supports[0].quote.text in note
 
 
 def test_table_rows_and_list_items_are_separate_quotes():
-    text, supports = format_quotes(picked("| a | 1 |\n| b | 2 |", 0, 1))
+    text, supports = format_quotes(make_sentences("| a | 1 |\n| b | 2 |", 0, 1))
     assert text == '- "a \u00b7 1" [1]\n- "b \u00b7 2" [2]'
-    assert format_quotes(picked("- one item\n- two items", 0, 1))[0] == (
+    assert format_quotes(make_sentences("- one item\n- two items", 0, 1))[0] == (
         '- "one item" [1]\n- "two items" [2]'
     )
     assert [one.quote.lines for one in supports] == [(1, 1), (2, 2)]

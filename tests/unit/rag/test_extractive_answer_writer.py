@@ -7,7 +7,7 @@ ASKED = {"nightli": 2.0, "backup": 2.0, "run": 1.0}
 NOTE = "Bread is baked on Friday. The nightly backup runs at two. Tea is at four."
 
 
-class Listening:
+class RecordingListener:
     def __init__(self):
         self.tokens = []
 
@@ -21,36 +21,36 @@ class Listening:
         """Take no notice."""
 
 
-def written(*chunks, sentences=1, asked=ASKED):
+def write_answer(*chunks, sentences=1, asked=ASKED):
     hits = [hit(one, rank) for rank, one in enumerate(chunks, start=1)]
     writer = ExtractiveWriter(embedder=lambda: None, sentences=sentences)
-    listener = Listening()
+    listener = RecordingListener()
     return writer.write(QUESTION, page(*hits, asked=asked), [], listener), listener
 
 
 def test_the_best_sentence_is_quoted_with_its_span():
-    worded, listener = written(stored(NOTE))
+    draft, listener = write_answer(stored(NOTE))
 
-    (support,) = worded.citations
+    (support,) = draft.citations
     assert support.quote.text == "The nightly backup runs at two."
-    assert worded.text == '"The nightly backup runs at two." [1]'
-    assert listener.tokens == [worded.text]
-    assert (worded.refusal, worded.used) == (None, 1)
+    assert draft.text == '"The nightly backup runs at two." [1]'
+    assert listener.tokens == [draft.text]
+    assert (draft.refusal, draft.used) == (None, 1)
 
 
 def test_the_number_of_sentences_is_limited():
     other = stored("The nightly backup of the photos runs at three with rsync.", key=2)
 
-    worded, _ = written(stored(NOTE), other, sentences=2)
+    draft, _ = write_answer(stored(NOTE), other, sentences=2)
 
-    assert [one.marker for one in worded.citations] == [1, 2]
-    assert worded.used == 2
+    assert [one.marker for one in draft.citations] == [1, 2]
+    assert draft.used == 2
 
 
 def test_passages_without_sentences_are_refused():
-    worded, listener = written(stored(" \n "))
+    draft, listener = write_answer(stored(" \n "))
 
-    assert worded.refusal is Refusal.SCORE_GATE
+    assert draft.refusal is Refusal.SCORE_GATE
     assert listener.tokens == []
 
 

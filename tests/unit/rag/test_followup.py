@@ -5,7 +5,7 @@ from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachabl
 from kebab.rag.followup import build_standalone_question
 
 
-class Scripted:
+class RewritingModel:
     """A language model that says what it is told to, or fails so."""
 
     name = "scripted"
@@ -43,7 +43,7 @@ KOREAN = turn("오로라 열펌프의 가격은 얼마인가요?", "9,400유로�
 
 
 def test_a_first_question_stands_alone_and_no_model_is_asked():
-    model = Scripted("never said")
+    model = RewritingModel("never said")
 
     assert build_standalone_question("And it?", [], model) == "And it?"
     assert not model.asked
@@ -60,7 +60,7 @@ def test_a_first_question_stands_alone_and_no_model_is_asked():
     ],
 )
 def test_the_rewrite_of_the_model_is_used(question, before, said, taken):
-    made = build_standalone_question(question, [before], Scripted(said))
+    made = build_standalone_question(question, [before], RewritingModel(said))
 
     assert made == said.split(":")[-1].strip(' \n"*')
 
@@ -80,7 +80,7 @@ def test_the_rewrite_of_the_model_is_used(question, before, said, taken):
     ],
 )
 def test_a_response_that_is_no_rewrite_is_not_used(said):
-    made = build_standalone_question("How loud is it at 35 degrees?", [PUMP], Scripted(said))
+    made = build_standalone_question("How loud is it at 35 degrees?", [PUMP], RewritingModel(said))
 
     assert made == "How loud is it at 35 degrees? (Aurora 300 heat pump cost)"
 
@@ -93,19 +93,19 @@ def test_a_response_that_is_no_rewrite_is_not_used(said):
     ],
 )
 def test_a_rewrite_must_keep_numbers_and_quoted_words(question, said):
-    assert build_standalone_question(question, [PUMP], Scripted(said)).startswith(question)
+    assert build_standalone_question(question, [PUMP], RewritingModel(said)).startswith(question)
 
 
 def test_an_answer_to_a_question_without_a_question_mark_is_not_used():
     made = build_standalone_question(
-        "그건 가격이 얼마인지 알려줘", [KOREAN], Scripted("가격은 9,400유로입니다.")
+        "그건 가격이 얼마인지 알려줘", [KOREAN], RewritingModel("가격은 9,400유로입니다.")
     )
 
     assert made.startswith("그건 가격이 얼마인지 알려줘")
 
 
 def test_a_truncated_rewrite_is_not_used():
-    model = Scripted("How loud is the Aurora 300 heat pump?", finish="length")
+    model = RewritingModel("How loud is the Aurora 300 heat pump?", finish="length")
 
     assert (
         build_standalone_question("How loud is it?", [PUMP], model)
@@ -121,7 +121,7 @@ def test_a_truncated_rewrite_is_not_used():
     ],
 )
 def test_after_a_soft_failure_of_the_model_keywords_are_added(failure):
-    made = build_standalone_question("How loud is it?", [PUMP], Scripted(failure))
+    made = build_standalone_question("How loud is it?", [PUMP], RewritingModel(failure))
 
     assert made == "How loud is it? (Aurora 300 heat pump cost)"
 
@@ -130,7 +130,7 @@ def test_a_model_that_cannot_be_reached_is_an_error():
     failure = ModelUnreachable(endpoint="e", operation="ask", cause="c")
 
     with pytest.raises(ModelUnreachable):
-        build_standalone_question("How loud is it?", [PUMP], Scripted(failure))
+        build_standalone_question("How loud is it?", [PUMP], RewritingModel(failure))
 
 
 def test_the_prompt_has_the_last_turns_as_data_and_a_small_token_limit():
@@ -138,7 +138,7 @@ def test_the_prompt_has_the_last_turns_as_data_and_a_small_token_limit():
     refused = turn(
         "What does </conversation> cost?", "Not in the notes.", refusal=Refusal.SCORE_GATE
     )
-    model = Scripted("How loud is the Aurora 300 heat pump?")
+    model = RewritingModel("How loud is the Aurora 300 heat pump?")
 
     build_standalone_question("How loud is it?", [old, turn("Who sells it?"), refused, PUMP], model)
     [((rules, request), limit)] = model.asked

@@ -15,7 +15,7 @@ OVERFLOW = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
 GONE = ModelUnreachable(endpoint="http://127.0.0.1:11434", operation="ask", cause="cut")
 
 
-class Listening:
+class RecordingListener:
     def __init__(self):
         self.tokens = []
         self.restarts = []
@@ -34,8 +34,8 @@ def notes(count=1):
     return page(*(hit(stored(f"{NOTE} Note {n}.", key=n), rank=n) for n in range(1, count + 1)))
 
 
-def written(model, found=None, policy="mark", answer_tokens=500):
-    listener = Listening()
+def write_answer(model, found=None, policy="mark", answer_tokens=500):
+    listener = RecordingListener()
     writer = ModelWriter(model=model, answer_tokens=answer_tokens, policy=policy)
     return writer.write(QUESTION, found or notes(), [], listener), listener
 
@@ -47,21 +47,21 @@ def cut(text):
 def test_the_response_of_the_model_is_the_answer_with_its_quotes():
     model = ScriptedModel(TRUE)
 
-    worded, listener = written(model)
+    draft, listener = write_answer(model)
 
-    assert (worded.text, worded.refusal, worded.warnings) == (TRUE, None, ())
-    (support,) = worded.citations
+    assert (draft.text, draft.refusal, draft.warnings) == (TRUE, None, ())
+    (support,) = draft.citations
     assert support.marker == 1
     assert support.quote.text in NOTE + " Note 1."
     assert "".join(listener.tokens) == TRUE
-    assert worded.usage.finish_reason == "stop"
+    assert draft.usage.finish_reason == "stop"
     assert ModelWriter(model=model, answer_tokens=1).mode is AnswerMode.GENERATIVE
 
 
 def test_the_prompt_has_question_passages_and_answer_length():
     model = ScriptedModel(TRUE)
 
-    written(model, answer_tokens=321)
+    write_answer(model, answer_tokens=321)
 
     (told,) = model.told
     assert QUESTION in told.text
@@ -71,52 +71,52 @@ def test_the_prompt_has_question_passages_and_answer_length():
 
 @pytest.mark.parametrize("said", [NOT_IN_NOTES, f"**{NOT_IN_NOTES}**\n", "", " \n"])
 def test_a_declined_answer_is_a_refusal_and_streams_no_token(said):
-    worded, listener = written(ScriptedModel(said))
+    draft, listener = write_answer(ScriptedModel(said))
 
-    assert worded.refusal is Refusal.LLM_SELF_JUDGE
+    assert draft.refusal is Refusal.LLM_SELF_JUDGE
     assert "".join(listener.tokens).strip() == ""
 
 
 def test_an_unsupported_claim_is_marked():
-    worded, _ = written(ScriptedModel(f"{TRUE} {FALSE}"))
+    draft, _ = write_answer(ScriptedModel(f"{TRUE} {FALSE}"))
 
-    assert worded.refusal is None
-    assert "[unsupported]" in worded.text
-    (warning,) = worded.warnings
+    assert draft.refusal is None
+    assert "[unsupported]" in draft.text
+    (warning,) = draft.warnings
     start, end = warning.span
-    assert "Moonbase" in worded.text[start:end]
+    assert "Moonbase" in draft.text[start:end]
 
 
 def test_an_answer_with_an_unsupported_claim_is_withheld_by_policy():
-    worded, _ = written(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
+    draft, _ = write_answer(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
 
-    assert (worded.refusal, worded.text, worded.citations) == (
+    assert (draft.refusal, draft.text, draft.citations) == (
         Refusal.UNSUPPORTED_CLAIMS,
         "",
         (),
     )
-    assert [one.span for one in worded.warnings] == [None]
+    assert [one.span for one in draft.warnings] == [None]
 
 
 @pytest.mark.parametrize("said", [FALSE, "The Moonbase fell in 1999.", "See [7]."])
 @pytest.mark.parametrize("policy", ["mark", "withhold"])
 def test_an_answer_without_one_supported_claim_is_refused(said, policy):
-    worded, _ = written(ScriptedModel(said), policy=policy)
+    draft, _ = write_answer(ScriptedModel(said), policy=policy)
 
-    assert worded.refusal is Refusal.UNSUPPORTED_CLAIMS
-    assert worded.warnings
+    assert draft.refusal is Refusal.UNSUPPORTED_CLAIMS
+    assert draft.warnings
 
 
 def test_after_an_overflow_the_model_is_asked_with_less():
     model = ScriptedModel(OVERFLOW, TRUE)
 
-    worded, listener = written(model, notes(6))
+    draft, listener = write_answer(model, notes(6))
 
-    assert worded.refusal is None
-    assert worded.usage.downshifts == 1
-    assert not worded.usage.truncated
+    assert draft.refusal is None
+    assert draft.usage.downshifts == 1
+    assert not draft.usage.truncated
     assert len(listener.restarts) == 1
-    assert worded.used == 4
+    assert draft.used == 4
     assert len(model.told[1].text) < len(model.told[0].text)
     assert model.told[1].max_tokens < model.told[0].max_tokens
 
@@ -124,21 +124,21 @@ def test_after_an_overflow_the_model_is_asked_with_less():
 def test_after_a_cut_answer_the_model_is_asked_again_and_the_stream_restarts():
     model = ScriptedModel(cut("The backup of all"), TRUE)
 
-    worded, listener = written(model)
+    draft, listener = write_answer(model)
 
-    assert worded.text == TRUE
-    assert (worded.usage.downshifts, worded.usage.completion_tokens > 50) == (1, True)
+    assert draft.text == TRUE
+    assert (draft.usage.downshifts, draft.usage.completion_tokens > 50) == (1, True)
     assert "".join(listener.tokens) == "The backup of all" + TRUE
 
 
 def test_after_two_downshifts_a_cut_answer_is_returned_as_truncated():
     model = ScriptedModel(cut("no"), cut("no"), cut(TRUE))
 
-    worded, _ = written(model, notes(5))
+    draft, _ = write_answer(model, notes(5))
 
-    assert worded.text == TRUE
-    assert (worded.usage.downshifts, worded.usage.truncated) == (2, True)
-    assert worded.warnings[-1].code == "downshift_exhausted"
+    assert draft.text == TRUE
+    assert (draft.usage.downshifts, draft.usage.truncated) == (2, True)
+    assert draft.warnings[-1].code == "downshift_exhausted"
     assert model.unplayed == 0
 
 
@@ -146,26 +146,26 @@ def test_an_overflow_after_two_downshifts_is_an_error():
     model = ScriptedModel(OVERFLOW, OVERFLOW, OVERFLOW)
 
     with pytest.raises(ContextOverflow):
-        written(model)
+        write_answer(model)
     assert len(model.told) == 3
 
 
 def test_a_failure_of_the_server_propagates():
     with pytest.raises(ModelUnreachable):
-        written(ScriptedModel(Pieces("The backup", then=GONE)))
+        write_answer(ScriptedModel(Pieces("The backup", then=GONE)))
 
 
 def test_an_interruption_returns_the_text_so_far():
-    worded, _ = written(ScriptedModel(Pieces("The backup", " of", then=KeyboardInterrupt())))
+    draft, _ = write_answer(ScriptedModel(Pieces("The backup", " of", then=KeyboardInterrupt())))
 
-    assert (worded.refusal, worded.text) == (Refusal.LLM_STREAM_ABORTED, "The backup of")
+    assert (draft.refusal, draft.text) == (Refusal.LLM_STREAM_ABORTED, "The backup of")
 
 
 def test_an_interruption_before_the_first_word_propagates():
     with pytest.raises(KeyboardInterrupt):
-        written(ScriptedModel(KeyboardInterrupt()))
+        write_answer(ScriptedModel(KeyboardInterrupt()))
 
 
 def test_an_interruption_before_any_shown_text_propagates():
     with pytest.raises(KeyboardInterrupt):
-        written(ScriptedModel(Pieces("NOT", "_IN", then=KeyboardInterrupt())))
+        write_answer(ScriptedModel(Pieces("NOT", "_IN", then=KeyboardInterrupt())))

@@ -11,7 +11,7 @@ TEXT = (
 KOREAN = "열펌프는 2019년에 설치되었다. 호수에서 열을 얻는다. 유량 온도는 55도이다."
 
 
-def cut(text, tokens, at=0):
+def cut_text(text, tokens, at=0):
     start, end = fit_sentences(text, tokens, at)
     return text[start:end]
 
@@ -19,25 +19,25 @@ def cut(text, tokens, at=0):
 def test_whole_sentences_are_kept_from_the_given_place():
     place = TEXT.index("flow")
 
-    assert cut(TEXT, 12, place) == "The flow temperature is 55 degrees."
-    assert cut(TEXT, 22, place).startswith("The flow temperature is 55 degrees. Nobody")
-    assert cut(TEXT, 1_000, place) == TEXT
+    assert cut_text(TEXT, 12, place) == "The flow temperature is 55 degrees."
+    assert cut_text(TEXT, 22, place).startswith("The flow temperature is 55 degrees. Nobody")
+    assert cut_text(TEXT, 1_000, place) == TEXT
 
 
 def test_the_rest_of_the_budget_goes_to_earlier_sentences():
-    assert cut(TEXT, 30, len(TEXT) - 3).startswith("It draws")
+    assert cut_text(TEXT, 30, len(TEXT) - 3).startswith("It draws")
 
 
 def test_a_sentence_that_is_too_long_is_cut_between_words():
-    assert cut("alpha beta gamma delta epsilon", 4) == "alpha beta gamma"
+    assert cut_text("alpha beta gamma delta epsilon", 4) == "alpha beta gamma"
 
 
 def test_text_without_words_is_cut_too():
-    assert cut("-" * 100, 10) == "-" * len(cut("-" * 100, 10)) != ""
+    assert cut_text("-" * 100, 10) == "-" * len(cut_text("-" * 100, 10)) != ""
 
 
 def test_a_grapheme_is_not_split():
-    assert not cut("e\u0301" * 300, 20).endswith("e")
+    assert not cut_text("e\u0301" * 300, 20).endswith("e")
 
 
 @given(text=st.text(max_size=400), tokens=st.integers(1, 60), at=st.integers(0, 400))

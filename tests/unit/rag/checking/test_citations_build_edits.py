@@ -17,7 +17,7 @@ GROUNDS = {
 TRUE = "A start takes 45 minutes [1]."
 
 
-def edited(text, *, mark=True):
+def apply_edits(text, *, mark=True):
     marked = parse_markers(text, GROUNDS)
     findings = verify_claims(extract_claims(marked), GROUNDS)
     return EditedText(marked.text, build_edits(marked, findings, mark=mark)).text
@@ -63,11 +63,13 @@ def edited(text, *, mark=True):
     ],
 )
 def test_supported_claims_get_markers_and_the_others_are_marked(text, expected):
-    assert edited(text) == expected
+    assert apply_edits(text) == expected
 
 
 def test_without_marking_unsupported_claims_are_unchanged():
-    assert edited("A start takes 50 minutes [1].", mark=False) == "A start takes 50 minutes [1]."
+    assert (
+        apply_edits("A start takes 50 minutes [1].", mark=False) == "A start takes 50 minutes [1]."
+    )
 
 
 def test_the_mark_cannot_be_read_as_a_marker():

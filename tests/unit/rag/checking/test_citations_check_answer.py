@@ -28,14 +28,14 @@ def codes(checked):
     return [one.code for one in checked.warnings]
 
 
-def told_of(checked):
+def get_warned_texts(checked):
     """Return the part of the text that the only warning is about."""
     (warning,) = checked.warnings
     assert warning.span is not None
     return checked.text[slice(*warning.span)]
 
 
-def carried(checked):
+def get_cited_texts(checked):
     return [
         (one.marker, one.quote.text, [checked.text[start:end] for start, end in one.spans])
         for one in checked.citations
@@ -48,7 +48,7 @@ def test_a_true_answer_is_unchanged_and_quoted(policy):
 
     assert (checked.text, checked.supported, checked.unsupported) == (TRUE, 1, 0)
     assert checked.warnings == ()
-    assert carried(checked) == [
+    assert get_cited_texts(checked) == [
         (1, "It cost US$3 million and a start takes 45 minutes.", [TRUE]),
     ]
 
@@ -61,7 +61,7 @@ def test_a_false_claim_is_marked_and_reported_with_its_span():
     (warning,) = checked.warnings
     assert (warning.code, warning.marker) == ("unsupported_claim", 1)
     assert warning.message == "not in passage 1: 50 minutes"
-    assert told_of(checked) == "A start of the pump takes 50 minutes [unsupported]."
+    assert get_warned_texts(checked) == "A start of the pump takes 50 minutes [unsupported]."
 
 
 def test_the_withhold_policy_leaves_the_text_unchanged():
@@ -69,7 +69,7 @@ def test_the_withhold_policy_leaves_the_text_unchanged():
 
     assert checked.text == f"{TRUE} {FALSE}"
     assert (checked.supported, checked.unsupported) == (1, 1)
-    assert told_of(checked) == FALSE
+    assert get_warned_texts(checked) == FALSE
 
 
 def test_an_unknown_marker_is_removed_and_the_rest_is_unchanged():
@@ -79,7 +79,7 @@ def test_an_unknown_marker_is_removed_and_the_rest_is_unchanged():
     assert (checked.supported, checked.unsupported) == (2, 0)
     (warning,) = checked.warnings
     assert (warning.code, warning.marker) == ("unknown_marker", 9)
-    assert told_of(checked) == "Backups are kept for 30 days [2]."
+    assert get_warned_texts(checked) == "Backups are kept for 30 days [2]."
 
 
 def test_an_unknown_marker_outside_of_claims_has_no_span():
@@ -99,7 +99,7 @@ def test_an_uncited_claim_gets_the_marker_of_its_support():
 
     assert checked.text == "Backups are kept for 30 days [2]. Cats sleep long [unsupported]."
     assert codes(checked) == ["uncited_claim"]
-    assert carried(checked)[0][2] == ["Backups are kept for 30 days [2]."]
+    assert get_cited_texts(checked)[0][2] == ["Backups are kept for 30 days [2]."]
 
 
 def test_a_wrong_marker_beside_a_right_one_is_removed():

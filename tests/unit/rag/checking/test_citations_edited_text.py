@@ -5,19 +5,19 @@ from kebab.rag.checking.citations import Edit, EditedText
 
 
 def test_edits_change_their_spans_and_shift_the_rest():
-    done = EditedText("one two three", [Edit(4, 7, "2"), Edit(13, 13, "!"), Edit(0, 0, "> ")])
+    edited = EditedText("one two three", [Edit(4, 7, "2"), Edit(13, 13, "!"), Edit(0, 0, "> ")])
 
-    assert done.text == "> one 2 three!"
-    assert [done.text[slice(*done.map_span(span))] for span in [(0, 3), (8, 13)]] == [
+    assert edited.text == "> one 2 three!"
+    assert [edited.text[slice(*edited.map_span(span))] for span in [(0, 3), (8, 13)]] == [
         "one",
         "three!",
     ]
 
 
 def test_without_edits_spans_stay():
-    done = EditedText("text", [])
+    edited = EditedText("text", [])
 
-    assert (done.text, done.map_span((1, 3))) == ("text", (1, 3))
+    assert (edited.text, edited.map_span((1, 3))) == ("text", (1, 3))
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3), st.text(max_size=3)), max_size=6))
@@ -28,9 +28,9 @@ def test_text_between_edits_is_mapped(steps):
         spans.append((at, at + gap))
         edits.append(Edit(at + gap, at + gap + length, new))
         at += gap + length
-    done = EditedText(text, edits)
+    edited = EditedText(text, edits)
 
     for (start, end), edit in zip(spans, edits, strict=True):
-        low, _ = done.map_span((start, end))
-        assert done.text[low:].startswith(text[start:end])
-        assert done.text[low + end - start :].startswith(edit.text)
+        low, _ = edited.map_span((start, end))
+        assert edited.text[low:].startswith(text[start:end])
+        assert edited.text[low + end - start :].startswith(edit.text)

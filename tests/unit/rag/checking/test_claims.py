@@ -10,7 +10,7 @@ from kebab.rag.checking.markers import parse_markers
 KNOWN = set(range(1, 10))
 
 
-def split(text):
+def list_claims(text):
     return [(one.text, one.markers) for one in extract_claims(parse_markers(text, KNOWN))]
 
 
@@ -47,7 +47,7 @@ def split(text):
     ],
 )
 def test_a_marker_covers_the_text_before_it_in_its_sentence(text, expected):
-    assert split(text) == expected
+    assert list_claims(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_marker_covers_the_text_before_it_in_its_sentence(text, expected):
     ],
 )
 def test_headings_questions_and_lead_ins_are_no_claims(text):
-    assert split(text) == []
+    assert list_claims(text) == []
 
 
 def test_a_sentence_longer_than_any_quote_is_one_claim():

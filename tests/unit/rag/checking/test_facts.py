@@ -11,7 +11,7 @@ PASSAGE = (
 )
 
 
-def missing(claim, passage=PASSAGE):
+def find_missing(claim, passage=PASSAGE):
     return list(FactIndex(passage, frozenset(tokenize(passage))).find_missing(extract_facts(claim)))
 
 
@@ -29,7 +29,7 @@ def missing(claim, passage=PASSAGE):
     ],
 )
 def test_facts_of_the_passage_are_not_missing(claim):
-    assert missing(claim) == []
+    assert find_missing(claim) == []
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_facts_of_the_passage_are_not_missing(claim):
     ],
 )
 def test_missing_facts_are_worded_as_in_the_claim(claim, expected):
-    assert missing(claim) == expected
+    assert find_missing(claim) == expected
 
 
 def test_facts_are_counted_and_removed_from_the_words():
@@ -59,8 +59,8 @@ def test_facts_are_counted_and_removed_from_the_words():
 
 @given(st.text(max_size=80))
 def test_a_text_contains_its_own_facts(text):
-    record = FactIndex(text, frozenset(tokenize(text)))
+    index = FactIndex(text, frozenset(tokenize(text)))
 
     assert all(
-        one.startswith('"') or one not in text for one in record.find_missing(extract_facts(text))
+        one.startswith('"') or one not in text for one in index.find_missing(extract_facts(text))
     )

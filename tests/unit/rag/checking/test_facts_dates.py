@@ -3,7 +3,7 @@ import pytest
 from kebab.rag.checking.facts import Date, find_dates, is_same_date
 
 
-def parts(text):
+def list_dates(text):
     return [[(one.year, one.month, one.day) for one in read] for read in find_dates(text)]
 
 
@@ -29,7 +29,7 @@ def parts(text):
     ],
 )
 def test_dates_are_parsed_in_many_notations(text, expected):
-    assert parts(text) == expected
+    assert list_dates(text) == expected
 
 
 @pytest.mark.parametrize(

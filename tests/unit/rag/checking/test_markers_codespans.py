@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kebab.rag.checking.markers import find_code_spans, find_fenced_blocks, is_inside
 
 
-def code(text):
+def list_code(text):
     return [text[start:end] for start, end in find_code_spans(text)]
 
 
@@ -27,7 +27,7 @@ def code(text):
     ],
 )
 def test_code_is_inside_fences_and_backticks(text, expected):
-    assert code(text) == expected
+    assert list_code(text) == expected
 
 
 def test_a_shorter_fence_does_not_close():

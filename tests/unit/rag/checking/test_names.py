@@ -7,11 +7,11 @@ from kebab.text.normalize import normalize_punctuation
 from kebab.text.tokenizer import tokenize
 
 
-def called(text, **how):
+def list_names(text, **how):
     return sorted(one.text for one in find_names(normalize_punctuation(text), **how))
 
 
-def held(claim, passage):
+def contains_all(claim, passage):
     text = normalize_punctuation(passage)
     return all(
         map(
@@ -46,11 +46,11 @@ def held(claim, passage):
     ],
 )
 def test_names_are_capitalised_words_acronyms_and_identifiers(text, expected):
-    assert called(text) == expected
+    assert list_names(text) == expected
 
 
 def test_german_nouns_are_not_names():
-    assert called("Die Pumpe im Keller der NASA", nouns=True) == ["NASA"]
+    assert list_names("Die Pumpe im Keller der NASA", nouns=True) == ["NASA"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_german_nouns_are_not_names():
     ],
 )
 def test_a_name_is_found_in_another_form(claim, passage):
-    assert held(claim, passage)
+    assert contains_all(claim, passage)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,14 @@ def test_a_name_is_found_in_another_form(claim, passage):
     ],
 )
 def test_another_name_is_not_found(claim, passage):
-    assert not held(claim, passage)
+    assert not contains_all(claim, passage)
 
 
 @given(st.text(alphabet="AaBb .-/@: 가ア漢", max_size=60))
 def test_a_text_contains_its_own_names(text):
-    assert held(text, text)
+    assert contains_all(text, text)
 
 
 @pytest.mark.parametrize("unit", ["Aa ", "a.", "/a", "a@", "_a", "A of ", "http://", "a-", "A"])
 def test_hostile_rows_are_parsed_completely(unit):
-    assert held(unit * 3_000, unit * 3_000)
+    assert contains_all(unit * 3_000, unit * 3_000)

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 from kebab.rag.checking.quantities import QuantityIndex, find_quantities, is_number_word
 
 
-def sure(text):
+def find_sure(text):
     return [one for one in find_quantities(text) if one.sure]
 
 
-def held(claim, passage):
-    amounts = QuantityIndex(passage)
-    return all(amounts.contains(one) for one in sure(claim))
+def contains_all(claim, passage):
+    index = QuantityIndex(passage)
+    return all(index.contains(one) for one in find_sure(claim))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def held(claim, passage):
     ],
 )
 def test_a_number_is_found_however_it_is_written(claim, passage):
-    assert held(claim, passage)
+    assert contains_all(claim, passage)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_number_is_found_however_it_is_written(claim, passage):
     ],
 )
 def test_another_number_or_unit_is_not_found(claim, passage):
-    assert not held(claim, passage)
+    assert not contains_all(claim, passage)
 
 
 def test_the_span_of_a_number_includes_its_unit_and_currency():
@@ -77,11 +77,11 @@ def test_the_span_of_a_number_includes_its_unit_and_currency():
 
 
 def test_years_of_dates_can_be_added():
-    amounts = QuantityIndex("")
-    amounts.add("1973")
+    index = QuantityIndex("")
+    index.add("1973")
 
-    assert amounts.contains_number("1973")
-    assert not amounts.contains_number("1974")
+    assert index.contains_number("1973")
+    assert not index.contains_number("1974")
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_number_words_are_recognised(word, expected):
 
 @given(st.text(alphabet="0123456789., '一十万만$%kone twenty-", max_size=60))
 def test_a_text_contains_its_own_numbers(text):
-    assert held(text, text)
+    assert contains_all(text, text)
 
 
 @pytest.mark.parametrize("unit", ["1", "1,", "100 ", "1.", "十", "twenty-", "1만"])
 def test_hostile_rows_of_digits_are_parsed_completely(unit):
-    assert held(unit * 5_000, unit * 5_000)
+    assert contains_all(unit * 5_000, unit * 5_000)
 
 
 def test_a_number_with_misplaced_separators_and_a_scale_has_no_value():

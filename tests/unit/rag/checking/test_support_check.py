@@ -11,15 +11,15 @@ PUMP = (
 BACKUP = "Backups of all documents run every night with restic. They are kept for 30 days."
 
 
-def ground(text, marker=1, **fields):
+def index_passage(text, marker=1, **fields):
     return IndexedEvidence(
         Evidence(marker=marker, chunk=stored(text, key=marker, **fields), text=text)
     )
 
 
-def verdict(claim, *texts):
-    grounds = [ground(text, marker) for marker, text in enumerate(texts, 1)]
-    return check_support(parse_claim(claim), grounds)
+def check(claim, *texts):
+    evidence = [index_passage(text, marker) for marker, text in enumerate(texts, 1)]
+    return check_support(parse_claim(claim), evidence)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def verdict(claim, *texts):
     ],
 )
 def test_a_claim_is_supported_in_any_wording(claim):
-    found = verdict(claim, PUMP)
+    found = check(claim, PUMP)
 
     assert (found.supported, found.reason) == (True, None)
     assert 0.5 <= found.share <= 1
@@ -56,7 +56,7 @@ def test_a_claim_is_supported_in_any_wording(claim):
     ],
 )
 def test_missing_facts_and_words_are_reported(claim, reason):
-    found = verdict(claim, PUMP)
+    found = check(claim, PUMP)
 
     assert (found.supported, found.reason) == (False, reason)
 
@@ -64,13 +64,15 @@ def test_missing_facts_and_words_are_reported(claim, reason):
 def test_passages_can_support_a_claim_together():
     claim = "The pump was installed in 2024 by Anna Meyer and backups run every night with restic."
 
-    assert not verdict(claim, PUMP).supported or not verdict(claim, BACKUP).supported
-    assert verdict(claim, PUMP, BACKUP).supported
-    assert verdict("Cats sleep.", PUMP, BACKUP).reason == "not in passages 1 and 2: Cats, sleep"
+    assert not check(claim, PUMP).supported or not check(claim, BACKUP).supported
+    assert check(claim, PUMP, BACKUP).supported
+    assert check("Cats sleep.", PUMP, BACKUP).reason == "not in passages 1 and 2: Cats, sleep"
 
 
 def test_title_headings_and_path_are_words_of_a_passage():
-    passage = ground("It runs at night.", title="Backups 2024", heading_path=("Server Atlas",))
+    passage = index_passage(
+        "It runs at night.", title="Backups 2024", heading_path=("Server Atlas",)
+    )
 
     assert check_support(parse_claim("Backups of 2024 run at night on Atlas."), [passage]).supported
 
@@ -87,7 +89,7 @@ def test_title_headings_and_path_are_words_of_a_passage():
     ],
 )
 def test_across_languages_only_facts_are_compared_and_the_reason_says_so(claim, supported):
-    found = verdict(claim, PUMP)
+    found = check(claim, PUMP)
 
     assert (found.supported, found.share) == (supported, 0.0)
     assert found.reason is not None
@@ -104,7 +106,7 @@ def test_across_languages_only_facts_are_compared_and_the_reason_says_so(claim, 
     ],
 )
 def test_korean_claims_are_compared_with_korean_passages(claim, supported):
-    assert verdict(claim, "펌프는 2024년에 지하실에 설치되었다.").supported is supported
+    assert check(claim, "펌프는 2024년에 지하실에 설치되었다.").supported is supported
 
 
 def test_missing_parts_are_listed_up_to_a_limit():
@@ -115,4 +117,4 @@ def test_missing_parts_are_listed_up_to_a_limit():
 
 
 def test_a_passage_without_words_supports_nothing():
-    assert not verdict("Cats sleep long.", "---").supported
+    assert not check("Cats sleep long.", "---").supported

@@ -12,7 +12,7 @@ TEXT = (
 )
 
 
-def quoted(claim, text=TEXT, start=0, end=None):
+def get_quote(claim, text=TEXT, start=0, end=None):
     chunk = stored(text)
     passage = Evidence(marker=1, chunk=chunk, text=text[start:end], start=start)
     return select_quote(parse_claim(claim), IndexedEvidence(passage))
@@ -32,13 +32,13 @@ def quoted(claim, text=TEXT, start=0, end=None):
     ],
 )
 def test_the_sentences_with_most_of_the_claim_are_quoted(claim, expected):
-    assert quoted(claim).text == expected
+    assert get_quote(claim).text == expected
 
 
 def test_a_quote_of_a_cut_passage_has_its_place_in_the_chunk():
     start = TEXT.index("It was")
 
-    found = quoted("Anna Meyer installed it.", start=start, end=start + 48)
+    found = get_quote("Anna Meyer installed it.", start=start, end=start + 48)
 
     assert found.text == "It was installed on 12 March 2024 by Anna Meyer."
     assert (found.start, found.lines) == (start, (3, 3))
@@ -48,15 +48,15 @@ def test_two_sentences_are_not_quoted_when_they_are_long():
     long = "The pump stands " + "in a very old cellar " * 18 + "there. "
     text = long + "Anna Meyer installed " + "in a very old cellar " * 18 + "it."
 
-    assert quoted("Anna Meyer installed the pump that stands there.", text).end <= len(text)
-    assert len(quoted("Anna Meyer installed the pump that stands there.", text).text) < 600
+    assert get_quote("Anna Meyer installed the pump that stands there.", text).end <= len(text)
+    assert len(get_quote("Anna Meyer installed the pump that stands there.", text).text) < 600
 
 
 @given(claim=st.text(max_size=60), text=st.text(min_size=1, max_size=200), cut=st.integers(0, 50))
 def test_a_quote_is_verbatim_trimmed_and_within_its_passage(claim, text, cut):
     cut = min(cut, len(text) - 1)
 
-    found = quoted(claim, text, start=cut)
+    found = get_quote(claim, text, start=cut)
 
     assert cut <= found.start <= found.end <= len(text)
     assert found.text == found.text.strip()
