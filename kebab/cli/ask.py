@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kebab.cli.options import (
-    add_options,
-    build_request,
-    filter_options,
-    merge_flags,
-    mode_option,
-)
+from kebab.cli.options import add_options, build_request, filter_options, merge_flags, mode_option
 from kebab.cli.progress import AnswerDisplay, report_answer
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit

@@ -7,12 +7,7 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from kebab.cli.ask import (
-    answer_question,
-    build_ask_request,
-    choose_answer_display,
-    print_answer,
-)
+from kebab.cli.ask import answer_question, build_ask_request, choose_answer_display, print_answer
 from kebab.cli.errors import run_reporting_errors
 from kebab.cli.render.answer import render_sources
 from kebab.cli.render.canvas import render_fields

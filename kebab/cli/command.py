@@ -87,6 +87,8 @@ class Command(click.Command):
 class Group(Command, click.Group):
     """A command with subcommands."""
 
+    command_class: type[click.Command] | None = Command
+
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
         super().__init__(name, no_args_is_help=False, **attrs)
 

@@ -47,10 +47,10 @@ def run_reporting_errors(context: CommandContext, work: Callable[[], int]) -> in
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except BaseException as error:  # noqa: BLE001 - the edge of the process
-        return _report_safely(context, error)
+        return report_safely(context, error)
 
 
-def _report_safely(context: CommandContext, error: BaseException) -> int:
+def report_safely(context: CommandContext, error: BaseException) -> int:
     """Report an exception, also when reporting it fails; return the exit status."""
     try:
         return report_error(context, error)

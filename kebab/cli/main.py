@@ -88,17 +88,13 @@ def _dispatch(context: "CommandContext") -> int:
 
 def _end_process(context: "CommandContext") -> None:
     """Report the interruption once, and end the process without unwinding."""
-    from kebab.cli.errors import run_reporting_errors
+    from kebab.cli.errors import report_safely
     from kebab.errors.signal import Exit
 
     if not context.error_reported:
         context.on_abort()
-        run_reporting_errors(context, _raise_interrupt)
+        report_safely(context, KeyboardInterrupt())
     os._exit(Exit.INTERRUPTED)
-
-
-def _raise_interrupt() -> int:
-    raise KeyboardInterrupt
 
 
 def _complete_shell(instruction: str) -> int:

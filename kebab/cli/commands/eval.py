@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import click
 
-from kebab.cli.command import Command, Group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, per_doc_option
 from kebab.cli.progress import report_measurements
@@ -40,7 +40,6 @@ def command() -> None:
 
 @command.command(
     "run",
-    cls=Command,
     exits=_EXITS,
     examples=(
         "kebab eval run queries.jsonl",
@@ -100,7 +99,6 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
 
 @command.command(
     "compare",
-    cls=Command,
     examples=(
         "kebab eval compare before.json after.json",
         "kebab eval compare before.json after.json --mode hybrid --metric hit@1 --metric ndcg@10",
@@ -135,7 +133,6 @@ def compare(context: CommandContext, /, before: Path, after: Path, **flags: Any)
 
 @command.command(
     "init",
-    cls=Command,
     exits=(Exit.NO, *_EXITS),
     examples=("kebab eval init", "kebab eval init --out golden.jsonl --count 200 --seed 7"),
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command, Group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_lines
 from kebab.errors.signal import Exit
@@ -31,9 +31,7 @@ def command() -> None:
     """
 
 
-@command.command(
-    "chunk", cls=Command, exits=_EXITS, examples=("kebab fetch chunk 3f2a91 --context 5",)
-)
+@command.command("chunk", exits=_EXITS, examples=("kebab fetch chunk 3f2a91 --context 5",))
 @click.argument("name", metavar="ID")
 @_context_option
 @_max_chars_option
@@ -49,7 +47,7 @@ def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
     return context.print_reply(reply, render_lines)
 
 
-@command.command("doc", cls=Command, exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
+@command.command("doc", exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
 @click.argument("name")
 @_max_chars_option
 @click.pass_obj
@@ -63,9 +61,7 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
     return context.print_reply(reply, render_lines)
 
 
-@command.command(
-    "span", cls=Command, exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",)
-)
+@command.command("span", exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",))
 @click.argument("name")
 @click.argument("start", type=click.IntRange(1))
 @click.argument("end", type=click.IntRange(1), required=False)

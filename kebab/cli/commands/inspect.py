@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import Command, Group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_chunk, render_document
 from kebab.errors.signal import Exit
@@ -16,7 +16,7 @@ def command() -> None:
     """Show all metadata of a document or a passage."""
 
 
-@command.command("doc", cls=Command, exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
+@command.command("doc", exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
 @click.argument("name")
 @click.pass_obj
 def doc(context: CommandContext, /, name: str) -> Exit:
@@ -29,7 +29,7 @@ def doc(context: CommandContext, /, name: str) -> Exit:
     return context.print_reply(reply, render_document)
 
 
-@command.command("chunk", cls=Command, exits=_EXITS, examples=("kebab inspect chunk 3f2a91",))
+@command.command("chunk", exits=_EXITS, examples=("kebab inspect chunk 3f2a91",))
 @click.argument("name", metavar="ID")
 @click.pass_obj
 def chunk(context: CommandContext, /, name: str) -> Exit:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import click
 
 from kebab.app.facade import Kebab
-from kebab.cli.command import Command, Group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.health import render_model_list, render_model_report
@@ -23,7 +23,7 @@ def command() -> None:
     """List, download or change the embedding model."""
 
 
-@command.command("list", cls=Command, examples=("kebab model list",))
+@command.command("list", examples=("kebab model list",))
 @click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
     """List the embedding models and mark the active one."""
@@ -32,7 +32,7 @@ def list_(context: CommandContext, /) -> Exit:
     return context.print_reply(reply, render_model_list)
 
 
-@command.command("pull", cls=Command, examples=("kebab model pull multilingual-e5-small",))
+@command.command("pull", examples=("kebab model pull multilingual-e5-small",))
 @click.argument("model", metavar="[NAME]", default=AUTO)
 @click.pass_obj
 def pull(context: CommandContext, /, model: str) -> Exit:
@@ -47,7 +47,7 @@ def pull(context: CommandContext, /, model: str) -> Exit:
     )
 
 
-@command.command("use", cls=Command, exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
+@command.command("use", exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
 @click.argument("model", metavar="NAME")
 @click.pass_obj
 def use(context: CommandContext, /, model: str) -> Exit:

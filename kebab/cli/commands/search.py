@@ -26,7 +26,6 @@ from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
-    from kebab.cli.streams import SearchFrames
 
 
 @click.command(
@@ -65,7 +64,11 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     bulk, stream = flags.pop("bulk"), flags.pop("stream")
     if bulk and (query or stream):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
-    frames = _begin_frames(context) if stream else None
+    frames = None
+    if stream:
+        from kebab.cli.streams import SearchFrames
+
+        frames = SearchFrames(context)
     settings = context.load_settings()
     fields = merge_flags(msgspec.to_builtins(settings.search), flags)
     if bulk:
@@ -84,12 +87,6 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return render_hits(reply, canvas, next_page)
 
     return context.print_reply(reply, render, status)
-
-
-def _begin_frames(context: CommandContext) -> "SearchFrames":
-    from kebab.cli.streams import SearchFrames
-
-    return SearchFrames(context)
 
 
 def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:

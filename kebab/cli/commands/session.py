@@ -5,7 +5,7 @@ from functools import partial
 import click
 
 from kebab.app.facade import Kebab
-from kebab.cli.command import Command, Group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
 from kebab.cli.render.answer import (
@@ -26,10 +26,7 @@ def command() -> None:
 
 
 @command.command(
-    "list",
-    cls=Command,
-    exits=(Exit.UNUSABLE,),
-    examples=("kebab session list", "kebab session list --json"),
+    "list", exits=(Exit.UNUSABLE,), examples=("kebab session list", "kebab session list --json")
 )
 @click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
@@ -39,7 +36,7 @@ def list_(context: CommandContext, /) -> Exit:
     return context.print_reply(reply, render_session_list)
 
 
-@command.command("show", cls=Command, exits=_EXITS, examples=("kebab session show backups",))
+@command.command("show", exits=_EXITS, examples=("kebab session show backups",))
 @click.argument("name")
 @click.pass_obj
 def show(context: CommandContext, /, name: str) -> Exit:
@@ -50,10 +47,7 @@ def show(context: CommandContext, /, name: str) -> Exit:
 
 
 @command.command(
-    "rm",
-    cls=Command,
-    exits=_EXITS,
-    examples=("kebab session rm backups garden", "kebab session rm --all --yes"),
+    "rm", exits=_EXITS, examples=("kebab session rm backups garden", "kebab session rm --all --yes")
 )
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 @click.option("--all", "all_sessions", is_flag=True, help="Delete every session.")

@@ -3,7 +3,8 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import partialmethod
 
 import click
 
@@ -17,7 +18,8 @@ _LITERAL = re.compile("`[^`]*`")
 _NO_BREAK_SPACE = "\xa0"
 
 
-class Canvas(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Canvas:
     """A text output. Without a terminal, `width` is None and lines are never wrapped or cut."""
 
     width: int | None = None
@@ -30,34 +32,6 @@ class Canvas(NamedTuple):
     def is_terminal(self) -> bool:
         """Whether it is a terminal."""
         return self.width is not None
-
-    def strong(self, text: str) -> str:
-        """Return important text."""
-        return self.paint(text, bold=True)
-
-    def dim(self, text: str) -> str:
-        """Return text of little importance."""
-        return self.paint(text, dim=True)
-
-    def match(self, text: str) -> str:
-        """Return a part of a text that matches the query."""
-        return self.paint(text, fg="yellow", bold=True)
-
-    def success(self, text: str) -> str:
-        """Return text that reports success."""
-        return self.paint(text, fg="green")
-
-    def warning(self, text: str) -> str:
-        """Return text that is a warning."""
-        return self.paint(text, fg="yellow")
-
-    def error(self, text: str) -> str:
-        """Return text that reports a failure."""
-        return self.paint(text, fg="red", bold=True)
-
-    def location(self, text: str) -> str:
-        """Return the location of a document or passage."""
-        return self.paint(text, fg="cyan")
 
     def paint(
         self,
@@ -72,6 +46,14 @@ class Canvas(NamedTuple):
         if not self.color or not text or not (fg or bold or dim or italic):
             return text
         return click.style(text, fg=fg, bold=bold or None, dim=dim or None, italic=italic or None)
+
+    strong = partialmethod(paint, bold=True)
+    dim = partialmethod(paint, dim=True)
+    match = partialmethod(paint, fg="yellow", bold=True)
+    success = partialmethod(paint, fg="green")
+    warning = partialmethod(paint, fg="yellow")
+    error = partialmethod(paint, fg="red", bold=True)
+    location = partialmethod(paint, fg="cyan")
 
     def link(self, text: str, uri: str | None) -> str:
         """Return text that opens `uri` on a click if the canvas has links."""

@@ -56,11 +56,7 @@ def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
     yield canvas.strong(f"kebab v{reply.kebab_version}")
     yield from ("", canvas.strong("wire schemas"))
     yield from (f"  {name}" for name in reply.wire.schemas)
-    blocks = {
-        "capabilities": reply.capabilities,
-        "models": reply.models,
-        "stats": reply.stats,
-    }
+    blocks = {"capabilities": reply.capabilities, "models": reply.models, "stats": reply.stats}
     for title, block in blocks.items():
         yield from ("", canvas.strong(title))
         values = msgspec.to_builtins(block)

@@ -115,7 +115,7 @@ def _list_markers(node: SyntaxTreeNode) -> list[str]:
 
 def _render_table(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
     rows = [row.children for part in node.children for row in part.children]
-    return lay_out_table([[_build_cell(cell) for cell in row] for row in rows], width, canvas)
+    return lay_out_table([list(map(_build_cell, row)) for row in rows], width, canvas)
 
 
 def _build_cell(node: SyntaxTreeNode) -> Cell:
