@@ -1,4 +1,4 @@
-"""Ingesting: the run put together, and its outcome as the report of the wire."""
+"""Runs an ingest over the adapters, and converts its outcome to the report."""
 
 import time
 from contextlib import contextmanager, nullcontext
@@ -43,10 +43,10 @@ _STDIN = "<stdin>"
 def ingest(
     context: AppContext, request: IngestRequest, report: ProgressCallback, cancel: Cancel
 ) -> IngestReport:
-    """Bring the index up to date with the files.
+    """Update the index from the files.
 
     Raises:
-        UsageInvalid: No path was given and none is known.
+        UsageInvalid: There is no path, no workspace and no earlier source.
     """
     from kebab.ingest.run import run_ingest
     from kebab.ingest.scopes import EmptyLibrary, choose_scopes
@@ -56,21 +56,20 @@ def ingest(
     if not request.dry_run:
         context.refuse_when_read_only("ingest")
     if not context.database.exists():
-        _refuse_nothing(job, ())
-        choose_scopes(
-            job, EmptyLibrary(), FolderScanner()
-        )  # refuses what would leave an empty knowledge base behind
-    with _opened(context, job, report, cancel) as ports:
-        _refuse_nothing(job, ports.library.list_sources() if ports.library else ())
-        with _located(request.paths[0] if request.paths else ""):
+        _require_sources(job, ())
+        # This refuses paths for which only an empty knowledge base would be created.
+        choose_scopes(job, EmptyLibrary(), FolderScanner())
+    with _open_ports(context, job, report, cancel) as ports:
+        _require_sources(job, ports.library.list_sources() if ports.library else ())
+        with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, report, cancel)
-        return ingest_report(_placed(context, outcome), build_view(context.settings))
+        return ingest_report(_set_paths_of_items(context, outcome), build_view(context.settings))
 
 
 def ingest_text(
     context: AppContext, request: IngestTextRequest, report: ProgressCallback, cancel: Cancel
 ) -> IngestReport:
-    """Index text that is no file of the person's own.
+    """Index a text that is not in a file.
 
     Raises:
         InvalidInput: There is no title.
@@ -90,20 +89,20 @@ def ingest_text(
         folder=str(context.places.stdin_dir),
     )
     job = _build_job(context, IngestRequest(dry_run=request.dry_run))
-    with _opened(context, job, report, cancel) as ports:
-        with _located(_STDIN):
+    with _open_ports(context, job, report, cancel) as ports:
+        with _set_path_of_errors(_STDIN):
             outcome = run(note, job, ports, report, cancel)
         return ingest_report(outcome, build_view(context.settings))
 
 
-def _refuse_nothing(job: IngestJob, known: "Sequence[Source]") -> None:
+def _require_sources(job: IngestJob, known: "Sequence[Source]") -> None:
     if not (job.paths or job.workspace or known):
         cause = "nothing to ingest: name a folder or a file, or set `workspace`"
         raise UsageInvalid(option="PATH", cause=cause)
 
 
 def ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
-    """Return the outcome of a run as the wire says it; `view` is how its errors are told."""
+    """Convert the outcome of a run; `view` says how errors are worded."""
     return IngestReport(
         scope=list(outcome.scope),
         dry_run=outcome.dry_run,
@@ -120,13 +119,13 @@ def ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestRe
         skipped_by_reason=outcome.skipped_by_reason,
         skipped_by_extension=outcome.skipped_by_extension,
         skip_examples=outcome.skip_examples,
-        items=[_item(item, view) for item in outcome.items],
+        items=[_to_item(item, view) for item in outcome.items],
         embedding=outcome.embedding,
         slowest=list(outcome.slowest),
     )
 
 
-def _item(item: FileOutcome, view: View) -> IngestItem:
+def _to_item(item: FileOutcome, view: View) -> IngestItem:
     return IngestItem(
         kind=item.kind.value,
         doc_id=item.doc_id,
@@ -141,8 +140,8 @@ def _item(item: FileOutcome, view: View) -> IngestItem:
 
 
 @contextmanager
-def _located(place: str) -> "Iterator[None]":
-    """Let the fault of the only file name it by where it lies."""
+def _set_path_of_errors(place: str) -> "Iterator[None]":
+    """Set the absolute path of the only file in errors that name it."""
     try:
         yield
     except (ParseFailed, UnsupportedMedia) as signal:
@@ -150,8 +149,8 @@ def _located(place: str) -> "Iterator[None]":
         raise
 
 
-def _placed(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
-    """Let each fault name its file by where it lies; a parser knows the path below its source."""
+def _set_paths_of_items(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
+    """Set absolute paths in the errors of files; parsers know only paths below the source."""
     for item in outcome.items:
         if isinstance(item.error, ParseFailed | UnsupportedMedia):
             root = str(context.places.stdin_dir) if item.source == STDIN else item.source
@@ -160,8 +159,8 @@ def _placed(context: AppContext, outcome: IngestOutcome) -> IngestOutcome:
 
 
 @dataclass(slots=True)
-class _Models:
-    """The embedder of one run, asked for at most once; without one the run works by words."""
+class _RunEmbedder:
+    """Loads the embedder of one run; without one the run indexes words only."""
 
     context: AppContext
     library: "SqliteWriter | None"
@@ -171,25 +170,25 @@ class _Models:
     began: float = field(default_factory=time.monotonic, init=False)
 
     def embedder(self) -> "Embedder | None":
-        """Return the embedder, fetched when it must be; tell why there is none."""
+        """Return the embedder, downloaded if necessary; report why there is none."""
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
             found = self.context.embedders.obtain(stored, self.report, self.cancel)
-            found.count_tokens([""])  # reads the tokenizer: a damaged one counts for none
+            found.count_tokens([""])  # loads the tokenizer, which may be damaged
         except EmbeddingUnavailable as signal:
-            self._tell(f"no vectors in this run, words only: {signal.cause}")
+            self._report(f"no vectors in this run, words only: {signal.cause}")
         except DependencyMissing as signal:
-            self._tell(f"no vectors in this run, words only: {signal.format_message()}")
+            self._report(f"no vectors in this run, words only: {signal.format_message()}")
         else:
             self.found = found
-            self._tell(f"embedding with {found.version}")
+            self._report(f"embedding with {found.version}")
         return self.found
 
     def budget(self) -> "Budget":
-        """Return the limit of a chunk, by the embedder's own count when there is one."""
+        """Return the token limit of a chunk; an embedder counts its own tokens."""
         return self.context.build_budget(self.found)
 
-    def _tell(self, message: str) -> None:
+    def _report(self, message: str) -> None:
         elapsed_ms = int((time.monotonic() - self.began) * 1000)
         kind = ProgressKind.HEARTBEAT
         self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
@@ -214,15 +213,17 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
 
 
 @contextmanager
-def _opened(
+def _open_ports(
     context: AppContext, job: IngestJob, report: ProgressCallback, cancel: Cancel
 ) -> "Iterator[IngestPorts]":
-    """Yield the ports of one run over the opened library."""
-    with _library(context, dry_run=job.dry_run) as library:
-        yield _ports(context, library, _Models(context, library, report, cancel))
+    """Yield the ports of one run, over the open library."""
+    with _open_library(context, dry_run=job.dry_run) as library:
+        yield _build_ports(context, library, _RunEmbedder(context, library, report, cancel))
 
 
-def _ports(context: AppContext, library: "SqliteWriter | None", models: _Models) -> IngestPorts:
+def _build_ports(
+    context: AppContext, library: "SqliteWriter | None", models: _RunEmbedder
+) -> IngestPorts:
     from kebab.parse.deadline import guard_parser
     from kebab.parse.registry import PARSERS
     from kebab.source.walk import FolderScanner
@@ -244,7 +245,7 @@ _no_batch: "Callable[[], nullcontext[None]]" = nullcontext
 
 
 @contextmanager
-def _library(context: AppContext, *, dry_run: bool) -> "Iterator[SqliteWriter | None]":
+def _open_library(context: AppContext, *, dry_run: bool) -> "Iterator[SqliteWriter | None]":
     """Yield the library; None for a dry run that would have to create it."""
     if dry_run and not context.database.exists():
         yield None

@@ -1,1 +1,1 @@
-"""From files to durable rows and vectors: scan, compare, prepare, commit, embed."""
+"""The ingest pipeline: scan, compare, build, store, embed."""

@@ -9,7 +9,7 @@ from kebab.parse.encoding import normalize_text
 
 
 class Span(NamedTuple):
-    """Lines [first, last) of a body, 0-based, that are one thing."""
+    """The lines [first, last) of a block in the body, 0-based."""
 
     kind: BlockKind
     first: int
@@ -21,8 +21,8 @@ class Span(NamedTuple):
 def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ...]:
     """Return the spans as blocks of `text`, whose body starts at offset `body`.
 
-    Outer blank lines are cut off, and lines that no span claims become paragraphs, so every line
-    with text belongs to some block.
+    Outer blank lines are cut off. Lines without a span become paragraphs, so every line with text
+    belongs to a block.
     """
     lines = text[body:].split("\n")
     offsets = [body]
@@ -37,7 +37,7 @@ def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ..
 
 
 def shift_spans(spans: Iterable[Span], lines: int) -> Iterator[Span]:
-    """Yield the spans of a body before which `lines` more lines are searched."""
+    """Yield the spans moved down by a number of lines."""
     for span in spans:
         yield span._replace(first=span.first + lines, last=span.last + lines) if lines else span
 
@@ -73,7 +73,7 @@ def _fill_gaps(lines: list[str], spans: Iterable[Span]) -> Iterator[Span]:
 
 
 MAX_TITLE_CHARS = 160
-"""Characters of a title; it stands before every chunk of its document that is embedded."""
+"""The longest title; it is embedded with every chunk of its document."""
 
 
 def choose_title(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
@@ -87,7 +87,7 @@ def choose_title(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
 
 
 def _to_one_line(text: str) -> str:
-    """Return printable text on one line, cut where it would crowd out what follows it."""
+    """Return printable text on one line, cut at the longest title."""
     visible = "".join(max(char, " ") for char in normalize_text(text))
     line = " ".join(visible.split())
     return line if len(line) <= MAX_TITLE_CHARS else line[: MAX_TITLE_CHARS - 1].rstrip() + "\u2026"

@@ -1,9 +1,8 @@
-"""Which legacy encoding a text that is not UTF-8 was saved in.
+"""Detects the legacy encoding of a text that is not UTF-8.
 
-The multi-byte codecs accept almost any bytes, so a strict decode proves little. What tells them
-apart is where the characters of real text lie: each national standard keeps its everyday
-characters in one part of its table. Everything else is left to charset-normalizer, on a sample,
-because its time grows with the text.
+The multi-byte codecs accept almost any bytes, so a strict decode proves little. Each national
+standard has its frequent characters in one part of its table, so their share identifies it. For
+other encodings charset-normalizer gets a sample, because its time grows with the text.
 """
 
 import re
@@ -32,7 +31,7 @@ _WESTERN = re.compile(
 
 
 def detect_legacy_encoding(data: bytes) -> str | None:
-    """Return the codec that makes plausible text of the bytes, or None when nothing does."""
+    """Return the codec that decodes the bytes to plausible text, or None."""
     sample = _take_sample(data)
     for codec, plausible in _MULTI_BYTE:
         text = sample.decode(codec, "replace")
@@ -48,7 +47,7 @@ def detect_legacy_encoding(data: bytes) -> str | None:
 
 
 def _take_sample(data: bytes) -> bytes:
-    """Return a bounded stretch that starts at the line of the first byte that is not ASCII."""
+    """Return a bounded sample from the line of the first byte that is not ASCII."""
     if len(data) <= _SAMPLE:
         return data
     high = re.search(rb"[\x80-\xff]", data)
@@ -57,12 +56,12 @@ def _take_sample(data: bytes) -> bytes:
 
 
 def _count_undecodable(text: str, *, whole: bool) -> int:
-    """Count characters that could not be decoded; a cut sample may end inside one."""
+    """Count characters that cannot be decoded, except one that the sample cuts off."""
     return text.count("\ufffd") - (0 if whole or text[-1:] != "\ufffd" else 1)
 
 
 def _is_western(sample: bytes) -> bool:
-    """Return whether accents stand beside letters and the rest is everyday punctuation."""
+    """Return whether accents are beside letters and the rest is common punctuation."""
     text = sample.decode("cp1252", "replace")
     strange = len(text) - len(text.encode("ascii", "ignore"))
     return len(_WESTERN.findall(text)) >= _PLAUSIBLE * strange
@@ -82,7 +81,7 @@ def _is_korean(text: str) -> bool:
 
 
 def _is_japanese(text: str) -> bool:
-    """Return whether the letters hold the kana that no Japanese sentence goes without."""
+    """Return whether the letters contain the kana of Japanese sentences."""
     return _has_share(len(_KANA.findall(text)), text, 0.2) and not _has_share(
         len(_HALF_KANA.findall(text)), text, 0.2
     )

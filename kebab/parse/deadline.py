@@ -10,19 +10,19 @@ from types import FrameType
 
 from kebab.errors.catalog import ParseFailed, TimedOut
 
-_AT_ONCE_S = 0.001
+_SHORTEST_ALARM_S = 0.001
 
 
 class _DeadlinePassed(BaseException):
-    """The alarm rang; not an `Exception`, so that nothing between swallows it."""
+    """The alarm rang; it is no `Exception`, so that no parser catches it."""
 
 
 @contextmanager
 def limit_time(seconds: float, operation: str) -> Iterator[None]:
     """Raise `TimedOut` when the body takes longer; 0 means no limit.
 
-    On the main thread an alarm interrupts the body. On another thread no alarm can be had, so
-    the body ends by itself and is refused then.
+    On the main thread an alarm interrupts the body. Other threads have no alarm, so the error is
+    raised after the body ends.
     """
     started = time.monotonic()
     try:
@@ -40,7 +40,7 @@ def _set_alarm(seconds: float) -> Iterator[None]:
         yield
         return
     started = time.monotonic()
-    others, interval = signal.getitimer(signal.ITIMER_REAL)
+    other_alarm, interval = signal.getitimer(signal.ITIMER_REAL)
     before = signal.signal(signal.SIGALRM, _raise_deadline_passed)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -50,9 +50,9 @@ def _set_alarm(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
-        if others:
-            # Whoever had set the alarm for something else gets it back.
-            left = max(others - (time.monotonic() - started), _AT_ONCE_S)
+        if other_alarm:
+            # An alarm that was set before for another purpose is set again.
+            left = max(other_alarm - (time.monotonic() - started), _SHORTEST_ALARM_S)
             signal.setitimer(signal.ITIMER_REAL, left, interval)
 
 
@@ -89,12 +89,12 @@ PARSER_EXCEPTIONS: tuple[type[Exception], ...] = (
     ValueError,
     re.error,
 )
-"""Every exception of Python that a parser and the libraries below it may raise for odd bytes."""
+"""The exceptions that parsers and their libraries may raise for unusual bytes."""
 
 
 @contextmanager
 def convert_exceptions(path: str, parser: str) -> Iterator[None]:
-    """Turn what a parser raises for a file that it was not made for into `ParseFailed`."""
+    """Turn unexpected exceptions of a parser into `ParseFailed`."""
     try:
         yield
     except PARSER_EXCEPTIONS as fault:

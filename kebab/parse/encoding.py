@@ -1,7 +1,6 @@
-r"""From bytes to text: the encodings people have, NFC, and `\n` for every line end.
+r"""Decodes files to NFC text with `\n` line ends.
 
-Lines of the text are the lines of the file, whatever ended them, so a line number found in the
-text can be cited.
+Lines of the text are the lines of the file, whatever ends them, so citations use its line numbers.
 """
 
 import codecs
@@ -32,7 +31,7 @@ REPLACEMENT = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A file's text, the codec that read it, and what was lost on the way."""
+    """The text of a file, its codec, and warnings about lost characters."""
 
     text: str
     encoding: str
@@ -40,7 +39,7 @@ class Decoded:
 
 
 def decode(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
-    """Return the text of a file; `path` and `parser` only name the culprit.
+    """Return the text of a file; `path` and `parser` are for the error.
 
     Raises:
         ParseFailed: The bytes are not text.
@@ -53,7 +52,7 @@ def decode(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
 
 
 def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
-    """Return the codec and the bytes it applies to; no codec for binary data."""
+    """Return the codec and the bytes after its mark; no codec for binary data."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return encoding, data[len(bom) :]
@@ -67,7 +66,7 @@ def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
 
 
 def _detect_utf16(data: bytes) -> str | None:
-    """Return the UTF-16 codec whose zero bytes stand where those of plain text would."""
+    """Return the UTF-16 codec whose zero bytes are where those of plain text are."""
     units = len(data) // 2
     even, odd = data[0::2].count(0), data[1::2].count(0)
     encoding = "utf-16-le" if odd > even else "utf-16-be"
@@ -80,7 +79,7 @@ def _detect_utf16(data: bytes) -> str | None:
 
 
 def _has_stray_zeros(data: bytes, zeros: int) -> bool:
-    """Return whether the bytes are UTF-8 but for a few zeros."""
+    """Return whether the bytes are UTF-8 except for a few zeros."""
     if zeros * 4 > len(data):
         return False
     try:
@@ -91,7 +90,7 @@ def _has_stray_zeros(data: bytes, zeros: int) -> bool:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Return whether too many bytes are control characters; zeros at the end are padding."""
+    """Return whether too many bytes are control characters; final zeros are padding."""
     body = data.rstrip(b"\0")
     controls = len(body) - len(body.translate(None, _CONTROLS))
     padding_only = not body and len(data) >= _FEW_CONTROLS
@@ -99,7 +98,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _detect_8bit(data: bytes) -> tuple[str, bytes]:
-    """Choose between UTF-8, also when slightly broken, and a legacy codec."""
+    """Choose between UTF-8, even if slightly broken, and a legacy codec."""
     try:
         data.decode()
     except UnicodeDecodeError as failure:
@@ -122,13 +121,13 @@ def _detect_8bit(data: bytes) -> tuple[str, bytes]:
 
 
 def _join_pair(found: re.Match[bytes]) -> bytes:
-    """Return the UTF-8 of one character that was written as two surrogates."""
+    """Return the UTF-8 of a character that is encoded as two surrogates."""
     pair = found[0].decode("utf-8", "surrogatepass")
     return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
 
 
 def _describe_losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
-    """Return a warning for bytes that the codec could not read."""
+    """Return a warning about bytes that the codec cannot decode."""
     lost = raw.count(REPLACEMENT)
     if lost:
         lost -= body.count(REPLACEMENT.encode(encoding, "ignore") or REPLACEMENT.encode())
@@ -136,12 +135,12 @@ def _describe_losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
 
 
 def normalize_text(text: str) -> str:
-    r"""Return NFC text with `\n` line ends and nothing that a store or terminal cannot hold."""
+    r"""Return NFC text with `\n` line ends, without zeros and surrogates."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", REPLACEMENT)
     if lines.isascii():
         return lines
-    # The time of normalisation grows with the square of a run of combining marks, so runs that
-    # no script has are left as they are.
+    # Normalisation takes quadratic time in a run of combining marks, so it leaves out runs that
+    # are longer than those of any script.
     parts = _MARK_RUN.split(_SURROGATES.sub(REPLACEMENT, lines))
     return "".join(
         part if odd % 2 else unicodedata.normalize("NFC", part) for odd, part in enumerate(parts)

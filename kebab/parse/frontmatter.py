@@ -1,8 +1,8 @@
-"""Front matter: the block of YAML, TOML or JSON that a note may open with.
+"""Reads front matter: the block of YAML, TOML or JSON at the start of a note.
 
-Front matter is read as strings only: no tag is run, no alias is followed, no date is parsed, and
-nothing below a list of the top level is built, so hostile or broken blocks cost no more than
-their size. What does not parse to a mapping is not front matter and stays part of the body.
+All values are read as strings: no tag is run, no alias is followed, no date is parsed, and nothing
+below a list of the top level is built, so the time for hostile blocks is linear. Text that is no
+mapping is not front matter and stays part of the body.
 """
 
 import json
@@ -32,10 +32,10 @@ _LANG = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*\Z")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What the front matter says, and where the document goes on.
+    """The metadata of the front matter, and the offset `body` behind it.
 
-    The body starts at the offset `body`. The text that is searched starts at `searched`, which is
-    earlier when the front matter could not be read, so that nothing of it is lost.
+    The searched text starts at `searched`. That is earlier than `body` when the front matter
+    cannot be read, so that its text is not lost.
     """
 
     metadata: Metadata
@@ -70,12 +70,12 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def _reject(problem: str, *, meant: bool) -> FrontMatter:
-    """Return the whole text as body, with a warning when front matter was clearly meant."""
+    """Return the whole text as body, with a warning when it looks like front matter."""
     return FrontMatter(Metadata(), 0, 0, (f"{problem}, read as text",)) if meant else _NONE
 
 
 def _salvage_title(inner: str, body: int, problem: str) -> FrontMatter:
-    """Return the title of front matter that is damaged, mostly by a bare colon in that title."""
+    """Return the title of damaged front matter; often the title has a bare colon."""
     found = _TITLE_LINE.search(inner)
     title = found[1].strip().strip("\"'") if found else None
     warning = f"{problem}, read as text"
@@ -83,7 +83,7 @@ def _salvage_title(inner: str, body: int, problem: str) -> FrontMatter:
 
 
 def _read_yaml(inner: str) -> tuple[Fields | None, str]:
-    """Return the fields of a YAML block, or None and what is wrong with it."""
+    """Return the fields of a YAML block, or None and the problem."""
     from kebab.parse.yaml_fields import YamlError, read_top_level
 
     fields = read_top_level(inner)
@@ -96,12 +96,12 @@ def _read_yaml(inner: str) -> tuple[Fields | None, str]:
 
 
 def _is_key(key: str) -> bool:
-    """Tell a key from prose with a colon that happens to stand between two rules."""
+    """Return whether a name is a key, and not prose with a colon between two rules."""
     return _KEY.match(key) is not None and len(key.split()) <= _MAX_KEY_WORDS
 
 
 def _read_toml(inner: str) -> tuple[Fields | None, str]:
-    """Return the fields of a TOML block, or None and what is wrong with it."""
+    """Return the fields of a TOML block, or None and the problem."""
     if len(inner) > _MAX_TOML_CHARS:
         return None, "front matter is too long for TOML"
     import tomllib
@@ -125,7 +125,7 @@ def _read_json(text: str) -> FrontMatter:
 
 
 def _to_metadata(fields: Fields) -> Metadata:
-    """Return what is known of the fields, whatever their case."""
+    """Return the known fields, whatever their case."""
     lower = {str(name).strip().lower(): value for name, value in fields.items()}
     return Metadata(
         title=_to_title(lower.get("title")),

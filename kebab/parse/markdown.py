@@ -26,13 +26,13 @@ _DEFINITION = re.compile(r"^ {0,3}\[([^\[\]]{1,200})\]:[ \t]*\S", re.MULTILINE)
 
 
 class HeadingLabels:
-    """Labels of the headings of one body, whose links may be defined anywhere in it."""
+    """Plain labels of headings; their links may be defined anywhere in the body."""
 
     def __init__(self, body: str, reader: "MarkdownIt") -> None:
         self._body = body
         self._reader = reader
 
-    def plain(self, source: str) -> str:
+    def to_plain(self, source: str) -> str:
         """Return the text of a heading on one line."""
         source = source[:_MAX_HEADING_CHARS]
         if _MARKUP.search(source):
@@ -50,7 +50,7 @@ class HeadingLabels:
 
     @cached_property
     def _links(self) -> dict[str, dict[str, str]]:
-        """Return the names that are links, in the form in which markdown-it looks them up."""
+        """Return the names of link definitions, in the form of markdown-it."""
         from markdown_it.common.utils import normalizeReference
 
         names = _DEFINITION.findall(self._body)
@@ -58,7 +58,7 @@ class HeadingLabels:
 
 
 def _join_visible_text(tokens: "list[Token]") -> str:
-    """Return what a reader sees of inline tokens."""
+    """Return the visible text of inline tokens."""
     parts = []
     for token in tokens:
         if token.type in {"text", "code_inline", "text_special"}:
@@ -93,7 +93,7 @@ def find_blocks(body: str) -> Iterator[Span]:
         first, last = token.map
         kind = _KINDS.get(token.type, BlockKind.PARAGRAPH)
         if kind is BlockKind.HEADING:
-            label = labels.plain(tokens[number + 1].content)
+            label = labels.to_plain(tokens[number + 1].content)
             yield Span(kind, first, last, int(token.tag[1:]), label)
         else:
             yield Span(kind, first, last)
@@ -101,10 +101,10 @@ def find_blocks(body: str) -> Iterator[Span]:
 
 @cache
 def _get_reader() -> "MarkdownIt":
-    """Return a reader of block structure.
+    """Return a parser of block structure.
 
-    Link definitions are read as the paragraphs they look like: their text stays findable, and
-    the library's time for a list of them grows with its square.
+    Link definitions are read as paragraphs: their text stays searchable, and the library needs
+    quadratic time for a list of them.
     """
     with translate_import_errors("reading Markdown", "markdown-it-py"):
         from markdown_it import MarkdownIt
@@ -124,14 +124,14 @@ def _tokenize_top_level(body: str) -> "list[Token]":
 
 @cache
 def _get_state_class() -> "type[StateBlock]":
-    """Return the state of a block parser that keeps the top level only."""
+    """Return the class of a block parser state that keeps the top level only."""
     from markdown_it.rules_block import StateBlock
 
     class TopLevel(StateBlock):
-        """Forgets every token below the top level, but for what stands directly in it."""
+        """Drops every token below the top level, except its inline content."""
 
         def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> "Token":
-            """Return a new token, kept only at the top."""
+            """Return a new token, and keep it only at the top level."""
             token = super().push(ttype, tag, nesting)
             if token.level > 0 and not (token.level == 1 and ttype == "inline"):
                 self.tokens.pop()
@@ -141,7 +141,7 @@ def _get_state_class() -> "type[StateBlock]":
 
 
 class MarkdownParser:
-    """Reads notes as people write them; nothing in them can make it fail but binary data."""
+    """Parses any note that is not binary data."""
 
     version = "markdown-v1"
 
@@ -156,9 +156,7 @@ class MarkdownParser:
         front = read_front_matter(text)
         blocks = build_blocks(text, front.searched, _find_spans(text, front))
         if not blocks and front.metadata.title:
-            blocks = build_blocks(
-                text, 0, ()
-            )  # all that such a note says stands in its front matter
+            blocks = build_blocks(text, 0, ())  # all text of such a note is in its front matter
         return ParsedDocument(
             text=text,
             title=choose_title(front.metadata, blocks, path),
@@ -171,6 +169,6 @@ class MarkdownParser:
 
 
 def _find_spans(text: str, front: FrontMatter) -> Iterator[Span]:
-    """Return the blocks of the body, by lines counted from where the searched text starts."""
+    """Return the spans of the body, by lines counted from the start of the searched text."""
     lines = text.count("\n", front.searched, front.body)
     return shift_spans(find_blocks(text[front.body :]), lines)

@@ -1,4 +1,4 @@
-"""Declares the parser of each media type, and the one of plain text."""
+"""Declares the parser of each media type, and the parser of plain text."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from kebab.text.language import detect_document_language
 
 
 class TextParser:
-    """Reads anything that is text and has no markup that it knows."""
+    """Parses text without markup: paragraphs between blank lines."""
 
     version = "text-v1"
 
@@ -37,7 +37,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
 }
-"""Every parser by the media type it takes."""
+"""Every parser by its media type; a new format needs a row here and its suffixes in `source`."""
 
 
 def list_parser_versions() -> list[str]:

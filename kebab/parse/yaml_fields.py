@@ -1,7 +1,6 @@
-"""The top level of a YAML mapping, as strings and lists of strings.
+"""Reads the top level of a YAML mapping, as strings and lists of strings.
 
-Apart from the other formats because it is imported late: only here are PyYAML and the handlers of
-python-frontmatter known.
+It is a module of its own because PyYAML and python-frontmatter are imported only when needed.
 """
 
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
 
 @dataclass(frozen=True, slots=True)
 class YamlError:
-    """The text is not YAML, or is nested beyond reason; `line` is 1-based, 0 when unknown."""
+    """The text is not YAML or too deeply nested; `line` is 1-based, 0 when unknown."""
 
     line: int
 
@@ -37,9 +36,9 @@ def read_top_level(text: str) -> dict[str, Value] | YamlError | None:
 
 
 class TopLevelLoader(yaml.CBaseLoader):
-    """Walks the events of the parser instead of building what they stand for.
+    """Reads the events of the parser without building objects.
 
-    So no tag is run, no alias is followed, and depth costs no stack.
+    So no tag is run, no alias is followed, and depth needs no stack.
     """
 
     def get_single_data(self) -> dict[str, Value] | None:
@@ -53,7 +52,7 @@ class TopLevelLoader(yaml.CBaseLoader):
             name, value = self._value(key), self._value(self.get_event())
             if isinstance(name, str):
                 fields[name] = value
-        while self.check_event():  # damage behind the mapping shows only when it is read
+        while self.check_event():  # finds damage behind the mapping
             self.get_event()
         return fields
 

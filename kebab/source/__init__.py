@@ -1,1 +1,1 @@
-"""Which files of a folder are documents, and what kind they are."""
+"""Adapters that find the files of a source."""

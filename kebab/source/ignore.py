@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,34 +44,34 @@ BUILT_IN_EXCLUDES = frozenset(
         "venv",
     }
 )
-"""Folders that hold no one's notes."""
+"""Folders without notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The patterns of one ignore file; `parent` is asked when they have no opinion."""
+    """The patterns of one ignore file; `parent` decides when none of them matches."""
 
     spec: "GitIgnoreSpec"
     base: int
-    """How much of a path lies above the folder that the patterns are about."""
+    """The length of the path of the folder that the patterns apply to."""
     origin: str
     parent: "Layer | None"
 
     @property
     def reason(self) -> str:
-        """Why a file that the patterns name is left out."""
+        """The skip reason of files that the patterns name."""
         return "ignored" if self.origin in {OWN_FILE, GIT_FILE} else "excluded"
 
 
 def build_base_layer(rules: ScanRules) -> Layer | None:
-    """Return the layer of the settings' own patterns, which is asked last."""
+    """Return the layer of the patterns in the settings, which decides last."""
     return _add_layer(None, 0, SETTINGS, rules.exclude)
 
 
 def enter_folder(
     layer: Layer | None, folder: str, absolute: str, names: Collection[str]
 ) -> Layer | None:
-    """Return the layers that hold inside a folder which contains `names`.
+    """Return the layers that apply inside a folder with the entries `names`.
 
     `folder` is its path below the root, empty or ending in a slash.
 
@@ -89,11 +89,11 @@ def enter_folder(
 def find_skip_reason(
     layer: Layer | None, rules: ScanRules, path: str, *, folder: bool
 ) -> str | None:
-    """Return why an entry is left out, or None; the folders above it must have been asked."""
+    """Return why an entry is skipped, or None; the folders above it are not checked."""
     if layer is not None:
-        verdict = _match_layers(layer, f"{path}/" if folder else path)
-        if verdict is not None:
-            return verdict or None
+        matched = _match_layers(layer, f"{path}/" if folder else path)
+        if matched is not None:
+            return matched or None
     name = path.rpartition("/")[2]
     if folder and name in BUILT_IN_EXCLUDES:
         return "excluded"
@@ -103,46 +103,45 @@ def find_skip_reason(
 def find_skip_reason_from_root(
     root: str, rules: ScanRules, path: str, *, folder: bool
 ) -> str | None:
-    """Return why an entry is left out, asking every folder between the root and it."""
-    layer = build_base_layer(rules)
-    parts = path.split("/")
-    above = ""
-    for depth, part in enumerate(parts):
-        layer = _enter_alone(layer, root, above)
-        is_folder = folder or depth < len(parts) - 1
-        reason = find_skip_reason(layer, rules, above + part, folder=is_folder)
+    """Return why an entry or a folder above it is skipped, or None."""
+    for entry, layer in _descend(root, rules, path):
+        reason = find_skip_reason(layer, rules, entry, folder=folder or entry != path)
         if reason is not None:
             return reason
-        above += f"{part}/"
     return None
 
 
 def build_layers_above(root: str, rules: ScanRules, path: str) -> Layer | None:
-    """Return the layers of every folder above `path`, which lies below the root."""
-    layer = build_base_layer(rules)
-    above = ""
-    for part in path.split("/"):
-        layer = _enter_alone(layer, root, above)
-        above += f"{part}/"
+    """Return the layers of all folders above a path, which lies below the root."""
+    *_, (_, layer) = _descend(root, rules, path)
     return layer
 
 
+def _descend(root: str, rules: ScanRules, path: str) -> Iterator[tuple[str, Layer | None]]:
+    """Yield each entry on the way from the root to a path, with the layers above it."""
+    layer, above = build_base_layer(rules), ""
+    for part in path.split("/"):
+        layer = _enter_alone(layer, root, above)
+        yield above + part, layer
+        above += f"{part}/"
+
+
 def _enter_alone(layer: Layer | None, root: str, folder: str) -> Layer | None:
-    place = Path(root, folder)
-    present = [name for name in (GIT_FILE, OWN_FILE) if (place / name).is_file()]
-    return enter_folder(layer, folder, str(place), present)
+    location = Path(root, folder)
+    present = [name for name in (GIT_FILE, OWN_FILE) if (location / name).is_file()]
+    return enter_folder(layer, folder, str(location), present)
 
 
 def _match_layers(layer: Layer, probe: str) -> str | None:
-    """Return a reason, an empty string for what is wanted whatever the defaults say, or None."""
-    step: Layer | None = layer
-    while step is not None:
-        include = step.spec.check_file(probe[step.base :]).include
+    """Return a reason, or an empty string for what overrides the defaults, or None."""
+    current: Layer | None = layer
+    while current is not None:
+        include = current.spec.check_file(probe[current.base :]).include
         if include:
-            return step.reason
+            return current.reason
         if include is False:
-            return None if step.origin == GIT_FILE else ""
-        step = step.parent
+            return None if current.origin == GIT_FILE else ""
+        current = current.parent
     return None
 
 
@@ -157,19 +156,19 @@ def _add_layer(parent: Layer | None, base: int, origin: str, lines: Iterable[str
 
 
 def _compile_patterns(lines: Iterable[str]) -> "GitIgnoreSpec | None":
-    """Return the patterns; a line that git would not understand is left out, as git does."""
-    written = [line for line in lines if line.strip() and not line.startswith("#")]
-    if not written:
+    """Return the patterns; like git, it skips lines that are no pattern."""
+    kept = [line for line in lines if line.strip() and not line.startswith("#")]
+    if not kept:
         return None
     with translate_import_errors("ignore files", "pathspec"):
         from pathspec import GitIgnoreSpec
 
-    patterns = [pattern for line in written for pattern in _parse_pattern(line)]
+    patterns = [pattern for line in kept for pattern in _parse_pattern(line)]
     return GitIgnoreSpec(patterns) if patterns else None
 
 
 def _parse_pattern(line: str) -> "Sequence[GitIgnoreSpecPattern]":
-    """Return the pattern of a line, or nothing when it is none."""
+    """Return the pattern of a line; none when it is invalid."""
     from pathspec import GitIgnoreSpec
 
     try:

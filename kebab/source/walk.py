@@ -1,4 +1,7 @@
-"""Scans a folder for documents, and follows symbolic links safely."""
+"""Scans a folder for documents.
+
+Symbolic links are followed inside the root when the scan does not find their target anyway.
+"""
 
 import errno
 import os
@@ -31,12 +34,12 @@ SUFFIXES = {
 
 
 def detect_media_type(name: str) -> str | None:
-    """Return the media type of a file by its name, or None when no parser takes such files."""
+    """Return the media type of a file by its suffix, None when no parser reads it."""
     return SUFFIXES.get(get_suffix(name))
 
 
-class SymbolicLink(NamedTuple):
-    """A symbolic link below the root."""
+class Entry(NamedTuple):
+    """A folder or symbolic link below the root, with the ignore layers that apply to it."""
 
     path: str
     absolute: str
@@ -44,17 +47,15 @@ class SymbolicLink(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What a link leads to."""
+    """The target of a link."""
 
     real: str
     stat: os.stat_result
     folder: bool
 
 
-def resolve_link(
-    link: SymbolicLink, root: str, rules: ScanRules, followed: set[str]
-) -> Target | str:
-    """Return what a link adds to the scan, or the reason for which it is left out."""
+def resolve_link(link: Entry, root: str, rules: ScanRules, followed: set[str]) -> Target | str:
+    """Return the target that a link adds to the scan, or the reason why it is skipped."""
     try:
         real = os.path.realpath(link.absolute, strict=True)
         stat = Path(real).stat()
@@ -82,55 +83,42 @@ def _with_slash(folder: str) -> str:
     return folder if folder.endswith("/") else f"{folder}/"
 
 
-_by_name = attrgetter("name")
-
-
-class _Folder(NamedTuple):
-    path: str
-    absolute: str
-    layer: Layer | None
-
-
 class _Walk:
-    """One scan at work."""
-
     def __init__(self, root: str, rules: ScanRules, claimed: Mapping[str, str]) -> None:
         self.found = ScanResult()
         self._root = root
         self._rules = rules
         self._limit = rules.max_file_bytes
         self._claimed = claimed
-        self._folders: list[_Folder] = []
-        self._links: list[SymbolicLink] = []
+        self._folders: list[Entry] = []
+        self._links: list[Entry] = []
         self._followed: set[str] = set()
 
-    def start(self, below: str) -> None:
-        """Read the folder that the scan begins with, under the rules of those above it."""
+    def run(self, below: str, tick: Callable[[], None]) -> None:
+        """Visit the folder `below`, all folders below it, and then the links."""
         if below:
             layer = build_layers_above(self._root, self._rules, below)
-            self._read_folder(_Folder(f"{below}/", str(Path(self._root, below)), layer))
+            self._read_folder(Entry(f"{below}/", str(Path(self._root, below)), layer))
         else:
-            self._read_folder(_Folder("", self._root, build_base_layer(self._rules)))
+            self._read_folder(Entry("", self._root, build_base_layer(self._rules)))
+        while self._folders or self._links:
+            if self._folders:
+                self._visit_folder(self._folders.pop())
+            else:
+                links, self._links = sorted(self._links, key=attrgetter("path")), []
+                for link in links:
+                    self._visit_link(link)
+            tick()
 
-    def step(self) -> bool:
-        """Look into one more folder or link; return False when there is none."""
-        if self._folders:
-            folder = self._folders.pop()
-            try:
-                self._read_folder(folder)
-            except OSError as failure:
-                self._handle_failure(failure, folder.path)
-            return True
-        if self._links:
-            links, self._links = sorted(self._links, key=attrgetter("path")), []
-            for link in links:
-                self._visit_link(link)
-            return True
-        return False
+    def _visit_folder(self, folder: Entry) -> None:
+        try:
+            self._read_folder(folder)
+        except OSError as failure:
+            self._handle_failure(failure, folder.path)
 
-    def _read_folder(self, folder: _Folder) -> None:
+    def _read_folder(self, folder: Entry) -> None:
         with os.scandir(folder.absolute) as listing:
-            children = sorted(listing, key=_by_name)
+            children = sorted(listing, key=attrgetter("name"))
         names = {child.name for child in children}
         layer = enter_folder(folder.layer, folder.path, folder.absolute, names)
         for child in children:
@@ -141,10 +129,10 @@ class _Walk:
         if not child.name.isascii() and not _is_utf8(child.name):
             self.found.skips.add("undecodable_name", path)
         elif child.is_symlink():
-            self._links.append(SymbolicLink(path, child.path, layer))
+            self._links.append(Entry(path, child.path, layer))
         elif child.is_dir(follow_symlinks=False):
             if not self._is_skipped(path, child.path, layer, folder=True):
-                self._folders.append(_Folder(f"{path}/", child.path, layer))
+                self._folders.append(Entry(f"{path}/", child.path, layer))
         elif not self._is_skipped(path, child.path, layer, folder=False):
             self._visit_file(child, path)
 
@@ -171,11 +159,11 @@ class _Walk:
                 self.found.add_file(path, child.path, stat, media, limit=self._limit)
 
     def _handle_failure(self, failure: OSError, path: str) -> None:
-        """Remember what cannot be looked at; what is no longer there needs no word."""
+        """Record an unreadable path, unless it no longer exists."""
         if failure.errno not in {errno.ENOENT, errno.ENOTDIR}:
             self.found.skip_unreadable(path)
 
-    def _visit_link(self, link: SymbolicLink) -> None:
+    def _visit_link(self, link: Entry) -> None:
         target = resolve_link(link, self._root, self._rules, self._followed)
         if not isinstance(target, Target):
             self.found.skips.add(target, link.path)
@@ -183,11 +171,11 @@ class _Walk:
             return
         elif target.folder:
             self._followed.add(target.real)
-            self._folders.append(_Folder(f"{link.path}/", link.absolute, link.layer))
+            self._folders.append(link._replace(path=f"{link.path}/"))
         else:
             self._add_linked_file(link, target)
 
-    def _add_linked_file(self, link: SymbolicLink, target: Target) -> None:
+    def _add_linked_file(self, link: Entry, target: Target) -> None:
         media = detect_media_type(link.path.rpartition("/")[2])
         if media is None:
             self.found.skip_unsupported(link.path)
@@ -207,7 +195,7 @@ def _is_utf8(name: str) -> bool:
 
 
 class FolderScanner:
-    """Scans folders of the file system, as the pipelines use it."""
+    """Implements the port `FileScanner` for folders of the file system."""
 
     def scan(
         self,
@@ -220,23 +208,11 @@ class FolderScanner:
     ) -> ScanResult:
         """Return the files of the folder `below` in `root`, sorted by path.
 
-        Symbolic links are followed inside the root when the scan does not find their target
-        anyway.
-
-        Args:
-            root: The absolute path of the source.
-            rules: The settings of the scan.
-            below: A folder below the root, empty for the root itself.
-            claimed: The reason for which a folder or file is skipped, by absolute path.
-            tick: Is called once for each folder.
-
         Raises:
             OSError: The folder itself cannot be listed.
         """
         walk = _Walk(root, rules, claimed or {})
-        walk.start(below)
-        while walk.step():
-            tick()
+        walk.run(below, tick)
         walk.found.entries.sort()
         return walk.found
 

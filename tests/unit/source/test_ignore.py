@@ -131,7 +131,9 @@ def test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work()
     }
 
     raised = {
-        kind.__name__ for kind in list_own_exceptions("pathspec") if not issubclass(kind, ValueError)
+        kind.__name__
+        for kind in list_own_exceptions("pathspec")
+        if not issubclass(kind, ValueError)
     }
 
     assert raised == set(others)

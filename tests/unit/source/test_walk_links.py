@@ -1,5 +1,5 @@
 from kebab.core.files import ScanRules
-from kebab.source.walk import SymbolicLink, Target, resolve_link
+from kebab.source.walk import Entry, Target, resolve_link
 
 RULES = ScanRules()
 
@@ -7,7 +7,7 @@ RULES = ScanRules()
 def link(root, name, target):
     path = root / name
     path.symlink_to(target)
-    return SymbolicLink(name, str(path), None)
+    return Entry(name, str(path), None)
 
 
 def test_a_target_that_no_scan_would_find_is_returned(tmp_path):
