@@ -1,4 +1,4 @@
-"""The guards of the error system fail when what they guard against is done."""
+"""The tests that guard the error system fail when a fault is planted."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ PLANTED = {
         "kebab/llm/http_client.py",
         "        httpx.ReadError: _connection_lost,\n",
         "",
-        "tests/unit/llm/test_http_errors.py",
+        "tests/unit/llm/test_http_client_http_errors.py",
     ),
     "a missing translation": (
         "kebab/errors/translations/ko.py",
@@ -42,7 +42,7 @@ PLANTED = {
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A copy of the checkout, to do wrong in."""
+    """A copy of the checkout in which faults are planted."""
     copy = tmp_path_factory.mktemp("tree")
     for name in _NEEDED:
         if (ROOT / name).is_dir():
@@ -52,8 +52,8 @@ def tree(tmp_path_factory):
     return copy
 
 
-def run_guarded(tree, guard):
-    """Return whether the guard passes in the tree, and what it says."""
+def passes_guard(tree, guard):
+    """Return whether a test file passes in a tree."""
     line = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", guard]
     environ = {**os.environ, "PYTHONPATH": str(tree)}
     ran = subprocess.run(line, cwd=tree, env=environ, capture_output=True, check=False)
@@ -62,15 +62,15 @@ def run_guarded(tree, guard):
 
 
 @pytest.mark.parametrize("planted", PLANTED.values(), ids=PLANTED)
-def test_what_is_planted_is_found(tree, planted):
+def test_a_planted_fault_is_found(tree, planted):
     name, right, wrong, guard = planted
     file = tree / name
     text = file.read_text(encoding="utf-8")
     assert text.count(right) == 1
 
-    assert run_guarded(tree, guard)
+    assert passes_guard(tree, guard)
     file.write_text(text.replace(right, wrong), encoding="utf-8")
     try:
-        assert not run_guarded(tree, guard)
+        assert not passes_guard(tree, guard)
     finally:
         file.write_text(text, encoding="utf-8")
