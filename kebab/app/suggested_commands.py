@@ -1,4 +1,4 @@
-"""Suggests commands: a search as a command line, and what would bring a lost document."""
+"""Builds command lines: that of a search, and one that finds a lost document."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kebab.search.explain_matches import active_filters, remove_conditions
+from kebab.search.explain_matches import list_active_filters, remove_conditions
 from kebab.wire.search import MAX_LIMIT, SearchRequest
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kebab.search.query_parser import ParsedQuery, Phrase
 
 
-_MANY = {"tag": "--tag", "lang": "--lang", "media": "--media", "source": "--source"}
-_ONE = {
+_LIST_FLAGS = {"tag": "--tag", "lang": "--lang", "media": "--media", "source": "--source"}
+_VALUE_FLAGS = {
     "mode": "--mode",
     "limit": "--limit",
     "path_glob": "--path",
@@ -29,14 +29,14 @@ _ONE = {
 
 
 def format_search_command(request: SearchRequest) -> str:
-    """Return the command that makes a request; flags that change nothing are left out."""
+    """Return the command line of a request, without flags that have their default value."""
     plain = SearchRequest(query="")
     words = ["kebab", "search"]
-    for field, flag in _ONE.items():
+    for field, flag in _VALUE_FLAGS.items():
         value = getattr(request, field)
         if value != getattr(plain, field):
             words += [flag, str(value)]
-    for field, flag in _MANY.items():
+    for field, flag in _LIST_FLAGS.items():
         words += [word for value in getattr(request, field) for word in (flag, value)]
     return shlex.join([*words, *(["--"] if request.query.startswith("-") else []), request.query])
 
@@ -44,7 +44,7 @@ def format_search_command(request: SearchRequest) -> str:
 def suggest_command(
     kind: "Remedy | None", explained: "DocumentExplanation", request: SearchRequest, doc: "DocId"
 ) -> str | None:
-    """Return the command that would bring a document, None when there is none."""
+    """Return the command that would find a document; None when there is none."""
     if kind is None:
         return None
     if kind == "mend":
@@ -54,62 +54,64 @@ def suggest_command(
     return _COMMANDS[kind](explained, request, doc)
 
 
-def _further(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
+def _raise_limit(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
     best = explained.best
-    return _changed(request, limit=min(MAX_LIMIT, best.hit_rank or 1 if best else 1))
+    return _format_changed(request, limit=min(MAX_LIMIT, best.hit_rank or 1 if best else 1))
 
 
-def _loosened(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
-    """Return the search without what keeps a document out, flags and text."""
+def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
+    """Return the search without the conditions that exclude a document, in flags and text."""
     flags = {one.filter for one in explained.removed if one.filter}
-    fields: dict[str, Any] = {name: _UNSET[name] for name in flags if getattr(request, name)}
+    fields: dict[str, Any] = {
+        name: _EMPTY_FILTERS[name] for name in flags if getattr(request, name)
+    }
     left = remove_conditions(explained.parsed, explained.removed)
     if len(fields) < len(explained.removed):
-        fields["query"] = _spelled(left) or request.query
-        fields |= _stated(left.filters, request)
+        fields["query"] = _format_query(left) or request.query
+        fields |= _list_text_filters(left.filters, request)
     place = explained.best.hit_rank if explained.best else None
     fields["limit"] = min(MAX_LIMIT, max(request.limit, place or 1))
-    return _changed(request, **fields)
+    return _format_changed(request, **fields)
 
 
-def _spelled(question: "ParsedQuery") -> str:
-    """Return a question as a person would type it, filters left out."""
-    must = [one for one in map(_quoted, question.required) if one not in question.plain]
-    out = [f"-{_quoted(one)}" for one in question.excluded]
+def _format_query(question: "ParsedQuery") -> str:
+    """Return a parsed query as text, without its filters."""
+    must = [one for one in map(_quote_phrase, question.required) if one not in question.plain]
+    out = [f"-{_quote_phrase(one)}" for one in question.excluded]
     return " ".join(filter(None, (question.plain, *must, *out)))
 
 
-def _quoted(phrase: "Phrase") -> str:
+def _quote_phrase(phrase: "Phrase") -> str:
     return f'{phrase.column}:"{phrase.text}"' if phrase.column else f'"{phrase.text}"'
 
 
-def _stated(filters: "Filters", request: SearchRequest) -> dict[str, Any]:
-    """Return as fields the filters that only the text of a query set."""
+def _list_text_filters(filters: "Filters", request: SearchRequest) -> dict[str, Any]:
+    """Return the filters that only the text of a query sets, as fields of a request."""
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in active_filters(filters).items()
+        for name, value in list_active_filters(filters).items()
         if not getattr(request, name)
     }
 
 
-def _within(_: "DocumentExplanation", request: SearchRequest, doc: "DocId") -> str:
-    return _changed(request, doc_id=doc)
+def _search_document(_: "DocumentExplanation", request: SearchRequest, doc: "DocId") -> str:
+    return _format_changed(request, doc_id=doc)
 
 
-def _changed(request: SearchRequest, **fields: Any) -> str:
+def _format_changed(request: SearchRequest, **fields: Any) -> str:
     return format_search_command(msgspec.structs.replace(request, **fields))
 
 
-_UNSET: Mapping[str, Any] = {
+_EMPTY_FILTERS: Mapping[str, Any] = {
     **{key: [] for key in ("tag", "lang", "media", "source")},
     **dict.fromkeys(("path_glob", "doc_id", "since", "until")),
 }
 _COMMANDS: Mapping[str, "Callable[[DocumentExplanation, SearchRequest, DocId], str]"] = {
-    "limit": _further,
-    "loosen": _loosened,
-    "within": _within,
-    "per_doc": lambda _, request, __: _changed(request, per_doc=None),
-    "hybrid": lambda _, request, __: _changed(request, mode="hybrid"),
+    "limit": _raise_limit,
+    "loosen": _remove_conditions,
+    "within": _search_document,
+    "per_doc": lambda _, request, __: _format_changed(request, per_doc=None),
+    "hybrid": lambda _, request, __: _format_changed(request, mode="hybrid"),
     "copies": lambda *_: "kebab dupes --exact",
     "ingest": lambda *_: "kebab ingest",
     "inspect": lambda _, __, doc: shlex.join(["kebab", "inspect", "doc", doc]),

@@ -9,7 +9,7 @@ from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
 from kebab.app.timestamps import format_timestamp
 from kebab.search.explain import DocumentExplanation, Explainer, build_verdict
-from kebab.search.explain_matches import BrokenCondition, active_filters
+from kebab.search.explain_matches import BrokenCondition, list_active_filters
 from kebab.search.vector import VectorRetriever
 from kebab.wire.library import NotFound
 from kebab.wire.why import (
@@ -36,13 +36,13 @@ _Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
 
 
 def explain_search(context: AppContext, request: WhyRequest) -> Explanation | NotFound:
-    """Return what a search makes of a document, or of one passage of it.
+    """Explain what a search finds of a document, or of one of its passages.
 
     Raises:
         InvalidInput: The query is empty or not valid UTF-8, or a date cannot be read.
         NotIndexed: There is no index.
-        EmbeddingUnavailable: Vectors were demanded and cannot be had.
-        EmbeddingMismatch: Vectors were demanded, and the settings name another model.
+        EmbeddingUnavailable: The mode needs vectors, and there are none.
+        EmbeddingMismatch: The mode needs vectors, and the settings name another model.
     """
     query = build_query(request.search, context.clock.now())
     with context.open_reader() as reader:
@@ -109,7 +109,7 @@ _FILTER_NAMES: dict[str, FilterName] = {
 
 
 def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> QueryReading:
-    """Return how a query was read; `given` are the filters that the request sets."""
+    """Convert a parsed query; `given` are the filters of the request."""
     question, goal = explained.parsed, explained.intent
     return QueryReading(
         plain=question.plain,
@@ -123,7 +123,7 @@ def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> Quer
                 values=_format_values(value),
                 origin=_find_origin(name, given),
             )
-            for name, value in active_filters(question.filters).items()
+            for name, value in list_active_filters(question.filters).items()
         ],
         topic=goal.topic,
         need=goal.need,
@@ -132,7 +132,7 @@ def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> Quer
 
 
 def to_passage_account(one: "PassageExplanation") -> PassageAccount:
-    """Return what a search made of a passage."""
+    """Convert the explanation of a passage."""
     chunk = one.chunk
     return PassageAccount(
         chunk_id=chunk.chunk_id,
@@ -153,7 +153,7 @@ def to_passage_account(one: "PassageExplanation") -> PassageAccount:
 
 
 def to_barrier(one: BrokenCondition) -> Barrier:
-    """Return what keeps a passage out."""
+    """Convert a condition that excludes a passage."""
     return Barrier(
         kind=one.kind,
         filter=_FILTER_NAMES[one.filter] if one.filter else None,
@@ -166,7 +166,7 @@ def _to_phrase(phrase: "Phrase") -> PhraseReading:
 
 
 def _format_values(value: Any) -> list[str]:
-    """Return the values of a filter: names, one name, or a time."""
+    """Return the values of a filter as text."""
     if isinstance(value, tuple):
         return list(value)
     return [value if isinstance(value, str) else format_timestamp(value)]

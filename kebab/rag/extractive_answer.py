@@ -36,7 +36,7 @@ from kebab.rag.evidence import escape_text
 from kebab.search.answerability import compute_coverage, compute_relative_evidence, weigh_keywords
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import Sentence, find_sentences
-from kebab.text.tokenizer import token_set, token_set_of_all
+from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
 _WORD_WEIGHT, _COSINE_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.40, 0.25
 
@@ -133,11 +133,11 @@ def _find_candidates(
 ) -> Iterator[_Candidate]:
     """Yield the complete sentences of a passage."""
     chunk = passage.chunk
-    context = token_set_of_all((chunk.title, *chunk.heading_path))
+    context = collect_all_tokens((chunk.title, *chunk.heading_path))
     for one in find_sentences(chunk.text):
         if passage.start <= one.start and one.end <= passage.start + len(passage.text):
             text = chunk.text[one.start : one.end]
-            own = token_set(text)
+            own = collect_tokens(text)
             share = (compute_coverage(weights, own) + compute_coverage(weights, own | context)) / 2
             quality = _rate_form(one.kind, text)
             yield _Candidate(passage, one, text, passage_score, share, quality)
@@ -180,7 +180,7 @@ def _select_distinct(candidates: Sequence[_Candidate], limit: int) -> Iterator[S
     for one in candidates:
         if len(selected) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
-        tokens = token_set(one.text)
+        tokens = collect_tokens(one.text)
         if any(len(tokens & had) >= _DUPLICATE_OVERLAP * len(tokens | had) for had in selected):
             continue
         selected.append(tokens)
@@ -277,7 +277,9 @@ class ExtractiveWriter:
             Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
             for hit in page.hits
         ]
-        found = rank_sentences(question, passages, page.term_rarities, self.embedder(), self.sentences)
+        found = rank_sentences(
+            question, passages, page.term_rarities, self.embedder(), self.sentences
+        )
         if not found:
             return DraftAnswer(refusal=Refusal.SCORE_GATE)
         text, citations = format_quotes(found)

@@ -106,7 +106,8 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
     first = passages.load_chunks([key for key, _ in candidates.ranked[:_READ_LIMIT]])
     curve, keywords = _select_curve(candidates, first), weigh_keywords(rarities)
     coverage = max(
-        (compute_coverage(keywords, passages.tokens(chunk)) for chunk in first), default=0.0
+        (compute_coverage(keywords, passages.tokenize_passage(chunk)) for chunk in first),
+        default=0.0,
     )
     logit = (
         curve.start

@@ -79,7 +79,8 @@ def apply_boosts(
         best = passages.load_chunks(select_best(scores, PROXIMITY_LIMIT))
         asked = [term.text for term in parsed.terms]
         near = {
-            one.key: compute_proximity(passages.body(one), asked, weighted.weights) for one in best
+            one.key: compute_proximity(passages.tokenize_body(one), asked, weighted.weights)
+            for one in best
         }
         boosts["closeness"] = _scale(near, _PROXIMITY_WEIGHT * intent.question)
         scores = add_boost(scores, boosts["closeness"])

@@ -12,13 +12,13 @@ from kebab.search.answerability import calibrate, classify_confidence
 from kebab.search.explain_matches import (
     UNRANKED,
     BrokenCondition,
-    active_filters,
     describe_terms,
     find_broken_conditions,
     find_held_terms,
     find_lexical_standings,
     find_standings,
     find_vector_standings,
+    list_active_filters,
     remove_conditions,
 )
 from kebab.search.fusion import rank_by_score
@@ -227,7 +227,7 @@ def _describe_rank(rank: int, best: PassageExplanation, query: Query) -> Verdict
 def _describe_removed(
     explained: DocumentExplanation, best: PassageExplanation, query: Query
 ) -> Verdict:
-    filters = active_filters(explained.parsed.filters)
+    filters = list_active_filters(explained.parsed.filters)
     reasons = " and ".join(_describe_condition(one, filters) for one in explained.removed)
     if best.hit_rank is None:
         after = "it would not be among the candidates without that either"

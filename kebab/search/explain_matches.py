@@ -83,7 +83,7 @@ class BrokenCondition:
     phrase: Phrase | None = None
 
 
-def active_filters(filters: Filters) -> dict[str, Any]:
+def list_active_filters(filters: Filters) -> dict[str, Any]:
     """Return the filters that are set, by name."""
     given = {name: getattr(filters, name) for name in _FILTERS}
     return {name: value for name, value in given.items() if value not in (None, ())}
@@ -119,7 +119,7 @@ def _iter_broken(
     library: LibraryReader, parsed: ParsedQuery, doc: DocId, keys: Sequence[Key]
 ) -> Iterator[tuple[BrokenCondition, Sequence[Key]]]:
     """Yield each condition that some passage breaks, with these passages."""
-    for name, value in active_filters(parsed.filters).items():
+    for name, value in list_active_filters(parsed.filters).items():
         given: dict[str, Any] = {"doc_id": doc, name: value}
         if set(keys).isdisjoint(library.list_allowed_keys(Filters(**given)) or []):
             yield BrokenCondition("filter", filter=name), keys

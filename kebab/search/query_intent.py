@@ -26,7 +26,7 @@ _QUESTION_WORDS = frozenset(
 _EARLY = 3
 """A question word stands among the first words; a later one may open a clause of a topic."""
 
-_asks = re.compile(
+_find_question_form = re.compile(
     "[?\uff1f\u061f]\\s*$"
     "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[\u3002\uff0e]?\\s*$"
     "|무엇|누가|누구|언제|어디|어떻게|왜\\s|얼마|몇\\s|나요|까요|니까"
@@ -61,7 +61,7 @@ def classify_intent(parsed: ParsedQuery) -> QueryIntent:
     """Return the intent of a query, by its question words and the number of its keywords."""
     words = sum(_BIGRAM if is_dense(term.text) else 1.0 for term in parsed.terms)
     early = parsed.plain.lower().split(maxsplit=_EARLY)[:_EARLY]
-    if _asks(parsed.plain) or not _QUESTION_WORDS.isdisjoint(early):
+    if _find_question_form(parsed.plain) or not _QUESTION_WORDS.isdisjoint(early):
         return QueryIntent(topic=0.0, need=_ramp(words, *_LONG_QUESTION), asks=True)
     return QueryIntent(topic=1 - _ramp(words, *_TOPIC), need=_ramp(words, *_NEED), asks=False)
 

@@ -20,7 +20,7 @@ from kebab.text.scripts import (
     split_units,
 )
 from kebab.text.sentence_ends import find_sentence_starts
-from kebab.text.tokenizer import token_set_of_all, tokenize, tokenize_unit
+from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
 
 _find_parts = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
 
@@ -246,12 +246,14 @@ class PassageCache:
         """Return the document number of each chunk, without unknown keys."""
         return self._library.find_doc_numbers(keys)
 
-    def body(self, chunk: StoredChunk) -> tuple[str, ...]:
+    def tokenize_body(self, chunk: StoredChunk) -> tuple[str, ...]:
         """Return the tokens of a passage, in order."""
         if chunk.key not in self._bodies:
             self._bodies[chunk.key] = tuple(tokenize(chunk.text))
         return self._bodies[chunk.key]
 
-    def tokens(self, chunk: StoredChunk) -> frozenset[str]:
+    def tokenize_passage(self, chunk: StoredChunk) -> frozenset[str]:
         """Return the tokens of a passage with its title and headings."""
-        return token_set_of_all((chunk.title, *chunk.heading_path)).union(self.body(chunk))
+        return collect_all_tokens((chunk.title, *chunk.heading_path)).union(
+            self.tokenize_body(chunk)
+        )

@@ -52,7 +52,7 @@ _PLAIN = re.compile(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
 
 
 @cache
-def _any_script() -> re.Pattern[str]:
+def _compile_unit_pattern() -> re.Pattern[str]:
     """Return the scanner for every script; compiling its classes takes milliseconds."""
     word = rf"[^\W_{DENSE}]+(?:[{MARKS}]+[^\W_{DENSE}]*)*"
     return re.compile(rf"{_LINKED.replace('{word}', word)}|[{DENSE}]+|[{SYMBOLS}]")
@@ -60,26 +60,26 @@ def _any_script() -> re.Pattern[str]:
 
 def iter_unit_matches(text: str) -> Iterator[re.Match[str]]:
     """Return the matches of the units of a text, in order."""
-    return (_PLAIN if text.isascii() else _any_script()).finditer(text)
+    return (_PLAIN if text.isascii() else _compile_unit_pattern()).finditer(text)
 
 
 def split_units(text: str) -> list[str]:
     """Return the units of a text: linked words, runs of a dense script, and signs."""
-    return (_PLAIN if text.isascii() else _any_script()).findall(text)
+    return (_PLAIN if text.isascii() else _compile_unit_pattern()).findall(text)
 
 
 @cache
-def _clusters() -> Callable[[str], list[str]]:
+def _compile_cluster_finder() -> Callable[[str], list[str]]:
     """Return the scanner for characters with their marks."""
     return re.compile(f"[{DENSE}][{DENSE_MARKS}]*").findall
 
 
-_marked = re.compile(f"[{DENSE_MARKS}]").search
+_find_mark = re.compile(f"[{DENSE_MARKS}]").search
 
 
 def split_clusters(run: str) -> list[str]:
     """Return the characters of a dense run, each with its marks."""
-    return _clusters()(run) if _marked(run) else list(run)
+    return _compile_cluster_finder()(run) if _find_mark(run) else list(run)
 
 
 def is_dense(unit: str) -> bool:
@@ -116,14 +116,14 @@ _ENOUGH = 0.5
 
 
 @cache
-def _scanner(letters: str) -> Callable[[str], list[str]]:
+def _compile_letter_finder(letters: str) -> Callable[[str], list[str]]:
     """Return the scanner for a class of letters; most commands never need it."""
     return re.compile(letters).findall
 
 
 def count_letters(text: str, script: str) -> int:
     """Return how many letters of a script a text has."""
-    return len(_scanner(_LETTERS[script])(text))
+    return len(_compile_letter_finder(_LETTERS[script])(text))
 
 
 def detect_script(text: str) -> str | None:
@@ -145,7 +145,7 @@ def is_written_in(text: str, scripts: frozenset[str] | None) -> bool:
     """
     if scripts is None or (text.isascii() and "latin" in scripts):
         return True
-    letters = len(_scanner(_ANY_LETTER)(text))
+    letters = len(_compile_letter_finder(_ANY_LETTER)(text))
     return sum(count_letters(text, script) for script in scripts) >= letters * _ENOUGH
 
 
@@ -155,12 +155,12 @@ _VIRAMA = 9
 
 def snap_to_grapheme(text: str, place: int) -> int:
     """Return the last place up to `place` that does not split a grapheme."""
-    while 0 < place < len(text) and _splits(text, place):
+    while 0 < place < len(text) and _splits_grapheme(text, place):
         place -= 1
     return place
 
 
-def _splits(text: str, place: int) -> bool:
+def _splits_grapheme(text: str, place: int) -> bool:
     """Return whether the characters around a place belong to one grapheme."""
     before, after = text[place - 1], text[place]
     if after < "\u0300":

@@ -1,8 +1,7 @@
 """Finds the ends and starts of sentences in any script.
 
-`find_sentence_ends` applies it to a paragraph, `find_sentence_starts` to a raw text with its lines.
-A possible abbreviation ends no sentence, because half a sentence costs a reader more than a long
-one.
+`find_sentence_ends` reads a paragraph, `find_sentence_starts` a raw text with its lines. A possible
+abbreviation ends no sentence, because half a sentence costs a reader more than a long one.
 """
 
 import re
@@ -11,38 +10,38 @@ from collections.abc import Iterator
 
 _WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
 _WIDE = frozenset(_WIDE_STOPS)
-"""Stops of scripts without blanks; behind any other stop a blank follows."""
+"""Stops of scripts without blanks; a blank follows any other stop."""
 
 _STOPS = ".!?\u2026\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + _WIDE_STOPS
 _find_stops = re.compile(f"[{_STOPS}][{_STOPS}]*(?:(?![A-Za-z0-9])|(?<=[{_WIDE_STOPS}]))").finditer
-"""Runs of stops, but not the points within numbers and names of files."""
+"""Runs of stops, without the points in numbers and file names."""
 
 _CLOSERS = "[\"'\u201d\u2019\u00bb)\\]*_}]*"
 _NOTES = r"(?:\s?\[\d{1,3}\])*"
-_behind_plain = re.compile(
+_match_closing = re.compile(
     rf"{_CLOSERS}(?:\s?\[\d{{1,3}}\]|\[(?!\d{{1,3}}\])[^\[\]\n]{{1,24}}\])*(?=\s|$)"
     r"(?=[\s\"'\u201c\u2018\u00ab(\[*_{\u00bf\u00a1]*+(\S?))"
 ).match
-"""What closes behind a stop, notes in brackets, and the first sign of what follows."""
+"""Closing signs after a stop, notes in brackets, and the first sign of the next sentence."""
 
 _WIDE_CLOSERS = "[\u300d\u300f\uff09\u3011\u3009\u300b\uff3d\u201d\u2019\"')\\]*_]"
-_behind_wide = re.compile(
+_match_wide_closing = re.compile(
     rf"(?:{_WIDE_CLOSERS}++(?![\u3041-\u309f\u3001\uff0c,])|(?!{_WIDE_CLOSERS})){_NOTES}"
 ).match
-"""The same behind a full-width stop; a sentence goes on where a particle follows a quotation."""
+"""The same after a full-width stop; a particle after a quotation continues the sentence."""
 
-_find_wholes = re.compile(
+_find_unsplit = re.compile(
     r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)"
     r"|\u300c[^\u300c\u300d]{0,300}\u300d|\u300e[^\u300e\u300f]{0,300}\u300f"
     r"|\uff08[^\uff08\uff09]{0,300}\uff09"
 ).finditer
-"""What no sentence ends in: code, targets of links, speech and asides in full-width brackets."""
+"""Spans that contain no sentence end: code, link targets, quotations and full-width brackets."""
 
 _SPACE = re.compile(r"\s+")
 _CAPITAL_START = r"[.!?]\s+[A-Z\u00c0-\u00de\u0410-\u042f]"
 
 _WRAPPED = 50
-"""A line of as many code points that ends in no stop was most likely broken to fit a width."""
+"""A line of this many code points without a final stop is taken to be wrapped."""
 
 _find_newlines = re.compile("\n[\\s]*").finditer
 _opens_block = re.compile(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)").match
@@ -75,21 +74,21 @@ _MONTHS = _split_words(
     "januar februar m\u00e4rz april mai juni juli august september oktober november dezember"
 )
 _REACH = 40
-"""How many code points around a full stop are looked at."""
+"""How many code points around a full stop are read."""
 
 _LONGEST_MARK = 3
 """The most digits of the number of a list item; a line may begin with a year."""
 
-_word_before = re.compile(r"[\w.\u00b0\u00ba'-]{1,24}$").search
-_word_after = re.compile(r"[\W_]*([^\W\d_]+)").match
+_find_word_before = re.compile(r"[\w.\u00b0\u00ba'-]{1,24}$").search
+_match_word_after = re.compile(r"[\W_]*([^\W\d_]+)").match
 
 
 def find_sentence_ends(part: str) -> Iterator[int]:
-    """Yield where sentences of a paragraph end, closing signs and notes included.
+    """Yield the ends of the sentences of a paragraph, after closing signs and notes.
 
-    The end of the paragraph itself is yielded only when it stands behind a stop.
+    The end of the paragraph is yielded only if it follows a stop.
     """
-    wholes = [found.span() for found in _find_wholes(part)]
+    wholes = [found.span() for found in _find_unsplit(part)]
     uncased = part.lstrip()[:1].islower() and not re.search(_CAPITAL_START, part)
     for stop in _find_stops(part):
         end = _find_end(part, stop, uncased=uncased)
@@ -98,10 +97,9 @@ def find_sentence_ends(part: str) -> Iterator[int]:
 
 
 def find_sentence_starts(text: str) -> list[int]:
-    """Return where the sentences of a text begin, in rising order, the first one at 0.
+    """Return the starts of the sentences of a text in rising order, beginning with 0.
 
-    Lines are judged without reading Markdown: a line break begins a sentence, unless the line is
-    long and goes on in the next one.
+    Markdown is not parsed: a line break starts a sentence, unless the line looks wrapped.
     """
     starts = {found.end() for found in _find_newlines(text) if not _line_goes_on(text, found)}
     starts.update(_skip_space(text, end) for end in find_sentence_ends(text))
@@ -110,24 +108,24 @@ def find_sentence_starts(text: str) -> list[int]:
 
 
 def _skip_space(text: str, place: int) -> int:
-    """Return where text goes on behind white space."""
+    """Return the place after white space."""
     found = _SPACE.match(text, place)
     return found.end() if found else place
 
 
 def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
-    """Return where the sentence of a stop ends; None when the stop ends none.
+    """Return the end of the sentence of a stop; None when the stop ends none.
 
     Args:
         part: A paragraph.
         stop: A run of stops in it.
-        uncased: Whether sentences begin without capitals in it.
+        uncased: Whether its sentences start without capitals.
     """
     signs, end = stop[0], stop.end()
     if not _WIDE.isdisjoint(signs):
-        found = None if _is_decimal(part, stop) else _behind_wide(part, end)
+        found = None if _is_decimal(part, stop) else _match_wide_closing(part, end)
         return found and found.end()
-    found = _behind_plain(part, end)
+    found = _match_closing(part, end)
     if found is None or _continues(signs, found[1], uncased=uncased):
         return None
     abbreviated = signs == "." and found[1] and is_abbreviation(part, stop.start(), end)
@@ -143,7 +141,7 @@ def _is_decimal(part: str, stop: re.Match[str]) -> bool:
 
 
 def _continues(signs: str, following: str, *, uncased: bool) -> bool:
-    """Return whether a sentence goes on behind stops with a small letter."""
+    """Return whether a small letter after stops continues the sentence."""
     ellipsis = signs[-1] == "\u2026" or signs.endswith("..")
     return following.islower() and (ellipsis or not uncased)
 
@@ -155,7 +153,7 @@ def _is_inside(wholes: list[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
-    """Return whether a sentence goes on behind a line break and what blanks follow it."""
+    """Return whether a sentence continues after a line break and its blanks."""
     start, end = newline.span()
     begin = text.rfind("\n", 0, start) + 1
     if end - start > 1 or start - begin < _WRAPPED or text[begin] == "#":
@@ -170,9 +168,9 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
     """Return whether the full stop at a place belongs to the word before it.
 
     Args:
-        text: What both stand in.
-        stop: Where the full stop is.
-        after: Where the text goes on behind it and what closes with it.
+        text: The text.
+        stop: The place of the full stop.
+        after: The place after the stop and its closing signs.
     """
     word = _read_word(text, stop)
     if word in _NEVER_LAST:
@@ -180,7 +178,7 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
     if not (word in _DEPENDING or word.isdigit() or _is_initials(word)):
         return False
     following = text[after : after + _REACH].lstrip()
-    named = _word_after(following)
+    named = _match_word_after(following)
     start = named[1].lower() if named else ""
     if word.isdigit():
         return start in _MONTHS or _marks_item(text, stop - len(word), word)
@@ -199,7 +197,7 @@ def _read_word(text: str, end: int) -> str:
     """Return the word that ends at a place, in lower case."""
     word = text[max(0, end - _REACH) : end].rpartition(" ")[2]
     if not word.isalpha():
-        found = _word_before(word)
+        found = _find_word_before(word)
         word = found[0].strip("'") if found else ""
     return word.lower()
 

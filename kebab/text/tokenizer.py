@@ -1,14 +1,14 @@
-"""The tokenizer: cuts texts into index tokens and queries into terms with the same functions.
+"""Cuts texts into index tokens, and queries into terms with the same functions.
 
-Words are folded to lower case (NFKC) and stemmed. A written compound gives its parts and the whole
-without its joints, so that `e-mail`, `email`, `snakeCase` and `snake_case` match each other.
+Words are folded to lower case (NFKC) and stemmed. A compound gives its parts and the whole word
+without separators, so that `e-mail`, `email`, `snakeCase` and `snake_case` match each other.
 Scripts without blanks between words give overlapping bigrams. The last character of such a run is
-also indexed by itself, so that a prefix term finds a single character wherever it stands: as the
-beginning of a bigram or as that last character. No token holds white space.
+also indexed by itself, so that a prefix term finds a single character everywhere: at the start of a
+bigram or as that last character. No token holds white space.
 
-The script of a word chooses its Snowball stemmer. The language of the text is not asked, so that a
-query and a passage agree without knowing it. Latin words take the English rules, whose endings
-serve other languages as far as they share them.
+The script of a word chooses its Snowball stemmer. The language of the text is not used, so that a
+query and a passage agree without knowing it. Latin words use the English rules, which also fit
+other languages with the same endings.
 """
 
 import re
@@ -26,11 +26,11 @@ _TOKEN_LIMIT = 96
 _SHORTEST_STEMMED, _LONGEST_STEMMED = 3, 40
 _CACHED_RUN = 12
 
-_number = re.compile(r"[vV]?(\d+(?:\.\d+)+)").fullmatch
-_grouped = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?").fullmatch
-_parts = re.compile(r"[-._',+#]+").split
-_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
-_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
+_match_number = re.compile(r"[vV]?(\d+(?:\.\d+)+)").fullmatch
+_match_grouped = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?").fullmatch
+_split_parts = re.compile(r"[-._',+#]+").split
+_split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
+_match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
 _SPECIAL = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "\u0131": "i"}
@@ -49,13 +49,13 @@ _STEMMERS = (
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A token that a query asks for; a prefix also stands for every longer token."""
+    """A token of a query; a prefix also matches every longer token."""
 
     text: str
     prefix: bool = False
 
 
-def _stemmer_name(word: str) -> str | None:
+def _find_stemmer_name(word: str) -> str | None:
     """Return the Snowball stemmer for a lower-case word by its first letter."""
     first = word[0]
     if first < "\u0250":
@@ -81,7 +81,7 @@ def stem_word(word: str) -> str:
         or not word.replace("'", "").isalpha()
     ):
         return word
-    name = _stemmer_name(word)
+    name = _find_stemmer_name(word)
     return (_load_stemmer(name)(word) or word) if name else word
 
 
@@ -102,14 +102,14 @@ def _tokenize_word(word: str) -> tuple[str, ...]:
 
 def _tokenize_compound(unit: str) -> Iterator[str]:
     """Yield the tokens of a unit that is more than one plain word."""
-    if number := _number(unit):
+    if number := _match_number(unit):
         yield from _tokenize_version(number[1])
         return
-    if _grouped(unit):
+    if _match_grouped(unit):
         unit = unit.replace(",", "")
         yield from _tokenize_version(unit) if "." in unit else (unit,)
         return
-    parts = [hump for word in _parts(unit) for hump in _humps(word) if hump]
+    parts = [hump for word in _split_parts(unit) for hump in _split_humps(word) if hump]
     for part in parts:
         yield from _tokenize_word(part)
     if unit[-1] in "+#" or unit[0] == ".":
@@ -130,7 +130,7 @@ def _tokenize_version(number: str) -> Iterator[str]:
 def _tokenize_linked(unit: str) -> tuple[str, ...]:
     """Return the tokens of a unit of a script with blanks."""
     if "'" in (unit := unit.translate(_APOSTROPHES)):
-        if elided := _elided(unit):
+        if elided := _match_elided(unit):
             return (*_tokenize_word(elided[1]), *_tokenize_word(elided[2]))
         unit = unit.removesuffix("'s")
         if unit.replace("'", "").isalpha() and unit[1:].islower():
@@ -156,12 +156,12 @@ def _tokenize_run(run: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def _tokenize_cached(unit: str) -> tuple[str, ...]:
-    """Return the index tokens of a unit; those of short units are worth remembering."""
+    """Return the index tokens of a unit, from a cache."""
     return _tokenize_run(unit) if is_dense(unit) else _tokenize_linked(unit)
 
 
 def tokenize_unit(unit: str) -> tuple[str, ...]:
-    """Return what the index holds of one unit."""
+    """Return the index tokens of one unit; long dense runs are not cached."""
     return (
         _tokenize_cached(unit)
         if len(unit) <= _CACHED_RUN or not is_dense(unit)
@@ -170,27 +170,27 @@ def tokenize_unit(unit: str) -> tuple[str, ...]:
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the tokens that the index holds of a text, in order."""
-    # No unit of ASCII is dense; what is remembered of units is then looked up without Python code.
+    """Return the index tokens of a text, in order."""
+    # No unit of ASCII is dense, so the C code of the cache can be called directly.
     cut = _tokenize_cached if text.isascii() else tokenize_unit
     return list(chain.from_iterable(map(cut, split_units(normalize_for_index(text)))))
 
 
 @lru_cache(maxsize=256)
-def token_set(text: str) -> frozenset[str]:
+def collect_tokens(text: str) -> frozenset[str]:
     """Return the distinct tokens of a text."""
     return frozenset(tokenize(text))
 
 
-def token_set_of_all(texts: Iterable[str]) -> frozenset[str]:
+def collect_all_tokens(texts: Iterable[str]) -> frozenset[str]:
     """Return the distinct tokens of several texts."""
-    return frozenset().union(*map(token_set, texts))
+    return frozenset().union(*map(collect_tokens, texts))
 
 
 def build_query_terms(text: str) -> list[Term]:
-    """Return what a plain query asks for, in order, each term once.
+    """Return the terms of a query without operators, in order, each once.
 
-    A single character that stands by itself is asked for wherever it occurs in a run.
+    A single character that stands alone becomes a prefix, which matches it anywhere in a run.
     """
     text = normalize_for_index(text)
     terms: dict[Term, None] = {}
@@ -210,9 +210,9 @@ def _touches_word(text: str, start: int, end: int) -> bool:
 
 
 def build_phrase_terms(text: str) -> list[Term]:
-    """Return the tokens of a phrase as they stand side by side in the index.
+    """Return the tokens of a phrase, which are adjacent in the index.
 
-    The last run of a dense script may go on in the text, so its last character is not asked for.
+    The last run of a dense script may continue in the text, so its last character gives no term.
     """
     found = split_units(normalize_for_index(text))
     terms = [Term(token) for unit in found[:-1] for token in tokenize_unit(unit)]

@@ -3,8 +3,8 @@ import pytest
 from kebab.core.queries import Filters
 from kebab.search.explain_matches import (
     BrokenCondition,
-    active_filters,
     find_broken_conditions,
+    list_active_filters,
     remove_conditions,
 )
 from kebab.search.query_parser import parse_query
@@ -66,6 +66,6 @@ def test_removed_conditions_are_gone_and_the_others_stay():
         [BrokenCondition("filter", filter="tag"), BrokenCondition("phrase", phrase=embargo)],
     )
 
-    assert active_filters(left.filters) == {"lang": ("en",)}
+    assert list_active_filters(left.filters) == {"lang": ("en",)}
     assert (left.required, left.excluded) == ((sea,), (gas,))
     assert remove_conditions(question, [BrokenCondition("exclusion", phrase=gas)]).excluded == ()

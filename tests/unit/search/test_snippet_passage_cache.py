@@ -34,5 +34,5 @@ def test_the_body_is_the_tokens_of_the_text(base):
     reading = PassageCache(base.reader())
     (chunk,) = reading.load_chunks([_ONE])
 
-    assert reading.body(chunk) == tuple(tokenize("Rising doughs"))
-    assert reading.body(chunk) is reading.body(chunk)
+    assert reading.tokenize_body(chunk) == tuple(tokenize("Rising doughs"))
+    assert reading.tokenize_body(chunk) is reading.tokenize_body(chunk)

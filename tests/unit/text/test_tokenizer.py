@@ -6,8 +6,8 @@ from kebab.text.tokenizer import (
     Term,
     build_phrase_terms,
     build_query_terms,
-    token_set,
-    token_set_of_all,
+    collect_all_tokens,
+    collect_tokens,
     tokenize,
 )
 
@@ -133,6 +133,6 @@ def test_very_long_words_are_cut_the_same_way_on_both_sides():
 
 
 def test_the_token_set_has_each_token_once():
-    assert token_set("Oil prices, oil") == {"oil", "price"}
-    assert token_set_of_all(("Oil", "prices")) == {"oil", "price"}
-    assert token_set_of_all(()) == frozenset()
+    assert collect_tokens("Oil prices, oil") == {"oil", "price"}
+    assert collect_all_tokens(("Oil", "prices")) == {"oil", "price"}
+    assert collect_all_tokens(()) == frozenset()
