@@ -1,16 +1,16 @@
 from kebab.evals.sampling import compute_draw, shuffle
 
 
-def test_the_lot_of_a_thing_is_always_the_same():
+def test_the_draw_of_a_name_is_always_the_same():
     assert compute_draw(1, "a.md") == compute_draw(1, "a.md") == 0x7386D1917781930E
     assert len({compute_draw(seed, "a.md") for seed in range(100)}) == 100
 
 
-def test_names_that_join_alike_have_lots_of_their_own():
+def test_names_that_join_alike_have_different_draws():
     assert compute_draw("a", "bc") != compute_draw("ab", "c")
 
 
-def test_things_are_shuffled_by_seed_alone():
+def test_the_order_depends_on_the_seed_alone():
     things = [*range(20)]
 
     assert shuffle(things, 1, str) == shuffle(reversed(things), 1, str)
@@ -18,5 +18,5 @@ def test_things_are_shuffled_by_seed_alone():
     assert sorted(shuffle(things, 1, str)) == things
 
 
-def test_a_name_that_is_no_valid_text_has_a_lot():
+def test_a_name_that_is_no_valid_text_has_a_draw():
     assert compute_draw("\udcff") >= 0

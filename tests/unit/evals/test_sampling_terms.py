@@ -16,17 +16,17 @@ from kebab.evals.sampling import TermStatistics, extract_terms
         ("Сервер не отвечает", ["Сервер", "не", "отвечает"]),
     ],
 )
-def test_words_without_grammar_in_their_order(sentence, words):
+def test_terms_are_content_words_in_their_order(sentence, words):
     assert extract_terms(sentence) == words
 
 
-def test_words_of_every_other_passage_tell_nothing():
+def test_words_of_many_passages_are_no_keywords():
     passages = [f"Kubernetes pod{number}" for number in range(30)]
 
     assert TermStatistics(passages).select_keywords("Kubernetes pod3") == ["pod3"]
 
 
-def test_few_passages_do_not_tell_which_words_are_common():
+def test_in_few_passages_every_word_is_a_keyword():
     assert TermStatistics(["kubernetes pod"] * 5).select_keywords("Kubernetes pod") == [
         "Kubernetes",
         "pod",
@@ -43,7 +43,7 @@ def test_the_rarest_words_come_in_their_order_and_of_equals_the_longer():
     assert statistics.select_rarest(["server", "disk"], 1) == ["disk"]
 
 
-def test_it_knows_what_occurs_and_what_is_frequent():
+def test_it_contains_what_occurs_and_lists_what_is_repeated():
     statistics = TermStatistics(["Server disk", "server"])
 
     assert "SERVER" in statistics
