@@ -5,4 +5,4 @@ checks its claims (`checking`); `extractive_answer` quotes sentences. All of the
 """
 
 PROMPT_VERSION = "rag-v1"
-"""Changes with every change of the prompt. It stands here because importing it loads nothing."""
+"""The version of the prompt. It is defined here because importing this package is cheap."""

@@ -110,7 +110,7 @@ def _describe_location(passage: Evidence) -> str:
     end = passage.start + len(passage.text.rstrip())
     first, last = Quote(chunk=chunk, start=passage.start, end=end).lines
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
-    # A title that is also the first heading stands once.
+    # A title that is also the first heading is shown once.
     skip = int(chunk.heading_path[:1] == (chunk.title,))
     parts = (chunk.title, *chunk.heading_path[skip:][-_MAX_HEADINGS:])
     headings = " > ".join(escape_line(part, _MAX_LINE) for part in parts if part.strip())

@@ -1,4 +1,4 @@
-"""Rewrites follow-up questions so that they stand alone."""
+"""Rewrites follow-up questions as standalone questions."""
 
 import re
 from collections.abc import Sequence

@@ -22,7 +22,7 @@ UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 _SEPARATORS = re.compile(r"[\W_]+")
 _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
-_CUT_OFF = "the answer was cut off by its limit"
+_CUT_OFF = "the answer reached its token limit"
 
 
 class StreamBuffer:
@@ -154,7 +154,10 @@ class ModelWriter:
                     return completion
                 if is_last:
                     run.usage = structs.replace(run.usage, truncated=True)
-                    run.warn("downshift_exhausted", f"the answer is not whole: {_CUT_OFF}")
+                    run.warn(
+                        "downshift_exhausted",
+                        "the answer is incomplete because it reached its token limit",
+                    )
                     return completion
                 reason = _CUT_OFF
             run.downshift(question, reason)

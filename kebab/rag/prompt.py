@@ -164,7 +164,7 @@ def _is_reply_line(line: str) -> bool:
 
 
 def _build_request(question: str, passages: Sequence[Evidence], language: Language) -> str:
-    """Build the last message; the question stands on both sides of the evidence."""
+    """Build the last message, with the question before and after the evidence."""
     tag, evidence = format_evidence(passages, question)
     reminder = REMINDER.format(fence=tag, question=question, language=_name_language(language))
     return f"Question: {question}\n\n{evidence}\n\n{reminder}"

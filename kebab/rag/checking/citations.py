@@ -142,7 +142,7 @@ def _remove(text: str, start: int, end: int) -> Edit:
 
 
 def _count_leading(text: str, start: int, markers: Sequence[MarkerSpan]) -> int:
-    """Return how many markers stand before any word."""
+    """Return how many markers are before the first word."""
     for index, one in enumerate(markers):
         if _word(text, start, one.start):
             return index
@@ -156,7 +156,7 @@ def _skip_blanks_back(text: str, least: int, place: int) -> int:
 
 
 def _find_marker_place(text: str, start: int, end: int) -> int:
-    """Return where the marker of a whole claim stands: before its full stop."""
+    """Return the place for the marker of a whole claim: before its full stop."""
     low = max(start, end - _TAIL)
     found = _STOP.search(text[low:end])
     return low + found.start() if found else end
@@ -234,7 +234,7 @@ def _warn_of_unknown(
         key = one.marker, index if span else -1
         if key not in seen:
             seen.add(key)
-            message = f"taken out, as no passage has this number: [{one.marker}]"
+            message = f"removed, because no passage has this number: [{one.marker}]"
             yield AnswerWarning(
                 code=WarningCode.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
             )
@@ -247,6 +247,6 @@ def _warn_of_claims(checks: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
             span = one.claim.span
             yield AnswerWarning(code=code.value, message=message, marker=marker, span=span)
     if not checks:
-        message = "it claims nothing that can be checked"
+        message = "the answer contains no claim that can be checked"
         no_claim = WarningCode.NO_CLAIM.value
         yield AnswerWarning(code=no_claim, message=message, marker=None, span=None)

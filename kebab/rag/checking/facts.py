@@ -65,7 +65,7 @@ class Date:
 def find_dates(text: str) -> list[tuple[Date, ...]]:
     """Return the dates of a text in NFKC, in order, each with all its readings."""
     matches = (match for pattern in _PATTERNS for match in pattern.finditer(text))
-    readings = [found for match in matches if (found := _read(match))]
+    readings = [found for match in matches if (found := _read_date(match))]
     distinct: list[tuple[Date, ...]] = []
     for one in sorted(readings, key=lambda one: (one[0].start, -one[0].end)):
         if not distinct or one[0].start >= distinct[-1][0].end:
@@ -82,7 +82,7 @@ def is_same_date(claimed: Date, stated: Date) -> bool:
     )
 
 
-def _read(match: re.Match[str]) -> tuple[Date, ...]:
+def _read_date(match: re.Match[str]) -> tuple[Date, ...]:
     """Return the readings of a match, the likelier first; none when it is no date."""
     parts = match.groupdict()
     name = parts.get("name")

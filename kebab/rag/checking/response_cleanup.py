@@ -1,4 +1,4 @@
-"""Removes what models add to an answer: an enclosing code fence, footnotes, a list of sources.
+"""Removes additions of models to an answer: an enclosing fence, footnotes, a list of sources.
 
 Citations are built from the checked claims, so a list of sources by the model is redundant.
 """

@@ -1,4 +1,4 @@
-"""Decides whether a passage supports a claim, and quotes it."""
+"""Decides whether evidence supports a claim, and selects the quote."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MIN_BIGRAM_SHARE = 0.55
 """The same for bigrams; at .45 and .65, 90 and 94.5 instead of 92 % of wrong ones are found."""
 
 _MIN_SENTENCE_SHARE = 0.6
-"""A sentence with this share of a claim's key terms says the same as the claim, or denies it."""
+"""A sentence with this share of a claim's key terms is about the same and may contradict it."""
 
 _FEW_TERMS = 2
 """So few key terms must all occur when the claim has no facts."""
@@ -137,7 +137,7 @@ def compute_share(terms: Sequence[str], tokens: Collection[str]) -> float:
 
 def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> SupportCheck:
     """Return whether one or several passages together support a claim."""
-    label = _label(evidence)
+    label = _build_label(evidence)
     lists = [one.find_missing(claim.facts) for one in evidence]
     missing = [fact for fact in lists[0] if all(fact in other for other in lists[1:])]
     comparable = [one for one in evidence if may_share_words(claim.written_form, one.written_form)]
@@ -156,7 +156,7 @@ def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> Su
     denied = _find_denial(claim, comparable)
     if denied:
         return SupportCheck(
-            supported=False, reason=f"{label} says otherwise: {denied}", share=share
+            supported=False, reason=f"contradicted by {label}: {denied}", share=share
         )
     return SupportCheck(supported=True, share=share)
 
@@ -169,7 +169,7 @@ def format_missing(missing: Sequence[str]) -> str:
     return f"{listed} \u2026" if len(missing) > _MAX_LISTED else listed
 
 
-def _label(evidence: Sequence[IndexedEvidence]) -> str:
+def _build_label(evidence: Sequence[IndexedEvidence]) -> str:
     numbers = [str(one.marker) for one in evidence]
     if len(numbers) == 1:
         return f"passage {numbers[0]}"

@@ -99,7 +99,7 @@ def _select_supporting(
         if result.supported or _adds_terms(parsed, one, supporting):
             supporting.append(one)
         else:
-            message = f"taken out: {result.reason}"
+            message = f"removed: {result.reason}"
             warnings.append((WarningCode.WRONG_MARKER, one.marker, message))
     return ClaimCheck(claim, parsed, tuple(supporting), tuple(warnings))
 
@@ -152,5 +152,5 @@ def _explain_uncited(results: Sequence[SupportCheck]) -> str:
         return "there is no passage"
     nearest = min(results, key=lambda result: (len(result.missing), -result.share))
     if nearest.missing:
-        return f"cites nothing, and in no passage: {format_missing(nearest.missing)}"
-    return f"cites nothing, and {nearest.reason}"
+        return f"no citation, and no passage contains: {format_missing(nearest.missing)}"
+    return f"no citation, and {nearest.reason}"

@@ -84,7 +84,7 @@ def test_the_nearest_passage_gives_the_reason_for_missing_support():
         [Claim(0, 1, "A start takes 50 minutes.", ())], index_passages(PUMP, BACKUP)
     )
 
-    assert found.warnings[0][2] == "cites nothing, and in no passage: 50 minutes"
+    assert found.warnings[0][2] == "no citation, and no passage contains: 50 minutes"
 
 
 def test_a_contradiction_of_an_uncited_claim_is_reported():
@@ -92,4 +92,4 @@ def test_a_contradiction_of_an_uncited_claim_is_reported():
         [Claim(0, 1, "The heat pump was not installed in Berlin.", ())], index_passages(PUMP)
     )
 
-    assert found.warnings[0][2] == "cites nothing, and passage 1 says otherwise: installed"
+    assert found.warnings[0][2] == "no citation, and contradicted by passage 1: installed"
