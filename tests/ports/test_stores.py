@@ -73,7 +73,7 @@ class TestDocuments:
         library.writer.put_document(huge)
         assert library.writer.load_known_documents("notes")["a.md"].inode == 2**64 - 3
 
-    def test_chunks_come_back_with_all_that_a_hit_shows(self, library: Library) -> None:
+    def test_stored_chunks_have_all_fields_of_a_hit(self, library: Library) -> None:
         row = document("d/a.md", ["one", "two"], tags=("b", "a"), headings=("H", "S"), at=3.5)
         library.writer.put_document(row)
         reader = library.reader()
@@ -86,7 +86,7 @@ class TestDocuments:
         assert (first.indexed_at, first.mtime_ns) == (5.0, 3_500_000_000)
         assert (first.embedding_version, first.vector_state) == (None, "pending")
 
-    def test_storing_the_same_again_keeps_every_chunk(self, library: Library) -> None:
+    def test_storing_the_same_document_keeps_every_chunk(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         keys = commit_all(library)
         written = library.writer.put_document(document("a.md", ["one", "two"]))
@@ -112,9 +112,7 @@ class TestDocuments:
         library.writer.put_document(document("a.md", ["one"]))
         assert library.writer.list_pending(1)[0].key > first
 
-    def test_a_new_title_lets_chunks_wait_for_new_vectors_and_is_found(
-        self, library: Library
-    ) -> None:
+    def test_a_new_title_makes_chunks_pending_and_is_found(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["body"], title="Old"))
         (old,) = commit_all(library)
         library.writer.put_document(document("a.md", ["body"], title="New"))
@@ -132,7 +130,7 @@ class TestDocuments:
         assert (written.kept, library.writer.count_pending()) == (1, 0)
         assert (find(library, "new"), find(library, "old")) == (["body"], [])
 
-    def test_another_document_at_the_same_place_goes(self, library: Library) -> None:
+    def test_another_document_at_the_same_path_is_deleted(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["old text"]))
         other = document("a.md", ["new text"], doc=make_doc_id("notes", "a.md", 1))
         written = library.writer.put_document(other)
@@ -151,7 +149,7 @@ class TestDocuments:
         assert (chunk.mtime_ns, chunk.embedding_version) == (9_000_000_000, VERSION)
         assert library.writer.load_known_documents("notes") == {}
 
-    def test_touching_remembers_the_stamp_only(self, library: Library) -> None:
+    def test_updating_a_stamp_changes_nothing_else(self, library: Library) -> None:
         row = document("a.md")
         library.writer.put_document(row)
         library.writer.update_stamp(row.doc_id, stamp(4, size=11, inode=8))
@@ -159,7 +157,7 @@ class TestDocuments:
         assert (known.mtime_ns, known.size, known.inode) == (4_000_000_000, 11, 8)
         assert known.content_hash == row.content_hash
 
-    def test_removing_takes_chunks_words_and_vectors_along(self, library: Library) -> None:
+    def test_removing_a_document_deletes_chunks_words_and_vectors(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["alpha one", "alpha two"]))
         library.writer.put_document(document("b.md", ["alpha three"]))
         keys = commit_all(library)
@@ -187,7 +185,7 @@ class TestDocuments:
 
 
 class TestPassages:
-    def test_they_come_document_by_document_each_in_its_order(self, library: Library) -> None:
+    def test_chunk_texts_are_ordered_by_document_and_position(self, library: Library) -> None:
         library.writer.put_document(document("z.md", ["z one", "z two"], source="other"))
         library.writer.put_document(document("b.md", ["b one"]))
         library.writer.put_document(document("a.md", ["a one"]))
@@ -198,7 +196,7 @@ class TestPassages:
         chunks = library.reader().load_chunks([one.key for one in found])
         assert [chunk.text for chunk in chunks] == expected
 
-    def test_owners_are_the_documents_of_chunks_that_exist(self, library: Library) -> None:
+    def test_doc_ids_are_found_for_existing_chunks(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         library.writer.put_document(document("b.md", ["three"]))
         one, two, three = (chunk.key for chunk in library.writer.list_pending(9))
@@ -214,7 +212,9 @@ class TestPassages:
 
 
 class TestVectorStates:
-    def test_twins_are_found_only_with_a_committed_vector(self, library: Library) -> None:
+    def test_equal_embeddings_are_found_only_with_a_committed_vector(
+        self, library: Library
+    ) -> None:
         library.writer.put_document(document("a.md", ["same"]))
         (key,) = commit_all(library)
         library.writer.put_document(document("b.md", ["same"]))
@@ -232,7 +232,7 @@ class TestVectorStates:
         assert (first.title, first.heading_path) == ("T", ("H",))
         assert library.writer.count_pending() == 3
 
-    def test_resetting_counts_what_it_changed(self, library: Library) -> None:
+    def test_resetting_returns_how_many_chunks_changed(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         one, two = (chunk.key for chunk in library.writer.list_pending(9))
         library.writer.mark_vectors([one], "committed", VERSION)
@@ -241,13 +241,13 @@ class TestVectorStates:
         assert library.writer.reset_vectors(["committed", "pending"]) == 1
         assert library.writer.count_pending() == 2
 
-    def test_only_committed_chunks_exist_for_vector_search(self, library: Library) -> None:
+    def test_only_committed_keys_are_found(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         one, two = (chunk.key for chunk in library.writer.list_pending(9))
         library.writer.mark_vectors([one], "committed", VERSION)
         assert library.reader().find_committed_keys([one, two, Key(77)]) == {one}
 
-    def test_cleared_garbage_is_forgotten(self, library: Library) -> None:
+    def test_deleted_keys_can_be_forgotten(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         one, two = commit_all(library)
         library.writer.remove_documents([make_doc_id("notes", "a.md")])
@@ -276,20 +276,20 @@ class TestRevision:
     )
 
     @pytest.mark.parametrize("change", CHANGES)
-    def test_it_rises_with_what_search_can_see(self, library, change) -> None:
+    def test_the_revision_rises_with_changes_that_search_sees(self, library, change) -> None:
         library.writer.put_document(document("a.md"))
         before = library.reader().get_revision()
         change(library.writer)
         assert library.reader().get_revision() == before + 1
 
     @pytest.mark.parametrize("quiet", QUIET)
-    def test_it_stays_when_nothing_visible_changed(self, library, quiet) -> None:
+    def test_the_revision_stays_without_such_a_change(self, library, quiet) -> None:
         library.writer.put_document(document("a.md"))
         before = library.reader().get_revision()
         quiet(library.writer)
         assert library.reader().get_revision() == before
 
-    def test_values_are_stored_and_forgotten(self, library: Library) -> None:
+    def test_values_are_stored_and_deleted(self, library: Library) -> None:
         library.writer.set_value("salt", "1")
         library.writer.set_value("salt", "2")
         assert (library.writer.get_value("salt"), library.reader().get_value("salt")) == ("2", "2")
@@ -357,7 +357,7 @@ class TestFilters:
         assert keys == sorted(keys)
 
     @pytest.mark.parametrize("filters", [Filters(), *FILTERS], ids=repr)
-    def test_passages_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
+    def test_chunk_texts_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
         found = list(corpus.reader().iterate_chunk_texts(filters))
         assert {(one.doc_id, one.content_hash, one.text) for one in found} == {
             (row.doc_id, row.content_hash, chunk.chunk.text)
@@ -382,7 +382,7 @@ class TestWords:
         assert keys[0] == min(keys) + 1
         assert keys[1] < keys[2]
 
-    def test_the_limit_cuts_after_the_filters(self, library: Library) -> None:
+    def test_the_limit_applies_after_the_filters(self, library: Library) -> None:
         for number in range(20):
             library.writer.put_document(document(f"{number}.md", [f"rain {number}"]))
         library.writer.put_document(document("last.txt", ["rain once and many other words"]))
@@ -395,7 +395,7 @@ class TestWords:
         "word",
         ["don't", "c++", "a.b.c", 'say"so', "snake_case", "서울", "x\\y", "[z]", "e=mc²", "-v"],
     )
-    def test_tokens_are_kept_as_they_are_cut(self, library: Library, word: str) -> None:
+    def test_tokens_are_indexed_unchanged(self, library: Library, word: str) -> None:
         library.writer.put_document(document("a.md", [f"before {word} after"], title=""))
         quoted = word.replace('"', '""')
         hits = library.reader().search_lexical(f'"{quoted}"', Filters(), 9)
@@ -461,18 +461,18 @@ class TestVectors:
             assert [key for key, _ in hits] == [3, 2]
             assert [score for _, score in hits] == pytest.approx([1, 0.707107])
 
-    def test_ties_go_to_the_smaller_key_also_at_the_cut(self, index: Index) -> None:
+    def test_ties_go_to_the_smaller_key_also_at_the_limit(self, index: Index) -> None:
         index.writer.append([row(key, *EAST) for key in (9, 4, 7, 2)])
         index.writer.append([row(1, *NORTH)])
         assert [key for key, _ in index.reader().find_nearest(unit(*EAST), 3)] == [2, 4, 7]
 
-    def test_allowed_keys_are_chosen_before_the_cut(self, index: Index) -> None:
+    def test_filters_apply_before_the_limit(self, index: Index) -> None:
         index.writer.append([row(key, 1, key / 1000, 0, 0) for key in range(100)])
         hits = index.reader().find_nearest(unit(*EAST), 2, [Key(50), Key(97), Key(98), Key(5000)])
         assert [key for key, _ in hits] == [50, 97]
         assert index.reader().find_nearest(unit(*EAST), 2, []) == []
 
-    def test_a_key_stored_twice_surfaces_once_with_its_latest_vector(self, index: Index) -> None:
+    def test_a_key_stored_twice_is_found_once_with_its_latest_vector(self, index: Index) -> None:
         index.writer.append([row(1, *NORTH), row(2, *UP)])
         index.writer.append([row(1, *EAST)])
         assert index.reader().find_nearest(unit(*EAST), 9) == [(1, 1.0), (2, 0.0)]
@@ -513,7 +513,7 @@ class TestVectors:
         assert index.reader().find_nearest(unit(*EAST), 99) == before
         assert sorted(index.writer.list_keys()) == [key for key in range(12) if key != 3]
 
-    def test_appending_and_deleting_nothing_does_no_harm(self, index: Index) -> None:
+    def test_appending_and_deleting_nothing_changes_nothing(self, index: Index) -> None:
         index.writer.append([])
         index.writer.delete([])
         index.writer.maintain()

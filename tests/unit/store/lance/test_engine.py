@@ -33,7 +33,7 @@ def test_a_manifest_of_noise_is_a_damaged_table(table, tmp_path):
         list(LanceTable(tmp_path, "v", 3).iterate_batches())
 
 
-def test_it_is_told_whether_the_table_was_made(tmp_path, make_rows):
+def test_an_append_reports_whether_it_created_the_table(tmp_path, make_rows):
     made = LanceTable(tmp_path, "new", 3)
 
     assert made.append(make_rows(1))
@@ -78,7 +78,7 @@ def test_a_large_share_of_deleted_rows_is_compacted(table):
     assert keys(table) == [2, 3]
 
 
-def test_a_dropped_table_is_gone_and_can_be_made_again(table, make_rows):
+def test_a_dropped_table_can_be_created_again(table, make_rows):
     table.drop()
     assert not table.exists()
     assert list(table.path.parent.iterdir()) == []
@@ -106,7 +106,7 @@ def damage_manifest(path):
     [damage_data, damage_manifest, lambda path: shutil.rmtree(path / "data")],
     ids=["data", "manifest", "lost"],
 )
-def test_a_damaged_table_is_reported_as_such(table, tmp_path, damage):
+def test_a_damaged_table_is_corrupt(table, tmp_path, damage):
     damage(table.path)
     with pytest.raises(StoreCorrupt) as caught:
         keys(LanceTable(tmp_path, "v", 3))
@@ -123,7 +123,7 @@ def test_nothing_reaches_the_channels(tmp_path, make_rows, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_table_may_be_in_as_many_more_fragments_as_it_is_large(table, make_rows, monkeypatch):
+def test_a_large_table_may_have_more_fragments(table, make_rows, monkeypatch):
     monkeypatch.setattr("kebab.store.lance.engine._ROWS_PER_FRAGMENT", 1)
     for key in range(10, 20):
         table.append(make_rows(key))

@@ -18,7 +18,7 @@ def vector_file(data_dir):
     return VectorFile(layout.get_vector_file_path(data_dir, "v"), 3)
 
 
-def test_the_file_equals_the_table(table, tmp_path, make_rows):
+def test_the_rebuilt_file_equals_the_table(table, tmp_path, make_rows):
     assert rebuild_vector_file(tmp_path, "v", 3)
     keys, matrix = vector_file(tmp_path).map_vectors(layout.read_table_digest(table.path))
     assert keys.tolist() == [1, 2, 3]
@@ -35,12 +35,12 @@ def test_without_a_table_there_is_nothing_to_write(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_takes_no_file_is_no_fault(table, tmp_path):
+def test_a_file_that_cannot_be_written_is_not_an_error(table, tmp_path):
     layout.get_vector_file_path(tmp_path, "v").mkdir()
     assert not rebuild_vector_file(tmp_path, "v", 3)
 
 
-def test_a_table_that_moves_meanwhile_is_not_taken_for_either_state(
+def test_a_table_that_changes_during_a_rebuild_leaves_no_file(
     table, tmp_path, make_rows, monkeypatch
 ):
     real = LanceTable.iterate_batches

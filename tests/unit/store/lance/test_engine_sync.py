@@ -20,7 +20,7 @@ def synced(monkeypatch):
     return paths
 
 
-def test_new_files_and_their_folders_are_waited_for(tmp_path, synced):
+def test_new_files_and_their_folders_are_synced(tmp_path, synced):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "old").touch()
     with sync_new_files(tmp_path):
@@ -31,13 +31,13 @@ def test_new_files_and_their_folders_are_waited_for(tmp_path, synced):
     assert sorted(synced) == sorted(str(tmp_path / name) for name in names)
 
 
-def test_nothing_is_waited_for_when_the_work_failed(tmp_path, synced):
+def test_nothing_is_synced_when_the_block_failed(tmp_path, synced):
     with pytest.raises(KeyError), sync_new_files(tmp_path):
         raise KeyError
     assert synced == []
 
 
-def test_a_table_that_came_to_nothing_is_no_fault(tmp_path, synced):
+def test_a_missing_table_is_not_an_error(tmp_path, synced):
     with sync_new_files(tmp_path / "absent"):
         pass
     assert synced == []

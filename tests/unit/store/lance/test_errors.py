@@ -67,23 +67,23 @@ def test_a_panic_of_the_engine_is_a_damaged_table(module):
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, TypeError])
-def test_what_is_no_panic_passes(kind):
+def test_other_exceptions_pass(kind):
     with pytest.raises(kind), translate_lance_errors("p", "read"):
         raise kind
 
 
-def test_a_fault_of_our_own_passes_unchanged():
+def test_an_exception_that_only_a_bug_raises_passes_unchanged():
     with pytest.raises(pyarrow.lib.ArrowTypeError), translate_lance_errors("p", "read"):
         raise pyarrow.lib.ArrowTypeError("text")
 
 
-def test_only_the_first_line_of_a_cause_is_told():
+def test_only_the_first_line_of_a_cause_is_reported():
     signal = build_signal(ValueError("what happened\nbacktrace"), "p", "read")
     assert isinstance(signal, StoreCorrupt)
     assert signal.cause == "what happened"
 
 
-def test_a_library_that_cannot_be_loaded_stays_what_it_is():
+def test_a_missing_library_is_reported_as_such():
     with (
         pytest.raises(DependencyMissing),
         translate_lance_errors("p", "read"),

@@ -17,13 +17,13 @@ def test_a_plain_version_names_its_table(version):
     assert layout.build_table_name(version) == version
 
 
-def test_other_versions_get_names_fit_for_files_and_distinct():
+def test_other_versions_get_distinct_valid_file_names():
     names = {layout.build_table_name(version) for version in ("a:b", "a/b", "../b", "한글")}
     assert len(names) == 4
     assert not any(set(name) & set(":/ ") for name in names)
 
 
-def test_a_table_that_does_not_exist_has_no_stamp(tmp_path):
+def test_a_table_that_does_not_exist_has_no_digest(tmp_path):
     assert layout.read_table_digest(tmp_path / "x.lance") is None
     assert layout.list_manifests(tmp_path) == []
 
@@ -41,7 +41,7 @@ def test_names_that_count_up_are_understood_too(tmp_path):
     assert [path.read_text() for path in layout.list_manifests(tmp_path)] == ["10", "2", "1"]
 
 
-def test_the_stamp_changes_with_every_commit_and_is_that_of_the_content(tmp_path):
+def test_the_digest_changes_with_every_commit(tmp_path):
     manifest(tmp_path, f"{2**64 - 2}.manifest", "one")
     first = layout.read_table_digest(tmp_path)
     manifest(tmp_path, f"{2**64 - 3}.manifest", "two")

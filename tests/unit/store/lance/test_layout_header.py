@@ -17,11 +17,11 @@ def test_headers_survive_packing(tmp_path):
 
 
 @pytest.mark.parametrize("raw", [b"short", bytes(HEADER_BYTES)])
-def test_bytes_that_are_no_header_are_none(raw):
+def test_bytes_that_are_not_a_header_are_none(raw):
     assert Header.unpack(raw) is None
 
 
-def test_a_bit_that_turned_is_noticed():
+def test_a_flipped_bit_is_noticed():
     raw = bytearray(Header(384, 5, STAMP).pack())
     raw[20] ^= 1
     assert Header.unpack(bytes(raw)) is None

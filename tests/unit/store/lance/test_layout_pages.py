@@ -33,13 +33,13 @@ def test_a_mapped_array_leaves_memory_and_keeps_its_values(tmp_path):
     assert mapped[::2].sum() == total
 
 
-def test_an_array_of_this_process_stays(tmp_path):
+def test_an_array_that_is_not_mapped_is_unchanged(tmp_path):
     own = np.arange(9)
     release_pages(own)
     assert own.tolist() == list(range(9))
 
 
-def test_who_asks_a_large_file_once_holds_a_part_of_it(tmp_path):
+def test_the_first_query_of_a_large_file_reads_it_in_parts(tmp_path):
     rows, dimension = LARGE_ROWS + 20_000, 64
     dice = np.random.default_rng(1)
     matrix = dice.standard_normal((rows, dimension), np.float32)

@@ -52,7 +52,7 @@ def current(tmp_path):
     return ask
 
 
-def test_the_sidecar_follows_every_commit(writer, current, make_rows):
+def test_the_vector_file_follows_every_commit(writer, current, make_rows):
     assert current()
     writer.append(make_rows(5, 6))
     assert current()
@@ -64,7 +64,9 @@ def test_the_sidecar_follows_every_commit(writer, current, make_rows):
     assert current()
 
 
-def test_a_sidecar_is_never_begun_with_the_last_rows_only(writer, tmp_path, make_rows, monkeypatch):
+def test_a_vector_file_never_starts_with_the_last_rows_only(
+    writer, tmp_path, make_rows, monkeypatch
+):
     monkeypatch.setattr("kebab.store.lance.table.layout.read_table_digest", lambda _: None)
     writer.append(make_rows(5))
     monkeypatch.undo()
@@ -72,7 +74,7 @@ def test_a_sidecar_is_never_begun_with_the_last_rows_only(writer, tmp_path, make
     assert sorted(LanceVectors(tmp_path, "v", 3).list_keys()) == [0, 1, 2, 5]
 
 
-def test_a_sidecar_that_fell_behind_catches_up_in_maintenance(writer, current, make_rows, tmp_path):
+def test_maintenance_rebuilds_an_outdated_vector_file(writer, current, make_rows, tmp_path):
     layout.get_vector_file_path(tmp_path, "v").unlink()
     writer.append(make_rows(5))
     assert not current()
@@ -81,7 +83,7 @@ def test_a_sidecar_that_fell_behind_catches_up_in_maintenance(writer, current, m
     assert current()
 
 
-def test_a_sidecar_with_many_dead_rows_is_written_anew(writer, tmp_path):
+def test_maintenance_rebuilds_a_vector_file_with_many_tombstones(writer, tmp_path):
     writer.delete([0, 1])
     writer.maintain()
     header = VectorFile(layout.get_vector_file_path(tmp_path, "v"), 3).read_header()
@@ -98,7 +100,7 @@ def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path
     subprocess.run([sys.executable, "-c", script, tmp_path], cwd=ROOT, check=True)
 
 
-def test_a_table_that_lost_a_file_is_found_out_when_asked_for_sure(writer, tmp_path):
+def test_reading_sure_keys_notices_a_lost_file(writer, tmp_path):
     (data,) = layout.get_table_path(tmp_path, "v").glob("data/*.lance")
     data.unlink()
 
@@ -122,7 +124,7 @@ def test_versions_do_not_see_each_other(writer, tmp_path, make_rows):
 @pytest.mark.parametrize(
     ("step", "expected"), [("append_rows", [0, 1, 2, 3]), ("delete_rows", [1, 2])]
 )
-def test_a_writer_killed_between_table_and_sidecar_misleads_nobody(tmp_path, step, expected):
+def test_a_writer_killed_between_table_and_file_leaves_correct_results(tmp_path, step, expected):
     killed = subprocess.run([sys.executable, "-c", DIE, tmp_path, step], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
     query = np.array([1, 0, 0], np.float32)
@@ -131,7 +133,7 @@ def test_a_writer_killed_between_table_and_sidecar_misleads_nobody(tmp_path, ste
     assert sorted(LanceVectors(tmp_path, "v", 3).list_keys()) == expected
 
 
-def test_threads_are_capped_unless_the_user_says_otherwise(tmp_path):
+def test_threads_are_limited_unless_the_user_sets_a_number(tmp_path):
     script = (
         "import os; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
         "print(os.environ['LANCE_CPU_THREADS'], os.environ['LANCE_IO_THREADS'])"
@@ -147,7 +149,7 @@ def test_threads_are_capped_unless_the_user_says_otherwise(tmp_path):
     assert (run.stdout, run.stderr) == ("2 7\n", "")
 
 
-def test_only_what_a_table_on_the_disk_needs_is_imported():
+def test_the_rest_client_is_not_imported():
     script = (
         "import sys; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
         "print('lance_namespace_urllib3_client.api' in sys.modules)"
@@ -158,7 +160,7 @@ def test_only_what_a_table_on_the_disk_needs_is_imported():
     assert run.stdout == "False\n"
 
 
-def test_an_index_that_expects_rows_loads_its_engine_and_tells_no_fault():
+def test_preparing_imports_the_engine_and_reports_no_error():
     script = (
         "import sys; sys.modules['pyarrow'] = None;"
         "from pathlib import Path; from kebab.store.lance.table import LanceVectors;"

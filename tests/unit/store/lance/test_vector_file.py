@@ -45,13 +45,13 @@ def test_keys_are_read_without_mapping_and_in_parts(vector_file, monkeypatch):
     assert vector_file.read_keys(TWO) is None
 
 
-def test_keys_of_a_file_that_is_gone_are_not_there(path, vector_file):
+def test_a_missing_file_has_no_keys(path, vector_file):
     path.unlink()
 
     assert vector_file.read_keys(ONE) is None
 
 
-def test_rows_are_taken_by_their_keys(vector_file):
+def test_rows_are_read_by_their_keys(vector_file):
     found, matrix = vector_file.read_rows(ONE, np.array([7, 4, 99]))
 
     assert found.tolist() == [4, 7]
@@ -59,7 +59,7 @@ def test_rows_are_taken_by_their_keys(vector_file):
     assert vector_file.read_rows(TWO, np.array([7])) is None
 
 
-def test_rows_that_cannot_be_read_are_not_taken(path, vector_file):
+def test_rows_that_cannot_be_read_are_none(path, vector_file):
     assert vector_file.read_keys(ONE) is not None
     size = path.stat().st_size
     os.truncate(path, size - 1)
@@ -67,7 +67,7 @@ def test_rows_that_cannot_be_read_are_not_taken(path, vector_file):
     assert vector_file.read_rows(ONE, np.array([7])) is None
 
 
-def test_keys_once_read_follow_what_is_done(path, vector_file):
+def test_cached_keys_follow_updates(path, vector_file):
     assert vector_file.read_keys(ONE).tolist() == [4, 2, 7]
     vector_file.append_rows(ONE, TWO, batch(9))
     vector_file.delete_rows(TWO, THREE, np.array([2]))
@@ -78,7 +78,7 @@ def test_keys_once_read_follow_what_is_done(path, vector_file):
     assert vector_file.read_rows(ONE, np.array([9, 2]))[0].tolist() == [9]
 
 
-def test_keys_of_a_file_that_another_wrote_are_read_again(path, vector_file):
+def test_keys_are_read_again_after_another_writer(path, vector_file):
     assert vector_file.read_keys(ONE).tolist() == [4, 2, 7]
     VectorFile(path, 3).append_rows(ONE, TWO, batch(9))
 
@@ -86,7 +86,7 @@ def test_keys_of_a_file_that_another_wrote_are_read_again(path, vector_file):
     assert vector_file.read_keys(TWO).tolist() == [4, 2, 7, 9]
 
 
-def test_keys_are_read_again_when_another_put_a_new_file_of_the_same_state_there(path):
+def test_keys_are_read_again_from_a_replaced_file_of_the_same_state(path):
     ours, theirs = VectorFile(path, 3), VectorFile(path, 3)
     ours.write(ONE, [batch(1, 2, 3, 4, 5)])
     ours.delete_rows(ONE, TWO, np.array([1, 2]))
@@ -105,26 +105,26 @@ def test_another_state_of_the_table_is_refused(vector_file):
     assert vector_file.map_vectors(TWO) is None
 
 
-def test_rows_are_added_only_to_the_expected_state(vector_file):
+def test_rows_are_appended_only_to_the_expected_state(vector_file):
     vector_file.append_rows(ONE, TWO, batch(9))
     assert (keys(vector_file, ONE), keys(vector_file, TWO)) == (None, [4, 2, 7, 9])
     vector_file.append_rows(ONE, THREE, batch(5))
     assert keys(vector_file, TWO) == [4, 2, 7, 9]
 
 
-def test_rows_are_buried_in_place(vector_file):
+def test_deleted_rows_become_tombstones(vector_file):
     vector_file.delete_rows(ONE, TWO, np.array([2, 99]))
     assert keys(vector_file, TWO) == [4, TOMBSTONE, 7]
 
 
-def test_what_a_reader_has_mapped_stays_as_it_was(vector_file):
+def test_mapped_rows_do_not_change(vector_file):
     found, matrix = vector_file.map_vectors(ONE)
     vector_file.delete_rows(ONE, TWO, np.array([2]))
     vector_file.append_rows(TWO, THREE, batch(9))
     assert (found.tolist(), len(matrix)) == ([4, 2, 7], 3)
 
 
-def test_the_header_moves_along_with_commits_that_change_no_row(vector_file):
+def test_the_header_follows_commits_that_change_no_row(vector_file):
     vector_file.update_digest(ONE, TWO)
     assert keys(vector_file, TWO) == [4, 2, 7]
     vector_file.update_digest(ONE, THREE)
@@ -158,7 +158,7 @@ def test_a_damaged_file_is_never_mapped(vector_file, path, damage):
 
 
 @pytest.mark.parametrize("fault", [OSError(errno.ENOMEM, "no memory"), ValueError("too long")])
-def test_a_file_that_the_system_does_not_map_is_as_good_as_none(vector_file, monkeypatch, fault):
+def test_a_file_that_cannot_be_mapped_is_none(vector_file, monkeypatch, fault):
     def refuse(*_):
         raise fault
 
@@ -182,7 +182,7 @@ def test_an_interrupted_copy_leaves_the_old_file_and_no_draft(vector_file, path)
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_an_addition_that_was_cut_short_is_overwritten_by_the_next(vector_file, path):
+def test_an_interrupted_append_is_overwritten_by_the_next(vector_file, path):
     with path.open("ab") as file:
         file.write(b"half a row")
     vector_file.append_rows(ONE, TWO, batch(9))

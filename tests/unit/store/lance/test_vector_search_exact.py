@@ -22,7 +22,7 @@ def exhaustive(keys, matrix, query, limit, allowed):
 
 @pytest.mark.parametrize("allowed", [None, range(0, 600, 2), range(0, 600, 37), [5], []])
 @pytest.mark.parametrize("limit", [1, 10, 1_000])
-def test_it_finds_what_an_exhaustive_scan_finds(allowed, limit):
+def test_results_equal_an_exhaustive_scan(allowed, limit):
     matrix = rows(600)
     keys = np.random.default_rng(1).permutation(600).astype(np.int64)
     query = rows(1, seed=2)[0]
@@ -31,7 +31,7 @@ def test_it_finds_what_an_exhaustive_scan_finds(allowed, limit):
     assert found == exhaustive(keys, matrix, query, limit, allowed)
 
 
-def test_dead_rows_take_no_place():
+def test_tombstones_are_no_results():
     matrix = rows(4)
     index = ExactIndex(np.array([1, TOMBSTONE, 3, TOMBSTONE]), matrix)
     assert {key for key, _ in index.find_nearest(matrix[1], 9, None)} == {1, 3}
@@ -55,7 +55,7 @@ def test_equal_vectors_tie_by_key_however_many_rows_are_compared():
     ] == expected
 
 
-def test_cosines_stay_within_their_bounds():
+def test_cosines_stay_between_minus_one_and_one():
     matrix = rows(1) * np.float32(1.0000005)
     index = ExactIndex(np.array([1]), matrix)
     assert index.compute_cosines(matrix[0], [Key(1), Key(2)]) == {1: 1.0}
@@ -68,7 +68,7 @@ def test_vectors_are_copies_and_survive_the_file():
     assert matrix[1, 0] != 5
 
 
-def test_the_products_of_a_search_serve_the_cosines_that_follow():
+def test_the_scores_of_a_search_are_reused_for_cosines():
     matrix = rows(500)
     index = ExactIndex(np.arange(500), matrix)
     one, other = rows(2, seed=4)

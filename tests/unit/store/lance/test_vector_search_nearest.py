@@ -50,14 +50,14 @@ def test_one_index_follows_the_table_while_it_grows_and_shrinks(writer, tmp_path
     assert [key for key, _ in vectors.find_nearest(X, 1)] == [1]
 
 
-def test_a_lost_sidecar_is_made_again(writer, tmp_path):
+def test_a_missing_vector_file_is_rebuilt(writer, tmp_path):
     path = layout.get_vector_file_path(tmp_path, "v")
     path.unlink()
     assert found(tmp_path) == [0, 1, 2]
     assert path.exists()
 
 
-def test_an_outdated_sidecar_is_not_trusted(writer, tmp_path, make_rows):
+def test_an_outdated_vector_file_is_not_used(writer, tmp_path, make_rows):
     path = layout.get_vector_file_path(tmp_path, "v")
     old = path.read_bytes()
     writer.append(make_rows(5))
@@ -65,14 +65,14 @@ def test_an_outdated_sidecar_is_not_trusted(writer, tmp_path, make_rows):
     assert found(tmp_path) == [0, 1, 2, 5]
 
 
-def test_without_room_for_a_sidecar_the_search_still_answers(writer, tmp_path):
+def test_search_works_when_the_vector_file_cannot_be_written(writer, tmp_path):
     path = layout.get_vector_file_path(tmp_path, "v")
     path.unlink()
     path.mkdir()
     assert found(tmp_path) == [0, 1, 2]
 
 
-def test_a_damaged_table_without_a_sidecar_is_corrupt(writer, tmp_path):
+def test_a_damaged_table_without_a_vector_file_is_corrupt(writer, tmp_path):
     layout.get_vector_file_path(tmp_path, "v").unlink()
     for file in (layout.get_table_path(tmp_path, "v") / "data").iterdir():
         file.write_bytes(b"junk")
@@ -80,7 +80,7 @@ def test_a_damaged_table_without_a_sidecar_is_corrupt(writer, tmp_path):
         found(tmp_path)
 
 
-def test_a_reader_that_may_not_write_keeps_no_copy(writer, tmp_path):
+def test_a_read_only_reader_writes_no_vector_file(writer, tmp_path):
     vector_file = layout.get_vector_file_path(tmp_path, "v")
     vector_file.unlink()
 

@@ -40,21 +40,21 @@ class TestLists:
         writer.put_document(document("a.md", ["one", "two"], title="B", at=1, tags=("x",)))
         writer.put_document(document("c.md", title="C", at=2, source="other"))
 
-    def test_they_come_by_source_and_path(self, catalogue):
+    def test_documents_are_listed_by_source_and_path(self, catalogue):
         page = catalogue().list_documents(Filters())
         assert [summary.path for summary in page.documents] == ["a.md", "b.md", "c.md"]
 
-    def test_pages_tell_the_whole_length(self, catalogue):
+    def test_a_slice_reports_the_total(self, catalogue):
         page = catalogue().list_documents(Filters(), limit=1, offset=1)
         assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 3)
 
-    def test_numbers_beyond_those_of_sqlite_are_as_good_as_its_largest(self, catalogue):
+    def test_limits_above_the_largest_integer_of_sqlite_are_clamped(self, catalogue):
         everything = catalogue().list_documents(Filters()).documents
 
         assert catalogue().list_documents(Filters(), limit=10**30).documents == everything
         assert catalogue().list_documents(Filters(), offset=10**30).documents == ()
 
-    def test_filters_hold(self, catalogue):
+    def test_filters_apply_to_the_list(self, catalogue):
         page = catalogue().list_documents(Filters(lang=("ko",)))
         assert ([summary.path for summary in page.documents], page.total) == (["b.md"], 1)
 
@@ -63,7 +63,7 @@ class TestLists:
         assert summary.chunks == 2
         assert (summary.tags, summary.root, summary.indexed_at) == (("x",), NOTES.root, 5.0)
 
-    def test_counts_tell_how_much_there_is(self, catalogue, writer):
+    def test_counts_describe_the_library(self, catalogue, writer):
         writer.mark_vectors([chunk.key for chunk in writer.list_pending(1)], "committed", "v")
         writer.record_run("all", 1.0, 7.0, 3)
         counts = catalogue().count_contents()
@@ -116,11 +116,11 @@ class TestReferences:
         assert (detail.chunker_version, detail.summary.path) == (CHUNKER, "d/a.md")
         assert catalogue().load_document(DocId("none")) is None
 
-    def test_a_summary_is_had_without_the_chunks(self, catalogue):
+    def test_a_summary_is_loaded_without_the_chunks(self, catalogue):
         assert catalogue().load_summary(self.A) == catalogue().load_document(self.A).summary
         assert catalogue().load_summary(DocId("none")) is None
 
-    def test_a_chunk_knows_its_neighbours(self, catalogue):
+    def test_a_chunk_comes_with_its_neighbours(self, catalogue):
         rows = document("d/a.md", ["one", "two", "three"], doc=self.A).chunks
         one, two, three = (row.chunk_id for row in rows)
         detail = catalogue().load_chunk(two)
@@ -134,16 +134,16 @@ class TestReferences:
 
 
 class TestDamage:
-    def test_a_sound_database_has_none(self, catalogue, writer):
+    def test_a_sound_database_has_no_damage(self, catalogue, writer):
         writer.put_document(document("a.md"))
         assert catalogue().find_damage() == []
 
-    def test_words_without_their_chunk_are_noticed(self, catalogue, writer):
+    def test_a_chunk_missing_from_the_word_index_is_damage(self, catalogue, writer):
         writer.put_document(document("a.md"))
         writer._database.execute("DELETE FROM chunks_fts")
         assert catalogue().find_damage() == ["chunks: 1, in the word index: 0, with a state: 1"]
 
-    def test_rows_without_an_owner_are_noticed(self, catalogue, writer):
+    def test_rows_without_an_owner_are_damage(self, catalogue, writer):
         writer.put_document(document("a.md"))
         writer._database.execute("PRAGMA foreign_keys = OFF; DELETE FROM documents")
         assert catalogue().find_damage() == ["rows without an owner: 1"]

@@ -5,7 +5,7 @@ from kebab.store.sqlite import chunks, fts
 from tests.fakes.rows import document
 
 
-def test_reading_keeps_the_order_asked_for(stored):
+def test_chunks_are_loaded_in_the_order_of_their_keys(stored):
     one, two, three = stored(["one", "two", "three"])
     assert [chunk.text for chunk in chunks.load_chunks(stored.database, [three, one, two])] == [
         "three",

@@ -50,7 +50,7 @@ def test_an_empty_file_is_not_an_index(tmp_path):
     assert caught.value.found == 0
 
 
-def test_a_file_that_is_no_database_is_corrupt_for_both(tmp_path):
+def test_a_file_that_is_not_a_database_is_corrupt_for_both(tmp_path):
     database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
     with pytest.raises(StoreCorrupt):
         open_reader(tmp_path)
@@ -58,7 +58,7 @@ def test_a_file_that_is_no_database_is_corrupt_for_both(tmp_path):
         open_writer(tmp_path)
 
 
-def test_a_data_directory_that_cannot_be_made_is_an_io_error(tmp_path):
+def test_a_data_directory_that_cannot_be_created_is_an_io_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(IoError) as caught:
         open_writer(tmp_path / "file" / "data")
@@ -79,7 +79,7 @@ def test_a_database_without_room_for_shared_memory_is_read_as_it_stands(data_dir
     database.close()
 
 
-def test_a_waiting_log_is_not_ignored(data_dir):
+def test_a_log_beside_the_database_is_not_ignored(data_dir):
     without_room_for_shared_memory(data_dir)
     (data_dir / "kebab.sqlite-wal").write_bytes(b"what was committed last")
     with pytest.raises(IoError):

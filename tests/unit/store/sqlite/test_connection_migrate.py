@@ -26,24 +26,24 @@ def tables(database):
     return [name for (name,) in database.execute(sql)]
 
 
-def test_files_are_numbered_without_gaps():
+def test_migrations_are_numbered_without_gaps():
     numbers = [migrate.parse_schema_version(script) for script in migrate.read_migrations()]
     assert numbers == list(range(1, migrate.get_expected_schema_version() + 1))
 
 
-def test_an_empty_database_gets_every_step(database, scripts, tmp_path):
+def test_an_empty_database_gets_every_migration(database, scripts, tmp_path):
     migrate.migrate(database, tmp_path)
     assert (tables(database), migrate.read_schema_version(database)) == (["one", "two"], 2)
 
 
-def test_only_missing_steps_are_applied(database, scripts, tmp_path):
+def test_only_missing_migrations_are_applied(database, scripts, tmp_path):
     database.execute("CREATE TABLE one (a INT); PRAGMA user_version = 1")
     migrate.migrate(database, tmp_path)
     migrate.migrate(database, tmp_path)
     assert database.execute("SELECT count(*) FROM one").get == 1
 
 
-def test_a_step_that_fails_leaves_nothing_behind(database, scripts, tmp_path):
+def test_a_failed_migration_changes_nothing(database, scripts, tmp_path):
     (scripts / "V002__two.sql").write_text("CREATE TABLE two (a INT); CREATE TABLE one (a INT);")
     with pytest.raises(apsw.SQLError):
         migrate.migrate(database, tmp_path)
@@ -65,7 +65,7 @@ def test_any_other_version_is_refused_on_reading(database, scripts, tmp_path, ve
     assert (caught.value.expected, caught.value.found) == (2, version)
 
 
-def test_the_wheel_and_the_checkout_agree_on_the_place(monkeypatch, tmp_path):
+def test_the_wheel_and_the_checkout_agree_on_the_folder(monkeypatch, tmp_path):
     assert migrate.get_migrations_folder().name == "migrations"
     monkeypatch.setattr(migrate, "_WHEEL", tmp_path)
     assert migrate.get_migrations_folder() == tmp_path

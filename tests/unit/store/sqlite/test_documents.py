@@ -9,7 +9,7 @@ def assets(database):
     return database.execute("SELECT count(*) FROM assets").get
 
 
-def test_equal_files_share_one_asset_until_the_last_goes(stored):
+def test_equal_files_share_one_asset_until_the_last_is_removed(stored):
     stored.put_document(document("a.md", ["same"]))
     stored.put_document(document("b.md", ["same"]))
     assert assets(stored.database) == 1
@@ -19,7 +19,7 @@ def test_equal_files_share_one_asset_until_the_last_goes(stored):
     assert assets(stored.database) == 0
 
 
-def test_the_old_content_of_an_edited_file_is_forgotten(stored):
+def test_the_old_content_of_an_edited_file_is_deleted(stored):
     stored.put_document(document("a.md", ["old"]))
     stored.put_document(document("a.md", ["new"]))
     assert assets(stored.database) == 1
@@ -32,20 +32,20 @@ def test_tags_follow_the_latest_version(stored):
     assert rows == [("y",), ("z",)]
 
 
-def test_saving_tells_of_a_new_title(stored):
+def test_saving_reports_a_new_title(stored):
     row = document("a.md", title="Old")
     assert not documents.save_document(stored.database, row, 1.0).retitled
     assert documents.save_document(stored.database, replace(row, title="New"), 1.0).retitled
 
 
-def test_an_id_is_taken_while_a_document_holds_it(stored):
+def test_an_id_exists_while_a_document_has_it(stored):
     stored.put_document(document("a.md"))
 
     assert documents.has_document(stored.database, make_doc_id("notes", "a.md")) is True
     assert documents.has_document(stored.database, make_doc_id("notes", "b.md")) is False
 
 
-def test_a_place_knows_its_occupant(stored):
+def test_a_document_is_found_by_its_path(stored):
     stored.put_document(document("a.md"))
     assert documents.find_document_at(stored.database, "notes", "a.md") == make_doc_id(
         "notes", "a.md"
@@ -53,7 +53,7 @@ def test_a_place_knows_its_occupant(stored):
     assert documents.find_document_at(stored.database, "notes", "b.md") is None
 
 
-def test_absurd_stamps_do_not_break_the_row(stored):
+def test_absurd_stamps_are_clamped(stored):
     row = document("a.md")
     wild = replace(row, stamp=replace(row.stamp, mtime_ns=2**80, inode=2**64 - 1))
     stored.put_document(wild)

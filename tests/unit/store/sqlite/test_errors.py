@@ -39,6 +39,6 @@ def test_an_interrupted_statement_is_a_cancelled_one():
         raise apsw.InterruptError("interrupted")
 
 
-def test_a_fault_of_our_own_passes_unchanged():
+def test_an_exception_that_only_a_bug_raises_passes_unchanged():
     with pytest.raises(apsw.BindingsError), translate_sqlite_errors("p", "read"):
         raise apsw.BindingsError("text")

@@ -25,7 +25,7 @@ from kebab.store.sqlite.filters import matches_glob
         ("a\nb.md", "a\nb.md"),
     ],
 )
-def test_a_path_that_fits_is_taken(pattern, path):
+def test_a_matching_path_passes(pattern, path):
     assert matches_glob(pattern, path)
 
 
@@ -45,7 +45,7 @@ def test_a_path_that_fits_is_taken(pattern, path):
         ("", "a"),
     ],
 )
-def test_a_path_that_does_not_fit_is_left(pattern, path):
+def test_another_path_does_not_pass(pattern, path):
     assert not matches_glob(pattern, path)
 
 

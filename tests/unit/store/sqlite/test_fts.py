@@ -26,13 +26,13 @@ def test_weights_decide_between_title_heading_and_body(database):
     assert keys(database, '"rain"', (0.1, 1.0, 9.0)) == [3, 2, 1]
 
 
-def test_one_column_can_be_asked(database):
+def test_a_query_can_name_one_column(database):
     index_words(database, [(Key(1), "rain", "", "sun"), (Key(2), "sun", "", "rain")])
     assert keys(database, 'title : "rain"') == [1]
     assert keys(database, 'body : "rain"') == [2]
 
 
-def test_phrases_stand_together(database):
+def test_phrases_match_adjacent_words(database):
     index_words(database, [(Key(1), "", "", "big red dog"), (Key(2), "", "", "red big dog")])
     assert keys(database, '"big red"') == [1]
 
@@ -53,7 +53,7 @@ def test_frequency_folds_ascii_case_as_the_index_does(database):
     }
 
 
-def test_merging_changes_no_answer(database):
+def test_merging_segments_changes_no_result(database):
     for number in range(40):
         index_words(database, [(Key(number), "", "", f"rain w{number}")])
     fts.merge_segments(database)

@@ -23,7 +23,7 @@ def test_a_text_has_the_tokens_that_the_tokenizer_gives_it(seed):
         assert " ".join(words.tokenize(text)) == " ".join(tokenize(text))
 
 
-def test_a_word_is_cut_once():
+def test_a_word_is_tokenized_once():
     asked = []
 
     def tokens(text):
@@ -37,7 +37,7 @@ def test_a_word_is_cut_once():
     assert asked == ["a-b", "c", "d"]
 
 
-def test_only_so_many_words_of_usual_length_are_kept(monkeypatch):
+def test_the_cache_is_bounded_and_skips_long_words(monkeypatch):
     monkeypatch.setattr(fts, "_MAX_WORDS", 2)
     words = TokenCache(lambda text: [text])
     long = "x" * 100

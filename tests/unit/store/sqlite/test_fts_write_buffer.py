@@ -19,7 +19,7 @@ def found(database, word):
     return [key for key, _ in fts.search(database, word, Filters(), fts.EQUAL_WEIGHTS, 9)]
 
 
-def test_rows_are_found_once_they_are_settled(database):
+def test_rows_are_found_once_the_buffer_is_flushed(database):
     fts.buffer_rows(database, ROWS)
     assert found(database, "rain") == []
 
@@ -29,7 +29,7 @@ def test_rows_are_found_once_they_are_settled(database):
     assert (found(database, "rain"), found(database, "sun")) == ([2], [1])
 
 
-def test_what_is_deleted_while_it_waits_is_never_indexed(database):
+def test_a_row_deleted_from_the_buffer_is_never_indexed(database):
     fts.buffer_rows(database, ROWS)
     fts.delete_chunks(database, [Key(2)])
     fts.flush_write_buffer(database)
@@ -37,7 +37,7 @@ def test_what_is_deleted_while_it_waits_is_never_indexed(database):
     assert (found(database, "rain"), found(database, "sun")) == ([], [1])
 
 
-def test_a_row_may_be_replaced_while_it_waits_and_after(database):
+def test_a_row_is_replaced_in_the_buffer_and_in_the_index(database):
     for word in ("snow", "hail", "fog"):
         fts.delete_chunks(database, [Key(1)])
         fts.buffer_rows(database, [(Key(1), "", "", word)])
@@ -47,7 +47,7 @@ def test_a_row_may_be_replaced_while_it_waits_and_after(database):
     assert [found(database, word) for word in ("snow", "hail", "fog")] == [[], [], [1]]
 
 
-def test_rows_go_with_what_is_undone(database):
+def test_buffered_rows_are_rolled_back(database):
     database.execute("BEGIN")
     fts.buffer_rows(database, ROWS[:1])
     database.execute("SAVEPOINT unit")

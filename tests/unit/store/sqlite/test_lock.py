@@ -35,7 +35,7 @@ def test_a_freed_lock_can_be_taken_again(tmp_path):
     WriterLock(tmp_path).close()
 
 
-def test_a_lock_that_nobody_can_free_any_more_is_free(tmp_path):
+def test_a_lock_is_freed_when_its_owner_is_collected(tmp_path):
     forgotten = WriterLock(tmp_path)
     del forgotten
 
@@ -54,7 +54,7 @@ def test_a_lock_is_freed_although_its_file_cannot_be_written(tmp_path, monkeypat
     WriterLock(tmp_path).close()
 
 
-def test_the_holder_can_be_asked_for_without_creating_anything(tmp_path):
+def test_the_holder_is_read_without_creating_anything(tmp_path):
     assert read_holder_pid(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
     with WriterLock(tmp_path):
@@ -75,7 +75,7 @@ def test_the_system_frees_the_lock_of_a_killed_process(tmp_path):
     WriterLock(tmp_path).close()
 
 
-def test_a_lock_file_that_cannot_be_made_is_an_io_error(tmp_path):
+def test_a_lock_file_that_cannot_be_created_is_an_io_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(IoError):
         WriterLock(tmp_path / "file")

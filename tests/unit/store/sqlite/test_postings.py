@@ -48,7 +48,7 @@ def test_the_best_rows_and_their_scores_are_those_of_fts5_to_the_last_bit(databa
         assert words.search(terms, limit) == by_fts5(database, terms, limit)
 
 
-def test_rows_that_score_the_same_come_by_key(database):
+def test_equal_scores_are_ordered_by_key(database):
     index_words(database, [(Key(key), "", "", "rain") for key in (9, 3, 7, 5)])
     assert [key for key, _ in Postings(database, WEIGHTS).search(["rain"], 3)] == [3, 5, 7]
 
@@ -63,7 +63,7 @@ def test_an_empty_index_has_no_rows(database):
     assert Postings(database, WEIGHTS).search(["rain"], 9) == []
 
 
-def test_words_that_were_forgotten_are_read_again(database, monkeypatch):
+def test_evicted_words_are_read_again(database, monkeypatch):
     dice = random.Random(0)
     fill(database, dice, range(1, 60))
     monkeypatch.setattr(postings, "MAX_CACHED_ROWS", 80)

@@ -16,12 +16,12 @@ def varint(number):
     "rows",
     [[], [[0, 0, 0]], [[1, 2, 3], [127, 128, 129]], [[16_383, 16_384], [5], [2_097_152, 300, 7]]],
 )
-def test_the_numbers_of_each_row_are_added_up(rows):
+def test_the_integers_of_each_blob_are_summed(rows):
     blobs = [b"".join(map(varint, row)) for row in rows]
     assert postings.sum_varints(blobs).tolist() == [sum(row) for row in rows]
 
 
-def test_columns_come_as_numbers_and_an_empty_table_as_none():
+def test_columns_are_integers_and_an_empty_table_has_none():
     database = apsw.Connection(":memory:")
     database.execute("CREATE TABLE t (a INTEGER, b INTEGER)")
     sql = "SELECT group_concat(a), group_concat(b) FROM t"
@@ -33,7 +33,7 @@ def test_columns_come_as_numbers_and_an_empty_table_as_none():
     ]
 
 
-def test_places_are_those_of_the_keys_that_are_there():
+def test_positions_are_found_for_existing_keys_only():
     database = apsw.Connection(":memory:")
     (keys,) = postings.read_integer_columns(database, "SELECT '2,5,9'")
     found, at = postings.find_positions(keys, [9, 1, 5, 10, 6])

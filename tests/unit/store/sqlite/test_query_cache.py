@@ -17,7 +17,7 @@ def cache(data_dir):
     made.close()
 
 
-def test_an_answer_is_remembered_for_its_revision(cache):
+def test_an_answer_is_cached_for_its_revision(cache):
     cache.put("page", "question", 3, b"answer")
     assert cache.get("page", "question", 3) == b"answer"
     assert cache.get("page", "question", 4) is None
@@ -30,7 +30,7 @@ def test_a_later_answer_replaces_an_earlier_one(cache):
     assert cache.get("page", "question", 3) == b"two"
 
 
-def test_another_process_sees_what_was_remembered(cache, data_dir):
+def test_another_process_sees_cached_answers(cache, data_dir):
     cache.put("page", "question", 3, b"answer")
     cache.close()
     other = QueryCache(data_dir)
@@ -38,7 +38,7 @@ def test_another_process_sees_what_was_remembered(cache, data_dir):
     other.close()
 
 
-def test_the_least_recently_used_go_first(data_dir):
+def test_the_least_recently_used_answers_are_evicted(data_dir):
     def remember(numbers):
         cache = QueryCache(data_dir, rows=8)
         for number in numbers:
@@ -66,7 +66,7 @@ def test_answers_are_written_together(cache, data_dir):
     other.close()
 
 
-def test_without_a_database_nothing_is_remembered_or_created(tmp_path):
+def test_without_a_database_nothing_is_cached_or_created(tmp_path):
     cache = QueryCache(tmp_path / "absent")
     cache.put("page", "question", 1, b"")
     assert cache.get("page", "question", 1) is None
@@ -83,7 +83,7 @@ def test_a_database_of_another_version_is_left_alone(data_dir):
     assert cache.get("page", "question", 1) is None
 
 
-def test_a_damaged_database_only_forgets(tmp_path):
+def test_a_damaged_database_caches_nothing(tmp_path):
     database_path(tmp_path).write_bytes(b"no database" * 999)
     assert QueryCache(tmp_path).get("page", "question", 1) is None
 
@@ -141,7 +141,7 @@ def test_a_short_log_is_left_to_the_next_ingest(data_dir):
     assert log_of(data_dir).stat().st_size > 0
 
 
-def test_a_reader_at_work_is_not_waited_for(data_dir):
+def test_an_active_reader_is_not_waited_for(data_dir):
     cache, reader = grown(data_dir, 6)
 
     cache.close()

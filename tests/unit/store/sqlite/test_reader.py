@@ -54,7 +54,7 @@ def test_readers_never_wait_for_a_writer(writer, tmp_path):
 
 
 @pytest.mark.parametrize("match", ["", '"', "a:b", "NOT x", "*", "nocolumn : x"])
-def test_an_expression_that_is_none_is_refused_as_input(writer, tmp_path, match):
+def test_an_invalid_expression_is_refused_as_input(writer, tmp_path, match):
     with SqliteReader(tmp_path) as reader, pytest.raises(InvalidInput):
         reader.search_lexical(match, Filters(), 9)
 

@@ -25,7 +25,7 @@ def found(pool, word):
         )
 
 
-def test_a_reader_that_came_back_is_lent_again_and_sees_what_changed(writer, pool):
+def test_a_closed_reader_is_reused_on_a_new_snapshot(writer, pool):
     with pool.acquire() as first:
         revision = first.get_revision()
     for number in range(5):
@@ -41,14 +41,14 @@ def test_a_reader_that_came_back_is_lent_again_and_sees_what_changed(writer, poo
         assert last.get_revision() > revision
 
 
-def test_one_that_is_out_is_not_lent_twice(writer, pool):
+def test_a_reader_in_use_is_not_acquired_twice(writer, pool):
     with pool.acquire() as one, pool.acquire() as other:
         assert one is not other
         writer.put_document(document("b.md", ["rain"]))
         assert one.count_chunks() == other.count_chunks()
 
 
-def test_another_file_at_the_same_place_is_opened_anew(writer, pool, tmp_path):
+def test_a_replaced_database_file_is_opened_anew(writer, pool, tmp_path):
     assert found(pool, "rain")[0] == ["a.md"]
     for path in tmp_path.glob("kebab.sqlite*"):
         path.unlink()
@@ -66,7 +66,7 @@ def test_a_database_of_another_version_is_refused_also_by_an_open_reader(writer,
         pool.acquire()
 
 
-def test_a_reader_that_met_a_fault_is_not_lent_again(writer, pool):
+def test_a_reader_that_failed_is_not_reused(writer, pool):
     with pytest.raises(ZeroDivisionError), pool.acquire() as first:
         raise ZeroDivisionError
     with pool.acquire() as second:

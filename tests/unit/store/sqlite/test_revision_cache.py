@@ -7,7 +7,7 @@ from kebab.store.sqlite.revision_cache import CommittedKeys, DocumentNumbers, Re
 from tests.fakes.rows import document
 
 
-def test_documents_and_states_in_memory_are_those_of_the_tables(stored):
+def test_tables_in_memory_equal_the_database(stored):
     keys = stored(["one", "two", "three"])
     stored.put_document(document("b.md", ["four"]))
     asked = [*reversed(keys), Key(999), Key(4)]
@@ -20,7 +20,7 @@ def test_documents_and_states_in_memory_are_those_of_the_tables(stored):
     assert DocumentNumbers(stored.database).find([]) == {}
 
 
-def test_an_empty_library_owns_nothing(stored):
+def test_tables_of_an_empty_library_are_empty(stored):
     assert DocumentNumbers(stored.database).find([Key(1)]) == {}
     assert CommittedKeys(stored.database).find([Key(1)]) == set()
 

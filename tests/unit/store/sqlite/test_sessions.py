@@ -37,7 +37,7 @@ def kept(data_dir):
 
 
 @every
-def test_where_nothing_was_indexed_nothing_is_created(tmp_path, call):
+def test_without_a_database_no_file_is_created(tmp_path, call):
     with pytest.raises(NotIndexed) as caught:
         CALLS[call](SqliteSessionStore(tmp_path / "absent", 9))
 
@@ -62,7 +62,7 @@ def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
         ]
 
 
-def test_an_older_database_remembers_turns_after_the_next_writer(data_dir, kept):
+def test_an_older_database_stores_turns_after_the_next_writer(data_dir, kept):
     with closing(open_writer(data_dir)) as database:
         database.execute("DROP TABLE turns; PRAGMA user_version = 3")
     SqliteWriter(data_dir, str.split).close()
@@ -79,7 +79,7 @@ def test_a_file_that_is_no_database_is_corrupt(tmp_path, call):
 
 
 @every
-def test_what_is_no_file_is_an_io_error(tmp_path, call):
+def test_a_path_that_is_not_a_file_is_an_io_error(tmp_path, call):
     database_path(tmp_path).mkdir()
 
     with pytest.raises(IoError):
@@ -164,7 +164,7 @@ def test_a_writer_that_does_not_let_go_is_given_up(data_dir, kept, call):
         assert len(kept.list_turns("talk")) == 1
 
 
-def test_two_at_a_time_get_indexes_of_their_own(data_dir):
+def test_two_concurrent_turns_get_different_indexes(data_dir):
     found: list[int] = []
 
     def ask():

@@ -54,7 +54,7 @@ def test_a_unit_that_fails_leaves_nothing(transactions, database, tmp_path):
     assert (visible(tmp_path, "a"), transaction.get_revision(database)) == (None, 0)
 
 
-def test_the_revision_moves_only_with_visible_work(transactions, database):
+def test_the_revision_rises_only_with_changes_that_search_sees(transactions, database):
     with transactions.unit():
         transaction.set_value(database, "a", "1")
     assert transaction.get_revision(database) == 0
@@ -73,7 +73,7 @@ def test_units_of_a_batch_share_one_commit(transactions, database, tmp_path):
     assert (visible(tmp_path, "a"), transaction.get_revision(database)) == ("1", 1)
 
 
-def test_a_failing_unit_of_a_batch_takes_no_other_with_it(transactions, database, tmp_path):
+def test_a_failing_unit_of_a_batch_rolls_back_no_other(transactions, database, tmp_path):
     with transactions.batch():
         with transactions.unit():
             transaction.set_value(database, "a", "1")
@@ -127,9 +127,7 @@ def test_a_full_disk_is_an_io_error_and_the_next_unit_works(transactions, databa
     assert transaction.get_value(database, "a") == "1"
 
 
-def test_a_full_disk_in_a_batch_gives_up_the_open_commit_as_a_whole(
-    transactions, database, tmp_path
-):
+def test_a_full_disk_in_a_batch_rolls_back_to_the_last_commit(transactions, database, tmp_path):
     def overfull():
         with transactions.batch():
             with transactions.unit():

@@ -24,7 +24,7 @@ def test_the_last_change_is_that_of_the_last_run_that_changed_anything(database)
     assert transaction.read_last_change(database) == 2.0
 
 
-def test_old_runs_are_forgotten_but_not_the_last_change(database):
+def test_old_runs_are_deleted_but_not_the_last_change(database):
     transaction.record_run(database, "all", 1.0, 2.0, 3)
     for _ in range(300):
         transaction.record_run(database, "all", 4.0, 5.0, 0)

@@ -10,12 +10,12 @@ from kebab.store.sqlite.values import (
 
 
 @pytest.mark.parametrize("inode", [0, 1, 2**63 - 1, 2**63, 2**64 - 1])
-def test_every_inode_survives_the_way_through_the_database(inode):
+def test_every_inode_survives_conversion(inode):
     assert -(2**63) <= to_signed(inode) < 2**63
     assert to_unsigned(to_signed(inode)) == inode
 
 
-def test_times_beyond_64_bits_are_held_at_the_end():
+def test_times_beyond_64_bits_are_clamped():
     assert (clamp_to_signed(2**70), clamp_to_signed(-(2**70)), clamp_to_signed(5)) == (
         2**63 - 1,
         -(2**63) + 1,
@@ -23,7 +23,7 @@ def test_times_beyond_64_bits_are_held_at_the_end():
     )
 
 
-def test_lists_of_strings_come_back():
+def test_lists_of_strings_survive_conversion():
     words = ("", "a b", '"', "한글", "\n")
     assert parse_strings(to_json(words)) == words
     assert parse_strings("[]") == ()

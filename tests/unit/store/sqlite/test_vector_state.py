@@ -4,7 +4,7 @@ from kebab.core.ids import Key, sort_keys
 from kebab.store.sqlite import vector_state
 
 
-def test_only_stored_vectors_become_garbage(stored):
+def test_only_chunks_with_stored_vectors_leave_deleted_keys(stored):
     keys = stored(["one", "two"])
     database = stored.database
     vector_state.set_state(database, keys[:1], "committed", "v1")
@@ -12,7 +12,7 @@ def test_only_stored_vectors_become_garbage(stored):
     assert vector_state.list_deleted_keys(database) == keys[:1]
 
 
-def test_marking_tells_how_many_changed(stored):
+def test_setting_a_state_returns_how_many_chunks_changed(stored):
     keys = stored(["one", "two"])
     assert vector_state.set_state(stored.database, keys, "committed", "v1") == 2
     assert vector_state.set_state(stored.database, keys, "committed", "v1") == 0
@@ -38,7 +38,7 @@ def test_states_are_counted(stored):
         lambda database: vector_state.list_pending(database, 9),
     ],
 )
-def test_what_waits_is_found_without_a_look_at_what_is_done(stored, look):
+def test_pending_chunks_are_found_without_scanning_committed_ones(stored, look):
     keys = stored(["one", "two"])
     vector_state.set_state(stored.database, keys[:1], "committed", "v1")
     asked = []

@@ -46,7 +46,7 @@ def writer(tmp_path):
         yield made
 
 
-def test_a_second_writer_is_locked_out_until_the_first_closes(writer, tmp_path):
+def test_a_second_writer_is_refused_until_the_first_closes(writer, tmp_path):
     with pytest.raises(Locked):
         SqliteWriter(tmp_path, str.split)
     writer.close()
