@@ -173,7 +173,9 @@ def _render_notes(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
         named = ", ".join(map(clean, golden.missing)) + (f" and {more} more" if more else "")
         yield from canvas.note(f"not indexed, and so never found: {named}")
     if reply.moved:
-        yield from canvas.note("the index changed meanwhile; not all questions met the same one")
+        yield from canvas.note(
+            "the index changed during the run; the questions met different revisions"
+        )
     for skipped in reply.skipped:
         yield from canvas.note(f"{skipped.mode} was not measured: {clean(skipped.reason)}")
     for mode in reply.modes:

@@ -102,4 +102,4 @@ def _suggest_next(reply: Duplicates) -> str:
         return "nothing passes: drop a filter, or read some files: kebab ingest FOLDER"
     if reply.exact:
         return "look for near copies too: kebab dupes"
-    return "take what is less alike: --threshold 0.5"
+    return "lower the threshold: --threshold 0.5"

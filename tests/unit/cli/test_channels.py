@@ -48,7 +48,7 @@ def test_long_writes_are_whole_even_when_the_reader_is_slow(pipe):
     assert found == wanted
 
 
-def test_a_reader_that_went_away_is_a_broken_pipe(pipe):
+def test_a_closed_pipe_raises_broken_pipe_error(pipe):
     reader, channel = pipe
     os.close(reader)
 
@@ -73,7 +73,7 @@ def test_what_an_expendable_channel_cannot_write_is_lost():
         os.close(descriptor)
 
 
-def test_a_reader_that_went_away_ends_an_expendable_channel_too(pipe):
+def test_a_closed_pipe_ends_a_best_effort_channel_too(pipe):
     reader, channel = pipe
     channel.best_effort = True
     os.close(reader)

@@ -231,7 +231,7 @@ def test_a_program_that_ends_it_ends_all_of_it(talking):
     assert talk.start().run_interactive(typing("one")) == 130
 
 
-def test_a_reader_that_goes_away_ends_it(talking):
+def test_a_closed_pipe_ends_the_chat(talking):
     class Gone(FakeKebab):
         def ask(self, request, *, report=lambda _: None):
             self._note("ask", request)

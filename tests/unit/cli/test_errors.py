@@ -83,7 +83,7 @@ def test_the_status_of_work_that_ends_well_is_its_own(context, err):
     assert written(err) == ""
 
 
-def test_a_reader_that_went_away_hears_nothing(context, err):
+def test_nothing_is_written_to_a_closed_pipe(context, err):
     assert run_reporting_errors(context, failing(BrokenPipeError())) == 141
     assert written(err) == ""
 

@@ -11,7 +11,7 @@ MISSING = ModuleNotFoundError("No module named 'click'", name="click")
 @pytest.mark.parametrize(
     "form", [["--json"], ["--stream"], ["--output-format=json"], ["--output-format", "json"]]
 )
-def test_a_program_is_told_in_the_form_of_every_error(form):
+def test_a_program_gets_error_v1(form):
     said: list[str] = []
 
     assert report_missing_library(MISSING, said.append, ["list", *form]) == 2
@@ -20,7 +20,7 @@ def test_a_program_is_told_in_the_form_of_every_error(form):
     assert told["details"] == {"feature": "click", "install": "pip install click"}
 
 
-def test_a_person_is_told_in_three_lines():
+def test_a_person_gets_three_lines():
     said: list[str] = []
 
     assert report_missing_library(MISSING, said.append, ["list"]) == 2

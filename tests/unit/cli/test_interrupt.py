@@ -21,7 +21,7 @@ def test_work_that_cannot_stop_by_itself_is_cut_off(interrupts):
         interrupts.interrupt()
 
 
-def test_the_first_interruption_asks_work_to_stop_and_says_so(interrupts, left):
+def test_the_first_interruption_asks_work_to_stop_and_reports_it(interrupts, left):
     said = []
 
     with interrupts.cancelling(lambda: said.append("stopping")) as cancel:
@@ -59,7 +59,7 @@ def test_other_work_counts_anew(interrupts, left):
     assert left == []
 
 
-def test_insisting_shows(interrupts):
+def test_a_second_interruption_is_repeated(interrupts):
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             interrupts.interrupt()

@@ -35,7 +35,7 @@ def test_the_status_of_the_command_is_that_of_the_process(home):
     assert kebab("--nonsense").returncode == 2
 
 
-def test_an_early_interruption_is_told_as_json_where_that_was_asked_for(home, monkeypatch):
+def test_an_early_interruption_is_reported_as_json_when_requested(home, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 

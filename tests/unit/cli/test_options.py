@@ -105,7 +105,7 @@ def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
     ],
     ids=" ".join,
 )
-def test_errors_are_told_in_the_language_that_was_asked_for(kebab, arguments, message):
+def test_errors_use_the_requested_language(kebab, arguments, message):
     assert kebab(*arguments).err.startswith(f"error: {message}")
     assert kebab("--json", *arguments).fault["message"].startswith(message)
 

@@ -4,7 +4,7 @@ REPEATED = ["tag", "lang", "media", "source"]
 
 
 @pytest.mark.parametrize("name", REPEATED)
-def test_repeated_values_are_all_heard(kebab, opened, name):
+def test_repeated_values_are_all_passed_on(kebab, opened, name):
     kebab("search", "x", f"--{name}", "a", f"--{name}", "b")
 
     assert getattr(opened[0].asked[0][1], name) == ["a", "b"]

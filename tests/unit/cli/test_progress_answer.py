@@ -87,7 +87,7 @@ def test_work_that_ends_is_left_quietly(pipe):
 
 
 @pytest.mark.parametrize("stubborn", [False, True], ids=["is interrupted", "gives what it has"])
-def test_when_the_reader_goes_away_the_work_is_interrupted(pipe, stubborn):
+def test_when_the_reader_closes_the_pipe_the_work_is_interrupted(pipe, stubborn):
     reader, channel = pipe
 
     def work():

@@ -21,7 +21,7 @@ def test_a_machine_gets_events_and_a_log_gets_lines(tmp_path):
             assert isinstance(choose_work_display(context, stream=False), form)
 
 
-def test_an_interruption_reaches_the_work_and_is_told(tmp_path):
+def test_an_interruption_reaches_the_work_and_is_reported(tmp_path):
     context, file = a_context(tmp_path, machine=False)
 
     with file, report_cancellable_work(context) as (_, cancel):

@@ -78,7 +78,7 @@ def test_work_that_fails_after_its_first_event_is_aborted(events, written):
     assert [kind for kind, _ in written] == ["scan_started", "aborted"]
 
 
-def test_work_that_fails_before_it_says_only_its_error(events, written):
+def test_work_that_fails_before_it_reports_only_its_error(events, written):
     with pytest.raises(RuntimeError), events:
         raise RuntimeError
 
@@ -92,7 +92,7 @@ def test_a_stream_always_gets_its_end(stream, written):
     assert written == [("aborted", None)]
 
 
-def test_nothing_is_sent_to_a_reader_that_went_away(stream, written):
+def test_nothing_is_sent_to_a_closed_pipe(stream, written):
     with pytest.raises(BrokenPipeError):
         fail(stream, BrokenPipeError())
 

@@ -1,4 +1,4 @@
-def test_a_page_comes_in_frames_and_the_end_is_said_twice(kebab):
+def test_a_page_comes_in_frames_and_ends_with_complete_and_end(kebab):
     ran = kebab("search", "word", "-n", "2", "--stream")
 
     assert [one["type"] for one in ran.events] == ["stage", "progress", "items", "complete", "end"]
@@ -9,7 +9,7 @@ def test_a_page_comes_in_frames_and_the_end_is_said_twice(kebab):
     assert (ran.status, ran.err) == (0, "")
 
 
-def test_an_empty_page_is_an_honest_no(kebab):
+def test_an_empty_page_has_exit_status_1(kebab):
     ran = kebab("search", "nothing", "--stream")
 
     assert ran.status == 1

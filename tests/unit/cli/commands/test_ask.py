@@ -56,7 +56,7 @@ def test_an_answer_in_a_pipe_is_its_text_and_citations(kebab):
     assert "\x1b" not in ran.out
 
 
-def test_a_refusal_is_an_honest_no(kebab):
+def test_a_refusal_has_exit_status_1(kebab):
     text, machine = kebab("ask", "weak"), kebab("ask", "weak", "--json")
 
     assert (text.status, machine.status, machine.reply["exit_code"]) == (1, 1, 1)

@@ -21,7 +21,7 @@ def test_flags_hold_for_every_question(kebab, opened):
 
 
 @pytest.mark.parametrize("flags", [["--json"], ["--output-format", "json"]])
-def test_a_program_is_told_what_to_use_instead(kebab, opened, flags):
+def test_a_program_gets_a_hint_to_ask(kebab, opened, flags):
     ran = kebab("chat", *flags)
 
     assert (ran.status, ran.out, opened) == (2, "", [])

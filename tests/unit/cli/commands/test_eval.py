@@ -23,7 +23,7 @@ def validated(reply):
     return reply
 
 
-def test_a_run_prints_a_report_and_tells_its_progress_aside(kebab):
+def test_a_run_prints_a_report_and_reports_progress_on_stderr(kebab):
     ran = kebab("eval", "run", "queries.jsonl", "--json")
 
     reply = validated(ran.reply)

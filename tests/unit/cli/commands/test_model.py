@@ -8,7 +8,7 @@ def test_models_are_listed(kebab):
 
 
 @pytest.mark.parametrize("what", ["pull", "use"])
-def test_a_fetch_tells_its_progress_and_reports(kebab, opened, what):
+def test_a_fetch_reports_progress_and_a_result(kebab, opened, what):
     ran = kebab("model", what, "minilm", "--json")
 
     assert opened[0].asked == [("model_pull", ModelPullRequest(name="minilm"))]

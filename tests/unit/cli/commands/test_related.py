@@ -11,7 +11,7 @@ def test_neighbours_are_shown(kebab):
     assert "ops/backup.md:12" in kebab("related", "a.md").out
 
 
-def test_no_neighbour_is_an_honest_no(kebab):
+def test_no_neighbour_has_exit_status_1(kebab):
     ran = kebab("related", "nothing", "--json")
 
     assert (ran.status, ran.err, ran.reply["related"]) == (1, "", [])

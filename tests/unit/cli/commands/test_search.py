@@ -46,7 +46,7 @@ def test_an_empty_query_is_invalid_input(kebab):
     assert kebab("search", "", "--json").fault["details"]["field"] == "QUERY"
 
 
-def test_no_hit_is_an_honest_no(kebab):
+def test_no_hit_has_exit_status_1(kebab):
     ran = kebab("search", "nothing", "--json")
 
     assert (ran.status, ran.reply["hits"], ran.reply["exit_code"], ran.err) == (1, [], 1, "")
@@ -68,7 +68,7 @@ def test_bulk_answers_line_by_line(kebab):
 
 
 @pytest.mark.parametrize("lines", [b'"nothing"\n', b""])
-def test_bulk_without_any_hit_is_an_honest_no(kebab, lines):
+def test_bulk_without_any_hit_has_exit_status_1(kebab, lines):
     assert kebab("search", "--bulk", stdin=lines).status == 1
 
 

@@ -60,7 +60,7 @@ def test_the_time_is_shown_in_milliseconds_below_a_tenth_of_a_second(took, shown
     assert next(_render_footer(reply, PLAIN)).endswith(f"· {shown}")
 
 
-def test_a_marker_with_several_citations_is_said_once():
+def test_a_marker_with_several_citations_appears_once():
     other = replies.answer_citation(citation=replies.line_citation(start=20, end=20), quote="b")
     third = replies.answer_citation(12)
 
@@ -78,7 +78,7 @@ def test_a_marker_with_several_citations_is_said_once():
 @pytest.mark.parametrize(
     ("freshness", "words"), [("changed", "(changed since)"), ("gone", "(file is gone)")]
 )
-def test_a_stale_citation_says_so(freshness, words):
+def test_a_stale_citation_is_noted(freshness, words):
     reply = replies.answer(citations=[replies.answer_citation(freshness=freshness)])
 
     assert words in drawn(reply)[2]
@@ -97,7 +97,7 @@ def test_long_quotes_and_headings_are_cut_for_a_person_and_whole_in_a_pipe():
     assert "…" not in "".join(render_sources(reply, Canvas()))
 
 
-def test_nothing_of_files_or_models_can_steer_the_terminal():
+def test_texts_of_files_and_models_cannot_control_the_terminal():
     quoted = replies.answer_citation(quote="\x1b[2J", title="\u202e", heading_path=["\x07"])
     warning = replies.answer_warning("\x1b]0;x\x07")
     reply = replies.answer("\x1b[2J [1]", citations=[quoted], warnings=[warning], model="\x9b")
@@ -143,7 +143,7 @@ def test_an_interrupted_answer_is_followed_by_no_passages():
     assert drawn(reply) == ["Stop,"]
 
 
-def test_a_note_is_said_once_and_missing_channels_are_named():
+def test_a_note_appears_once_and_missing_channels_are_named():
     missing = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull auto")
     looked = replies.answer_retrieval(degraded=[missing], chunks_used=0)
     same = [replies.answer_warning("odd"), replies.answer_warning("odd")]

@@ -49,7 +49,7 @@ def test_without_sessions_it_says_how_to_begin_one():
 
 
 @pytest.mark.parametrize("sessions", [[], [replies.session_summary()]])
-def test_when_history_is_off_it_says_so(sessions):
+def test_when_history_is_off_it_is_noted(sessions):
     lines = list(render_session_list(replies.session_list(*sessions, history=False), TERMINAL))
 
     assert lines[-1] == "note: new turns are not remembered: `ask.history` is false"
@@ -64,7 +64,7 @@ def test_a_pipe_gets_fields_and_nothing_else():
     assert list(render_session_list(replies.session_list(), Canvas())) == []
 
 
-def test_a_conversation_is_told_question_by_question():
+def test_a_conversation_is_rendered_question_by_question():
     second = replies.session_turn(
         turn_index=1,
         question="And on Fridays?",
@@ -119,7 +119,7 @@ def test_an_empty_answer_takes_no_room(text):
 
 
 @pytest.mark.parametrize("canvas", [TERMINAL, Canvas()])
-def test_nothing_that_was_said_can_steer_the_terminal(canvas):
+def test_texts_of_a_session_cannot_control_the_terminal(canvas):
     summary = replies.session_summary(name=HOSTILE, first_question=HOSTILE)
     turn = replies.session_turn(
         question=HOSTILE, query="?" + HOSTILE, answer=HOSTILE, model=HOSTILE

@@ -73,7 +73,7 @@ def test_figures_without_a_budget_have_no_bar():
 
 
 @pytest.mark.parametrize(("failed", "word"), [(True, "failed"), (False, "skipped")])
-def test_what_is_missing_is_said_with_the_reason(failed, word):
+def test_what_is_missing_is_reported_with_the_reason(failed, word):
     gap = BenchGap(name="search.hybrid", reason="no model", failed=failed)
 
     assert drawn(gaps=[gap])[-1] == f"{word}: search.hybrid: no model"

@@ -11,7 +11,7 @@ def test_a_pipe_gets_the_text_as_it_is():
     ]
 
 
-def test_a_terminal_gets_numbers_and_nothing_that_steers_it():
+def test_a_terminal_gets_numbers_and_no_control_characters():
     lines = list(render_lines(replies.fetch_result(text="a\nb\x1b[2J\nc\nd"), TERMINAL))
 
     assert lines == [

@@ -3,7 +3,7 @@ from kebab.cli.render.documents import render_not_found
 from tests.fakes import replies
 
 
-def test_a_name_that_nothing_has_is_said_in_one_line():
+def test_a_name_that_nothing_has_is_reported_in_one_line():
     assert list(render_not_found(replies.not_found("x"), Canvas())) == ["no document named x"]
 
 

@@ -3,7 +3,7 @@ from kebab.cli.render.documents import render_removed_documents, render_reset, r
 from tests.fakes import replies
 
 
-def test_removed_documents_are_named_and_their_return_is_told():
+def test_removed_documents_are_named_and_their_return_is_reported():
     lines = list(render_removed_documents(replies.remove_report(), Canvas()))
 
     assert lines[:2] == [
@@ -31,7 +31,7 @@ def test_a_reset_tells_what_went_and_what_was_not_ours():
     ]
 
 
-def test_with_nothing_to_delete_it_says_so():
+def test_with_nothing_to_delete_it_is_noted():
     reply = replies.reset_report(removed=[], kept=[], bytes_freed=0)
 
     assert list(render_reset(reply, Canvas())) == [

@@ -110,7 +110,7 @@ def test_a_pipe_gets_every_count_as_fields():
     ]
 
 
-def test_one_error_is_told_in_full():
+def test_one_error_is_shown_in_full():
     lines = list(render_error_entry(audit(), TERMINAL))
 
     assert lines[:4] == ["io_error  2025-01-31 12:00 UTC", "", "cannot read /x: gone", ""]
@@ -120,11 +120,11 @@ def test_one_error_is_told_in_full():
     assert not [line for line in lines if line.startswith("data")]
 
 
-def test_a_chain_of_one_is_not_told_twice():
+def test_a_chain_of_one_is_not_shown_twice():
     assert "chain" not in list(render_error_entry(audit(chain=["IoError: gone"]), TERMINAL))
 
 
-def test_what_the_log_holds_cannot_steer_the_terminal():
+def test_what_the_log_holds_cannot_control_the_terminal():
     hostile = "\x1b[2J\u202e"
     fields = {"message": hostile, "chain": [hostile] * 2, "traceback": [hostile], "code": hostile}
     drawn = reply(by("code", count(hostile)), unreadable=1, log=hostile)

@@ -17,7 +17,7 @@ def test_an_error_is_what_happened_a_hint_and_a_code():
     ]
 
 
-def test_names_in_messages_cannot_steer_the_terminal():
+def test_names_in_messages_cannot_control_the_terminal():
     assert "\x1b" not in drawn(IoError(path="\x1b[2J", op="read", cause="gone"))[0]
 
 

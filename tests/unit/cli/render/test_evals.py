@@ -68,7 +68,7 @@ def test_no_row_is_wider_than_the_sheet(width):
     assert max(len(one) for one in lines if "█ right" not in one) <= width
 
 
-def test_what_a_reader_must_know_is_told():
+def test_what_a_reader_must_know_is_reported():
     golden = msgspec.structs.replace(report().golden, missing=["gone.md"], missing_count=12)
     degraded = [EvalDegraded(channel="vector", reason="no model", questions=3)]
     skipped = [EvalSkipped(mode="vector", reason="no weights")]
@@ -84,7 +84,7 @@ def test_what_a_reader_must_know_is_told():
     ]
 
 
-def test_an_index_that_changed_is_told():
+def test_an_index_that_changed_is_reported():
     assert drawn(ONE, moved=True)[-1].startswith("note: the index changed meanwhile")
 
 

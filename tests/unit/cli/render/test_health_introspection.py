@@ -29,7 +29,7 @@ def test_keys_are_padded_and_capabilities_ticked():
     assert "  index_bytes         sqlite 0, lancedb 0" in lines
 
 
-def test_an_index_that_cannot_be_read_is_told_at_the_end():
+def test_an_index_that_cannot_be_read_is_reported_at_the_end():
     signal = NotIndexed(data_dir="/kb", expected=3, found=999)
     told = replace(
         replies.introspection(), unreadable=build_error_reply(signal, operation="schema")

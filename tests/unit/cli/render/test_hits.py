@@ -34,7 +34,7 @@ def test_highlights_stay_true_when_blanks_are_squeezed():
     assert drawn(replies.response(hit), TERMINAL)[2] == "    a b \x1b[33m\x1b[1mrestore\x1b[0m"
 
 
-def test_text_of_a_file_cannot_steer_the_terminal():
+def test_text_of_a_file_cannot_control_the_terminal():
     hit = replies.hit(snippet="\x1b[2Jgone", title="\u202etitle", heading_path=[], highlights=[])
 
     text = "\n".join(drawn(replies.response(hit)))
@@ -43,13 +43,13 @@ def test_text_of_a_file_cannot_steer_the_terminal():
     assert "\u202e" not in text
 
 
-def test_a_title_is_said_once():
+def test_a_title_appears_once():
     hit = replies.hit(title="T", heading_path=["A", "B"])
 
     assert drawn(replies.response(hit))[1] == "    T > A > B"
 
 
-def test_a_stale_hit_says_so():
+def test_a_stale_hit_is_noted():
     for freshness, words in (("changed", "(changed since)"), ("gone", "(file is gone)")):
         assert drawn(replies.response(replies.hit(freshness=freshness)))[0].endswith(words)
 

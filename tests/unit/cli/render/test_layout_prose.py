@@ -36,7 +36,7 @@ def test_a_marker_stays_with_the_word_before_it():
     assert lines(prose(("one two three [1].", PLAIN)), 15) == ["one two", "three [1]."]
 
 
-def test_ends_of_lines_are_kept_and_nothing_else_can_steer():
+def test_ends_of_lines_are_kept_and_no_control_characters_remain():
     made = prose(("a\x1b\nb", PLAIN))
     made.end_line()
     made.join(prose(("c", PLAIN)))

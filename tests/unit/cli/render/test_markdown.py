@@ -77,7 +77,7 @@ def test_a_marker_stays_a_marker_whatever_the_text_makes_of_it(text, shown):
 @pytest.mark.parametrize(
     "text", ["\x1b[2Ja", "&#x1b;[2Ja", "&#x202e;a", "\u202ea", "`\x9b2J`", "```\n\x1b]8;;x\n```"]
 )
-def test_nothing_can_steer_the_terminal(text):
+def test_control_characters_cannot_control_the_terminal(text):
     joined = "".join(drawn(text))
 
     assert "\ufffd" in joined

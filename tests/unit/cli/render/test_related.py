@@ -33,13 +33,13 @@ def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
     assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Canvas(width=40)))
 
 
-def test_a_stale_neighbour_says_so():
+def test_a_stale_neighbour_is_noted():
     one = replies.related_doc(freshness="gone")
 
     assert drawn(replies.related_docs(one))[0].endswith("(file is gone)")
 
 
-def test_text_of_a_file_cannot_steer_the_terminal():
+def test_text_of_a_file_cannot_control_the_terminal():
     one = replies.related_doc(title="\x1b[2J", terms=["\x1b[2Jgone", "\u202e"])
 
     text = "\n".join(drawn(replies.related_docs(one)))
@@ -62,7 +62,7 @@ def test_a_document_without_text_is_called_that():
 
 
 @pytest.mark.parametrize(("hint", "lines"), [("kebab ingest", 2), (None, 1)])
-def test_what_words_alone_decided_is_told(hint, lines):
+def test_what_words_alone_decided_is_reported(hint, lines):
     lost = DegradedChannel(channel="vector", reason="no vector yet", hint=hint)
 
     said = drawn(replies.related_docs(replies.related_doc(), degraded=[lost]))[-lines:]

@@ -57,14 +57,14 @@ def test_more_groups_are_asked_for_with_a_command():
 def test_no_copies_say_what_to_try():
     assert drawn(replies.duplicates()) == [
         "no copies among 12 passages",
-        "take what is less alike: --threshold 0.5",
+        "lower the threshold: --threshold 0.5",
     ]
     assert drawn(replies.duplicates(exact=True))[1] == "look for near copies too: kebab dupes"
     assert "drop a filter" in drawn(replies.duplicates(compared=0))[1]
     assert drawn(replies.duplicates(), Canvas()) == []
 
 
-def test_text_of_a_file_cannot_steer_the_terminal():
+def test_text_of_a_file_cannot_control_the_terminal():
     member = replies.duplicate_member(title="\x1b[2J\u202e")
     group = replies.duplicate_group(snippet="\x1b[2Jgone", members=[member, member])
 

@@ -43,7 +43,7 @@ def test_what_was_lost_has_its_hint_below():
     assert lost[:2] == ["lost: far", "hint: kebab search x"]
 
 
-def test_all_that_was_read_is_told():
+def test_all_that_was_read_is_reported():
     left_out = [
         TermReading(text=use, prefix=False, use=use, weight=None, passages=0)
         for use in ("absent", "common", "surplus", "filler")
@@ -148,7 +148,7 @@ def test_what_is_not_shown_says_why(withheld, note):
     assert f"    hit               \u2013            not shown: {note}" in drawn(passages=[one])
 
 
-def test_a_later_page_and_missing_terms_are_told():
+def test_a_later_page_and_missing_terms_are_reported():
     term = TermReading(text="zebra", prefix=False, use="asked", weight=2.0, passages=1)
     lines = drawn(
         limit=10, passages=[replies.account(hit_rank=14)], reading=replies.reading(terms=[term])
@@ -158,7 +158,7 @@ def test_a_later_page_and_missing_terms_are_told():
     assert lines[-1] == "    lacks       zebra"
 
 
-def test_a_channel_that_could_not_answer_is_told():
+def test_a_channel_that_could_not_answer_is_reported():
     lost = DegradedChannel(channel="vector", reason="no vector yet", hint="kebab ingest")
 
     assert drawn(degraded=[lost])[-2:] == [
@@ -167,7 +167,7 @@ def test_a_channel_that_could_not_answer_is_told():
     ]
 
 
-def test_text_of_others_cannot_steer_the_terminal():
+def test_text_of_others_cannot_control_the_terminal():
     lines = drawn(
         message="lost: \x1b[2J", query="\x1b[2J", reading=replies.reading(plain="\x1b[2J")
     )

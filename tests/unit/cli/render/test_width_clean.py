@@ -17,7 +17,7 @@ from kebab.cli.render.width import clean, clean_lines
         ("bad \udcff name", "bad \ufffd name"),
     ],
 )
-def test_nothing_can_steer_the_terminal(text, shown):
+def test_control_characters_cannot_control_the_terminal(text, shown):
     assert clean(text) == shown
 
 
