@@ -224,8 +224,7 @@ def _open_ports(
 def _build_ports(
     context: AppContext, library: "SqliteWriter | None", models: _RunEmbedder
 ) -> IngestPorts:
-    from kebab.parse.deadline import guard_parser
-    from kebab.parse.registry import PARSERS
+    from kebab.parse.registry import PARSERS, guard_parser
     from kebab.source.walk import FolderScanner
 
     return IngestPorts(

@@ -1,9 +1,16 @@
-"""Declares the parser of each media type, and the parser of plain text."""
+"""Declares the parser of each media type, and the guard that limits a parser."""
 
-from collections.abc import Mapping
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.ports import Parser
+from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.parse.blocks import build_blocks, choose_title
 from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
@@ -43,3 +50,102 @@ PARSERS: Mapping[str, Parser] = {
 def list_parser_versions() -> list[str]:
     """Return the labels of all parsers, each once, in order."""
     return sorted({parser.version for parser in PARSERS.values()})
+
+
+_SHORTEST_ALARM_S = 0.001
+
+
+class _DeadlinePassed(BaseException):
+    """The alarm rang; it is no `Exception`, so that no parser catches it."""
+
+
+@contextmanager
+def limit_time(seconds: float, operation: str) -> Iterator[None]:
+    """Raise `TimedOut` when the body takes longer; 0 means no limit.
+
+    On the main thread an alarm interrupts the body. Other threads have no alarm, so the error is
+    raised after the body ends.
+    """
+    started = time.monotonic()
+    try:
+        with _set_alarm(seconds):
+            yield
+    except _DeadlinePassed:
+        raise _build_timeout(started, seconds, operation) from None
+    if seconds and time.monotonic() - started > seconds:
+        raise _build_timeout(started, seconds, operation)
+
+
+@contextmanager
+def _set_alarm(seconds: float) -> Iterator[None]:
+    if not seconds or not _can_set_alarm():
+        yield
+        return
+    started = time.monotonic()
+    other_alarm, interval = signal.getitimer(signal.ITIMER_REAL)
+    before = signal.signal(signal.SIGALRM, _raise_deadline_passed)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+        if other_alarm:
+            # An alarm that was set before for another purpose is set again.
+            left = max(other_alarm - (time.monotonic() - started), _SHORTEST_ALARM_S)
+            signal.setitimer(signal.ITIMER_REAL, left, interval)
+
+
+def _can_set_alarm() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def _raise_deadline_passed(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise _DeadlinePassed
+
+
+def _build_timeout(started: float, seconds: float, operation: str) -> TimedOut:
+    return TimedOut(
+        operation=operation,
+        elapsed_ms=round((time.monotonic() - started) * 1000),
+        deadline_ms=round(seconds * 1000),
+    )
+
+
+PARSER_EXCEPTIONS: tuple[type[Exception], ...] = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NameError,
+    RuntimeError,
+    StopIteration,
+    SystemError,
+    TypeError,
+    ValueError,
+    re.error,
+)
+"""The exceptions that parsers and their libraries may raise for unusual bytes."""
+
+
+@contextmanager
+def convert_exceptions(path: str, parser: str) -> Iterator[None]:
+    """Turn unexpected exceptions of a parser into `ParseFailed`."""
+    try:
+        yield
+    except PARSER_EXCEPTIONS as fault:
+        cause = f"{type(fault).__name__}: {fault}"
+        raise ParseFailed(path=path, parser=parser, cause=cause) from fault
+
+
+@contextmanager
+def guard_parser(path: str, parser: str, seconds: float) -> Iterator[None]:
+    """Run a parser under a deadline, and turn its unexpected exceptions into `ParseFailed`."""
+    with limit_time(seconds, "parse"), convert_exceptions(path, parser):
+        yield

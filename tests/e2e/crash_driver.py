@@ -24,9 +24,8 @@ from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.ingest.job import IngestJob, IngestPorts
 from kebab.ingest.run import run_ingest
-from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import TextParser
+from kebab.parse.registry import TextParser, guard_parser
 from kebab.source.walk import FolderScanner
 from kebab.store.lance.table import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader

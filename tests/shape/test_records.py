@@ -33,6 +33,9 @@ REASONS = {
     ("kebab.ingest.job.IngestOutcome", "kebab.wire.ingest.IngestReport"): (
         "it holds errors without wording"
     ),
+    ("kebab.ingest.job.TextNote", "kebab.wire.ingest.IngestTextRequest"): (
+        "its text is decoded, and it names the folder of the file"
+    ),
     ("kebab.search.explain_matches.BrokenCondition", "kebab.wire.why.Barrier"): (
         "its phrase is parsed, and its filter has the name of a field"
     ),

@@ -30,8 +30,7 @@ def index_folder(folder: str, version: str, counter: str) -> int:
     from kebab.embed.registry import find_model
     from kebab.ingest.job import IngestJob, IngestPorts, ItemKind
     from kebab.ingest.run import run_ingest
-    from kebab.parse.deadline import guard_parser
-    from kebab.parse.registry import PARSERS
+    from kebab.parse.registry import PARSERS, guard_parser
     from kebab.source.walk import FolderScanner
     from tools.bench.synthetic_vectors import SyntheticEmbedder
 

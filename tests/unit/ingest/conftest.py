@@ -9,9 +9,8 @@ from kebab.chunk.budget import Budget
 from kebab.core.progress import Cancel
 from kebab.ingest.job import IngestJob, IngestPorts
 from kebab.ingest.run import run_ingest
-from kebab.parse.deadline import guard_parser
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import TextParser
+from kebab.parse.registry import TextParser, guard_parser
 from kebab.source.walk import FolderScanner
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.library import MemoryLibrary

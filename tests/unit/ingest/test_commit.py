@@ -10,7 +10,7 @@ from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import ItemKind, RunContext
 from kebab.ingest.plan import FileTask, MissingDocument
-from kebab.parse.deadline import guard_parser
+from kebab.parse.registry import guard_parser
 from tests.fakes.library import MemoryLibrary
 
 

@@ -17,8 +17,7 @@ from kebab.ingest.prefetch import (
     prefetch_documents,
     split_batches,
 )
-from kebab.parse.deadline import guard_parser
-from kebab.parse.registry import PARSERS
+from kebab.parse.registry import PARSERS, guard_parser
 
 FILES = 40
 

@@ -10,8 +10,7 @@ from kebab.core.ids import DocId
 from kebab.ingest import prefetch
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.prefetch import BuildTask
-from kebab.parse.deadline import guard_parser
-from kebab.parse.registry import PARSERS
+from kebab.parse.registry import PARSERS, guard_parser
 
 BUILDER = DocumentBuilder(
     parsers=PARSERS,

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.deadline import PARSER_EXCEPTIONS, convert_exceptions
+from kebab.parse.registry import PARSER_EXCEPTIONS, convert_exceptions
 from tests.shape.libraries import list_own_exceptions
 
 OTHERS = {
