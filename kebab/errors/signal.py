@@ -23,7 +23,7 @@ class Exit(IntEnum):
 
 
 class Kind(StrEnum):
-    """The family an error belongs to."""
+    """The family of an error."""
 
     AUTH = "auth"
     QUOTA = "quota"
@@ -55,7 +55,7 @@ class Retry(StrEnum):
 
 
 class Severity(StrEnum):
-    """How bad it is for the person at the terminal."""
+    """How severe an error is for the user."""
 
     INFO = "info"
     WARN = "warn"
@@ -75,7 +75,7 @@ class Canonical(StrEnum):
 
 
 class Origin(StrEnum):
-    """The layer that may raise a row."""
+    """The layer that may raise an error."""
 
     CORE = "core"
     ADAPTER = "adapter"
@@ -83,10 +83,10 @@ class Origin(StrEnum):
 
 
 class Backoff(NamedTuple):
-    """How long to wait before the same call is tried again; a suggestion, which may change.
+    """The suggested delays before the same call is tried again; they may change.
 
-    The delay before attempt n is `first_ms * factor ** (n - 1)`, at most `ceiling_ms`; a caller
-    that is not alone adds a random share to it. After `attempts` it is time to give up.
+    The delay before attempt n is `first_ms * factor ** (n - 1)`, at most `ceiling_ms`. Concurrent
+    callers add a random part to it. After `attempts` the caller gives up.
     """
 
     first_ms: int = 1_000
@@ -98,8 +98,8 @@ class Backoff(NamedTuple):
 class Meaning(NamedTuple):
     """Everything about a code that callers may rely on; frozen once released.
 
-    Not frozen are `reserved`, which marks a row of a surface that is still to come and must not
-    be raised before, and `backoff`, which every transient row has and no other.
+    Two fields are not frozen: `reserved` marks a code of a future release, which nothing raises
+    yet, and `backoff` is set for every transient code and no other.
     """
 
     code: str
@@ -119,14 +119,14 @@ class Meaning(NamedTuple):
 
     @property
     def is_raised(self) -> bool:
-        """Whether the row is raised: it is neither retired nor reserved."""
+        """Whether the code is in use: neither retired nor reserved."""
         return not (self.retired or self.reserved)
 
     def with_default_backoff(self) -> "Meaning":
-        """Return the row with the usual suggestion where it is transient and names none.
+        """Return the meaning with the default backoff if it is transient and has none.
 
         Raises:
-            TypeError: A suggestion for a row where trying again makes no sense.
+            TypeError: A code that is not transient has a backoff.
         """
         transient = self.retry is Retry.TRANSIENT
         if self.backoff is not None and not transient:
@@ -135,7 +135,7 @@ class Meaning(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """What a row says to a person: two templates over its details."""
+    """The texts of an error: two templates that are filled in with its details."""
 
     message: str
     hint: str | None = None
@@ -149,16 +149,16 @@ _PLACEHOLDER = re.compile(r"{(\w+)}")
 class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     """Base of all errors that kebab raises on purpose.
 
-    A subclass is declared as `class X(Signal, meaning=..., message=..., hint=...)`: two templates
-    over the typed details, which are its fields, and its docstring as the long explanation. What
-    has to be worded otherwise in some case is declared as `cases`, and `case` says which one holds.
+    A subclass is a row of the catalogue: `class X(Signal, meaning=..., message=..., hint=...)`. Its
+    fields are the details that fill in the templates, and its docstring is the long explanation.
+    `cases` has other wordings for special cases, and `choose_case` returns the case of an error.
     """
 
     meaning: ClassVar[Meaning]
     message: ClassVar[str]
     hint: ClassVar[str | None]
     wordings: ClassVar[Mapping[str, Wording]]
-    """Its wordings by case; the usual one is that of the case `""`."""
+    """The wordings by case; the case `""` is the default."""
 
     def __init_subclass__(
         cls,
@@ -171,19 +171,19 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         """Register the row.
 
         Raises:
-            TypeError: The code is taken, a template names a field that does not exist, or a row
-                that is not transient suggests to try again.
+            TypeError: The code exists already, a template names an unknown field, or a row that
+                is not transient has a backoff.
         """
         super().__init_subclass__()
         if meaning.code in _CODES:
             raise TypeError(f"error code declared twice: {meaning.code}")
-        # Every command declares all rows; writing an initializer for each would take its time.
+        # Every command imports all rows, and generated initializers would slow down the start.
         dataclass(init=False, eq=False, repr=False)(cls)
         cls.meaning, cls.message, cls.hint = meaning.with_default_backoff(), message, hint
         cls.wordings = {"": Wording(message, hint), **(cases or {})}
         declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        said = "".join(one.message + (one.hint or "") for one in cls.wordings.values())
-        used = set(_PLACEHOLDER.findall(said))
+        texts = "".join(one.message + (one.hint or "") for one in cls.wordings.values())
+        used = set(_PLACEHOLDER.findall(texts))
         if used - declared:
             raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
         _CODES.add(meaning.code)
@@ -202,15 +202,15 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def choose_case(self) -> str:
-        """Return which of its wordings fits."""
+        """Return the case of the wordings that fits."""
         return ""
 
     def format_message(self, wordings: Mapping[str, Wording] | None = None) -> str:
-        """Return the message with its details filled in; other `wordings` are other languages."""
+        """Return the message with its details; `wordings` are those of another language."""
         return (wordings or self.wordings)[self.choose_case()].message.format(**self.details())
 
     def format_hint(self, wordings: Mapping[str, Wording] | None = None) -> str | None:
-        """Return the hint with its details filled in, or None."""
+        """Return the hint with its details, or None."""
         hint = (wordings or self.wordings)[self.choose_case()].hint
         return hint.format(**self.details()) if hint else None
 
@@ -219,7 +219,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
 
 
 _TARGETS = ("path", "model", "endpoint", "field", "option", "data_dir", "operation", "what")
-"""The details that can name what the error is about, the most specific first."""
+"""The details that can be the target of an error, the most specific first."""
 
 
 def build_error_fields(

@@ -1,4 +1,4 @@
-"""Translates errors of the operating system and of imports into signals."""
+"""Translates errors of the operating system and of imports to signals."""
 
 import os
 import sys
@@ -11,38 +11,34 @@ _NO_PATH = ("<", "'", '"')
 
 
 def resolve_path(path: object, base: str = "") -> str:
-    """Return a path that errors may name; a relative one lies below `base`, or where we are."""
+    """Return an absolute path for errors; `base` or the working folder precedes a relative one."""
     text = str(path)
     if text.startswith(_NO_PATH):
         return text
     try:
         return os.path.abspath(os.path.join(base, text))  # noqa: PTH100, PTH118 - no link is followed, and `Path` keeps `..`
-    except FileNotFoundError:  # the folder that we are in was deleted
+    except FileNotFoundError:  # the working folder was deleted
         return text
 
 
 def build_io_error(fault: OSError, op: Op, path: object) -> IoError:
-    """Return the signal for a refusal, in the system's own words."""
+    """Return the signal for an error of the system, with the text of the system."""
     return IoError(path=resolve_path(path), op=op, cause=fault.strerror or str(fault))
 
 
 def build_read_error(path: object, cause: str) -> IoError:
-    """Return the signal for a place that cannot be read, for a reason that kebab found itself."""
+    """Return the signal for a path that cannot be read for a reason that kebab has found."""
     return IoError(path=resolve_path(path), op="read", cause=cause)
 
 
 def build_memory_error() -> IoError:
-    """Return the signal for a machine that has no memory left."""
+    """Return the signal for a lack of memory."""
     return IoError(path="<memory>", op="create", cause="out of memory")
 
 
 @contextmanager
 def translate_os_errors(path: object, op: Op) -> Iterator[None]:
-    """Turn a refusal of the file system within into the signal for it.
-
-    Raises:
-        IoError: The file system refused.
-    """
+    """Turn errors of the file system in the block into `IoError`."""
     try:
         yield
     except OSError as fault:
@@ -51,14 +47,11 @@ def translate_os_errors(path: object, op: Op) -> Iterator[None]:
 
 @contextmanager
 def translate_import_errors(feature: str, package: str) -> Iterator[None]:
-    """Turn the failed import of a library within into the signal for it.
+    """Turn a failed import in the block into `DependencyMissing`.
 
     Args:
-        feature: What does not work without the library.
-        package: The name that pip knows it by.
-
-    Raises:
-        DependencyMissing: It is not installed, or cannot be loaded.
+        feature: The feature that needs the library.
+        package: The name of the library's package for pip.
     """
     try:
         yield
@@ -67,7 +60,7 @@ def translate_import_errors(feature: str, package: str) -> Iterator[None]:
 
 
 def build_import_error(fault: ImportError) -> DependencyMissing | None:
-    """Return the signal for an import that nobody prepared for; None when it is our own fault."""
+    """Return the signal for an unexpected failed import; None when the fault is a bug of kebab."""
     library = (fault.name or "").partition(".")[0]
     if library in {"", "kebab", *sys.stdlib_module_names}:
         return None
@@ -75,6 +68,6 @@ def build_import_error(fault: ImportError) -> DependencyMissing | None:
 
 
 def _build_missing(fault: ImportError | OSError, feature: str, package: str) -> DependencyMissing:
-    # What is there and cannot be loaded is not mended by asking for it once more.
+    # `pip install` does not replace a package that is installed and broken.
     command = "install" if isinstance(fault, ModuleNotFoundError) else "install --force-reinstall"
     return DependencyMissing(feature=feature, install=f"pip {command} {package}")
