@@ -22,7 +22,11 @@ _MAX_TOMBSTONE_SHARE = 0.25
 
 
 class LanceVectors(MappedVectors):
-    """A `VectorWriter`; the caller holds the writer lock of the data directory."""
+    """A `VectorWriter`; the caller holds the writer lock of the data directory.
+
+    Every method raises `IoError` when the file system refuses and `StoreCorrupt` when the table
+    cannot be read.
+    """
 
     def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
         super().__init__(data_dir, version, dimension)
@@ -47,12 +51,7 @@ class LanceVectors(MappedVectors):
             Thread(target=preload_lancedb, name="lancedb").start()
 
     def append(self, rows: Sequence[VectorRow]) -> None:
-        """Add rows in one commit and return when they are durable.
-
-        Raises:
-            IoError: The file system refused.
-            StoreCorrupt: The table cannot be read.
-        """
+        """Add rows in one commit and return when they are durable."""
         with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
@@ -67,12 +66,7 @@ class LanceVectors(MappedVectors):
             self._follow(before, lambda old, new: self._file.append_rows(old, new, (keys, matrix)))
 
     def delete(self, keys: Collection[Key]) -> None:
-        """Delete the rows of these chunks.
-
-        Raises:
-            IoError: The file system refused.
-            StoreCorrupt: The table cannot be read.
-        """
+        """Delete the rows of these chunks."""
         with translate_import_errors(layout.FEATURE, "numpy"):
             import numpy as np
 
@@ -84,23 +78,14 @@ class LanceVectors(MappedVectors):
         self._follow(before, lambda old, new: self._file.delete_rows(old, new, gone))
 
     def clear(self) -> None:
-        """Delete every row, and the files that held them.
-
-        Raises:
-            IoError: The file system refused.
-        """
+        """Delete every row, and the files that held them."""
         if self._table.exists():
             self._table.drop()
         with suppress(OSError):
             self._file.delete_file()
 
     def list_keys(self, *, sure: bool = False) -> Keys:
-        """Return the key of every row in rising order; `sure` reads them from the table itself.
-
-        Raises:
-            IoError: The file system refused.
-            StoreCorrupt: The table cannot be read.
-        """
+        """Return the key of every row in rising order; `sure` reads them from the table itself."""
         digest = self._read_digest()
         if digest is None:
             return array("q")
@@ -112,12 +97,7 @@ class LanceVectors(MappedVectors):
         return array("q", keys.tobytes())
 
     def maintain(self) -> None:
-        """Compact and drop old versions when it pays, and refresh the vector file.
-
-        Raises:
-            IoError: The file system refused.
-            StoreCorrupt: The table cannot be read.
-        """
+        """Compact and drop old versions when it pays, and refresh the vector file."""
         before = self._read_digest()
         if before is None:
             return

@@ -52,7 +52,8 @@ class VectorFile:
     """The file of one table; every method leaves it equal to some state of the table.
 
     Every method uses one open file, because another process may replace the file at any time by
-    one with the same rows in another order.
+    one with the same rows in another order. Methods that write raise `OSError`, methods that read
+    return None instead.
     """
 
     def __init__(self, path: Path, dimension: int) -> None:
@@ -100,11 +101,7 @@ class VectorFile:
         return _copy_keys(records), records["vector"]
 
     def write(self, digest: bytes, batches: "Iterable[Batch]") -> None:
-        """Write a new file beside the old one, then replace the old one.
-
-        Raises:
-            OSError: The folder cannot be written.
-        """
+        """Write a new file beside the old one, then replace the old one."""
         draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
@@ -123,11 +120,7 @@ class VectorFile:
             draft.unlink(missing_ok=True)
 
     def append_rows(self, before: bytes, after: bytes, batch: "Batch") -> None:
-        """Add rows and move the file from one state of the table to the next.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
+        """Add rows and move the file from one state of the table to the next."""
         import numpy as np
 
         keys, matrix = batch
@@ -143,11 +136,7 @@ class VectorFile:
             self._write_header(file, header, followed, lambda old: np.concatenate([old, keys]))
 
     def delete_rows(self, before: bytes, after: bytes, keys: "Keys") -> None:
-        """Write tombstones over rows and move the file to the next state of the table.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
+        """Write tombstones over rows and move the file to the next state of the table."""
         import numpy as np
 
         with self._open_for_update(before) as opened:
@@ -161,11 +150,7 @@ class VectorFile:
             self._write_header(file, header, followed, lambda old: np.where(gone, TOMBSTONE, old))
 
     def update_digest(self, before: bytes, after: bytes) -> None:
-        """Move the file to the next state of the table, which has the same rows.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
+        """Move the file to the next state of the table, which has the same rows."""
         with self._open_for_update(before) as opened:
             if opened is None:
                 return
@@ -174,11 +159,7 @@ class VectorFile:
             self._write_header(file, header, followed, lambda old: old)
 
     def delete_file(self) -> None:
-        """Delete the file.
-
-        Raises:
-            OSError: The folder cannot be written.
-        """
+        """Delete the file."""
         self._path.unlink(missing_ok=True)
 
     @contextmanager

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
     from kebab.store.lance.vector_file import Batch, Keys
 
-if TYPE_CHECKING:
     Positions: TypeAlias = NDArray[np.intp]
     Scores: TypeAlias = NDArray[np.float32]
 

@@ -12,25 +12,6 @@ from kebab.errors.signal import Signal
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
 
-def _build_io_error(path: str, op: Op, cause: str) -> Signal:
-    return IoError(path=path, op=op, cause=cause)
-
-
-def _build_locked(path: str, op: Op, cause: str) -> Signal:
-    del op, cause
-    return Locked(path=path, holder_pid=None)
-
-
-def _build_store_corrupt(path: str, op: Op, cause: str) -> Signal:
-    del op
-    return StoreCorrupt(path=path, cause=cause)
-
-
-def _build_cancelled(path: str, op: Op, cause: str) -> Signal:
-    del path, cause
-    return Cancelled(operation=op)
-
-
 # A lack of any resource, memory included, is as temporary as a full disk.
 _IO = (
     apsw.IOError,
@@ -78,10 +59,10 @@ _FAULTS_IN_KEBAB = (
 )
 
 SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {
-    **dict.fromkeys(_IO, _build_io_error),
-    **dict.fromkeys(_LOCKED, _build_locked),
-    **dict.fromkeys(_CORRUPT, _build_store_corrupt),
-    apsw.InterruptError: _build_cancelled,
+    **dict.fromkeys(_IO, lambda path, op, cause: IoError(path=path, op=op, cause=cause)),
+    **dict.fromkeys(_LOCKED, lambda path, _op, _cause: Locked(path=path, holder_pid=None)),
+    **dict.fromkeys(_CORRUPT, lambda path, _op, cause: StoreCorrupt(path=path, cause=cause)),
+    apsw.InterruptError: lambda _path, op, _cause: Cancelled(operation=op),
     **dict.fromkeys(_FAULTS_IN_KEBAB, None),
 }
 """Every exception class of apsw; None marks those that only a fault in kebab can raise."""

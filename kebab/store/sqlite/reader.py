@@ -221,13 +221,7 @@ class ReaderPool:
         self._idle: SqliteReader | None = None
 
     def acquire(self) -> SqliteReader:
-        """Return a reader with its own snapshot; closing it returns it to the pool.
-
-        Raises:
-            NotIndexed: There is no database, or its schema is not the one of this build.
-            IoError: The file system refused.
-            StoreCorrupt: The file is not a database.
-        """
+        """Return a reader with its own snapshot; closing it returns it to the pool."""
         reader, self._idle = self._idle, None
         if reader is not None:
             if reader.begin_snapshot():
