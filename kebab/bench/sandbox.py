@@ -11,11 +11,11 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import kebab
 
@@ -55,11 +55,8 @@ class Outcome:
         return reply if isinstance(reply, dict) else {}
 
 
-class Runner(Protocol):
-    """Runs a command in a folder with exactly this environment."""
-
-    def __call__(self, command: Command, environment: Mapping[str, str], folder: Path) -> Outcome:
-        """Return the result of the process."""
+Runner: TypeAlias = Callable[[Command, Mapping[str, str], Path], Outcome]
+"""Runs a command in a folder with exactly this environment."""
 
 
 def run_process(command: Command, environment: Mapping[str, str], folder: Path) -> Outcome:

@@ -1,1 +1,1 @@
-"""Evaluation of search on golden questions: a surface that knows the facade alone."""
+"""Evaluates search on golden questions, through the facade only."""

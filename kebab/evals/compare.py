@@ -34,27 +34,6 @@ class CompareOptions:
     against: ModeName | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _ReportFile:
-    path: Path
-    report: EvalReport
-
-    def get_mode(self, name: ModeName) -> EvalMode:
-        mode = next((one for one in self.report.modes if one.mode == name), None)
-        if mode is None:
-            raise InvalidInput(field=str(self.path), cause=f"`{name}` was not measured")
-        return mode
-
-    def to_side(self) -> EvalSide:
-        report = self.report
-        return EvalSide(
-            path=escape_undecodable(str(self.path)),
-            measured_at=report.timestamp if isinstance(report.timestamp, str) else None,
-            versions=report.versions,
-            corpus_revision=report.corpus_revision,
-        )
-
-
 def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalComparison:
     """Compare two reports.
 
@@ -62,16 +41,16 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
         InvalidInput: A file is no report, the questions differ, or a mode is missing.
         IoError: A file cannot be read.
     """
-    a, b = _ReportFile(before, read_report(before)), _ReportFile(after, read_report(after))
-    if a.report.golden.digest != b.report.golden.digest:
+    a, b = read_report(before), read_report(after)
+    if a.golden.digest != b.golden.digest:
         cause = f"measured on another golden set, or judged otherwise, than {before}"
         raise InvalidInput(field=str(after), cause=cause)
     return EvalComparison(
-        a=a.to_side(),
-        b=b.to_side(),
-        digest=a.report.golden.digest,
-        questions=a.report.golden.answerable,
-        pairs=list(_compare_modes(a, b, options)),
+        a=_describe_side(before, a),
+        b=_describe_side(after, b),
+        digest=a.golden.digest,
+        questions=a.golden.answerable,
+        pairs=list(_compare_modes((before, a), (after, b), options)),
         test="sign_flip",
         flips=bootstrap.FLIPS,
         resamples=bootstrap.RESAMPLES,
@@ -80,17 +59,35 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
     )
 
 
-def _compare_modes(a: _ReportFile, b: _ReportFile, options: CompareOptions) -> Iterator[EvalPair]:
-    others = {one.mode for one in b.report.modes}
-    shared = [one.mode for one in a.report.modes if one.mode in others]
+def _describe_side(path: Path, report: EvalReport) -> EvalSide:
+    return EvalSide(
+        path=escape_undecodable(str(path)),
+        measured_at=report.timestamp if isinstance(report.timestamp, str) else None,
+        versions=report.versions,
+        corpus_revision=report.corpus_revision,
+    )
+
+
+def _compare_modes(
+    a: tuple[Path, EvalReport], b: tuple[Path, EvalReport], options: CompareOptions
+) -> Iterator[EvalPair]:
+    others = {one.mode for one in b[1].modes}
+    shared = [one.mode for one in a[1].modes if one.mode in others]
     modes = list(dict.fromkeys(options.modes)) or shared
     if not modes:
-        raise InvalidInput(field=str(b.path), cause=f"it has no mode in common with {a.path}")
+        raise InvalidInput(field=str(b[0]), cause=f"it has no mode in common with {a[0]}")
     for mode in modes:
-        one, other = a.get_mode(mode), b.get_mode(options.against or mode)
-        pairs = _pair_outcomes(one.outcomes, other.outcomes, b.path)
+        one, other = _get_mode(*a, mode), _get_mode(*b, options.against or mode)
+        pairs = _pair_outcomes(one.outcomes, other.outcomes, b[0])
         for metric in dict.fromkeys(options.metrics):
             yield _compare_metric(metric, one.mode, other.mode, pairs)
+
+
+def _get_mode(path: Path, report: EvalReport, name: ModeName) -> EvalMode:
+    mode = next((one for one in report.modes if one.mode == name), None)
+    if mode is None:
+        raise InvalidInput(field=str(path), cause=f"`{name}` was not measured")
+    return mode
 
 
 def _pair_outcomes(a: Sequence[EvalOutcome], b: Sequence[EvalOutcome], path: Path) -> OutcomePairs:
