@@ -1,1 +1,1 @@
-"""The use cases: one module each, behind a facade that speaks wire objects."""
+"""The operations of a knowledge base, behind a facade that takes and returns wire records."""

@@ -28,68 +28,70 @@ MAX_BYTES = 1_000_000
 FILES = 3
 """How many files there are at most."""
 
-LONGEST_LINE = 1_000_000
+MAX_LINE_BYTES = 1_000_000
 """Bytes of the longest line; longer ones are none of ours."""
 
-_PATIENCE_S = 0.25
-_PAUSE_S = 0.01
+_LOCK_TIMEOUT_S = 0.25
+_LOCK_POLL_S = 0.01
 _FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """A link or a pipe in place of a file is never followed or waited for."""
-_LONGEST_TEXT = 4_000
-_LONGEST_LINE = 300
-_MOST_ARGUMENTS = 100
+_MAX_TEXT_CHARS = 4_000
+_MAX_LINE_CHARS = 300
+_MAX_ARGUMENTS = 100
 _HEAD, _TAIL = 40, 120
 """How many lines of a traceback are kept from its beginning and from its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """The call that failed: its command line after `kebab`, and its knowledge base if known."""
+    """The failed call: its command line after `kebab`, and its data directory if classified."""
 
     arguments: tuple[str, ...] = ()
     data_dir: str | None = None
 
 
-def record_error(fault: BaseException, known: ClassifiedError, call: FailedCall, log: Path) -> bool:
-    """Append a fault to the log, which only its owner may read; return whether it was kept."""
-    line = build_audit(fault, known, call)
+def record_error(
+    fault: BaseException, classified: ClassifiedError, call: FailedCall, log: Path
+) -> bool:
+    """Append an error to the log, which only its owner can read; return whether it was written."""
+    line = build_audit(fault, classified, call)
     command, when, status = line.operation, line.occurred_at, line.status
     return append_line(
         log, encode_json(add_envelope(line, command=command, timestamp=when, exit_code=status))
     )
 
 
-def build_audit(fault: BaseException, known: ClassifiedError, call: FailedCall) -> ErrorAudit:
-    """Return all that is known of a fault, without secrets."""
-    reply = known.reply
+def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedCall) -> ErrorAudit:
+    """Build the audit view of an error, without secrets."""
+    reply = classified.reply
     return ErrorAudit(
         correlation_id=reply.correlation_id,
         occurred_at=format_timestamp(time.time()),
         operation=reply.operation,
-        status=int(known.exit),
+        status=int(classified.exit),
         code=reply.code,
         kind=reply.kind,
         retry=reply.retry,
         severity=reply.severity,
-        message=redact_start(str(fault), _LONGEST_TEXT) or type(fault).__name__,
-        chain=[_cut(one, _LONGEST_TEXT) for one in list_causes(fault)],
-        traceback=_traceback(fault),
-        meta=_meta(call),
+        message=redact_start(str(fault), _MAX_TEXT_CHARS) or type(fault).__name__,
+        chain=[_shorten(one, _MAX_TEXT_CHARS) for one in list_causes(fault)],
+        traceback=_format_traceback(fault),
+        meta=_build_meta(call),
     )
 
 
-def _traceback(fault: BaseException) -> list[str]:
-    """Return where a fault was raised; of a very long way its beginning and its end."""
+def _format_traceback(fault: BaseException) -> list[str]:
+    """Return the traceback; of a very long one only the beginning and the end."""
     text = redact("".join(traceback.format_exception(fault)))
-    lines = [_cut(line, _LONGEST_LINE) for line in text.splitlines()]
+    lines = [_shorten(line, _MAX_LINE_CHARS) for line in text.splitlines()]
     dropped = len(lines) - _HEAD - _TAIL
     if dropped <= 0:
         return lines
     return [*lines[:_HEAD], f"… {dropped} lines", *lines[-_TAIL:]]
 
 
-def _meta(call: FailedCall) -> AuditMeta:
-    argv = redact_arguments(call.arguments[:_MOST_ARGUMENTS], _LONGEST_LINE)
+def _build_meta(call: FailedCall) -> AuditMeta:
+    argv = redact_arguments(call.arguments[:_MAX_ARGUMENTS], _MAX_LINE_CHARS)
     return AuditMeta(
         kebab_version=__version__,
         python=platform.python_version(),
@@ -100,16 +102,16 @@ def _meta(call: FailedCall) -> AuditMeta:
     )
 
 
-def _cut(text: str, longest: int) -> str:
+def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def append_line(log: Path, line: bytes) -> bool:
-    """Add a line; return whether it was kept. A full or closed disk is no second fault."""
+    """Append a line; return whether it was written. An `OSError` is ignored."""
     try:
         _make_private(log.parent)
         with _lock(log) as ours:
-            if ours and _size(log) + len(line) >= MAX_BYTES:
+            if ours and _get_size(log) + len(line) >= MAX_BYTES:
                 _rotate(log)
             return _write(log, line + b"\n")
     except OSError:
@@ -117,22 +119,22 @@ def append_line(log: Path, line: bytes) -> bool:
 
 
 def read_lines(log: Path) -> Iterator[bytes]:
-    """Yield the lines, the newest file first, so that a file that moves meanwhile is not missed.
+    """Yield the lines, the newest file first, so that a file that is rotated meanwhile is read.
 
     Raises:
-        OSError: A file is there and cannot be read.
+        OSError: A file exists and cannot be read.
     """
-    for path in _files(log):
+    for path in _list_files(log):
         try:
             file = os.open(path, os.O_RDONLY | _FLAGS)
         except FileNotFoundError:
             continue
         with os.fdopen(file, "rb") as opened:
             if stat.S_ISREG(os.fstat(file).st_mode):
-                yield from iter(lambda read=opened.readline: read(LONGEST_LINE + 1), b"")  # type: ignore[misc]
+                yield from iter(lambda read=opened.readline: read(MAX_LINE_BYTES + 1), b"")  # type: ignore[misc]
 
 
-def _files(log: Path) -> list[Path]:
+def _list_files(log: Path) -> list[Path]:
     return [log, *(log.with_name(f"{log.name}.{number}") for number in range(1, FILES))]
 
 
@@ -145,7 +147,7 @@ def _make_private(folder: Path) -> None:
 
 @contextmanager
 def _lock(log: Path) -> Iterator[bool]:
-    """Lock the log; yield whether the lock was taken within the time that a writer waits."""
+    """Lock the log; yield whether the lock was acquired before the timeout."""
     lock = os.open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     try:
         yield _acquire(lock)
@@ -156,19 +158,19 @@ def _lock(log: Path) -> Iterator[bool]:
 def _acquire(lock: int) -> bool:
     import fcntl
 
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _LOCK_TIMEOUT_S
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_PAUSE_S)
+            time.sleep(_LOCK_POLL_S)
         else:
             return True
 
 
-def _size(log: Path) -> int:
+def _get_size(log: Path) -> int:
     try:
         return log.lstat().st_size
     except FileNotFoundError:
@@ -176,7 +178,7 @@ def _size(log: Path) -> int:
 
 
 def _rotate(log: Path) -> None:
-    files = _files(log)
+    files = _list_files(log)
     for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
         with suppress(FileNotFoundError):
             newer.replace(older)

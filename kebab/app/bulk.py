@@ -1,4 +1,4 @@
-"""Answers the lines of a bulk search: each has its own response or its own error."""
+"""Searches many queries; each line of input gets its own response or its own error."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -11,10 +11,9 @@ from kebab.wire.search import BulkSearchItem, SearchRequest, SearchResponse
 def search_lines(
     search_one: Callable[[SearchRequest], SearchResponse], lines: Iterable[bytes], view: View
 ) -> Iterator[BulkSearchItem]:
-    """Yield the response to each line that is not empty, or the error of that line.
+    """Yield the response or the error of each line that is not empty.
 
-    A line is a JSON string or a search request. `search_one` is the `search` of a facade, `view`
-    says how errors are worded.
+    A line is a JSON string or a search request. `search_one` is the `search` of a facade.
     """
     filled = (line for line in lines if line.strip())
     for index, line in enumerate(filled):
@@ -30,5 +29,5 @@ def search_lines(
 
 
 def _read_line(line: bytes) -> SearchRequest:
-    said: str | SearchRequest = decode_request(line, str | SearchRequest)
-    return SearchRequest(query=said) if isinstance(said, str) else said
+    decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
+    return SearchRequest(query=decoded) if isinstance(decoded, str) else decoded

@@ -21,12 +21,12 @@ def find_duplicates(
 
     Raises:
         InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
-        InvalidCursor: The cursor is not one of ours, or belongs to other flags.
-        StaleCursor: The index moved since the cursor was issued.
+        InvalidCursor: The cursor is not from kebab, or belongs to another request.
+        StaleCursor: The index has changed since the cursor was issued.
         NotIndexed: There is no index.
     """
     filters = build_filters(request, context.clock.now())
-    started, bound = context.clock.monotonic(), _cursor_query(request, filters)
+    started, bound = context.clock.monotonic(), _build_cursor_query(request, filters)
     with context.open_reader() as reader:
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.get_revision()
         given = request.cursor
@@ -50,8 +50,8 @@ def find_duplicates(
     )
 
 
-def _cursor_query(request: DupesRequest, filters: Filters) -> Query:
-    """Return the query that a cursor of this request belongs to."""
+def _build_cursor_query(request: DupesRequest, filters: Filters) -> Query:
+    """Return a query that identifies the request in its cursors."""
     text = f"dupes {'exact' if request.exact else request.threshold}"
     return Query(text=text, filters=filters)
 

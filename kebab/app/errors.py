@@ -33,22 +33,22 @@ from kebab.wire.library import LookupFault, NotFound
 from kebab.wire.record import DECODE_ERRORS
 
 _DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
-_IDS = 3
-"""How many of the last faults a count names."""
+_MAX_IDS = 3
+"""The number of correlation ids that a count names."""
 
-_CANDIDATES = 10
+_MAX_CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """A line of the log, and when its fault happened."""
+class _LogEntry:
+    """A line of the log, and the time of its error in seconds since the epoch."""
 
     when: float
     audit: ErrorAudit
 
 
 def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
-    """Return the errors of the log, counted; without a log there are none.
+    """Count the errors of the log; without a log there are none.
 
     Raises:
         InvalidInput: `since` cannot be read.
@@ -56,31 +56,33 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
     """
     log, since = context.log, request.since
     start = None if since is None else parse_time(since, "$.since", context.clock.now())
-    entries, unreadable = _entries(log)
+    entries, unreadable = _read_entries(log)
     recent = [one for one in entries if start is None or one.when >= start]
     dimensions = [request.by] if request.by else _DIMENSIONS
     return ErrorStats(
         since=None if start is None else format_timestamp(start),
         total=len(recent),
         unreadable=unreadable,
-        groups=[_group(recent, by, request.limit) for by in dimensions],
+        groups=[_count_values(recent, by, request.limit) for by in dimensions],
         log=escape_undecodable(str(log)),
     )
 
 
 def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAudit | NotFound:
-    """Return the error of the log that has this correlation id, or the only one to begin with it.
+    """Return the error of the log whose correlation id is or begins with a name.
 
     Raises:
         IoError: The log cannot be read.
     """
     name = escape_undecodable(request.name.strip().lower())
-    entries = _entries(context.log)[0]
+    entries = _read_entries(context.log)[0]
     found = [one.audit for one in entries if name and one.audit.correlation_id.startswith(name)]
     if len(found) == 1:
         return found[0]
     ids = [one.correlation_id for one in reversed(found)]
-    return build_not_found(name, "error", AmbiguousName(tuple(ids[:_CANDIDATES])) if ids else None)
+    return build_not_found(
+        name, "error", AmbiguousName(tuple(ids[:_MAX_CANDIDATES])) if ids else None
+    )
 
 
 def explain_codes(request: ExplainRequest) -> ErrorCatalog | NotFound:
@@ -97,47 +99,47 @@ def explain_codes(request: ExplainRequest) -> ErrorCatalog | NotFound:
     return NotFound(name=code, found=False, error=fault)
 
 
-def _entries(log: Path) -> tuple[list[_Entry], int]:
-    """Return what the log holds, oldest first, and how many lines are none of ours."""
-    found: dict[str, _Entry] = {}
+def _read_entries(log: Path) -> tuple[list[_LogEntry], int]:
+    """Return the errors of the log, oldest first, and the number of unreadable lines."""
+    found: dict[str, _LogEntry] = {}
     unreadable = 0
     with translate_os_errors(log, "read"):
         for line in filter(bytes.strip, read_lines(log)):
-            one = _read(line)
+            one = _parse_entry(line)
             if one is None:
                 unreadable += 1
             else:
-                # A file that moves on while it is read shows its lines twice.
+                # A file that is rotated while it is read yields its lines twice.
                 found[one.audit.correlation_id] = one
     return sorted(found.values(), key=lambda one: one.when), unreadable
 
 
-def _read(line: bytes) -> _Entry | None:
+def _parse_entry(line: bytes) -> _LogEntry | None:
     try:
         audit = msgspec.json.decode(line, type=ErrorAudit)
-        return _Entry(datetime.fromisoformat(audit.occurred_at).timestamp(), audit)
+        return _LogEntry(datetime.fromisoformat(audit.occurred_at).timestamp(), audit)
     except (*DECODE_ERRORS, ValueError, OverflowError):
         return None
 
 
-def _group(entries: list[_Entry], by: Dimension, limit: int) -> ErrorGroup:
-    values: dict[str, list[_Entry]] = defaultdict(list)
+def _count_values(entries: list[_LogEntry], by: Dimension, limit: int) -> ErrorGroup:
+    values: dict[str, list[_LogEntry]] = defaultdict(list)
     for one in entries:
         values[getattr(one.audit, by)].append(one)
     ranked = sorted(values, key=lambda value: (-len(values[value]), -values[value][-1].when, value))
     return ErrorGroup(
         by=by,
-        counts=[_count(value, values[value], len(entries)) for value in ranked[:limit]],
+        counts=[_to_error_count(value, values[value], len(entries)) for value in ranked[:limit]],
         left_out=max(0, len(ranked) - limit),
     )
 
 
-def _count(value: str, entries: list[_Entry], total: int) -> ErrorCount:
+def _to_error_count(value: str, entries: list[_LogEntry], total: int) -> ErrorCount:
     return ErrorCount(
         value=value,
         count=len(entries),
         share=len(entries) / total,
         first_at=entries[0].audit.occurred_at,
         last_at=entries[-1].audit.occurred_at,
-        correlation_ids=[one.audit.correlation_id for one in reversed(entries[-_IDS:])],
+        correlation_ids=[one.audit.correlation_id for one in reversed(entries[-_MAX_IDS:])],
     )

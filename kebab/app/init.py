@@ -13,20 +13,20 @@ from kebab.wire.health import InitReport, InitRequest
 
 
 def init(context: AppContext, request: InitRequest) -> InitReport:
-    """Write the settings file unless it is there, and make the data directory.
+    """Write the settings file unless it exists, and create the data directory.
 
     Raises:
         ReadOnly: Writing is switched off.
-        IoError: The workspace is no folder, or a file cannot be written.
+        IoError: The workspace is not a folder, or a file cannot be written.
     """
     context.refuse_when_read_only("init")
-    root = _folder(request.workspace) if request.workspace else None
+    root = _resolve_workspace(request.workspace) if request.workspace else None
     written = request.force or not context.config_path.exists()
     try:
         context.places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if written:
             context.config_path.parent.mkdir(parents=True, exist_ok=True)
-            _write(context.config_path, build_toml(root or ""))
+            _replace_file(context.config_path, build_toml(root or ""))
     except OSError as fault:
         raise build_io_error(fault, "create", fault.filename or context.config_path) from fault
     return InitReport(
@@ -37,27 +37,27 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
     )
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file wholly or not at all: half of a settings file would stop every command."""
-    place = Path(os.path.realpath(path))
-    draft = place.with_name(f".{place.name}.{os.getpid()}")
+def _replace_file(path: Path, text: str) -> None:
+    """Replace a file atomically, because a partial settings file would break every command."""
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        if place.exists():
-            shutil.copymode(place, draft)
-        if place.is_dir():
-            # Nothing is in it, or this is refused.
-            place.rmdir()
-        draft.replace(place)
+        if target.exists():
+            shutil.copymode(target, draft)
+        if target.is_dir():
+            # The system refuses this unless the folder is empty.
+            target.rmdir()
+        draft.replace(target)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
 
 
-def _folder(workspace: str) -> str:
+def _resolve_workspace(workspace: str) -> str:
     path = Path(workspace).expanduser().resolve()
     if not path.is_dir():
         raise build_read_error(path, "no such folder")

@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 def build_language_model(
     settings: Settings, name: str | None = None, environ: Mapping[str, str] | None = None
 ) -> "LanguageModel":
-    """Return the model that words answers; nothing is sent before it is asked.
+    """Build the language model of the settings; this sends nothing.
 
     Raises:
         ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
-            cannot be read.
+            is invalid.
     """
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
     if llm.provider == "openai":
-        return _openai(llm, name or llm.model, environ)
-    return _ollama(llm, name or llm.model, environ)
+        return _build_openai(llm, name or llm.model, environ)
+    return _build_ollama(llm, name or llm.model, environ)
 
 
 def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
-    """Return where the server of the settings listens.
+    """Return the endpoint of the server in the settings.
 
     Raises:
-        ConfigInvalid: The port cannot be read; another would mean another server.
+        ConfigInvalid: The port is invalid.
     """
-    endpoint = _endpoint(llm, os.environ if environ is None else environ)
+    endpoint = _parse_endpoint(llm, os.environ if environ is None else environ)
     if endpoint.problem:
         origin = "models.llm.endpoint" if llm.endpoint else "$OLLAMA_HOST"
         raise ConfigInvalid(path=origin, cause=endpoint.problem)
     return endpoint
 
 
-def _endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
+def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
     if llm.provider == "openai":
         from kebab.llm.endpoint import parse_base_url
 
@@ -52,24 +52,24 @@ def _endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
     return parse_endpoint(llm.endpoint or environ.get("OLLAMA_HOST", ""))
 
 
-def _ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+def _build_ollama(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
     from kebab.llm.ollama import OllamaChat, OllamaOptions
 
     options = OllamaOptions(
         context_tokens=llm.context_tokens,
-        deadlines=_deadlines(llm),
+        deadlines=_build_deadlines(llm),
         think=llm.think,
         keep_alive=llm.keep_alive,
     )
     return OllamaChat(resolve_endpoint(llm, environ), name, options)
 
 
-def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
+def _build_openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
     from kebab.llm.openai import OpenAiChat, OpenAiOptions
 
     options = OpenAiOptions(
         context_tokens=llm.context_tokens,
-        deadlines=_deadlines(llm),
+        deadlines=_build_deadlines(llm),
         key=environ.get(llm.key_variable),
         key_variable=llm.key_variable,
     )
@@ -77,16 +77,16 @@ def _openai(llm: Llm, name: str, environ: Mapping[str, str]) -> "LanguageModel":
 
 
 def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
-    """Return in a sentence which server would answer; None when answers need none.
+    """Return one sentence about the server that would answer; None when no server is used.
 
     Raises:
-        ModelUnreachable: Nothing answers there.
+        ModelUnreachable: There is no connection.
         ModelNotPulled: Ollama does not have the model.
         ModelRejected: The server wants another key, or refuses.
-        ModelBusy: The server takes no more work now.
-        ModelProtocol: What answers there is no model server.
-        TimedOut: The server took the connection and did not answer in time.
-        ConfigInvalid: The key cannot be sent, or the port cannot be read.
+        ModelBusy: The server is busy.
+        ModelProtocol: The response is not that of a model server.
+        TimedOut: The server accepted the connection and did not respond in time.
+        ConfigInvalid: The key cannot be sent, or the port is invalid.
     """
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
@@ -107,7 +107,7 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
     return f"the server at {endpoint.display_url} {has} {llm.model}"
 
 
-def _deadlines(llm: Llm) -> "Deadlines":
+def _build_deadlines(llm: Llm) -> "Deadlines":
     from kebab.llm.http_stream import Deadlines
 
     return Deadlines(connect_s=llm.connect_s, first_token_s=llm.first_token_s, total_s=llm.total_s)

@@ -1,7 +1,7 @@
-"""Taking secrets out of whatever is shown, sent or kept.
+"""Removes secrets from everything that is shown, sent or stored.
 
-Rather one harmless word too many is hidden than one secret shown: the rules know the forms of
-keys, the names that stand before a secret, and the secrets of this process's own environment.
+The rules know the forms of keys, the names that precede a secret, and the secrets in the
+environment of this process. They rather hide a harmless word than show a secret.
 """
 
 import os
@@ -14,31 +14,31 @@ from kebab.text.normalize import escape_undecodable
 
 HIDDEN = "[redacted]"
 
-_TELLING = 8
-"""A shorter value of the environment is as likely a word as a secret."""
+_MIN_SECRET_CHARS = 8
+"""The minimum length of a secret of the environment; a shorter value may be a common word."""
 
-_REACH = 4_096
-"""A rule recognizes a secret by at most this many characters; the longest is a web token."""
+_MAX_SECRET_CHARS = 4_096
+"""The maximum length that a rule needs to recognise a secret; the longest is a web token."""
 
-_SURE = r"pass(?:word|wd|phrase|code)|secret|credentials?"
-"""Names of secrets wherever they stand in a longer name."""
+_SENSITIVE_WORDS = r"pass(?:word|wd|phrase|code)|secret|credentials?"
+"""Words that mark a secret anywhere in a name."""
 
-_MIXED = (
+_SENSITIVE_PAIRS = (
     r"(?:api|access|account|auth|bearer|client|encryption|id|license|private|refresh|secret"
     r"|session|shared|signing|ssh|storage)[_-]?(?:key|token|sig(?:nature)?)|pwd"
 )
-"""Names that are those of secrets together, as `api_key` is."""
+"""Pairs of words that mark a secret, such as `api_key`."""
 
-_PLAIN = r"(?<![a-z0-9])(?:key|token|sig(?:nature)?)"
-"""Names that may be those of secrets, as `key` is; `tokens` is how much a model reads."""
+_AMBIGUOUS_WORDS = r"(?<![a-z0-9])(?:key|token|sig(?:nature)?)"
+"""Names that may mark a secret, such as `key`; `tokens` is a count and marks none."""
 
 _VALUE = r"""(?:"[^"]*"|'[^']*'|["'`]?[^\s&,;"'`<>(){}\[\]]+)"""
 _QUOTED = r"""(?:"[^"]+"|'[^']+')"""
 _SECRET_NAME = re.compile(
-    rf"(?i)(?:.*(?:{_SURE})|(?:.*[^a-z])?(?:{_MIXED})|(?:.*[^a-z0-9])?(?:key|token)"
+    rf"(?i)(?:.*(?:{_SENSITIVE_WORDS})|(?:.*[^a-z])?(?:{_SENSITIVE_PAIRS})|(?:.*[^a-z0-9])?(?:key|token)"
     r"|(?:proxy-)?authorization|(?:set-)?cookie)"
 )
-_OWN_SECRET = re.compile(r"(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)")
+_SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)")
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (
@@ -48,35 +48,40 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "",
     ),
-    # The login of a URL, also where a password holds what it should not.
+    # The user info of a URL, also with a password that is not percent-encoded.
     (re.compile(r"(?<=://)[^\s/?#]{0,512}@"), "@"),
     (re.compile(r"(?<=://)[^\s/?#:@]{0,256}:(?!\d{1,5}(?:/|\s|$))[^\s@]{0,256}@"), "@"),
     (re.compile(r"(?i)(\b(?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)[^\r\n,;'\"}]+"), r"\1"),
     (re.compile(r"(?i)(\b(?:set-)?cookie['\"]?\s*:\s*['\"]?)[^\r\n'\"}]+"), r"\1"),
     (re.compile(r"(?i)(\bx-[a-z-]{0,64}(?:key|token)['\"]?\s*[:=]\s*['\"]?)[^\s,;'\"}]+"), r"\1"),
     (re.compile(r"(?i)(\bbearer\s+)(?!tokens?\b)[^\s,;'\"`]+"), r"\1"),
-    (re.compile(rf"(?i)((?:{_SURE}|{_MIXED})[\w-]{{0,64}}[\"']?\s*[=:]\s*){_VALUE}"), r"\1"),
-    (re.compile(rf"(?i)({_PLAIN}=){_VALUE}"), r"\1"),
-    (re.compile(rf"(?i)({_PLAIN}[\"']\s*:\s*){_QUOTED}"), r"\1"),
+    (
+        re.compile(
+            rf"(?i)((?:{_SENSITIVE_WORDS}|{_SENSITIVE_PAIRS})[\w-]{{0,64}}[\"']?\s*[=:]\s*){_VALUE}"
+        ),
+        r"\1",
+    ),
+    (re.compile(rf"(?i)({_AMBIGUOUS_WORDS}=){_VALUE}"), r"\1"),
+    (re.compile(rf"(?i)({_AMBIGUOUS_WORDS}[\"']\s*:\s*){_QUOTED}"), r"\1"),
     (re.compile(r"(?<![A-Za-z0-9])sk-(?:(?=[\w-]{0,64}\d)[\w-]{6,}|[\w-]{16,})"), ""),
     (re.compile(r"(?<![A-Za-z0-9])(?:gh[opsur]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,})"), ""),
     (re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|AGPA|AROA)[A-Z0-9]{8,}"), ""),
     (re.compile(r"(?<![A-Za-z0-9])(?:xox[a-z]-[\w-]{8,}|hf_\w{16,}|AIza[\w-]{16,})"), ""),
     (re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,2048}\.[\w-]{8,}(?:\.[\w-]*)?"), ""),
 )
-"""What is hidden, and what of it stays before or after the mark."""
+"""What is hidden, and the part of it that stays before or after `[redacted]`."""
 
 
 def redact(value: Any, *, hides_home: bool = False) -> Any:
-    """Return a value, with all that is in it, without secrets.
+    """Return a value without secrets, nested values included.
 
     Args:
         value: Text, a number, None, or lists and mappings of these.
         hides_home: Write the home directory as `~`.
     """
     if isinstance(value, str):
-        text = _without_secrets(escape_undecodable(value))
-        return _without_home(text) if hides_home else text
+        text = _hide_secrets(escape_undecodable(value))
+        return _hide_home(text) if hides_home else text
     if isinstance(value, dict):
         return {
             redact(name, hides_home=hides_home): HIDDEN
@@ -92,44 +97,46 @@ def redact(value: Any, *, hides_home: bool = False) -> Any:
 def redact_start(text: str, longest: int) -> str:
     """Return the start of a text without secrets, at most `longest` characters.
 
-    Only the start of a long text is searched for secrets. The last part of what was searched is
-    never shown, because a secret that is cut in two is not recognized there.
+    Only the start of a long text is searched. The last part of the searched text is not shown,
+    because the rules may not recognise a secret that is cut there.
     """
-    searched = text[: longest + 2 * _REACH]
+    searched = text[: longest + 2 * _MAX_SECRET_CHARS]
     shown: str = redact(searched)
     if len(searched) < len(text):
-        return shown[: min(longest - 1, max(0, len(shown) - _REACH))] + "…"
+        return shown[: min(longest - 1, max(0, len(shown) - _MAX_SECRET_CHARS))] + "…"
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 def redact_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
     """Return a command line without secrets, each argument at most `longest` characters.
 
-    A flag may name a secret that stands after it.
+    The argument after a flag that names a secret is hidden.
     """
     shown: list[str] = []
     before = ""
     for argument in arguments:
         named = before.startswith("--") and _SECRET_NAME.fullmatch(before)
         shown.append(HIDDEN if named else redact_start(argument, longest))
-        before = argument[:_REACH]
+        before = argument[:_MAX_SECRET_CHARS]
     return shown
 
 
-def _without_secrets(text: str) -> str:
-    for secret in _own_secrets():
+def _hide_secrets(text: str) -> str:
+    for secret in _list_own_secrets():
         text = text.replace(secret, HIDDEN)
     for pattern, kept in _RULES:
         text = pattern.sub(HIDDEN + kept if kept == "@" else kept + HIDDEN, text)
     return text
 
 
-def _own_secrets() -> Iterator[str]:
-    """Yield the secrets of the environment, the longest first: one may hold another."""
-    named = (text for name, text in os.environ.items() if _OWN_SECRET.fullmatch(name))
-    yield from sorted((text for text in named if len(text) >= _TELLING), key=len, reverse=True)
+def _list_own_secrets() -> Iterator[str]:
+    """Yield the secrets of the environment, the longest first, because one may contain another."""
+    named = (text for name, text in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
+    yield from sorted(
+        (text for text in named if len(text) >= _MIN_SECRET_CHARS), key=len, reverse=True
+    )
 
 
-def _without_home(text: str) -> str:
+def _hide_home(text: str) -> str:
     home = str(Path.home()).rstrip("/")
     return re.sub(rf"{re.escape(home)}(?![^/\s\"'`:;,)\]}}>])", "~", text) if home else text

@@ -61,31 +61,31 @@ def describe_build(context: AppContext) -> Introspection:
     stats, revision, embedding, unreadable = _EMPTY, 0, None, None
     try:
         with context.open_reader() as reader:
-            stats = _stats(context, reader)
+            stats = _build_stats(context, reader)
             revision = reader.get_revision()
             embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed as signal:
         if signal.found:
-            unreadable = _unreadable(context, signal)
+            unreadable = _build_error(context, signal)
     return Introspection(
         kebab_version=__version__,
         wire=WireInfo(
             schemas=sorted({*map(str, map(get_schema_name, list_records())), "citation.v1"})
         ),
         capabilities=_CAPABILITIES,
-        models=_models(context, revision, embedding),
+        models=_build_model_info(context, revision, embedding),
         stats=stats,
         unreadable=unreadable,
     )
 
 
-def _unreadable(context: AppContext, signal: NotIndexed) -> "ErrorReply":
+def _build_error(context: AppContext, signal: NotIndexed) -> "ErrorReply":
     from kebab.app.classify import build_error_reply, build_view
 
     return build_error_reply(signal, operation="schema", view=build_view(context.settings))
 
 
-def _models(context: AppContext, revision: int, embedding: str | None) -> ModelInfo:
+def _build_model_info(context: AppContext, revision: int, embedding: str | None) -> ModelInfo:
     from kebab.parse.registry import PARSERS, list_parser_versions
 
     return ModelInfo(
@@ -100,7 +100,7 @@ def _models(context: AppContext, revision: int, embedding: str | None) -> ModelI
     )
 
 
-def _stats(context: AppContext, reader: "SqliteReader") -> Stats:
+def _build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
     catalogue = context.build_catalogue(reader)
     counts = catalogue.count_contents()
     return Stats(

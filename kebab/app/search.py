@@ -1,4 +1,4 @@
-"""Searches: a request becomes a query, a page becomes the response."""
+"""Converts a search request to a query, runs it, and converts the page to the response."""
 
 import json
 from dataclasses import replace
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
 
 
-def require_utf8(request: Request, form: type[Request] | None = None) -> None:
-    """Refuse a request that holds undecodable bytes: nothing stored can equal them.
+def require_utf8(request: Request, base: type[Request] | None = None) -> None:
+    """Refuse a request with bytes that are not UTF-8, because no stored text has any.
 
-    With `form`, a base of the request, only the fields of that base are checked.
+    With `base`, a base class of the request, only its fields are checked.
 
     Raises:
-        InvalidInput: The first field that does.
+        InvalidInput: A field has such bytes.
     """
-    for name in (form or type(request)).__struct_fields__:
+    for name in (base or type(request)).__struct_fields__:
         value = getattr(request, name)
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -40,7 +40,7 @@ def require_utf8(request: Request, form: type[Request] | None = None) -> None:
 
 
 def build_query(request: SearchRequest, now: float) -> Query:
-    """Return the query that a request means.
+    """Convert a request to a query.
 
     Raises:
         InvalidInput: A date cannot be read, or a text is not valid UTF-8.
@@ -59,7 +59,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
 
 
 def build_filters(request: FilteredRequest, now: float) -> Filters:
-    """Return the filters that a request sets.
+    """Convert the filters of a request.
 
     Raises:
         InvalidInput: A date cannot be read, or a filter is not valid UTF-8.
@@ -78,15 +78,15 @@ def build_filters(request: FilteredRequest, now: float) -> Filters:
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:
-    """Return one page.
+    """Return one page of hits.
 
     Raises:
         InvalidInput: The query is empty or not valid UTF-8, or a date cannot be read.
-        InvalidCursor: The cursor is not one of ours, or belongs to another query.
-        StaleCursor: The index moved since the cursor was issued.
+        InvalidCursor: The cursor is not from kebab, or belongs to another query.
+        StaleCursor: The index has changed since the cursor was issued.
         NotIndexed: There is no index.
-        EmbeddingUnavailable: Vectors were demanded and cannot be had.
-        EmbeddingMismatch: Vectors were demanded, and the settings name another model.
+        EmbeddingUnavailable: The mode needs vectors, and there are none.
+        EmbeddingMismatch: The mode needs vectors, and the settings name another model.
     """
     query = build_query(request, context.clock.now())
     with context.open_reader() as reader:
@@ -101,7 +101,7 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
-    """Return what searches one snapshot."""
+    """Build the search engine of one snapshot."""
     vectors, embedder = prepare_vector_search(context, reader)
     return SearchEngine(reader, vectors, embedder, cache=context.cache)
 
@@ -109,9 +109,9 @@ def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
 def prepare_vector_search(
     context: AppContext, reader: "SqliteReader"
 ) -> "tuple[Callable[[], Vectors | None], Callable[[], Embedder]]":
-    """Return what gives the vectors of a snapshot, and the model that they are asked with.
+    """Return functions that load the vectors of a snapshot and the embedder of queries.
 
-    All questions of one search are asked of the same state of the index.
+    Both results are cached, so that one search uses one state of the vectors.
     """
     version = reader.get_value(EMBEDDING_VERSION)
     return (
@@ -121,7 +121,7 @@ def prepare_vector_search(
 
 
 def load_query_embedder(context: AppContext, reader: "SqliteReader") -> "Embedder":
-    """Return the model of the stored vectors.
+    """Return the embedder of the stored vectors.
 
     Raises:
         EmbeddingMismatch: The settings name another model.

@@ -1,4 +1,4 @@
-"""Sessions: how they are named, what is remembered of them, shown and forgotten."""
+"""Lists, shows and deletes sessions, and checks their names."""
 
 import unicodedata
 
@@ -19,13 +19,13 @@ from kebab.wire.ask import (
 )
 from kebab.wire.library import NotFound
 
-_LONGEST = 100
-_BREAKING = ("Cc", "Zl", "Zp")
+_MAX_NAME_CHARS = 100
+_FORBIDDEN_CATEGORIES = ("Cc", "Zl", "Zp")
 """The Unicode categories of control characters and of separators of lines and paragraphs."""
 
 
 def parse_session_name(text: str, field: str = "$.session") -> str:
-    """Return the name of a session: NFC, without blanks at its ends; letter case counts.
+    """Return a session name in NFC without surrounding whitespace; case is significant.
 
     Raises:
         InvalidInput: It is not valid UTF-8, empty, longer than 100 code points, or holds a control
@@ -36,20 +36,22 @@ def parse_session_name(text: str, field: str = "$.session") -> str:
     name = unicodedata.normalize("NFC", text).strip()
     if not name:
         raise InvalidInput(field=field, cause="empty")
-    if len(name) > _LONGEST:
-        raise InvalidInput(field=field, cause=f"longer than {_LONGEST} characters: {len(name)}")
-    if any(unicodedata.category(character) in _BREAKING for character in name):
+    if len(name) > _MAX_NAME_CHARS:
+        raise InvalidInput(
+            field=field, cause=f"longer than {_MAX_NAME_CHARS} characters: {len(name)}"
+        )
+    if any(unicodedata.category(character) in _FORBIDDEN_CATEGORIES for character in name):
         raise InvalidInput(field=field, cause="holds a control character or a line break")
     return name
 
 
 def list_sessions(context: AppContext) -> SessionList:
-    """Return every session, the one used last first, whether or not history is still on.
+    """Return every session, the most recently used first, even if history is off.
 
     Raises:
         NotIndexed: There is no index.
     """
-    found = [_summary(one) for one in context.session_store.list_sessions()]
+    found = [_to_session_summary(one) for one in context.session_store.list_sessions()]
     return SessionList(sessions=found, history=context.settings.ask.history)
 
 
@@ -57,41 +59,43 @@ def show_session(context: AppContext, request: SessionShowRequest) -> SessionTra
     """Return a session with its turns.
 
     Raises:
-        InvalidInput: No session can have this name.
+        InvalidInput: The name is invalid.
         NotIndexed: There is no index.
     """
     session = parse_session_name(request.name, "$.name")
     turns = context.session_store.list_turns(session)
     if not turns:
         return build_not_found(session, "session")
-    whole = StoredSession(
+    row = StoredSession(
         name=session,
         turns=len(turns),
         first_question=turns[0].question,
         created=turns[0].created,
         updated=turns[-1].created,
     )
-    return SessionTranscript(session=_summary(whole), turns=list(map(_turn, turns)))
+    return SessionTranscript(
+        session=_to_session_summary(row), turns=list(map(_to_session_turn, turns))
+    )
 
 
 def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRemoved | NotFound:
-    """Forget sessions; all of them, or none when one is unknown.
+    """Delete sessions; when one does not exist, none is deleted.
 
     Raises:
-        InvalidInput: No session can have such a name.
+        InvalidInput: A name is invalid.
         NotIndexed: There is no index.
         ReadOnly: Writing is switched off.
     """
     context.refuse_when_read_only("session rm")
-    doomed = list(dict.fromkeys(parse_session_name(name, "$.names") for name in request.names))
+    names = list(dict.fromkeys(parse_session_name(name, "$.names") for name in request.names))
     known = {one.name for one in context.session_store.list_sessions()}
-    if missing := next((name for name in doomed if name not in known), None):
+    if missing := next((name for name in names if name not in known), None):
         return build_not_found(missing, "session")
-    turns = sum(map(context.session_store.delete_session, doomed))
-    return SessionRemoved(names=doomed, turns=turns, found=True)
+    turns = sum(map(context.session_store.delete_session, names))
+    return SessionRemoved(names=names, turns=turns, found=True)
 
 
-def _summary(one: StoredSession) -> SessionSummary:
+def _to_session_summary(one: StoredSession) -> SessionSummary:
     return SessionSummary(
         name=one.name,
         turns=one.turns,
@@ -101,7 +105,7 @@ def _summary(one: StoredSession) -> SessionSummary:
     )
 
 
-def _turn(one: Turn) -> SessionTurn:
+def _to_session_turn(one: Turn) -> SessionTurn:
     return SessionTurn(
         turn_index=one.index,
         question=one.question,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from kebab.errors.catalog import InvalidInput
 
 _AGE = re.compile(r"(\d{1,6})([mhdwy])")
-_FARTHEST = 9_000_000_000.0
-"""As far as file systems' nanoseconds reach, before and after the epoch: about 285 years."""
+_MAX_SECONDS = 9_000_000_000.0
+"""The limit of file times in nanoseconds, before and after the epoch: about 285 years."""
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 
 
@@ -20,16 +20,16 @@ def format_timestamp(seconds: float) -> str:
 def parse_time(text: str, field: str, now: float) -> float:
     """Return seconds since the epoch for a date, a timestamp, or an age such as `7d`.
 
-    A date or a timestamp without an offset is local time. What lies beyond the times that files can
-    have is brought to their ends.
+    A date or a timestamp without an offset is local time. Times beyond the limits of
+    file times become these limits.
 
     Raises:
-        InvalidInput: The text is none of these.
+        InvalidInput: The text has none of these forms.
     """
-    return max(-_FARTHEST, min(_FARTHEST, _seconds(text, field, now)))
+    return max(-_MAX_SECONDS, min(_MAX_SECONDS, _parse_seconds(text, field, now)))
 
 
-def _seconds(text: str, field: str, now: float) -> float:
+def _parse_seconds(text: str, field: str, now: float) -> float:
     if age := _AGE.fullmatch(text.strip().lower()):
         return now - int(age[1]) * _UNITS[age[2]]
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kebab.app import audit_log as module
-from kebab.app.audit_log import FILES, LONGEST_LINE, append_line, read_lines
+from kebab.app.audit_log import FILES, MAX_LINE_BYTES, append_line, read_lines
 
 WRITER = """
 import sys
@@ -85,7 +85,7 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(log):
 def test_a_lock_that_is_never_given_back_stops_no_line(log, monkeypatch):
     import fcntl
 
-    monkeypatch.setattr(module, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(module, "_LOCK_TIMEOUT_S", 0.0)
     append_line(log, b"one")
     with (log.parent / "kebab.log.lock").open("r+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -149,9 +149,9 @@ def test_a_log_that_cannot_be_read_is_a_fault(log, monkeypatch):
 
 
 def test_an_endless_line_comes_in_pieces(log):
-    append_line(log, b"x" * (LONGEST_LINE + 10))
+    append_line(log, b"x" * (MAX_LINE_BYTES + 10))
 
-    assert max(map(len, read_lines(log))) == LONGEST_LINE + 1
+    assert max(map(len, read_lines(log))) == MAX_LINE_BYTES + 1
 
 
 def _refuse(*_, **__):
