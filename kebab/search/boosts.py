@@ -14,8 +14,7 @@ from typing import TypeAlias
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
 from kebab.search.lexical import WeightedTerms
-from kebab.search.query_intent import QueryIntent
-from kebab.search.query_parser import ParsedQuery
+from kebab.search.query_parser import ParsedQuery, QueryIntent
 from kebab.search.snippet import PassageCache
 
 Scores: TypeAlias = Mapping[Key, float]

@@ -23,8 +23,7 @@ from kebab.search.explain_matches import (
 )
 from kebab.search.fusion import rank_by_score
 from kebab.search.page import deduplicate_hits
-from kebab.search.query_intent import QueryIntent, classify_intent
-from kebab.search.query_parser import ParsedQuery
+from kebab.search.query_parser import ParsedQuery, QueryIntent, classify_intent
 from kebab.search.retrieval import CANDIDATE_LIMIT, RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever

@@ -91,16 +91,14 @@ def search_lexical(
     return library.search_lexical(match, parsed.filters, limit, tokens)
 
 
-def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key] | None:
-    """Return the chunks with all required phrases, by rising key; None without such phrases."""
-    match = _join_phrases(" AND ", parsed.required)
-    return _find_keys(library, parsed, match) if match else None
+def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
+    """Return the chunks that pass the filters and hold all required phrases, by rising key."""
+    return _find_keys(library, parsed, _join_phrases(" AND ", parsed.required))
 
 
 def find_excluded(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
     """Return the chunks with any excluded phrase."""
-    match = _join_phrases(" OR ", parsed.excluded)
-    return _find_keys(library, parsed, match) if match else []
+    return _find_keys(library, parsed, _join_phrases(" OR ", parsed.excluded))
 
 
 def compute_evidence(scores: Sequence[KeyedScore], weighted: WeightedTerms) -> dict[Key, float]:
@@ -110,7 +108,8 @@ def compute_evidence(scores: Sequence[KeyedScore], weighted: WeightedTerms) -> d
 
 
 def _find_keys(library: LibraryReader, parsed: ParsedQuery, match: str) -> list[Key]:
-    return sorted(key for key, _ in library.search_lexical(match, parsed.filters, NO_LIMIT))
+    found = library.search_lexical(match, parsed.filters, NO_LIMIT) if match else []
+    return sorted(key for key, _ in found)
 
 
 def _select_indexed(terms: Sequence[Term], counts: Mapping[str, int]) -> list[Term]:

@@ -16,8 +16,7 @@ from kebab.search import lexical
 from kebab.search.boosts import BoostScores, Scores, apply_boosts
 from kebab.search.fusion import fuse_channels, rank_by_score
 from kebab.search.lexical import WeightedTerms
-from kebab.search.query_intent import classify_intent
-from kebab.search.query_parser import ParsedQuery, parse_query
+from kebab.search.query_parser import ParsedQuery, classify_intent, parse_query
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches, VectorRetriever
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage

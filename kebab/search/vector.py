@@ -141,8 +141,11 @@ def _namespace(embedder: Embedder) -> str:
 
 def find_scope(library: LibraryReader, parsed: ParsedQuery) -> SearchScope:
     """Return the chunks that pass the filters, hold all required phrases, and none excluded."""
-    required = lexical.find_required(library, parsed)
-    allowed = library.list_allowed_keys(parsed.filters) if required is None else required
+    allowed = (
+        lexical.find_required(library, parsed)
+        if parsed.required
+        else library.list_allowed_keys(parsed.filters)
+    )
     return SearchScope(allowed, frozenset(lexical.find_excluded(library, parsed)))
 
 

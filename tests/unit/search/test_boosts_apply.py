@@ -4,8 +4,7 @@ from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.search import lexical
 from kebab.search.boosts import add_boost, apply_boosts
-from kebab.search.query_intent import classify_intent
-from kebab.search.query_parser import parse_query
+from kebab.search.query_parser import classify_intent, parse_query
 from kebab.search.snippet import PassageCache
 
 

@@ -51,9 +51,9 @@ def test_the_rarest_terms_of_a_pasted_page_are_searched_for(library):
 def test_required_and_excluded_phrases_are_found(library):
     question = parse_query('"words here" -rare', Filters())
 
-    assert len(lexical.find_required(library, question) or []) == 6
+    assert len(lexical.find_required(library, question)) == 6
     assert len(lexical.find_excluded(library, question)) == 1
-    assert lexical.find_required(library, parse_query("words here", Filters())) is None
+    assert lexical.find_required(library, parse_query("words here", Filters())) == []
 
 
 def test_stop_words_are_searched_for_when_the_index_holds_no_term(library):

@@ -1,8 +1,7 @@
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.search.query_intent import classify_intent
-from kebab.search.query_parser import parse_query
+from kebab.search.query_parser import classify_intent, parse_query
 
 
 def _aim(text):
