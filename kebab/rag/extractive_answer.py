@@ -19,14 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from kebab.core.answers import (
-    AnswerMode,
-    Evidence,
-    Quote,
-    Refusal,
-    SupportingQuote,
-    Turn,
-)
+from kebab.core.answers import AnswerMode, Evidence, Quote, Refusal, SupportingQuote, Turn
 from kebab.core.chunks import build_embed_text
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page
@@ -194,9 +187,7 @@ _CELL_BORDER = re.compile(r"\s*(?<!\\)\|\s*")
 _MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
 
 
-def format_quotes(
-    sentences: Sequence[ScoredSentence],
-) -> tuple[str, tuple[SupportingQuote, ...]]:
+def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[SupportingQuote, ...]]:
     """Return the answer in Markdown, and the citation of every marker in it.
 
     The document of the best sentence comes first. The sentences of a document keep their order,
