@@ -11,6 +11,7 @@ from tests.shape.tree import ROOT, Module, list_modules
 PAGE = (ROOT / "docs" / "development.md").read_text(encoding="utf-8")
 NAMED = sorted(set(re.findall(r"`([^`\s]+)`", PAGE)))
 PATHS = [one for one in NAMED if "/" in one and "NAME" not in one]
+PAGES = ("README.md", "docs/search-quality.md", "docs/speed.md", "docs/wire-schema/README.md")
 STEPS = re.findall(r"\| `(kebab/\S+\.py)` \| `([\w.]+)` \|", PAGE)
 TESTS = [one for one in NAMED if re.fullmatch(r"test_\w+", one)]
 
@@ -30,6 +31,13 @@ def list_definitions(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", PATHS)
 def test_every_path_exists(path):
     assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_source_path_on_another_page_exists(page):
+    named = re.findall(r"`((?:kebab|tools|tests)/[^`\s]+)`", (ROOT / page).read_text("utf-8"))
+
+    assert [one for one in named if not (ROOT / one).exists()] == []
 
 
 @pytest.mark.parametrize(("file", "name"), STEPS)
