@@ -152,7 +152,7 @@ class InferenceSession:
                 str(path), options, providers=["CPUExecutionProvider"]
             )
 
-    def start(self, sequences: "Sequence[list[int]]") -> "InferenceRun":
+    def start_run(self, sequences: "Sequence[list[int]]") -> "InferenceRun":
         """Start a run; its vectors can be fetched once.
 
         A single sequence, or any on a single thread, runs when its vector is fetched.
@@ -180,7 +180,7 @@ class InferenceSession:
             }
         return InferenceRun(options, [jobs[place].result for place in range(len(sequences))])
 
-    def vectors(self, run: "InferenceRun") -> "list[Vector]":
+    def wait_for_vectors(self, run: "InferenceRun") -> "list[Vector]":
         """Wait for the vectors of a run, no longer than the deadline from now.
 
         Raises:

@@ -46,11 +46,11 @@ class ModelTokenizer:
         self._special: tuple[list[int], list[int]] = ([], [])
         """The special tokens before and after a sequence, known when the tokenizer is loaded."""
 
-    def count(self, texts: Sequence[str]) -> list[int]:
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without special tokens."""
         return [len(ids) for ids in self._encode(texts)]
 
-    def windows(self, texts: Sequence[str], prefix: str) -> list[list[list[int]]]:
+    def split_windows(self, texts: Sequence[str], prefix: str) -> list[list[list[int]]]:
         """Return the input sequences of each text, with special tokens.
 
         A text is one sequence, or several of at most `model.window` content tokens each.

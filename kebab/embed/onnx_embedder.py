@@ -69,7 +69,7 @@ class OnnxEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without special tokens; no model is loaded."""
-        return self._tokenizer.count(texts)
+        return self._tokenizer.count_tokens(texts)
 
     def supports(self, text: str) -> bool:
         """Return whether the model knows the script of most letters of the text."""
@@ -105,14 +105,14 @@ class OnnxEmbedder:
 
     def _start_run(self, texts: Sequence[str], prefix: str) -> _StartedRun:
         """Cut texts into windows and start a run over them."""
-        windows = self._tokenizer.windows(texts, prefix)
-        return windows, self._session.start([window for cuts in windows for window in cuts])
+        windows = self._tokenizer.split_windows(texts, prefix)
+        return windows, self._session.start_run([window for cuts in windows for window in cuts])
 
     def _wait_for_vectors(
         self, windows: list[list[list[int]]], run: InferenceRun
     ) -> "list[Vector]":
         """Return the vector of each text: the mean of its windows, weighted by their tokens."""
-        vectors = iter(self._session.vectors(run))
+        vectors = iter(self._session.wait_for_vectors(run))
         return [_average_windows([(next(vectors), len(cut)) for cut in cuts]) for cuts in windows]
 
 

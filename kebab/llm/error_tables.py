@@ -81,35 +81,35 @@ OLLAMA_ERRORS = ErrorTable(
     rows=(
         # Crashes come first: their texts may quote another error.
         ErrorRow(
-            signal=_build_unreachable,
+            build=_build_unreachable,
             pattern=_compile(
                 r"unexpected EOF|unexpectedly stopped|do embedding request: .*EOF",
                 r'Post "http://127\.0\.0\.1:\d+/[^"]*": EOF|encountered while running the model',
             ),
         ),
         ErrorRow(
-            signal=_build_overflow,
+            build=_build_overflow,
             kinds=frozenset({"exceed_context_size_error"}),
             pattern=_compile(
                 r"exceed(?:s|_context|ed)?.*context|longer than the context length",
                 r"input length exceeds|input exceeds maximum context",
             ),
         ),
-        ErrorRow(signal=_build_not_pulled, pattern=_compile(r"""^model ['"].*['"] not found""")),
-        ErrorRow(signal=_build_busy, pattern=_compile("server busy")),
-        ErrorRow(signal=_build_load_timeout, pattern=_compile("timed out waiting for llama")),
+        ErrorRow(build=_build_not_pulled, pattern=_compile(r"""^model ['"].*['"] not found""")),
+        ErrorRow(build=_build_busy, pattern=_compile("server busy")),
+        ErrorRow(build=_build_load_timeout, pattern=_compile("timed out waiting for llama")),
         ErrorRow(
-            signal=_build_rejected,
+            build=_build_rejected,
             pattern=_compile(
                 r"(?:llama runner|llama-server) process has terminated",
                 r"requires more system memory|out-of-memory during startup",
                 r"does not support|not support multimodal",
             ),
         ),
-        ErrorRow(signal=_build_not_served, statuses={404, 405}),
-        ErrorRow(signal=_build_busy, statuses={429, 503}),
-        ErrorRow(signal=_build_unreachable, statuses={502, 504}),
-        ErrorRow(signal=_build_rejected),
+        ErrorRow(build=_build_not_served, statuses={404, 405}),
+        ErrorRow(build=_build_busy, statuses={429, 503}),
+        ErrorRow(build=_build_unreachable, statuses={502, 504}),
+        ErrorRow(build=_build_rejected),
     ),
 )
 """The errors of old and new versions of Ollama."""
@@ -121,13 +121,13 @@ OPENAI_ERRORS = ErrorTable(
     # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
     by_status_unless_page={503: _build_busy},
     rows=(
-        ErrorRow(signal=_build_unauthorized, statuses={401, 403}),
+        ErrorRow(build=_build_unauthorized, statuses={401, 403}),
         ErrorRow(
-            signal=_build_not_served,
+            build=_build_not_served,
             pattern=_compile(r"unexpected endpoint or method|invalid url \("),
         ),
         ErrorRow(
-            signal=_build_overflow,
+            build=_build_overflow,
             kinds=frozenset({"exceed_context_size_error", "context_length_exceeded"}),
             pattern=_compile(
                 r"exceeds? the available context",
@@ -145,7 +145,7 @@ OPENAI_ERRORS = ErrorTable(
             ),
         ),
         ErrorRow(
-            signal=_build_rejected,
+            build=_build_rejected,
             pattern=_compile(
                 r"(?:fail|unable|could not|cannot|error).{0,40}\bload|out of memory",
                 r"insufficient (?:system )?(?:memory|resources)|not support",
@@ -153,34 +153,34 @@ OPENAI_ERRORS = ErrorTable(
             ),
         ),
         ErrorRow(
-            signal=_build_unreachable,
+            build=_build_unreachable,
             pattern=_compile(
                 r"crashed|unexpected EOF|engine ?(?:core)? (?:encountered|is dead)|EngineDeadError"
             ),
         ),
         ErrorRow(
-            signal=_build_unknown_model,
+            build=_build_unknown_model,
             statuses={_UNKNOWN_STATUS, 400, 404, 422},
             pattern=_compile(
                 r"\bmodel\b(?s:.{0,200}?)\b(?:not found|does not exist|doesn't exist)",
                 r"invalid model (?:identifier|name)|(?:unknown|no such) model\b",
             ),
         ),
-        ErrorRow(signal=_build_unknown_model, statuses={404}, names_model=True),
+        ErrorRow(build=_build_unknown_model, statuses={404}, names_model=True),
         ErrorRow(
-            signal=_build_unauthorized,
+            build=_build_unauthorized,
             kinds=frozenset({"authentication_error", "permission_error", "invalid_api_key"}),
         ),
         ErrorRow(
-            signal=_build_busy,
+            build=_build_busy,
             kinds=frozenset({"rate_limit_error", "rate_limit_exceeded", "unavailable_error"}),
         ),
-        ErrorRow(signal=_build_rejected, kinds=frozenset({"not_supported_error"})),
-        ErrorRow(signal=_build_not_served, statuses={404, 405}),
-        ErrorRow(signal=_build_busy, statuses={429, 503}),
-        ErrorRow(signal=_build_rejected, statuses={501, *range(400, 500)}),
+        ErrorRow(build=_build_rejected, kinds=frozenset({"not_supported_error"})),
+        ErrorRow(build=_build_not_served, statuses={404, 405}),
+        ErrorRow(build=_build_busy, statuses={429, 503}),
+        ErrorRow(build=_build_rejected, statuses={501, *range(400, 500)}),
         # Any other error may not occur again: the server failed while it worked.
-        ErrorRow(signal=_build_unreachable),
+        ErrorRow(build=_build_unreachable),
     ),
 )
 """The errors of servers with the OpenAI-compatible API."""

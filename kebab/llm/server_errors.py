@@ -70,13 +70,13 @@ SignalBuilder: TypeAlias = Callable[[ModelRequest, ServerError, int], Signal]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRow:
-    """One row of a table: the errors that it matches, and the signal that they mean.
+    """One row of a table: the errors that it matches, and the builder of their signal.
 
     A row matches an error with one of the `statuses`, if there are any, and with one of the
     `kinds`, the `pattern` or the name of the requested model, if the row names any of these.
     """
 
-    signal: SignalBuilder
+    build: SignalBuilder
     pattern: re.Pattern[str] | None = None
     kinds: frozenset[str] = frozenset()
     names_model: bool = False
@@ -143,7 +143,7 @@ def classify_error(request: ModelRequest, error: ServerError, status: int = _OK)
     """Return the signal for an error; with status 200 it occurred in the middle of a stream."""
     known = error.status if status == _OK else status
     row = next(row for row in request.errors.rows if row.matches(request, error, known))
-    return row.signal(request, error, known)
+    return row.build(request, error, known)
 
 
 def build_unexpected_response(request: ModelRequest, head: ResponseHead) -> Signal:

@@ -16,7 +16,7 @@ SEQUENCES = [[2, 5, 3], [2, 7, 8, 9, 3], [2, 3]]
 
 
 def vectors(session, sequences):
-    return session.vectors(session.start(sequences))
+    return session.wait_for_vectors(session.start_run(sequences))
 
 
 @pytest.fixture
