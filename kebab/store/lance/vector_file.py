@@ -61,14 +61,6 @@ class VectorFile:
         self._dimension = dimension
         self._cached_keys: tuple[_FileState, Keys] | None = None
 
-    def read_header(self) -> Header | None:
-        """Return the header of an intact file of this dimension."""
-        try:
-            with self._path.open("rb") as file:
-                return self._read_header(file)
-        except OSError:
-            return None
-
     def map_vectors(self, digest: bytes) -> "Batch | None":
         """Return the keys and the mapped vectors if the file equals this state of the table.
 

@@ -22,8 +22,8 @@ from kebab.store.sqlite.values import parse_strings
 _SUMMARY = """
     SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
         (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
-        d.size, d.mtime_ns, d.indexed_at, d.warnings,
-        (SELECT count(*) FROM chunks c WHERE c.doc = d.doc),
+        d.size, d.mtime_ns, d.indexed_at,
+        (SELECT count(*) FROM chunks c WHERE c.doc = d.doc), d.warnings,
         a.content_hash, d.recipe, d.parser_version, d.chunker_version
     FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
 """
@@ -197,20 +197,7 @@ def _is_hex(text: str) -> bool:
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:
-    doc_id, source, root, path, title, media, lang, tags, size, mtime_ns, indexed_at, *rest = row
-    warnings, count, *_ = rest
-    return StoredDocument(
-        doc_id=doc_id,
-        source=source,
-        root=root,
-        path=path,
-        title=title,
-        media=media,
-        lang=lang,
-        tags=parse_strings(tags),
-        size=size,
-        mtime_ns=mtime_ns,
-        indexed_at=indexed_at,
-        chunks=count,
-        warnings=parse_strings(warnings),
+    """Return a document from a row that begins with the fields of `StoredDocument` in order."""
+    return StoredDocument._make(row[:13])._replace(
+        tags=parse_strings(row[7]), warnings=parse_strings(row[12])
     )

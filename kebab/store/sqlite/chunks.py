@@ -213,29 +213,10 @@ def iterate_chunk_texts(database: apsw.Connection, filters: Filters) -> Iterator
 
 
 def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:
+    """Return chunks from rows whose columns are the fields of `StoredChunk` in order."""
     return [
-        StoredChunk(
-            key=Key(row[0]),
-            chunk_id=ChunkId(row[1]),
-            doc_id=DocId(row[2]),
-            ordinal=row[3],
-            text=row[4],
-            start_line=row[5],
-            end_line=row[6],
-            heading_path=parse_strings(row[7]),
-            source=row[8],
-            root=row[9],
-            path=row[10],
-            title=row[11],
-            media=row[12],
-            lang=row[13],
-            tags=parse_strings(row[14]),
-            size=row[15],
-            mtime_ns=row[16],
-            indexed_at=row[17],
-            chunker_version=row[18],
-            embedding_version=row[19],
-            vector_state=row[20],
+        StoredChunk._make(row)._replace(
+            heading_path=parse_strings(row[7]), tags=parse_strings(row[14])
         )
         for row in rows
     ]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 import apsw
 
 from kebab.core.chunks import PendingChunk
-from kebab.core.ids import ChunkId, DocId, Key, Keys
+from kebab.core.ids import Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite.values import parse_strings, to_json
 
@@ -40,18 +40,7 @@ def list_pending(database: apsw.Connection, limit: int) -> list[PendingChunk]:
         " WHERE v.state = 'pending' AND v.state <> 'committed' ORDER BY v.key LIMIT ?",
         (limit,),
     )
-    return [
-        PendingChunk(
-            key=Key(key),
-            chunk_id=ChunkId(chunk_id),
-            doc_id=DocId(doc_id),
-            title=title,
-            heading_path=parse_strings(heading_path),
-            text=text,
-            embed_hash=embed_hash,
-        )
-        for key, chunk_id, doc_id, title, heading_path, text, embed_hash in rows
-    ]
+    return [PendingChunk._make(row)._replace(heading_path=parse_strings(row[4])) for row in rows]
 
 
 def count_in_state(database: apsw.Connection, state: VectorState) -> int:

@@ -86,7 +86,8 @@ def test_maintenance_rebuilds_an_outdated_vector_file(writer, current, make_rows
 def test_maintenance_rebuilds_a_vector_file_with_many_tombstones(writer, tmp_path):
     writer.delete([0, 1])
     writer.maintain()
-    header = VectorFile(layout.get_vector_file_path(tmp_path, "v"), 3).read_header()
+    raw = layout.get_vector_file_path(tmp_path, "v").read_bytes()
+    header = layout.Header.unpack(raw[: layout.HEADER_BYTES])
     assert header is not None
     assert header.rows == 1
 

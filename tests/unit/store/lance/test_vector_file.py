@@ -189,7 +189,7 @@ def test_an_interrupted_append_is_overwritten_by_the_next(vector_file, path):
     assert keys(vector_file, TWO) == [4, 2, 7, 9]
 
 
-def test_a_removed_file_is_missing(vector_file):
+def test_a_removed_file_is_missing(vector_file, path):
     vector_file.delete_file()
     vector_file.delete_file()
-    assert vector_file.read_header() is None
+    assert not path.exists()
