@@ -1,15 +1,15 @@
-"""The nouns of kebab, and the ports that pipelines see.
+"""Declares the terms of kebab, and the ports through which pipelines use adapters.
 
-- **Source**: a root that documents come from: a folder, or standard input.
-- **Document**: one file of a source, known by its path below the root. Its id survives edits
-  and moves.
-- **Asset**: the bytes of a document by content hash; twins share one.
-- **Block**: a stretch of a document that a parser saw as one thing: a heading, a paragraph, a
-  table, a code fence. A block knows its exact place.
-- **Chunk**: what is indexed and found: neighbouring text that fits the embedder's window. Its
-  text is a slice of the document's text.
-- **Key**: the integer by which the stores know a chunk; never reused.
-- **Hit**: a chunk that answers a query, with its evidence.
-- **Citation**: the place of a hit in the person's own file.
-- **Revision**: a number that grows with every change of the index; readers see one.
+- **Source**: a root of documents: a folder, or standard input.
+- **Document**: one file of a source, identified by its path below the root. Its id survives
+  edits and moves.
+- **Asset**: the bytes of a document by content hash; equal files share one.
+- **Block**: a part of a document that a parser recognises: a heading, a paragraph, a table, a
+  code fence. A block has its exact position.
+- **Chunk**: the unit of the index: consecutive text that fits the embedder's window. Its text is
+  a slice of the document's text.
+- **Key**: the integer that identifies a chunk in the stores; never reused.
+- **Hit**: a chunk that matches a query, with its scores.
+- **Citation**: the place of a hit in the user's file.
+- **Revision**: a number that grows with every change of the index; a reader sees one.
 """

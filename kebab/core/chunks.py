@@ -1,4 +1,4 @@
-"""Chunks: what is indexed, found and cited."""
+"""Declares chunks and vectors."""
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -18,8 +18,8 @@ class Chunk(NamedTuple):
     """A slice of a document's text that fits the embedder's window.
 
     `text == document.text[start:end]` in code points; `start_line` and `end_line` are the lines of
-    the file that hold it, 1-based and inclusive. `heading_path` leads from the document's top to
-    the section that the chunk stands in; a heading that opens the chunk is its last element.
+    the file that hold it, 1-based and inclusive. `heading_path` lists the headings
+    above the chunk, outermost first; a heading that opens the chunk is its last element.
     """
 
     ordinal: int
@@ -32,9 +32,9 @@ class Chunk(NamedTuple):
 
 
 class ChunkRow(NamedTuple):
-    """A chunk with its identities, ready to be stored.
+    """A chunk with its ids and hashes, ready to be stored.
 
-    `embed_hash` is the digest of what the embedder is given (see `build_embed_text`), by which equal
+    `embed_hash` is the hash of the text that is embedded (see `build_embed_text`), by which equal
     passages share one vector.
     """
 
@@ -45,7 +45,7 @@ class ChunkRow(NamedTuple):
 
 
 class PendingChunk(NamedTuple):
-    """A stored chunk that still lacks its vector."""
+    """A stored chunk without a vector."""
 
     key: Key
     chunk_id: ChunkId
@@ -57,7 +57,7 @@ class PendingChunk(NamedTuple):
 
 
 class ChunkText(NamedTuple):
-    """A stored chunk's text alone, with the document it is of and the hash of that one's bytes."""
+    """The text of a stored chunk, with its document and the content hash of that document."""
 
     key: Key
     doc_id: DocId
@@ -66,13 +66,13 @@ class ChunkText(NamedTuple):
 
 
 KeyedScore: TypeAlias = tuple[Key, float]
-"""A chunk and its score; lists of them stand best first, ties by the smaller key."""
+"""A chunk and its score; lists are sorted by falling score, then by rising key."""
 
 
 def build_embed_text(title: str, heading_path: tuple[str, ...], text: str) -> str:
-    """Return what an embedder is given for a chunk: its context on one line, then its text.
+    """Return the text to embed for a chunk: its title and headings on one line, then its text.
 
-    A title that the heading path begins with is not said twice.
+    A heading path that begins with the title does not repeat it.
     """
     path = heading_path[1:] if heading_path[:1] == (title,) else heading_path
     context = " > ".join(part for part in (title, *path) if part)

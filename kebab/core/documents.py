@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BlockKind(StrEnum):
-    """What a block is to a reader."""
+    """The kind of a block."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -26,7 +26,7 @@ class BlockKind(StrEnum):
 
 
 class Block(NamedTuple):
-    """A stretch of a document: `text == document.text[start:end]`.
+    """A part of a document: `text == document.text[start:end]`.
 
     `start` and `end` are code-point offsets. `level` is 1 to 6 for headings, else 0, and `label`
     is a heading's text without its markup.
@@ -40,7 +40,7 @@ class Block(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """What a document says of itself, from its front matter."""
+    """The front matter of a document."""
 
     title: str | None = None
     tags: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class ParsedDocument(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A registered root. `name` is what the filter `source` matches; `kind` says what it scans."""
+    """A registered root. The filter `source` matches `name`; `kind` says what is scanned."""
 
     name: str
     root: str
@@ -75,7 +75,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownDocument:
-    """What the library remembers of a document, enough to tell whether its file changed."""
+    """The facts about a stored document that show whether its file has changed."""
 
     doc_id: DocId
     path: str
@@ -89,7 +89,7 @@ class KnownDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileStamp:
-    """What `stat` says of a file."""
+    """The result of `stat` for a file."""
 
     size: int
     mtime_ns: int
@@ -118,7 +118,7 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkChanges:
-    """What storing a document changed, in chunks."""
+    """The numbers of chunks that storing a document kept, added and removed."""
 
     kept: int = 0
     added: int = 0
@@ -127,7 +127,7 @@ class ChunkChanges:
 
 @dataclass(frozen=True, slots=True)
 class VectorRow:
-    """One row to append."""
+    """A vector, ready to be stored."""
 
     key: Key
     chunk_id: ChunkId
@@ -136,7 +136,7 @@ class VectorRow:
 
 
 class StoredDocument(NamedTuple):
-    """A document in a list. `mtime_ns` is the file's when it was read, `indexed_at` in seconds."""
+    """A stored document. `mtime_ns` is from when it was read, `indexed_at` is in seconds."""
 
     doc_id: DocId
     source: str
@@ -181,15 +181,15 @@ class ChunkDetail(NamedTuple):
 
 
 class AmbiguousName(NamedTuple):
-    """What a reference could mean, when it could mean more than one thing."""
+    """The objects that a name could mean, when there are several."""
 
     candidates: tuple[str, ...]
 
 
 class LibraryCounts(NamedTuple):
-    """How much the library holds. `last_change` is in seconds since the epoch.
+    """The size of the library. `last_change` is in seconds since the epoch.
 
-    `media` and `lang` count documents; documents of unknown language stand under the empty string.
+    `media` and `lang` count documents; an empty string counts documents of unknown language.
     """
 
     documents: int
@@ -202,13 +202,13 @@ class LibraryCounts(NamedTuple):
 
 
 EMBEDDING_VERSION = "embedding_version"
-"""Names the model of the knowledge base's vectors; absent before the first."""
+"""The key of the embedding version of the stored vectors; absent before the first."""
 
 CURSOR_SALT = "cursor_salt"
-"""Signs the cursors of this knowledge base."""
+"""The key of the salt that signs cursors."""
 
 VECTORS_DIRTY = "vectors_dirty"
-"""Set while vectors may be ahead of the library."""
+"""The key that is set while the vector table may hold rows that the library lacks."""
 
 STDIN = "stdin"
-"""The source of texts that came from standard input."""
+"""The name of the source of texts from standard input."""

@@ -10,16 +10,16 @@ from typing import NewType, TypeAlias
 DocId = NewType("DocId", str)
 ChunkId = NewType("ChunkId", str)
 Key = NewType("Key", int)
-"""The integer by which both stores know a chunk."""
+"""The integer that identifies a chunk in both stores."""
 
 DocNumber = NewType("DocNumber", int)
-"""The integer by which one snapshot knows a document."""
+"""The integer that identifies a document in one snapshot."""
 
 _ID_BYTES = 16
 
 
 def compute_digest(*parts: str, size: int = _ID_BYTES) -> str:
-    """Return `size` bytes of BLAKE2b over the parts, in hex; part lists never run together."""
+    """Return `size` bytes of BLAKE2b over the parts, in hex; lengths separate the parts."""
     state = blake2b(digest_size=size)
     for part in parts:
         raw = part.encode("utf-8", "surrogatepass")
@@ -34,7 +34,7 @@ def hash_content(data: bytes) -> str:
 
 
 def make_doc_id(source: str, path: str, occurrence: int = 0) -> DocId:
-    """Return the id a document gets when it is first seen at `path` of `source`.
+    """Return the id of a document that is first indexed at `path` of `source`.
 
     `occurrence` is above 0 only when an earlier document from that path has moved away and
     still holds the id.
@@ -48,18 +48,18 @@ def make_chunk_id(doc: DocId, chunker: str, text_hash: str, occurrence: int) -> 
 
 
 Keys: TypeAlias = "array[int]"
-"""Keys in rising order, those that were found several times as often as that."""
+"""Keys in rising order; a key may be repeated."""
 
 _PART = 65_536
 
 
 def sort_keys(keys: Iterable[int]) -> Keys:
-    """Return keys that came in any order."""
+    """Sort keys."""
     return array("q", sorted(keys))
 
 
 def find_missing_keys(wanted: Keys, held: Keys) -> list[Key]:
-    """Return those of the wanted keys that are not held, in rising order."""
+    """Return the wanted keys that are not among the held ones, in rising order."""
     missing: list[Key] = []
     for start in range(0, len(wanted), _PART):
         part = wanted[start : start + _PART]
@@ -71,5 +71,5 @@ def find_missing_keys(wanted: Keys, held: Keys) -> list[Key]:
 
 
 def find_repeated_keys(keys: Keys) -> set[Key]:
-    """Return the keys that were found more than once."""
+    """Return the keys that occur more than once."""
     return {Key(key) for key, following in pairwise(keys) if key == following}

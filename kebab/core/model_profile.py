@@ -1,4 +1,4 @@
-"""What pipelines need to know about an embedding model, declared without naming any model."""
+"""Declares the facts about an embedding model that pipelines use, without naming any model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from kebab.core.ids import Key
 
 @dataclass(frozen=True, slots=True)
 class CosineScale:
-    """The range of cosines that carries information: `low` is unrelated text, `high` the same."""
+    """The useful range of cosines: `low` for unrelated text, `high` for equal text."""
 
     low: float
     high: float
 
-    def share(self, cosine: float) -> float:
-        """Return a cosine as evidence between 0 and 1."""
+    def normalise(self, cosine: float) -> float:
+        """Normalise a cosine to evidence between 0 and 1."""
         return min(1.0, max(0.0, (cosine - self.low) / (self.high - self.low)))
 
-    def shares(self, cosines: Mapping[Key, float]) -> dict[Key, float]:
-        """Return cosines as evidence; a thousand calls of `share` would take a millisecond."""
+    def normalise_all(self, cosines: Mapping[Key, float]) -> dict[Key, float]:
+        """Normalise many cosines; a thousand calls of `normalise` would take a millisecond."""
         low, width = self.low, self.high - self.low
         return {
             key: 0.0 if (part := (cosine - low) / width) < 0.0 else min(part, 1.0)
@@ -28,7 +28,7 @@ class CosineScale:
 
 @dataclass(frozen=True, slots=True)
 class LanguageTrust:
-    """How far the model's vectors count, from 0 to 1, by the language of the passages.
+    """The weight of the model's vectors, from 0 to 1, by the language of the passages.
 
     Search tells English passages from all others (`kebab.search.fusion`), so there are two values.
     """
@@ -63,7 +63,7 @@ class Answerability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbePair:
-    """Two sentences whose cosine is known; a model that is off by more is another model."""
+    """Two sentences with a known cosine, which identifies the model within a tolerance."""
 
     first: str = "A man is eating food."
     second: str = "A man is eating a piece of bread."
@@ -71,7 +71,7 @@ class ProbePair:
     tolerance: float
 
     def accepts(self, cosine: float) -> bool:
-        """Return whether a cosine is near enough; NaN never is."""
+        """Return whether a cosine is within the tolerance; NaN never is."""
         return abs(cosine - self.cosine) <= self.tolerance
 
 

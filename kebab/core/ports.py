@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """Returns the time."""
 
     def now(self) -> float:
         """Return seconds since the epoch."""
 
     def monotonic(self) -> float:
-        """Return seconds that never run backwards."""
+        """Return seconds of a clock that never goes back."""
 
 
 class Parser(Protocol):
-    """Turns the bytes of one medium into text with blocks."""
+    """Converts the bytes of one media type to text with blocks."""
 
     @property
     def version(self) -> str:
-        """The label stored with what this parser made, e.g. `markdown-v1`."""
+        """The label that is stored with parsed documents, e.g. `markdown-v1`."""
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -83,7 +83,7 @@ class FileScanner(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors."""
+    """Converts text to unit vectors."""
 
     @property
     def profile(self) -> ModelProfile:
@@ -99,16 +99,16 @@ class Embedder(Protocol):
 
     @property
     def window(self) -> int:
-        """The most tokens of content that one vector can see, special tokens left out."""
+        """The maximum number of tokens for one vector, without special tokens."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text is, special tokens left out."""
+        """Return the number of tokens of each text, without special tokens."""
 
     def supports(self, text: str) -> bool:
-        """Return whether the model knows the script that most letters of the text belong to."""
+        """Return whether the model knows the script of most letters of the text."""
 
     def prepare(self) -> None:
-        """Begin to load what a vector needs, beside other work.
+        """Start to load the model in the background.
 
         Raises:
             DependencyMissing: A library cannot be loaded.
@@ -120,9 +120,8 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Matrix]]:
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension)).
 
-        Batches come in the order that is cheapest to compute, each index exactly once. A text
-        longer than the window is embedded in windows whose vectors are averaged, so no tail is
-        invisible.
+        Batches come in the cheapest order, each index exactly once. The vector of a text that is
+        longer than the window is the mean of the vectors of its windows.
         """
 
 

@@ -37,12 +37,12 @@ ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
 def ignore_progress(event: Progress) -> None:
-    """Take an event and do nothing."""
+    """Ignore an event."""
     del event
 
 
 class Cancel:
-    """Set once, never cleared; safe to set from a signal handler or another thread."""
+    """A flag that stops work; a signal handler or another thread may set it."""
 
     def __init__(self) -> None:
         self._requested = False

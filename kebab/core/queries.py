@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """Which channels answer a search."""
+    """The channels of a search."""
 
     HYBRID = "hybrid"
     LEXICAL = "lexical"
@@ -21,7 +21,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Conditions on the documents that may answer: all must hold, repeated values are alternatives.
+    """Conditions on documents: all must hold, and repeated values of one are alternatives.
 
     `since` (inclusive) and `until` (exclusive) bound the file's modification time, in seconds
     since the epoch. `path_glob` uses `*` (within a folder), `**` and `?`.
@@ -44,7 +44,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One search; in prose words may be quoted, and nothing else in the text is an operator."""
+    """One search; in `prose` text, quotation marks are the only operator."""
 
     text: str
     prose: bool = False
@@ -59,11 +59,11 @@ class Query:
 
 
 VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
-"""Whether a chunk has a vector, waits for one, or is in a script that its model does not know."""
+"""Whether a chunk has a vector, waits for one, or is in a script unknown to its model."""
 
 
 class Confidence(StrEnum):
-    """How far a hit's score can be trusted to mean an answer."""
+    """How likely a hit answers the query."""
 
     STRONG = "strong"
     FAIR = "fair"
@@ -71,7 +71,7 @@ class Confidence(StrEnum):
 
 
 class StoredChunk(NamedTuple):
-    """A chunk as it stands in the library, with what a hit shows of its document."""
+    """A stored chunk, with the fields of its document that a hit shows."""
 
     key: Key
     chunk_id: ChunkId
@@ -97,7 +97,7 @@ class StoredChunk(NamedTuple):
 
 
 class Snippet(NamedTuple):
-    """A window cut from a chunk's text; highlights are [start, end) code points of `text`."""
+    """A part of a chunk's text; highlights are [start, end) code points of `text`."""
 
     text: str
     highlights: tuple[tuple[int, int], ...] = ()
@@ -115,7 +115,7 @@ class Hit(NamedTuple):
 
 
 class Page(NamedTuple):
-    """One page of a search: hits in order, and what a caller must know about them."""
+    """One page of a search: the hits in order, and facts about the search."""
 
     hits: tuple[Hit, ...]
     has_more: bool

@@ -157,7 +157,7 @@ def _add_cosines(
         for indexes, vectors in embedder.embed_passages(texts):
             for index, cosine in zip(indexes, vectors @ query, strict=True):
                 place = places[index]
-                found[place] = replace(found[place], cosine=scale.share(float(cosine)))
+                found[place] = replace(found[place], cosine=scale.normalise(float(cosine)))
     except (DependencyMissing, EmbeddingUnavailable, TimedOut):
         return candidates
     return found

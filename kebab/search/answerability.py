@@ -133,7 +133,7 @@ def _find_best_cosine(candidates: RankedCandidates, first: Sequence[StoredChunk]
     if candidates.model is None:
         return 0.0
     scale, cosines = candidates.model.cosine_scale, candidates.vector.scores
-    shares = (scale.share(cosines[chunk.key]) for chunk in first if chunk.key in cosines)
+    shares = (scale.normalise(cosines[chunk.key]) for chunk in first if chunk.key in cosines)
     return max(shares, default=0.0)
 
 

@@ -54,7 +54,7 @@ def fuse_channels(
         vectors: Returns the index, or None when there is none.
     """
     scale = matches.model.cosine_scale
-    semantic = scale.shares(matches.cosines)
+    semantic = scale.normalise_all(matches.cosines)
     if not found:
         return semantic
     first = passages.load_chunks([key for key, _ in found[:_SAMPLE]])
@@ -68,7 +68,7 @@ def fuse_channels(
     cosines = {key: matches.cosines[key] for key in best if key in matches.cosines}
     moved = apply_relevance_feedback(cosines, best[0], need * trust, index)
     lexical = {key: evidence.get(key, 0.0) for key in best}
-    return {**scores, **fuse(lexical, scale.shares(moved), share)}
+    return {**scores, **fuse(lexical, scale.normalise_all(moved), share)}
 
 
 def compute_lexical_share(trust: float, need: float) -> float:

@@ -117,7 +117,7 @@ class DocumentVectors:
         if not keys:
             return None
         cosines = (self._rows @ rows.T).clip(-1.0, 1.0)
-        scores = [self._space.scale.share(best) for best in cosines.max(axis=1).tolist()]
+        scores = [self._space.scale.normalise(best) for best in cosines.max(axis=1).tolist()]
         own, other = divmod(int(cosines.argmax()), len(keys))
         return VectorSimilarity(
             score=sum(scores) / len(scores),

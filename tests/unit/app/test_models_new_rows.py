@@ -79,7 +79,7 @@ def test_evidence_is_the_cosine_on_its_scale(full, model):
     full.ingest()
 
     for hit in full.search("the cat sleeps", mode="vector").hits:
-        evidence = model.cosine_scale.share(hit.retrieval.vector_score)
+        evidence = model.cosine_scale.normalise(hit.retrieval.vector_score)
         assert hit.retrieval.fusion_score == pytest.approx(evidence)
 
 
@@ -102,7 +102,7 @@ def test_related_notes_are_found_by_its_vectors(full, model):
     assert isinstance(found, RelatedDocs)
     assert {one.doc_path for one in found.related} == {"dog.md", "bird.md"}
     for one in found.related:
-        assert one.vector_score == pytest.approx(model.cosine_scale.share(one.pair.cosine))
+        assert one.vector_score == pytest.approx(model.cosine_scale.normalise(one.pair.cosine))
 
 
 def test_model_use_changes_to_it_and_back(full, model):

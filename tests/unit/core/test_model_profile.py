@@ -15,7 +15,9 @@ def test_many_cosines_become_the_evidence_that_each_becomes():
     scale = CosineScale(0.3, 0.9)
     cosines = {Key(number): number / 10 for number in range(-2, 12)}
 
-    assert scale.shares(cosines) == {key: scale.share(value) for key, value in cosines.items()}
+    assert scale.normalise_all(cosines) == {
+        key: scale.normalise(value) for key, value in cosines.items()
+    }
 
 
 def test_a_probe_accepts_cosines_within_the_tolerance():
