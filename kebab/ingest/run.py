@@ -1,7 +1,6 @@
 """Runs an ingest: scan, plan, store, remove, embed, report."""
 
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from msgspec import structs
 
@@ -14,8 +13,6 @@ from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import (
-    NO_EMBEDDING,
-    FileOutcome,
     IngestJob,
     IngestOutcome,
     IngestPorts,
@@ -27,77 +24,30 @@ from kebab.ingest.scan import ScanSummary, is_single_file, scan_scopes, store_ex
 from kebab.ingest.scopes import EmptyLibrary, LibraryState, choose_scopes
 from kebab.ingest.vectors import VectorSync
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.ingest import EmbeddingSummary, SlowFile
 
 
-@dataclass(slots=True, kw_only=True)
-class RunState:
-    """The results of a run so far."""
-
-    job: IngestJob
-    summary: ScanSummary
-    plan: Plan
-    cancelled: bool
-    items: list[FileOutcome] = field(default_factory=list)
-    slowest: tuple[SlowFile, ...] = ()
-    embedding: EmbeddingSummary = NO_EMBEDDING
-
-    @property
-    def scope(self) -> tuple[str, ...]:
-        """The absolute paths that the run scanned."""
-        return tuple(scope.location for scope in self.summary.scopes)
-
-    def release_files(self) -> None:
-        """Free the records of files before embedding, which needs the memory more."""
-        for scan in self.summary.scans:
-            scan.found.entries.clear()
-            scan.known.clear()
-        self.plan.tasks.clear()
-        self.plan.touched.clear()
-        self.plan.missing.clear()
-
-    def add_results(self, committer: DocumentCommitter, vectors: VectorSync) -> None:
-        """Add the outcomes of the files, with the vectors of each."""
-        self.items = committer.items
-        self.slowest = committer.slowest
-        embedding, counts = vectors.build_summary(), vectors.counts
-        kept = 0
-        for item in self.items:
-            if embedding.version is None:
-                item.reused = 0
-            kept += item.reused
-            if item.doc_id is not None:
-                item.embedded = counts.embedded.get(item.doc_id, 0)
-                item.reused += counts.copied.get(item.doc_id, 0)
-        self.embedding = structs.replace(embedding, reused=embedding.reused + kept)
-
-
-def build_report(state: RunState, elapsed_ms: int) -> IngestOutcome:
-    """Build the outcome of a run."""
+def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestOutcome:
+    """Build the outcome of a run from its scan and its plan, before anything is stored."""
     skips = SkipCounts()
-    for scan in state.summary.scans:
+    for scan in summary.scans:
         skips.merge(scan.found.skips)
-    items = state.items
-    if state.job.dry_run:
-        items = [task.to_outcome() for task in state.plan.tasks]
-        items += [document.to_outcome() for document in state.plan.missing]
+    items = list(summary.failures)
+    if job.dry_run:
+        items += [task.to_outcome() for task in plan.tasks]
+        items += [document.to_outcome() for document in plan.missing]
     return IngestOutcome(
-        scope=state.scope,
-        dry_run=state.job.dry_run,
-        scanned=state.plan.files + skips.total + len(state.summary.failures),
-        unchanged=state.plan.unchanged,
+        scope=tuple(scope.location for scope in summary.scopes),
+        dry_run=job.dry_run,
+        scanned=plan.files + skips.total + len(summary.failures),
+        unchanged=plan.unchanged,
         skipped=skips.total,
-        cancelled=state.cancelled,
-        duration_ms=elapsed_ms,
         skipped_by_reason=dict(sorted(skips.by_reason.items())),
         skipped_by_extension=dict(sorted(skips.by_extension.items())),
         skip_examples={
             reason: [escape_undecodable(name) for name in names]
             for reason, names in skips.examples.items()
         },
-        items=state.summary.failures + items,
-        embedding=state.embedding,
-        slowest=state.slowest,
+        items=items,
     )
 
 
@@ -140,27 +90,37 @@ class _Run:
 
     def execute(self) -> IngestOutcome:
         """Run all steps."""
-        state = self._plan()
-        library, cancel = self._ports.library, self._context.cancel
-        if cancel.requested or self._job.dry_run or library is None:
-            return build_report(state, self._reporter.elapsed_ms)
+        summary, plan = self._plan()
+        outcome = build_report(self._job, summary, plan)
+        outcome.cancelled = self._context.cancel.requested
+        library = self._ports.library
+        if not outcome.cancelled and not self._job.dry_run and library is not None:
+            self._apply(summary, plan, outcome, library)
+        outcome.duration_ms = self._reporter.elapsed_ms
+        return outcome
+
+    def _apply(
+        self, summary: ScanSummary, plan: Plan, outcome: IngestOutcome, library: LibraryWriter
+    ) -> None:
+        """Bring library and vectors up to date, and add the results to the outcome."""
         vectors = VectorSync(library, self._ports.vectors, self._context)
-        embedder = self._load_embedder(state.plan, library, vectors)
+        embedder = self._load_embedder(plan, library, vectors)
         if self._job.force:
             vectors.verify_all()
-        self._register_sources(state.summary, library)
+        self._register_sources(summary, library)
         committer = DocumentCommitter(library, self._context)
-        self._store_changes(state.plan, committer, vectors)
-        state.release_files()
-        if not cancel.requested:
+        self._store_changes(plan, committer, vectors)
+        _release_files(summary, plan)
+        if not self._context.cancel.requested:
             self._update_vectors(vectors, embedder)
-        state.add_results(committer, vectors)
-        self._record_run(state, library)
-        if is_single_file(self._job, state.summary.scopes):
-            _raise_file_error(state)
-        return build_report(state, self._reporter.elapsed_ms)
+        _add_results(outcome, committer, vectors)
+        self._record_run(summary, outcome, library)
+        if is_single_file(self._job, summary.scopes):
+            for item in committer.items:
+                if item.error is not None:
+                    raise item.error
 
-    def _plan(self) -> RunState:
+    def _plan(self) -> tuple[ScanSummary, Plan]:
         job, library, scanner = self._job, self._library_state, self._ports.scanner
         scopes = choose_scopes(job, library, scanner)
         summary = scan_scopes(
@@ -178,9 +138,7 @@ class _Run:
             force=job.force,
             should_stop=self._should_stop,
         )
-        plan = compare_files(summary.scans, options)
-        cancelled = self._context.cancel.requested
-        return RunState(job=job, summary=summary, plan=plan, cancelled=cancelled)
+        return summary, compare_files(summary.scans, options)
 
     def _should_stop(self) -> bool:
         self._reporter.send_heartbeat("compare")
@@ -241,26 +199,47 @@ class _Run:
             message = f"no vectors in this run, words only: {reason}"
             self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
 
-    def _record_run(self, state: RunState, library: LibraryWriter) -> None:
+    def _record_run(
+        self, summary: ScanSummary, outcome: IngestOutcome, library: LibraryWriter
+    ) -> None:
         """Record the run; a cancelled one records no scan, because files may be left over."""
-        state.cancelled = self._context.cancel.requested
-        if not state.cancelled:
-            for scan in state.summary.scans:
+        outcome.cancelled = self._context.cancel.requested
+        if not outcome.cancelled:
+            for scan in summary.scans:
                 if scan.scope.is_whole:
                     started_ns = str(int(self._started * 1_000_000_000))
                     library.set_value(_last_scan_key(scan.scope.source), started_ns)
-        changed = sum(item.kind is not ItemKind.ERROR for item in state.items)
+        changed = len(outcome.items) - outcome.count(ItemKind.ERROR)
         finished = self._ports.clock.now()
-        library.record_run(" ".join(state.scope), self._started, finished, changed)
-        if changed or state.embedding.embedded or state.embedding.reused:
+        library.record_run(" ".join(outcome.scope), self._started, finished, changed)
+        if changed or outcome.embedding.embedded or outcome.embedding.reused:
             library.checkpoint()
 
 
-def _raise_file_error(state: RunState) -> None:
-    """Raise the error of the only file that the user named."""
-    for item in state.items:
-        if item.error is not None:
-            raise item.error
+def _release_files(summary: ScanSummary, plan: Plan) -> None:
+    """Free the records of files before embedding, which needs the memory more."""
+    for scan in summary.scans:
+        scan.found.entries.clear()
+        scan.known.clear()
+    plan.tasks.clear()
+    plan.touched.clear()
+    plan.missing.clear()
+
+
+def _add_results(outcome: IngestOutcome, committer: DocumentCommitter, vectors: VectorSync) -> None:
+    """Add the outcomes of the stored files, with the vectors of each."""
+    embedding, counts = vectors.build_summary(), vectors.counts
+    kept = 0
+    for item in committer.items:
+        if embedding.version is None:
+            item.reused = 0
+        kept += item.reused
+        if item.doc_id is not None:
+            item.embedded = counts.embedded.get(item.doc_id, 0)
+            item.reused += counts.copied.get(item.doc_id, 0)
+    outcome.items += committer.items
+    outcome.slowest = committer.slowest
+    outcome.embedding = structs.replace(embedding, reused=embedding.reused + kept)
 
 
 def _last_scan_key(source: Source) -> str:

@@ -60,7 +60,7 @@ def test_words_cost_the_same_wherever_they_stand():
         )
 
 
-def test_whether_a_text_is_english_is_told_by_all_its_words():
+def test_all_words_decide_whether_a_text_is_english():
     assert estimate_tokens(["the distances of the ships"]) < estimate_tokens(
         ["las distances les los ships"]
     )

@@ -28,7 +28,7 @@ def test_before_anything_is_done_nothing_is_counted():
     assert not any(vectors.values()), vectors
 
 
-def test_only_the_slowest_files_are_told_slowest_first():
+def test_the_slowest_files_come_slowest_first():
     files = [
         SlowFile(doc_path=str(number), duration_ms=float(number)) for number in range(SLOWEST + 3)
     ]

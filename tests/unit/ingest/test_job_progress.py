@@ -26,7 +26,7 @@ def test_an_event_carries_its_time_and_counts():
     assert event.elapsed_ms == 1500
 
 
-def test_a_heart_beats_only_when_nothing_was_said_for_a_while():
+def test_a_heartbeat_is_sent_only_after_a_time_without_events():
     clock = HandClock()
     events: list[Progress] = []
     reporter = ProgressReporter(events.append, clock)

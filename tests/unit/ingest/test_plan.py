@@ -123,7 +123,7 @@ def test_a_known_path_that_was_not_found_is_gone(file):
     assert missing.known.path == "a.md"
 
 
-def test_nothing_is_gone_where_nobody_could_look(file):
+def test_documents_below_an_unreadable_path_are_not_missing(file):
     entry = file("a.md")
     inside = known(entry._replace(path="locked/b.md"))
     beside = known(entry._replace(path="locked.md"))

@@ -66,7 +66,7 @@ def test_rows_come_in_the_order_of_the_work(work, builder):
     assert titles == [f"Title {number}" if number != 10 else None for number in range(FILES)]
 
 
-def test_a_row_is_the_one_that_would_be_made_here(work, builder):
+def test_a_prefetched_document_equals_one_built_here(work, builder):
     with rows(work, builder) as found:
         for one, there in zip(work, found, strict=True):
             here = build_document(builder, task(one))
@@ -77,12 +77,12 @@ def task(work):
     return BuildTask(work.source, work.entry, name(work))
 
 
-def test_little_work_needs_no_helper(work, builder):
+def test_few_files_start_no_worker(work, builder):
     with rows(work[:3], builder) as found:
         assert found == [None] * 3
 
 
-def test_another_counter_of_tokens_needs_no_helper(work, builder):
+def test_another_token_counter_starts_no_worker(work, builder):
     own = replace(builder, budget=Budget(count=lambda texts: [len(text) for text in texts]))
 
     with rows(work, own) as found:
@@ -90,14 +90,14 @@ def test_another_counter_of_tokens_needs_no_helper(work, builder):
 
 
 @pytest.mark.parametrize("program", ["/bin/false", "/absent/python"])
-def test_whoever_lost_its_helper_makes_every_row_alone(work, builder, monkeypatch, program):
+def test_without_a_worker_the_caller_builds_every_document(work, builder, monkeypatch, program):
     monkeypatch.setattr("sys.executable", program)
 
     with rows(work, builder) as found:
         assert found == [None] * FILES
 
 
-def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, builder):
+def test_a_busy_worker_gets_no_more_than_its_pipe_holds(work, builder):
     long = [
         task(one)._replace(entry=one.entry._replace(path="x" * 3_000 + one.entry.path))
         for one in work[:9]
@@ -113,7 +113,7 @@ def test_a_helper_at_work_is_not_given_more_than_its_pipe_holds(work, builder):
         helper.close()
 
 
-def test_long_names_of_files_keep_nobody_waiting(work, builder):
+def test_long_file_names_cause_no_deadlock(work, builder):
     named = [
         replace(one, entry=one.entry._replace(path="x" * 3_000 + one.entry.path)) for one in work
     ]
@@ -122,7 +122,7 @@ def test_long_names_of_files_keep_nobody_waiting(work, builder):
         assert [one is None for one in found] == [number == 10 for number in range(FILES)]
 
 
-def test_the_helper_goes_with_the_work(builder):
+def test_closing_ends_the_worker_process(builder):
     helper = PrefetchWorker(builder)
 
     helper.close()

@@ -41,14 +41,14 @@ def test_a_file_becomes_a_row(tmp_path):
     ("data", "media"),
     [(None, "text/markdown"), (bytes(100), "text/markdown"), (b"text", "application/pdf")],
 )
-def test_a_fault_is_left_to_whoever_asks(tmp_path, data, media):
+def test_a_file_with_an_error_is_left_to_the_caller(tmp_path, data, media):
     if data is not None:
         (tmp_path / "a").write_bytes(data)
 
     assert prefetch.build_document(BUILDER, task(tmp_path / "a", media)) is None
 
 
-def test_it_answers_until_there_is_nobody_to_ask(tmp_path):
+def test_the_worker_answers_until_the_caller_closes(tmp_path):
     (tmp_path / "a.md").write_text("# A")
     asked, answers = os.pipe(), os.pipe()
     to, back = Connection(asked[1], readable=False), Connection(answers[0], writable=False)

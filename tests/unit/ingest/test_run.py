@@ -186,7 +186,7 @@ def test_two_files_that_swap_names_keep_their_places(desk):
     assert counts(desk.again()) == {"unchanged": 2}
 
 
-def test_twins_share_a_vector_and_never_flip_flop(desk):
+def test_equal_documents_share_a_vector_and_keep_their_ids(desk):
     desk.write("a.md", "# Same\n\ntext")
     desk.write("b.md", "# Same\n\ntext")
 
@@ -198,7 +198,7 @@ def test_twins_share_a_vector_and_never_flip_flop(desk):
     assert counts(desk.again()) == {"unchanged": 2}
 
 
-def test_a_new_twin_leaves_the_old_document_alone(desk):
+def test_a_new_copy_leaves_the_old_document_unchanged(desk):
     desk.write("a.md", "# Same\n\ntext")
     desk.ingest()
     before = desk.ids()["a.md"]
@@ -308,7 +308,7 @@ def test_one_missing_root_does_not_spoil_the_others(desk, tmp_path):
     assert list(desk.ids(other)) == ["b.md"]
 
 
-def test_what_lies_in_a_folder_that_cannot_be_listed_is_kept(desk, monkeypatch):
+def test_documents_in_a_folder_that_cannot_be_listed_stay(desk, monkeypatch):
     desk.write("a.md", "one")
     desk.write("locked/b.md", "two")
     desk.ingest()
@@ -566,7 +566,7 @@ def test_another_version_of_a_parser_reads_its_files_again(desk):
     assert counts(desk.again()) == {"updated": 1, "unchanged": 1}
 
 
-def test_a_dry_run_tells_everything_and_writes_nothing(desk):
+def test_a_dry_run_reports_everything_and_writes_nothing(desk):
     desk.write("a.md", "one")
     desk.write("b.md", "two")
     desk.ingest()

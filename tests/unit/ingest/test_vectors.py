@@ -70,7 +70,7 @@ def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
     assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
-def test_garbage_goes_even_without_a_model(desk):
+def test_vectors_of_deleted_chunks_are_deleted_without_a_model(desk):
     desk.write("a.md", "text")
     desk.ingest()
     desk.library.remove_documents(list(desk.ids().values()))
@@ -98,7 +98,7 @@ def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
     assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
-def test_doubt_waits_for_the_first_model(desk, sync):
+def test_verify_all_before_the_first_model_does_nothing(desk, sync):
     sync.verify_all()
 
     assert desk.library.get_value(VECTORS_DIRTY) is None
@@ -130,7 +130,7 @@ class Torn(MemoryVectors):
         super().clear()
 
 
-def test_an_index_that_cannot_be_read_is_made_anew_only_when_a_run_is_forced(desk):
+def test_an_unreadable_index_is_rebuilt_only_in_a_forced_run(desk):
     desk.write("a.md", "text")
     desk.ingest()
     kept = desk.tables[desk.embedder.version].list_keys()

@@ -60,7 +60,7 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
     assert waiting.library.count_pending() == 0
 
 
-def test_a_twin_in_another_slice_is_copied(waiting, monkeypatch):
+def test_an_equal_chunk_of_another_batch_is_copied(waiting, monkeypatch):
     monkeypatch.setattr(vectors, "BATCH_CHUNKS", 2)
     table = MemoryVectors()
     work = make_chunk_embedder(waiting, table)

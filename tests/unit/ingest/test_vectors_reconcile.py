@@ -27,7 +27,7 @@ def repaired(desk, keys):
     return sorted(table.list_keys())
 
 
-def test_rows_that_nobody_vouches_for_are_deleted(three):
+def test_rows_without_a_committed_chunk_are_deleted(three):
     first, second, third = sorted(three.library.list_committed_keys())
 
     assert repaired(three, [first, second, third, 999]) == [first, second, third]
@@ -62,7 +62,7 @@ def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, sure):
     assert asked == [sure]
 
 
-def test_garbage_is_forgotten_with_its_rows(three):
+def test_deleted_keys_are_forgotten_with_their_rows(three):
     keys = sorted(three.library.list_committed_keys())
     three.library.remove_documents([three.ids()["a.md"]])
 

@@ -18,7 +18,7 @@ OTHERS = {
 }
 
 
-def test_every_exception_of_python_is_a_surprise_or_none_for_a_reason():
+def test_every_exception_of_python_is_listed_or_excluded_for_a_reason():
     known = {kind for kind in vars(builtins).values() if isinstance(kind, type)}
     direct = {kind.__name__ for kind in known if kind.__base__ is Exception}
     direct |= {"ExceptionGroup"}
@@ -31,7 +31,7 @@ def test_every_exception_of_python_is_a_surprise_or_none_for_a_reason():
 @pytest.mark.parametrize(
     "fault", [*PARSER_EXCEPTIONS, KeyError, UnicodeError, RecursionError], ids=str
 )
-def test_a_surprise_is_a_refusal_of_that_file(fault):
+def test_an_unexpected_exception_becomes_parse_failed(fault):
     original = fault("out of the blue")
 
     with pytest.raises(ParseFailed) as caught, convert_exceptions("a.md", "markdown-v1"):

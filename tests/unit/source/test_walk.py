@@ -34,7 +34,7 @@ def test_files_are_found_in_the_order_of_their_paths(root):
     assert paths(SCANNER.scan(str(root), RULES)) == ["A.md", "a/b/c.txt", "a/z.md", "b.md"]
 
 
-def test_an_entry_tells_place_stamp_and_media(root):
+def test_an_entry_has_path_stamp_and_media_type(root):
     write(root, "sub/a.md")
     stat = (root / "sub/a.md").stat()
 
@@ -122,7 +122,7 @@ def test_a_pipe_with_the_name_of_a_note_is_not_read(root):
     assert SCANNER.scan(str(root), RULES).skips.by_reason == {"special_file": 1}
 
 
-def test_a_folder_that_cannot_be_listed_is_told_and_the_scan_goes_on(root, monkeypatch):
+def test_a_folder_that_cannot_be_listed_is_counted_and_the_scan_goes_on(root, monkeypatch):
     write(root, "a.md", "locked/b.md")
     listing = os.scandir
 

@@ -20,5 +20,5 @@ from kebab.source.walk import MARKDOWN, PLAIN, detect_media_type
         ("ends-with-dot.", None),
     ],
 )
-def test_the_last_suffix_tells_the_media_type(name, media):
+def test_the_last_suffix_decides_the_media_type(name, media):
     assert detect_media_type(name) == media

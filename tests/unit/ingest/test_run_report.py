@@ -1,0 +1,94 @@
+import gc
+
+from kebab.core.documents import KnownDocument
+from kebab.core.files import FileEntry
+from kebab.ingest.job import IngestJob, ItemKind
+from kebab.ingest.plan import FileTask
+from tests.fakes.embedder import HashingEmbedder
+
+
+def test_vectors_are_counted_by_file_and_in_total(desk):
+    desk.write("a.md", "# Same\n\ntext")
+    desk.write("b.md", "# Same\n\ntext")
+    desk.write("c.md", "# Other\n\ntext")
+
+    outcome = desk.ingest()
+
+    told = {item.doc_path: (item.chunk_count, item.embedded, item.reused) for item in outcome.items}
+    assert told == {"a.md": (1, 1, 0), "b.md": (1, 0, 1), "c.md": (1, 1, 0)}
+    assert (outcome.embedding.embedded, outcome.embedding.reused) == (2, 1)
+
+
+def test_chunks_that_waited_since_an_earlier_run_count_in_all_only(desk):
+    model, desk.embedder = desk.embedder, None
+    desk.write("a.md", "text")
+    desk.ingest()
+    desk.embedder = model
+
+    outcome = desk.again()
+
+    assert outcome.items == []
+    assert outcome.embedding.embedded == 1
+
+
+def test_without_a_model_nothing_is_called_reused(desk):
+    desk.embedder = None
+    desk.write("a.md", "# A\n\nalpha\n\n# B\n\nbeta\n")
+    desk.ingest()
+    desk.write("a.md", "# A\n\nalpha\n\n# B\n\nbeta, changed\n")
+
+    outcome = desk.again()
+
+    assert (outcome.items[0].chunk_count, outcome.items[0].reused) == (2, 0)
+    assert outcome.embedding.pending == 2
+
+
+def test_warnings_of_a_file_reach_its_item(desk):
+    desk.write("a.md", "---\ntitle: [unclosed\n---\ntext\n")
+
+    (item,) = desk.ingest().items
+
+    assert item.kind is ItemKind.NEW
+    assert item.warnings
+
+
+def test_skips_of_all_roots_are_summed(desk, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.png").write_text("", encoding="utf-8")
+    desk.write("y.png", "")
+    desk.write("a.md", "text")
+
+    outcome = desk.run(IngestJob(paths=(str(desk.root), str(other))))
+
+    assert outcome.skipped_by_reason == {"unsupported": 2}
+    assert outcome.skip_examples == {"unsupported": ["y.png", "x.png"]}
+    assert outcome.scope == (str(desk.root), str(other))
+
+
+def test_what_was_found_of_each_file_is_forgotten_before_the_model_works(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    desk.write("a.md", "another text")
+    desk.write("b.md", "text of b")
+    held: list[object] = []
+
+    class Model(HashingEmbedder):
+        def embed_passages(self, texts):
+            gc.collect()
+            held.extend(
+                one
+                for one in gc.get_objects()
+                if isinstance(one, FileTask | FileEntry | KnownDocument)
+            )
+            return super().embed_passages(texts)
+
+    desk.embedder = Model()
+    outcome = desk.again()
+
+    assert held == []
+    assert (outcome.scanned, outcome.count(ItemKind.UPDATED), outcome.count(ItemKind.NEW)) == (
+        2,
+        1,
+        1,
+    )
