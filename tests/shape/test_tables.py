@@ -14,7 +14,7 @@ TABLES = {
         "test_the_table_holds_every_exception_of_apsw_and_no_other",
     ),
     "charset_normalizer": (
-        "parse/test_deadline_surprise.py",
+        "parse/test_registry_deadline_surprise.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "click": (
@@ -42,7 +42,7 @@ TABLES = {
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "markdown_it": (
-        "parse/test_deadline_surprise.py",
+        "parse/test_registry_deadline_surprise.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "msgspec": (
@@ -71,7 +71,7 @@ TABLES = {
         "test_every_exception_of_the_system_is_translated",
     ),
     "builtins": (
-        "parse/test_deadline_surprise.py",
+        "parse/test_registry_deadline_surprise.py",
         "test_every_exception_of_python_is_a_surprise_or_none_for_a_reason",
     ),
     "importlib": (
@@ -88,7 +88,7 @@ HARMLESS = {
     "platformdirs": "joins names of folders, and has no exception of its own",
     "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
     "rich": "is handed finished texts, never markup of a file or of a model",
-    "tokenizers": "has no exception of its own; `TokenizerErrorTranslator` looks for the bare one",
+    "tokenizers": "has no exception of its own; `translate_tokenizer_errors` translates plain `Exception`",
 }
 """By library, why it cannot raise at a sound caller, or why that stays without a consequence."""
 
