@@ -132,11 +132,11 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
         language: The language in the unparsed arguments, if any.
     """
     from kebab.app.classify import build_view
-    from kebab.config.load import read_language as language_of_environment
+    from kebab.config.load import read_language
     from kebab.config.settings import Settings
 
     wanted = language or context.flags.lang
-    settings = context.find_settings() or Settings(lang=language_of_environment())
+    settings = context.find_settings() or Settings(lang=read_language())
     view = build_view(settings, verbose=context.flags.verbose)
     return replace(view, language=wanted) if wanted else view
 

@@ -84,7 +84,7 @@ class Reporter(Generic[E]):
         self._clock = clock
         self._started = self._last = clock()
         self._lock = threading.RLock()
-        self._heartbeat = Heartbeat(self._tick, min(silence_s / 2, _LONGEST_INTERVAL_S))
+        self._heartbeat = Heartbeat(self.beat, min(silence_s / 2, _LONGEST_INTERVAL_S))
 
     def __enter__(self) -> Self:
         self._heartbeat.__enter__()
@@ -107,9 +107,6 @@ class Reporter(Generic[E]):
             if not self._heartbeat.stopped and now - self._last >= self._silence_s:
                 self._last = now
                 self._show_heartbeat(round((now - self._started) * 1000))
-
-    def _tick(self) -> None:
-        self.beat()
 
     def _show(self, event: E) -> bool:
         """Show an event; return whether the reader saw it."""
@@ -186,10 +183,11 @@ class AnswerReporter(Reporter["AnswerEvent"]):
     def _show_heartbeat(self, elapsed_ms: int) -> None:
         self._display.show_heartbeat(elapsed_ms)
 
-    def _tick(self) -> None:
+    def beat(self) -> None:
+        """Send a heartbeat if the silence is too long, and interrupt the work without a reader."""
         try:
             self._reader_gone = is_reader_gone(self._out)
-            self.beat()
+            super().beat()
         except BrokenPipeError:
             self._reader_gone = True
         if self._reader_gone:

@@ -41,9 +41,8 @@ def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
 
     ID is the id of a passage, or a unique prefix of it.
     """
-    request = FetchChunkRequest(name=name, **flags)
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_chunk(request)
+        reply = kebab.fetch_chunk(FetchChunkRequest(name=name, **flags))
     return context.print_reply(reply, render_lines)
 
 
@@ -73,7 +72,6 @@ def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exi
 
     NAME is an id, a unique prefix of an id, or a path. Without END, one line is printed.
     """
-    request = FetchSpanRequest(name=name, start=start, **flags)
     with context.open_kebab() as kebab:
-        reply = kebab.fetch_span(request)
+        reply = kebab.fetch_span(FetchSpanRequest(name=name, start=start, **flags))
     return context.print_reply(reply, render_lines)
