@@ -8,7 +8,7 @@ from kebab.core.model_profile import CosineScale, ProbePair
     ("cosine", "share"), [(-0.2, 0.0), (0.7, 0.0), (0.85, 0.5), (1.0, 1.0), (1.2, 1.0)]
 )
 def test_a_cosine_becomes_evidence_between_0_and_1(cosine, share):
-    assert CosineScale(0.7, 1.0).share(cosine) == pytest.approx(share)
+    assert CosineScale(0.7, 1.0).normalise(cosine) == pytest.approx(share)
 
 
 def test_many_cosines_become_the_evidence_that_each_becomes():
