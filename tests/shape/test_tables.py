@@ -88,7 +88,7 @@ HARMLESS = {
     "platformdirs": "joins names of folders, and has no exception of its own",
     "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
     "rich": "is handed finished texts, never markup of a file or of a model",
-    "tokenizers": "has no exception of its own; `translate_tokenizer_errors` translates plain `Exception`",
+    "tokenizers": "has no exception of its own; plain `Exception` is translated",
 }
 """By library, why it cannot raise at a sound caller, or why that stays without a consequence."""
 
