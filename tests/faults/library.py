@@ -59,7 +59,7 @@ def _describe_rows(reader: SqliteReader, data: Path, *, ids: bool) -> dict[str, 
 
 
 def _describe_vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
-    """Return what the table holds, and what the sidecar answers."""
+    """Return what the table holds, and what a search of the vector file finds."""
     vectors = LanceVectors(data, version, _DIMENSION)
     rows, mapped = _read_table(data, version), vectors.list_keys()
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
@@ -75,7 +75,7 @@ def _read_table(data: Path, version: str) -> Counter[tuple[int, str]]:
         return Counter()
     return Counter(
         (key, hashlib.sha1(vector.tobytes()).hexdigest())
-        for keys, matrix in LanceTable(data, version, _DIMENSION).batches()
+        for keys, matrix in LanceTable(data, version, _DIMENSION).iterate_batches()
         for key, vector in zip(keys.tolist(), matrix, strict=True)
     )
 
