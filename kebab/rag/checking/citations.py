@@ -194,7 +194,12 @@ def check_answer(
     marked = parse_markers(clean_response(text), evidence)
     checks = verify_claims(extract_claims(marked), evidence)
     edited = EditedText(marked.text, build_edits(marked, checks, mark=policy == "mark"))
-    warnings = [*_warn_of_unknown(marked.unknown, checks), *_warn_of_claims(checks)]
+    warnings = [*_warn_of_unknown(marked.unknown, checks)]
+    warnings += [warning for one in checks for warning in one.warnings]
+    if not checks:
+        message = "the answer contains no claim that can be checked"
+        code = WarningCode.NO_CLAIM.value
+        warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
     supported = sum(bool(one.supporting) for one in checks)
     return CheckedAnswer(
         text=edited.text,
@@ -238,15 +243,3 @@ def _warn_of_unknown(
             yield AnswerWarning(
                 code=WarningCode.UNKNOWN_MARKER.value, message=message, marker=one.marker, span=span
             )
-
-
-def _warn_of_claims(checks: Sequence[ClaimCheck]) -> Iterator[AnswerWarning]:
-    """Yield the warnings of the claims, or one warning when there is no claim."""
-    for one in checks:
-        for code, marker, message in one.warnings:
-            span = one.claim.span
-            yield AnswerWarning(code=code.value, message=message, marker=marker, span=span)
-    if not checks:
-        message = "the answer contains no claim that can be checked"
-        no_claim = WarningCode.NO_CLAIM.value
-        yield AnswerWarning(code=no_claim, message=message, marker=None, span=None)

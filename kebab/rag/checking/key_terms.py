@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from kebab.rag.checking.quantities import is_number_word
-from kebab.search.query_parser import strip_question_words
+from kebab.search.query_parser import strip_stop_words
 from kebab.text.scripts import DENSE, is_dense
 from kebab.text.tokenizer import build_query_terms
 
@@ -78,7 +78,7 @@ def is_content_word(word: str) -> bool:
     bare = word.strip(PUNCTUATION).lower()
     if bare in _STOP or is_number_word(bare):
         return False
-    return len(strip_question_words(f"{_ANCHOR} {bare}").split()) > 1
+    return len(strip_stop_words(f"{_ANCHOR} {bare}").split()) > 1
 
 
 def compute_bigram_share(terms: tuple[str, ...]) -> float:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
 
 from kebab.rag.checking.claims import Claim
 from kebab.rag.checking.support import (
@@ -14,6 +13,7 @@ from kebab.rag.checking.support import (
     format_missing,
     parse_claim,
 )
+from kebab.wire.ask import AnswerWarning
 
 
 class WarningCode(StrEnum):
@@ -34,9 +34,6 @@ class WarningCode(StrEnum):
 _MIN_ADDED_SHARE = 0.25
 """A further passage is cited when it adds this share of the claim's key terms."""
 
-ClaimWarning: TypeAlias = tuple[WarningCode, int | None, str]
-"""The code, the marker if it concerns one, and a message."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
@@ -45,7 +42,7 @@ class ClaimCheck:
     claim: Claim
     parsed: ParsedClaim
     supporting: tuple[IndexedEvidence, ...] = ()
-    warnings: tuple[ClaimWarning, ...] = ()
+    warnings: tuple[AnswerWarning, ...] = ()
 
 
 def verify_claims(
@@ -81,7 +78,7 @@ def _verify_cited(
     if result.supported:
         return ClaimCheck(claim, parsed, tuple(_drop_redundant(parsed, cited)))
     marker = cited[0].marker if len(cited) == 1 else None
-    warning = (WarningCode.UNSUPPORTED_CLAIM, marker, result.reason or "")
+    warning = _warn(claim, WarningCode.UNSUPPORTED_CLAIM, marker, result.reason or "")
     return ClaimCheck(claim, parsed, warnings=(warning,))
 
 
@@ -93,14 +90,14 @@ def _select_supporting(
 ) -> ClaimCheck:
     """Keep the passages that support the whole claim or add what the others lack."""
     supporting: list[IndexedEvidence] = []
-    warnings: list[ClaimWarning] = []
+    warnings: list[AnswerWarning] = []
     pairs = zip(cited, results, strict=True)
     for one, result in sorted(pairs, key=lambda pair: not pair[1].supported):
         if result.supported or _adds_terms(parsed, one, supporting):
             supporting.append(one)
         else:
             message = f"removed: {result.reason}"
-            warnings.append((WarningCode.WRONG_MARKER, one.marker, message))
+            warnings.append(_warn(claim, WarningCode.WRONG_MARKER, one.marker, message))
     return ClaimCheck(claim, parsed, tuple(supporting), tuple(warnings))
 
 
@@ -143,7 +140,12 @@ def _verify_uncited(
         best = max(supporting, key=lambda pair: (pair[1].share, pair[0].marker in recent))
         return ClaimCheck(claim, parsed, (best[0],))
     message = _explain_uncited([result for _, result in results])
-    return ClaimCheck(claim, parsed, warnings=((WarningCode.UNCITED_CLAIM, None, message),))
+    warning = _warn(claim, WarningCode.UNCITED_CLAIM, None, message)
+    return ClaimCheck(claim, parsed, warnings=(warning,))
+
+
+def _warn(claim: Claim, code: WarningCode, marker: int | None, message: str) -> AnswerWarning:
+    return AnswerWarning(code=code.value, message=message, marker=marker, span=claim.span)
 
 
 def _explain_uncited(results: Sequence[SupportCheck]) -> str:

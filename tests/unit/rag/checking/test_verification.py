@@ -21,12 +21,12 @@ def index_passages(*texts):
 def verify(text, *markers, among=(PUMP, BACKUP, AGAIN)):
     (found,) = verify_claims([Claim(0, len(text), text, markers)], index_passages(*among))
     return [one.marker for one in found.supporting], [
-        (doubt[0], doubt[1]) for doubt in found.warnings
+        (one.code, one.marker) for one in found.warnings
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "markers", "supporting", "doubts"),
+    ("text", "markers", "supporting", "warnings"),
     [
         ("A start takes 45 minutes.", (1,), [1], []),
         ("A start takes 45 minutes.", (3, 1), [3, 1], []),
@@ -39,8 +39,8 @@ def verify(text, *markers, among=(PUMP, BACKUP, AGAIN)):
         ("Anna Meyer installed the pump and restic runs on Atlas.", (1, 2, 3), [1, 2], []),
     ],
 )
-def test_passages_support_claims_alone_or_together(text, markers, supporting, doubts):
-    assert verify(text, *markers) == (supporting, doubts)
+def test_passages_support_claims_alone_or_together(text, markers, supporting, warnings):
+    assert verify(text, *markers) == (supporting, warnings)
 
 
 def test_a_claim_of_two_words_needs_both():
@@ -84,7 +84,7 @@ def test_the_nearest_passage_gives_the_reason_for_missing_support():
         [Claim(0, 1, "A start takes 50 minutes.", ())], index_passages(PUMP, BACKUP)
     )
 
-    assert found.warnings[0][2] == "no citation, and no passage contains: 50 minutes"
+    assert found.warnings[0].message == "no citation, and no passage contains: 50 minutes"
 
 
 def test_a_contradiction_of_an_uncited_claim_is_reported():
@@ -92,4 +92,4 @@ def test_a_contradiction_of_an_uncited_claim_is_reported():
         [Claim(0, 1, "The heat pump was not installed in Berlin.", ())], index_passages(PUMP)
     )
 
-    assert found.warnings[0][2] == "no citation, and contradicted by passage 1: installed"
+    assert found.warnings[0].message == "no citation, and contradicted by passage 1: installed"
