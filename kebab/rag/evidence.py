@@ -12,7 +12,7 @@ from itertools import count
 from kebab.core.answers import Evidence, Quote
 from kebab.core.queries import Hit, Snippet
 from kebab.rag.tokens import estimate_tokens, fit_sentences, split_in_half
-from kebab.search.query_parser import strip_question_words
+from kebab.search.query_parser import strip_stop_words
 from kebab.text.tokenizer import build_query_terms, tokenize
 
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -231,7 +231,7 @@ def _halve_longest(passages: tuple[Evidence, ...], question: str) -> tuple[Evide
     halves = split_in_half(longest.text)
     if halves is None:
         return passages
-    asked = {term.text for term in build_query_terms(strip_question_words(question))}
+    asked = {term.text for term in build_query_terms(strip_stop_words(question))}
     texts = [longest.text[start:end] for start, end in halves]
     first, second = (len(asked.intersection(tokenize(text))) for text in texts)
     best = int(second > first)

@@ -8,7 +8,7 @@ from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.rag.evidence import escape_text, wrap_in_delimiters
 from kebab.rag.prompt import remove_markers, shorten
 from kebab.rag.tokens import estimate_tokens
-from kebab.search.query_parser import strip_question_words
+from kebab.search.query_parser import strip_stop_words
 from kebab.text.language import detect_question_language
 from kebab.text.tokenizer import tokenize
 
@@ -176,10 +176,10 @@ def _is_same_language(text: str, question: str) -> bool:
 
 def _is_same_topic(text: str, question: str, turns: Sequence[Turn]) -> bool:
     """Return whether a text shares words with the question, and adds few new words."""
-    tokens = set(tokenize(strip_question_words(text)))
+    tokens = set(tokenize(strip_stop_words(text)))
     history = " ".join(f"{turn.question} {turn.standalone} {turn.answer}" for turn in turns)
     known = {*tokenize(question), *tokenize(history)}
-    keywords = set(tokenize(strip_question_words(question)))
+    keywords = set(tokenize(strip_stop_words(question)))
     shares_words = is_followup(question) or bool(tokens & keywords)
     return len(tokens & known) >= _MIN_KNOWN_SHARE * len(tokens) and shares_words
 
@@ -189,7 +189,7 @@ def _add_keywords(question: str, before: Turn) -> str:
     if not is_followup(question):
         return question
     lower = question.lower()
-    previous = strip_question_words(before.standalone or before.question)
+    previous = strip_stop_words(before.standalone or before.question)
     words = dict.fromkeys(word.strip(_PUNCTUATION) for word in previous.split())
     new = [word for word in words if word and word.lower() not in lower]
     added = " ".join(new[:_MAX_ADDED_WORDS])[:_MAX_ADDED_CHARACTERS].strip()

@@ -34,7 +34,7 @@ _FALL = 4
 
 _LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
 
-_QUESTION_WORDS_BY_LANGUAGE = {
+_QUESTION_BIGRAMS_BY_LANGUAGE = {
     "Korean": (
         "얼마 마나 무엇 엇을 엇이 엇인 어디 디서 디에 언제 제인 누가 누구 구인 어떻 떻게 어떤 며칠"
         " 나요 까요 니까 인가 가요 뭐야 은가 는가 였나 했나 한가 느냐 을까 일까"
@@ -48,8 +48,8 @@ _QUESTION_WORDS_BY_LANGUAGE = {
         " 何时 何時 是什 么是 如何"
     ),
 }
-_QUESTION_WORDS = frozenset(
-    gram for grams in _QUESTION_WORDS_BY_LANGUAGE.values() for gram in grams.split()
+_QUESTION_BIGRAMS = frozenset(
+    gram for grams in _QUESTION_BIGRAMS_BY_LANGUAGE.values() for gram in grams.split()
 )
 _is_hiragana = re.compile("[\u3041-\u309f]+").fullmatch
 _ENDING = 0.3
@@ -142,7 +142,7 @@ def weigh_keywords(rarities: Mapping[str, float]) -> dict[str, float]:
     weights = {
         term: weight * (_ENDING if _is_hiragana(term) else 1.0)
         for term, weight in rarities.items()
-        if term not in _QUESTION_WORDS
+        if term not in _QUESTION_BIGRAMS
     }
     return weights or dict(rarities)
 

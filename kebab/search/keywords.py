@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kebab.core.ports import LibraryReader
 from kebab.search import snippet
 from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
-from kebab.search.query_parser import strip_question_words
+from kebab.search.query_parser import strip_stop_words
 from kebab.text.tokenizer import Term, tokenize
 
 MAX_KEYWORDS = 64
@@ -39,7 +39,7 @@ class DocumentKeywords:
 
 def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKeywords:
     """Return the keywords of texts: frequent in them, but not in most chunks of the library."""
-    counts = Counter(token for text in texts for token in tokenize(strip_question_words(text)))
+    counts = Counter(token for text in texts for token in tokenize(strip_stop_words(text)))
     frequent = dict(counts.most_common(_MAX_COUNTED))
     total = library.count_chunks()
     held = library.get_document_frequencies(frequent)

@@ -51,8 +51,8 @@ _STOP_WORDS = frozenset(
 _PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
 
 
-def strip_question_words(text: str) -> str:
-    """Return a query without question words and stop words, or all of it when nothing is left."""
+def strip_stop_words(text: str) -> str:
+    """Return a query without stop words and question words, or all of it if nothing is left."""
     words = text.split()
     left = [word for word in words if word.strip(_PUNCTUATION).lower() not in _STOP_WORDS]
     return " ".join(left) if any(any(map(str.isalnum, word)) for word in left) else text
@@ -189,11 +189,11 @@ def _add_phrase(phrases: list[Phrase], text: str, column: Column | None) -> bool
 
 def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """Return the terms of a text without its stop words, and the terms of its stop words."""
-    terms = dict.fromkeys(build_query_terms(strip_question_words(plain)))
+    terms = dict.fromkeys(build_query_terms(strip_stop_words(plain)))
     return tuple(terms), tuple(term for term in build_query_terms(plain) if term not in terms)
 
 
-_OPENERS_BY_LANGUAGE = {
+_QUESTION_WORDS_BY_LANGUAGE = {
     "English": "how what when where which who whom whose why",
     "German": "wie warum wieso was welche welcher welches welchen wer wem wen wann wo woher wohin",
     "French": "quel quelle quels quelles qui quand combien pourquoi comment o\u00f9",
@@ -208,7 +208,7 @@ _OPENERS_BY_LANGUAGE = {
     "Turkish": "ne nedir nerede nas\u0131l neden hangi ka\u00e7",
 }
 _QUESTION_WORDS = frozenset(
-    word for words in _OPENERS_BY_LANGUAGE.values() for word in words.split()
+    word for words in _QUESTION_WORDS_BY_LANGUAGE.values() for word in words.split()
 )
 _EARLY = 3
 """A question word stands among the first words; a later one may open a clause of a topic."""

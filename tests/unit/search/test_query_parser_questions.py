@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.query_parser import strip_question_words
+from kebab.search.query_parser import strip_stop_words
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from kebab.search.query_parser import strip_question_words
     ],
 )
 def test_stop_words_are_stripped_unless_nothing_else_is_left(query, left):
-    assert strip_question_words(query) == left
+    assert strip_stop_words(query) == left
