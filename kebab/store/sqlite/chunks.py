@@ -47,18 +47,15 @@ def replace_chunks(
 
     old = _load_old_chunks(database, target.doc)
     rows = target.row.chunks
-    kept = [row for row in rows if _is_unchanged(old.get(row.chunk_id), row)]
-    stay = {row.chunk_id for row in kept}
-    gone = [entry.key for chunk_id, entry in old.items() if chunk_id not in stay]
-    added = [row for row in rows if row.chunk_id not in stay]
-    delete_chunks(database, gone)
+    hashes = {chunk_id: entry.embed_hash for chunk_id, entry in old.items()}
+    kept = [row for row in rows if hashes.get(row.chunk_id) == row.embed_hash]
+    kept_ids = {row.chunk_id for row in kept}
+    removed = [entry.key for chunk_id, entry in old.items() if chunk_id not in kept_ids]
+    added = [row for row in rows if row.chunk_id not in kept_ids]
+    delete_chunks(database, removed)
     _update_kept_chunks(database, tokens, target, [(old[row.chunk_id], row) for row in kept])
     _insert_chunks(database, tokens, target, added)
-    return ChunkChanges(kept=len(kept), added=len(added), removed=len(gone))
-
-
-def _is_unchanged(old: _OldChunk | None, row: ChunkRow) -> bool:
-    return old is not None and old.embed_hash == row.embed_hash
+    return ChunkChanges(kept=len(kept), added=len(added), removed=len(removed))
 
 
 def _load_old_chunks(database: apsw.Connection, doc: int) -> dict[ChunkId, _OldChunk]:

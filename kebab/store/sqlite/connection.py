@@ -1,6 +1,7 @@
 """Opens database connections and applies migrations."""
 
 from array import array
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -34,14 +35,12 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     path = database_path(data_dir)
     if not path.exists():
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
-    with translate_sqlite_errors(str(path), "read"):
+    with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = _connect_read_only(path)
+        undo.callback(database.close)
         _register_functions(database)
-        try:
-            check_schema_version(database, data_dir)
-        except (NotIndexed, apsw.Error):
-            database.close()
-            raise
+        check_schema_version(database, data_dir)
+        undo.pop_all()
     return database
 
 
@@ -59,13 +58,12 @@ def _connect_read_only(path: Path) -> apsw.Connection:
 
 
 def _prepare_reader(database: apsw.Connection) -> apsw.Connection:
-    try:
+    with ExitStack() as undo:
+        undo.callback(database.close)
         database.set_busy_timeout(_BUSY_MS)
         read_schema_version(database)
         database.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
-    except apsw.Error:
-        database.close()
-        raise
+        undo.pop_all()
     return database
 
 
@@ -105,15 +103,13 @@ def open_writer(data_dir: Path) -> apsw.Connection:
     path = database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with translate_sqlite_errors(str(path), "write"):
+    with translate_sqlite_errors(str(path), "write"), ExitStack() as undo:
         database = apsw.Connection(str(path))
-        try:
-            database.set_busy_timeout(_BUSY_MS)
-            _configure(database)
-            migrate(database, data_dir)
-        except (NotIndexed, apsw.Error):
-            database.close()
-            raise
+        undo.callback(database.close)
+        database.set_busy_timeout(_BUSY_MS)
+        _configure(database)
+        migrate(database, data_dir)
+        undo.pop_all()
     return database
 
 

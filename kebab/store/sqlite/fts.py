@@ -34,7 +34,7 @@ def search(
     """Return the best chunks under bm25, ties by key; filters apply before the limit."""
     allowed = ""
     values: list[str | int] = []
-    if filters.active:
+    if filters.is_active:
         keys, values = sql_filters.build_chunk_key_query(filters)
         # The plus keeps SQLite from running the whole match once for each allowed key.
         allowed = f"AND +rowid IN ({keys})"

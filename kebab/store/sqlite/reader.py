@@ -131,7 +131,7 @@ class SqliteReader:
             InvalidInput: The expression is not one.
         """
         with self._translate_errors():
-            if not plain or filters.active:
+            if not plain or filters.is_active:
                 return self._search_fts(match, filters, limit)
             return self._get_cache().postings.query(
                 lambda postings: postings.search(plain, limit),
@@ -150,7 +150,7 @@ class SqliteReader:
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
-        if not filters.active:
+        if not filters.is_active:
             return None
         sql, values = sql_filters.build_chunk_key_query(filters)
         with self._translate_errors():

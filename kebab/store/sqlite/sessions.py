@@ -27,7 +27,7 @@ _SESSIONS = (
     " ORDER BY latest.created DESC, s.session"
 )
 _ALL = -1
-_WAIT_S = 5.0
+_MAX_WAIT_S = 5.0
 _PAUSE_S = 0.001
 
 
@@ -39,7 +39,7 @@ class SqliteSessionStore:
     """
 
     def __init__(
-        self, data_dir: Path, limit: int, *, read_only: bool = False, wait_s: float = _WAIT_S
+        self, data_dir: Path, limit: int, *, read_only: bool = False, wait_s: float = _MAX_WAIT_S
     ) -> None:
         """Keep up to `limit` turns of each session; wait `wait_s` seconds for other writers."""
         self._data_dir = data_dir
@@ -76,7 +76,7 @@ class SqliteSessionStore:
         """Return every session, the one used last first."""
         with self._reading() as database:
             rows = database.execute(_SESSIONS).fetchall()
-        return [_build_summary(row) for row in rows]
+        return [_build_session(row) for row in rows]
 
     def delete_session(self, session: str) -> int:
         """Delete a session and return how many turns it had.
@@ -143,7 +143,7 @@ def _to_row(turn: Turn, index: int) -> tuple[Any, ...]:
     return (turn.session, index, *said, refusal, turn.mode.value, turn.model, turn.created)
 
 
-def _build_summary(row: tuple[Any, ...]) -> StoredSession:
+def _build_session(row: tuple[Any, ...]) -> StoredSession:
     name, turns, first, created, updated = row
     return StoredSession(
         name=name, turns=turns, first_question=first, created=created, updated=updated
