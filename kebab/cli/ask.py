@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kebab.cli.options import add_options, build_request, filter_options, merge_flags, mode_option
-from kebab.cli.progress import AnswerDisplay, report_answer
+from kebab.cli.progress import report_answer
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
 from kebab.wire.ask import MAX_PASSAGES, AskRequest
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
+    from kebab.cli.displays import AnswerDisplay
     from kebab.config.settings import Settings
     from kebab.wire.ask import Answer
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.cli.progress import AnswerDisplay, WorkDisplay
+from kebab.cli.displays import AnswerDisplay, WorkDisplay
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import EventKind, IngestProgress, IngestReport

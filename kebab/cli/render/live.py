@@ -8,7 +8,7 @@ from typing import Any, Self
 from msgspec import UNSET
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.progress import AnswerDisplay
+from kebab.cli.displays import AnswerDisplay
 from kebab.cli.render.canvas import Canvas, limit_text_width, pluralize
 from kebab.cli.render.markdown import render_markdown
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live

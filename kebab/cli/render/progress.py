@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.progress import WorkDisplay
+from kebab.cli.displays import WorkDisplay
 from kebab.cli.render.canvas import Canvas, format_bytes
 from kebab.cli.render.width import clean, truncate, truncate_left
 from kebab.core.progress import Progress, ProgressKind

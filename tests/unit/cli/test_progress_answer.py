@@ -6,8 +6,9 @@ import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
+from kebab.cli.displays import AnswerDisplay
 from kebab.cli.interrupt import Interrupts
-from kebab.cli.progress import AnswerDisplay, AnswerReporter, is_reader_gone, report_answer
+from kebab.cli.progress import AnswerReporter, is_reader_gone, report_answer
 from kebab.cli.streams import AnswerEvents
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent

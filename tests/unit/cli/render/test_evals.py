@@ -85,7 +85,7 @@ def test_what_a_reader_must_know_is_reported():
 
 
 def test_an_index_that_changed_is_reported():
-    assert drawn(ONE, moved=True)[-1].startswith("note: the index changed meanwhile")
+    assert drawn(ONE, moved=True)[-1].startswith("note: the index changed during the run")
 
 
 def test_a_report_without_modes_has_only_a_title():
