@@ -91,24 +91,14 @@ class Embedders:
     def _ensure_weights(
         self, wanted: str | None, report: "ProgressCallback", cancel: "Cancel", *, patient: bool
     ) -> tuple[EmbeddingModel, Path]:
-        if wanted is None:
-            return install.install_best_model(
-                self._folder,
-                report=report,
-                cancel=cancel,
-                offline=self._offline,
-                patient=patient,
-            )
-        model = find_model(wanted)
-        ready = install.install_model(
-            model,
+        return install.install_model(
             self._folder,
+            None if wanted is None else find_model(wanted),
             report=report,
             cancel=cancel,
             offline=self._offline,
             patient=patient,
         )
-        return model, ready
 
     def _load(self, model: EmbeddingModel, ready: Path) -> "OnnxEmbedder":
         from kebab.embed.onnx_embedder import OnnxEmbedder

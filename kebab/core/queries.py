@@ -37,7 +37,7 @@ class Filters:
     until: float | None = None
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         """Whether any condition is set."""
         return self != Filters()
 

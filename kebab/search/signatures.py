@@ -255,7 +255,7 @@ def sign_passages(
     """Compute the signatures of the passages of all documents that pass the filters."""
     found = SignedPassages()
     shingler = Shingler()
-    total = None if filters.active else library.count_chunks()
+    total = None if filters.is_active else library.count_chunks()
     last: DocId | None = None
     chunks = library.iterate_chunk_texts(filters)
     while batch := list(islice(chunks, _BATCH)):

@@ -211,7 +211,7 @@ class MemoryLibrary:
         }
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
-        if not filters.active:
+        if not filters.is_active:
             return None
         return [entry.key for entry in self._ordered() if passes(entry.document, filters)]
 

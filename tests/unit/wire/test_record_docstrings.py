@@ -10,7 +10,7 @@ def test_text_below_a_field_is_its_documentation_inherited_fields_included():
     assert "RFC 3339" in texts["timestamp"]
 
 
-def test_every_field_of_every_form_is_documented():
+def test_every_field_of_every_record_is_documented():
     bare = [
         f"{form.__name__}.{name}"
         for form in list_records()

@@ -7,7 +7,7 @@ from kebab.wire.schemas import get_schema_name, list_records
 from kebab.wire.search import Retrieval
 
 
-def test_every_form_is_named_once():
+def test_every_record_is_named_once():
     names = [get_schema_name(form) for form in list_records()]
 
     assert len(set(names)) == len(names)
