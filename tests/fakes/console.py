@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from kebab.cli.channels import Channel, Channels
+from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
 
 
@@ -49,7 +49,9 @@ class Ran:
 def run(*arguments: str, opener: Callable[..., Any] | None = None, stdin: bytes = b"") -> Ran:
     """Run one command line; `opener` stands in for the real knowledge base."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, standard_input(stdin):
-        channels = Channels(Channel(out.fileno(), "<stdout>"), Channel(err.fileno(), "<stderr>"))
+        channels = OutputChannels(
+            OutputChannel(out.fileno(), "<stdout>"), OutputChannel(err.fileno(), "<stderr>")
+        )
         status = main(arguments, channels, kebab_factory=opener)
         return Ran(int(status), _text(out), _text(err))
 
