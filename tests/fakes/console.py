@@ -1,4 +1,4 @@
-"""A console that runs the command line in this process and keeps what it wrote."""
+"""Runs the command line in this process and captures its output."""
 
 import io
 import json
@@ -15,8 +15,8 @@ from kebab.cli.main import main
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What a call left behind."""
+class CommandResult:
+    """The exit status and the output of one call."""
 
     status: int
     out: str
@@ -42,32 +42,34 @@ class Ran:
     @property
     def fault(self) -> dict[str, Any]:
         """The only error on stderr."""
-        (fault,) = (one for one in self.asides if one["schema_version"] == "error.v1")
+        (fault,) = (event for event in self.asides if event["schema_version"] == "error.v1")
         return fault
 
 
-def run(*arguments: str, opener: Callable[..., Any] | None = None, stdin: bytes = b"") -> Ran:
+def run(
+    *arguments: str, opener: Callable[..., Any] | None = None, stdin: bytes = b""
+) -> CommandResult:
     """Run one command line; `opener` stands in for the real knowledge base."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, standard_input(stdin):
         channels = OutputChannels(
             OutputChannel(out.fileno(), "<stdout>"), OutputChannel(err.fileno(), "<stderr>")
         )
         status = main(arguments, channels, kebab_factory=opener)
-        return Ran(int(status), _text(out), _text(err))
+        return CommandResult(int(status), _text(out), _text(err))
 
 
 def environment(home: os.PathLike[str] | str) -> dict[str, str]:
-    """Return the environment of a person whose only files lie below `home`."""
+    """Return an environment whose folders are all below `home`."""
     outside = ("KEBAB_", "XDG_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "OLLAMA_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(outside)}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(outside)}
     places = ("CONFIG", "DATA", "CACHE", "STATE")
     folders = {f"XDG_{place}_HOME": os.path.join(home, place.lower()) for place in places}  # noqa: PTH118 - a string is wanted
-    return {**kept, **folders, "HOME": os.fspath(home), "KEBAB_OFFLINE": "true"}
+    return {**inherited, **folders, "HOME": os.fspath(home), "KEBAB_OFFLINE": "true"}
 
 
 @contextmanager
 def standard_input(data: bytes) -> Iterator[None]:
-    """Let the process read these bytes."""
+    """Replace standard input by these bytes."""
     before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(data))
     try:
         yield

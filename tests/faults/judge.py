@@ -9,7 +9,7 @@ from typing import Any
 from kebab.errors.catalog import Generic, build_catalog
 from kebab.errors.signal import Exit
 from tests.contract.conftest import check_channel, load_validators
-from tests.fakes.console import Ran
+from tests.fakes.console import CommandResult
 from tests.faults.session import Command
 from tests.faults.world import Injection
 
@@ -47,7 +47,7 @@ class Case:
 
     command: Command
     injection: Injection
-    clean: Ran
+    clean: CommandResult
 
     def __str__(self) -> str:
         return f"{self.command.name} / {self.injection}"
@@ -80,7 +80,7 @@ class Case:
         )
 
 
-def judge_run(case: Case, ran: Ran) -> Verdict:
+def judge_run(case: Case, ran: CommandResult) -> Verdict:
     """Return what a run did wrong, by its channels and its status alone."""
     command = case.command
     verdict = Verdict(str(case), ran.status)
@@ -138,7 +138,7 @@ def _check_status(
     return found
 
 
-def _is_silently_different(case: Case, verdict: Verdict, ran: Ran) -> list[str]:
+def _is_silently_different(case: Case, verdict: Verdict, ran: CommandResult) -> list[str]:
     """Return whether a result differs from the right one without saying so."""
     if case.truth or case.clean.status not in (Exit.DONE, Exit.NO):
         return []
@@ -179,5 +179,5 @@ def _exits() -> dict[str, int]:
     return {code: int(row.meaning.exit) for code, row in build_catalog().items()}
 
 
-def _get_last(ran: Ran) -> str:
+def _get_last(ran: CommandResult) -> str:
     return (ran.err or ran.out).strip().splitlines()[-1][:200]

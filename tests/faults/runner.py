@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from tests.fakes.console import Ran, run
+from tests.fakes.console import CommandResult, run
 from tests.faults import damage
 from tests.faults.grid import Size, is_selected, list_injections
 from tests.faults.judge import Case, judge_run
@@ -33,7 +33,7 @@ class Runner:
         self._stage = stage
         self._size = size
         self._wanted = wanted
-        self._clean: dict[str, Ran] = {}
+        self._clean: dict[str, CommandResult] = {}
         self._allowed: dict[str, list[Library]] = {}
         self._files: dict[str, Library] = {}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kebab.errors.signal import Signal
-from tests.fakes.console import Ran, run
+from tests.fakes.console import CommandResult, run
 from tests.fakes.ollama import FakeOllama, fake_ollama
 from tests.fakes.ollama_script import Step
 from tests.faults.homes import Homes, set_environment
@@ -63,7 +63,7 @@ class Stage:
         says: Sequence[Step] = (),
         settings: Mapping[str, str] | None = None,
         watched: str = "",
-    ) -> Ran:
+    ) -> CommandResult:
         """Run a command in the home as it is; `watched` is a point that is costly to count."""
         self.server._scripts.clear()
         self.server.enqueue(*(says or command.says))
@@ -133,7 +133,7 @@ def open_stage(folder: Path) -> Iterator[Stage]:
                 gc.unfreeze()
 
 
-def _find_unhealthy(health: Ran) -> str:
+def _find_unhealthy(health: CommandResult) -> str:
     """Return what doctor found."""
     checks = [one for line in health.events for one in line["checks"]]
     return f"{[one for one in checks if one['status'] == 'fail']}{health.err[-300:]}"

@@ -15,7 +15,7 @@ from kebab.embed.registry import MINILM
 from kebab.store.sqlite.connection import get_expected_schema_version, read_migrations
 from kebab.store.sqlite.sessions import SqliteSessionStore
 from tests.fakes import tiny_model
-from tests.fakes.console import Ran, environment, run
+from tests.fakes.console import CommandResult, environment, run
 from tests.fakes.ollama import FakeOllama
 from tests.fakes.session_store import turn
 from tests.golden.case import Case
@@ -40,7 +40,7 @@ class Stage:
     def home(self) -> Path:
         return self.folder / "home"
 
-    def observe(self, case: Case) -> tuple[Ran, dict[str, Any]]:
+    def observe(self, case: Case) -> tuple[CommandResult, dict[str, Any]]:
         """Run a case; return what it did, as it is and as it is kept."""
         self._restore(case.home)
         self.server._scripts.clear()
