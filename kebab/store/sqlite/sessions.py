@@ -34,8 +34,8 @@ _PAUSE_S = 0.001
 class SqliteSessionStore:
     """`SessionStore` in the database; each call opens it, and a write is one short transaction.
 
-    A turn is no change of the corpus, so the revision stays. Nothing is created: every method
-    raises `NotIndexed` where there is no database of this build's schema.
+    A turn does not change the corpus, so the revision stays the same. Every method raises
+    `NotIndexed` when there is no database with the schema of this build.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class SqliteSessionStore:
         return [_build_turn(row) for row in reversed(rows)]
 
     def add_turn(self, turn: Turn) -> int:
-        """Remember a turn at the end of its session and return its index, from 0.
+        """Append a turn to its session and return its index, from 0.
 
-        `turn.index` is ignored. The oldest turns beyond the limit are forgotten; indexes go on.
+        `turn.index` is ignored. The oldest turns beyond the limit are deleted; indexes continue.
 
         Raises:
             ReadOnly: Writing is switched off.
-            Locked: Another writer did not let go for all that time.
+            Locked: Another writer held the database for longer than the wait.
         """
         with self._writing("ask --session") as database:
             index = int(database.execute(_NEXT, (turn.session,)).get)
@@ -73,7 +73,7 @@ class SqliteSessionStore:
         return index
 
     def list_sessions(self) -> list[StoredSession]:
-        """Return every session, the one used last first."""
+        """Return every session, the most recently used first."""
         with self._reading() as database:
             rows = database.execute(_SESSIONS).fetchall()
         return [_build_session(row) for row in rows]
@@ -83,7 +83,7 @@ class SqliteSessionStore:
 
         Raises:
             ReadOnly: Writing is switched off.
-            Locked: Another writer did not let go for all that time.
+            Locked: Another writer held the database for longer than the wait.
         """
         with self._writing("session rm") as database:
             database.execute("DELETE FROM turns WHERE session = ?", (session,))
@@ -139,8 +139,8 @@ def _build_busy_handler(seconds: float) -> Callable[[int], bool]:
 
 def _to_row(turn: Turn, index: int) -> tuple[Any, ...]:
     refusal = turn.refusal.value if turn.refusal else None
-    said = (turn.question, turn.standalone, turn.answer)
-    return (turn.session, index, *said, refusal, turn.mode.value, turn.model, turn.created)
+    texts = (turn.question, turn.standalone, turn.answer)
+    return (turn.session, index, *texts, refusal, turn.mode.value, turn.model, turn.created)
 
 
 def _build_session(row: tuple[Any, ...]) -> StoredSession:
