@@ -23,23 +23,23 @@ from kebab.wire.error import AuditMeta, ErrorAudit
 from kebab.wire.record import add_envelope, encode_json
 
 MAX_BYTES = 1_000_000
-"""A file of this size is full."""
+"""The size of a full file."""
 
 FILES = 3
-"""How many files there are at most."""
+"""The maximum number of files."""
 
 MAX_LINE_BYTES = 1_000_000
-"""Bytes of the longest line; longer ones are none of ours."""
+"""The maximum length of a line in bytes; a longer line is not from kebab."""
 
 _LOCK_TIMEOUT_S = 0.25
 _LOCK_POLL_S = 0.01
 _FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""A link or a pipe in place of a file is never followed or waited for."""
+"""These flags neither follow a link nor wait for a pipe in place of a file."""
 _MAX_TEXT_CHARS = 4_000
 _MAX_LINE_CHARS = 300
 _MAX_ARGUMENTS = 100
 _HEAD, _TAIL = 40, 120
-"""How many lines of a traceback are kept from its beginning and from its end."""
+"""The number of lines of a long traceback that are kept at its start and its end."""
 
 
 @dataclass(frozen=True, slots=True)

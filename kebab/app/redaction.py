@@ -124,8 +124,8 @@ def redact_arguments(arguments: tuple[str, ...], longest: int) -> list[str]:
 def _hide_secrets(text: str) -> str:
     for secret in _list_own_secrets():
         text = text.replace(secret, HIDDEN)
-    for pattern, kept in _RULES:
-        text = pattern.sub(HIDDEN + kept if kept == "@" else kept + HIDDEN, text)
+    for pattern, prefix in _RULES:
+        text = pattern.sub(HIDDEN + prefix if prefix == "@" else prefix + HIDDEN, text)
     return text
 
 

@@ -71,10 +71,9 @@ class SkipCounts:
 class ScanResult:
     """What a scan found.
 
-    `unreadable` holds the paths that cannot be read; those of folders end in a slash. Nothing is
-    known of what lies there, so no document there counts as deleted. `seen` counts the entries
-    that are not hidden, documents or not. `largest` is the size of the largest file above the
-    limit.
+    `unreadable` holds the paths that cannot be read; those of folders end in a slash. Documents
+    below them do not count as deleted. `seen` counts the entries that are not hidden, documents or
+    not. `largest` is the size of the largest file above the limit.
     """
 
     entries: list[FileEntry] = field(default_factory=list)

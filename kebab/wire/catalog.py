@@ -46,12 +46,10 @@ def _build_details(signal: type[Signal]) -> list[DetailField]:
     return [DetailField(name=one.name, type=_format_type(one.type)) for one in fields]
 
 
-def _format_type(form: Any) -> str:
-    return (
-        form.__name__
-        if isinstance(form, type) and not hasattr(form, "__args__")
-        else (str(form).replace("typing.", ""))
-    )
+def _format_type(annotation: Any) -> str:
+    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
+        return annotation.__name__
+    return str(annotation).replace("typing.", "")
 
 
 def describe_backoff(advice: RetryAdvice) -> str:
