@@ -1,5 +1,6 @@
 """SQLite, from above and from below: its statements and rows, and its own file system."""
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -127,13 +128,15 @@ class _Vfs(apsw.VFS):
 
 
 def _is_closing() -> bool:
-    """Return whether a connection is being closed: SQLite passes over what fails then.
+    """Return whether a connection is being closed, by name or by a context manager.
 
-    An exception from here would not be passed over.
+    SQLite ignores what fails then, but an exception from here would not be ignored.
     """
     caller = sys._getframe(3)
     name = caller.f_code.co_name
-    return name in {"close", "discard"} or isinstance(caller.f_locals.get("self"), closing)
+    if name in {"close", "close_connection"} or caller.f_code.co_filename == contextlib.__file__:
+        return True
+    return isinstance(caller.f_locals.get("self"), closing)
 
 
 class _File(apsw.VFSFile):
