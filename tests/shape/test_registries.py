@@ -4,7 +4,7 @@ import ast
 import json
 import re
 
-from kebab.cli.root import COMMANDS
+from kebab.cli.command import COMMANDS
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
 from kebab.source.walk import SUFFIXES

@@ -14,7 +14,7 @@ TABLES = {
         "test_the_table_holds_every_exception_of_apsw_and_no_other",
     ),
     "charset_normalizer": (
-        "parse/test_registry_deadline_surprise.py",
+        "parse/test_registry_exceptions.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "click": (
@@ -42,7 +42,7 @@ TABLES = {
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "markdown_it": (
-        "parse/test_registry_deadline_surprise.py",
+        "parse/test_registry_exceptions.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "msgspec": (
@@ -71,8 +71,8 @@ TABLES = {
         "test_every_exception_of_the_system_is_translated",
     ),
     "builtins": (
-        "parse/test_registry_deadline_surprise.py",
-        "test_every_exception_of_python_is_a_surprise_or_none_for_a_reason",
+        "parse/test_registry_exceptions.py",
+        "test_every_exception_of_python_is_listed_or_excluded_for_a_reason",
     ),
     "importlib": (
         "errors/test_system_dependency.py",
