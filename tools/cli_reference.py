@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 import click
 
-from kebab.cli.command import EXIT_MEANINGS, Command
+from kebab.cli.command import COMMANDS, EXIT_MEANINGS, Command, root
 from kebab.cli.options import GlobalOption, global_options
-from kebab.cli.root import COMMANDS, root
 
 
 def build_commands_table() -> str:

@@ -1,8 +1,9 @@
 """Answers questions and converts the outcome to `answer.v1`."""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_lines, to_search_hit
@@ -30,10 +31,12 @@ from kebab.wire.ask import (
 )
 
 if TYPE_CHECKING:
-    from kebab.app.facade import AnswerCallback
     from kebab.core.ports import Embedder
     from kebab.rag.engine import AnswerWriter
     from kebab.store.sqlite.reader import SqliteReader
+
+AnswerCallback: TypeAlias = Callable[[AnswerEvent], None]
+"""Receives the events of an answer."""
 
 SUGGESTIONS = 3
 """The number of passages that a refusal suggests."""
@@ -115,7 +118,7 @@ def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieva
     )
 
 
-def ask(context: AppContext, request: AskRequest, report: "AnswerCallback") -> Answer:
+def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Answer:
     """Return an answer or a refusal.
 
     Raises:
@@ -155,7 +158,7 @@ def ask(context: AppContext, request: AskRequest, report: "AnswerCallback") -> A
 class _EventListener:
     """Converts the progress of an answer to events."""
 
-    report: "AnswerCallback"
+    report: AnswerCallback
 
     def on_retrieved(self, page: Page) -> None:
         hits = [to_search_hit(hit) for hit in page.hits]

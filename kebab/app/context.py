@@ -68,8 +68,6 @@ class AppContext:
         self.settings = settings
         self.config_path = config_path
         self.read_only = read_only
-        self.settings_error: ConfigInvalid | None = None
-        """Why the settings file is unusable, when the caller replaced its settings by others."""
         self.clock = SystemClock()
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}

@@ -62,9 +62,7 @@ def _build_machine_inputs(context: AppContext) -> MachineInputs:
 
 
 def _read_settings(context: AppContext) -> SettingsFile:
-    """Return the settings file that the caller loaded, or raise the error that it got."""
-    if context.settings_error:
-        raise context.settings_error
+    """Return the settings file that the caller loaded."""
     path = context.config_path
     try:
         resolve_endpoint(context.settings.models.llm, {})

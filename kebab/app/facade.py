@@ -1,18 +1,16 @@
 """The facade: one method for each operation, which returns the object that `--json` prints."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from kebab.app.ask import AnswerCallback
     from kebab.wire.ask import (
         Answer,
-        AnswerEvent,
         AskRequest,
         SessionList,
         SessionListRequest,
@@ -64,8 +62,6 @@ if TYPE_CHECKING:
     from kebab.wire.search import SearchRequest, SearchResponse
     from kebab.wire.why import Explanation, WhyRequest
 
-AnswerCallback: TypeAlias = "Callable[[AnswerEvent], None]"
-
 
 class Kebab:
     """One knowledge base. Stores and models are opened when a method first needs them.
@@ -95,7 +91,7 @@ class Kebab:
 
         return search(self._context, request)
 
-    def ask(self, request: "AskRequest", *, report: AnswerCallback = lambda _: None) -> "Answer":
+    def ask(self, request: "AskRequest", *, report: "AnswerCallback" = lambda _: None) -> "Answer":
         """Return an answer with its citations, or a refusal.
 
         `report` receives every event except `final` and `error`. After the first token a

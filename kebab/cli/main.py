@@ -78,7 +78,7 @@ def main(
 
 
 def _dispatch(context: "CommandContext") -> int:
-    from kebab.cli.root import root
+    from kebab.cli.command import root
 
     width = min(context.channels.out.columns, 100)
     arguments = list(context.arguments) or ["--help"]
@@ -100,6 +100,6 @@ def _end_process(context: "CommandContext") -> None:
 def _complete_shell(instruction: str) -> int:
     from click.shell_completion import shell_complete
 
-    from kebab.cli.root import root
+    from kebab.cli.command import root
 
     return shell_complete(root, {}, "kebab", _COMPLETION, instruction)

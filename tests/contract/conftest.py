@@ -14,7 +14,7 @@ import pytest
 
 from kebab.core.answers import AnswerMode, Refusal
 from kebab.store.sqlite.sessions import SqliteSessionStore
-from tests.fakes.console import Ran, environment, run
+from tests.fakes.console import CommandResult, environment, run
 from tests.fakes.session_store import turn
 from tools.schemas import build_schemas
 
@@ -123,7 +123,7 @@ def _start_program(*arguments, module=REAL, stdin=b"", **options):
         cwd=ROOT,
         **options,
     )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def _build_line(module, arguments):

@@ -5,7 +5,7 @@ import shlex
 import click
 import pytest
 
-from kebab.cli.root import root
+from kebab.cli.command import root
 from tools.cli_reference import iterate_commands
 
 COMMANDS = dict(iterate_commands())

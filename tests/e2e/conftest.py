@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 from kebab.embed.registry import MODELS
 from tests.fakes import tiny_model
-from tests.fakes.console import Ran, run
+from tests.fakes.console import CommandResult, run
 from tools.schemas import build_schemas
 
 ROOT = Path(__file__).parents[2]
@@ -176,13 +176,13 @@ def library(ingested: Cli, tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
-def inside(library: Cli, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+def inside(library: Cli, monkeypatch: pytest.MonkeyPatch) -> Callable[..., CommandResult]:
     """Run a command line over the sample notes in this process, to save time."""
     for name in os.environ.keys() - library.environment.keys():
         if name.startswith(("KEBAB_", "OLLAMA_", "OPENAI_", "XDG_")) or "proxy" in name.lower():
             monkeypatch.delenv(name)
 
-    def ran(*arguments: str, stdin: bytes = b"", **environ: str) -> Ran:
+    def ran(*arguments: str, stdin: bytes = b"", **environ: str) -> CommandResult:
         for name, value in {**library.environment, **environ}.items():
             monkeypatch.setenv(name, value)
         return run(*arguments, stdin=stdin)

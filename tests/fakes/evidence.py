@@ -78,6 +78,8 @@ def page(
         timing_ms=1.0,
         term_rarities=asked or {},
         answerability=(
-            max((one.score for one in hits), default=0.0) if answerability is None else answerability
+            max((one.score for one in hits), default=0.0)
+            if answerability is None
+            else answerability
         ),
     )

@@ -8,11 +8,9 @@ import pytest
 from kebab import __version__
 from kebab.app.doctor import check_health
 from kebab.app.library import remove_documents
-from kebab.config.load import load_settings
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.errors.catalog import ConfigInvalid
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
@@ -162,18 +160,6 @@ def test_another_model_in_the_settings_is_a_failure(full):
 
     assert _failed(checks) == {"embedding_version"}
     assert checks["embedding_version"].fix == "kebab model use auto"
-
-
-def test_settings_that_cannot_be_read_are_a_failure(desk):
-    desk.config.write_text("offlin = true\n")
-    context = desk.context()
-    with pytest.raises(ConfigInvalid) as error:
-        load_settings(desk.config, environ={})
-    context.settings_error = error.value
-    checks = {one.name: one for one in check_health(context).checks}
-
-    assert _failed(checks) == {"configuration"}
-    assert "offline" in checks["configuration"].summary
 
 
 def test_a_file_in_place_of_a_folder_is_a_failure(desk):

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from kebab.cli.root import COMMANDS
+from kebab.cli.command import COMMANDS
 from kebab.config.load import iter_setting_keys
 from kebab.errors.catalog import Locked, NotIndexed, build_catalog
 from kebab.errors.signal import Kind, Retry

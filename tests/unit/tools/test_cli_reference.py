@@ -1,4 +1,4 @@
-from kebab.cli.root import COMMANDS
+from kebab.cli.command import COMMANDS
 from kebab.errors.signal import Exit
 from tools.cli_reference import build_commands_table, build_reference_page, iterate_commands
 

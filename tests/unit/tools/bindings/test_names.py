@@ -36,4 +36,4 @@ def test_the_members_of_an_enumeration_come_in_order():
 
 
 def test_the_summary_is_the_first_sentence_on_one_line():
-    assert summarize(NotIndexed) == "There is no database here that this build can read."
+    assert summarize(NotIndexed) == "There is no database that this build can read."

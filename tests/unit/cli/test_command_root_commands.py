@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from kebab.cli.root import COMMANDS, root
+from kebab.cli.command import COMMANDS, root
 
 
 @pytest.fixture
