@@ -136,7 +136,7 @@ _MIN_TEXT_TOKENS = 48
 MAX_DOWNSHIFTS = 2
 """The most times a question is asked again with less."""
 
-_KEPT_TENTHS = 7
+_REDUCED_TENTHS = 7
 _MIN_ANSWER_TOKENS = 16
 
 
@@ -215,7 +215,7 @@ def reduce_load(load: PromptLoad, question: str, step: int) -> PromptLoad:
 
 
 def _reduce(number: int) -> int:
-    return number * _KEPT_TENTHS // 10
+    return number * _REDUCED_TENTHS // 10
 
 
 def _select_best(passages: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
@@ -231,9 +231,9 @@ def _halve_longest(passages: tuple[Evidence, ...], question: str) -> tuple[Evide
     halves = split_in_half(longest.text)
     if halves is None:
         return passages
-    asked = {term.text for term in build_query_terms(strip_stop_words(question))}
+    question_tokens = {term.text for term in build_query_terms(strip_stop_words(question))}
     texts = [longest.text[start:end] for start, end in halves]
-    first, second = (len(asked.intersection(tokenize(text))) for text in texts)
+    first, second = (len(question_tokens.intersection(tokenize(text))) for text in texts)
     best = int(second > first)
     half = replace(longest, text=texts[best], start=longest.start + halves[best][0])
     return tuple(half if passage is longest else passage for passage in passages)

@@ -148,16 +148,16 @@ def _add_cosines(
     question: str, candidates: list[_Candidate], embedder: Embedder
 ) -> list[_Candidate]:
     """Return the candidates with their cosines, or unchanged when the model fails."""
-    places = [place for place, one in enumerate(candidates) if embedder.supports(one.text)]
-    texts = [_build_embed_text(candidates[place]) for place in places]
+    positions = [position for position, one in enumerate(candidates) if embedder.supports(one.text)]
+    texts = [_build_embed_text(candidates[position]) for position in positions]
     scale = embedder.profile.cosine_scale
     found = list(candidates)
     try:
         query = embedder.embed_query(question)
         for indexes, vectors in embedder.embed_passages(texts):
             for index, cosine in zip(indexes, vectors @ query, strict=True):
-                place = places[index]
-                found[place] = replace(found[place], cosine=scale.normalise(float(cosine)))
+                position = positions[index]
+                found[position] = replace(found[position], cosine=scale.normalise(float(cosine)))
     except (DependencyMissing, EmbeddingUnavailable, TimedOut):
         return candidates
     return found
@@ -174,7 +174,9 @@ def _select_distinct(candidates: Sequence[_Candidate], limit: int) -> Iterator[S
         if len(selected) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
         tokens = collect_tokens(one.text)
-        if any(len(tokens & had) >= _DUPLICATE_OVERLAP * len(tokens | had) for had in selected):
+        if any(
+            len(tokens & other) >= _DUPLICATE_OVERLAP * len(tokens | other) for other in selected
+        ):
             continue
         selected.append(tokens)
         start, end, _ = one.sentence
@@ -205,12 +207,12 @@ def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[Suppo
 
 
 def _sort_by_document(sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-    places: dict[str, int] = {}
+    document_ranks: dict[str, int] = {}
     for one in sorted(sentences, key=lambda one: -one.score):
-        places.setdefault(one.passage.chunk.doc_id, len(places))
+        document_ranks.setdefault(one.passage.chunk.doc_id, len(document_ranks))
 
     def sort_key(one: ScoredSentence) -> tuple[int, int, int]:
-        return places[one.passage.chunk.doc_id], one.passage.chunk.ordinal, one.start
+        return document_ranks[one.passage.chunk.doc_id], one.passage.chunk.ordinal, one.start
 
     return sorted(sentences, key=sort_key)
 
@@ -225,7 +227,7 @@ def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
 
 
 def _is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
-    """Return whether two sentences stand side by side in a paragraph, and not in a table."""
+    """Return whether two sentences are adjacent in a paragraph, and not in a table."""
     chunk = one.passage.chunk
     if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
         return False

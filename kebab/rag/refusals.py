@@ -128,8 +128,8 @@ _LINES = _TEXTS.split("\n")
 _BLOCK = 1 + len(_ORDER)
 
 REFUSAL_SENTENCES = {
-    _LINES[at]: dict(zip(_ORDER, _LINES[at + 1 : at + _BLOCK], strict=True))
-    for at in range(0, len(_LINES), _BLOCK)
+    _LINES[start]: dict(zip(_ORDER, _LINES[start + 1 : start + _BLOCK], strict=True))
+    for start in range(0, len(_LINES), _BLOCK)
 }
 """The sentences by language code and reason."""
 

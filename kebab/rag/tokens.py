@@ -60,16 +60,16 @@ def _estimate_non_ascii(text: str) -> float:
 
 
 def fit_sentences(
-    text: str, budget: int, place: int = 0, estimate: Callable[[str], int] = estimate_tokens
+    text: str, budget: int, position: int = 0, estimate: Callable[[str], int] = estimate_tokens
 ) -> tuple[int, int]:
-    """Return the span of whole sentences around a place that fits a token budget.
+    """Return the span of whole sentences around a position that fits a token budget.
 
-    It begins with the sentence of the place, which is cut when it alone is too long.
+    It begins with the sentence of the position, which is cut when it alone is too long.
     """
     spans = find_sentence_spans(text) or [(0, len(text))]
     starts = [start for start, _ in spans]
     costs = [estimate(text[start:after]) for start, after in pairwise([*starts, spans[-1][1]])]
-    first = last = max(0, bisect_right(starts, place) - 1)
+    first = last = max(0, bisect_right(starts, position) - 1)
     spent = costs[first]
     if spent > budget:
         return _fit_prefix(text, spans[first], budget, estimate)
@@ -103,16 +103,16 @@ def _fit_prefix(
     """Return the longest prefix of a span that fits a token budget, cut between words."""
     start, end = span
     ends = range(start + 1, end + 1)
-    count = bisect_right(ends, budget, key=lambda place: estimate(text[start:place]))
+    count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
     limit = ends[max(0, count - 1)]
     return _trim(text, start, limit if limit == end else _find_border(text, limit, start + 1))
 
 
-def _find_border(text: str, place: int, least: int = 1) -> int:
-    """Return the last blank shortly before a place, else the nearest border of graphemes."""
-    reach = max(least, place - max(_MIN_SPLIT, place // 4))
-    blank = max(text.rfind(" ", reach, place), text.rfind("\n", reach, place))
-    return blank if blank > 0 else max(least, snap_to_grapheme(text, place))
+def _find_border(text: str, position: int, least: int = 1) -> int:
+    """Return the last blank shortly before a position, else the nearest border of graphemes."""
+    reach = max(least, position - max(_MIN_SPLIT, position // 4))
+    blank = max(text.rfind(" ", reach, position), text.rfind("\n", reach, position))
+    return blank if blank > 0 else max(least, snap_to_grapheme(text, position))
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

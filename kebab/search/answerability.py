@@ -29,8 +29,8 @@ FAIR = 0.3
 _READ_LIMIT = 5
 """How many of the first hits are read."""
 
-_FALL = 4
-"""The power at which scores fall with the evidence."""
+_EXPONENT = 4
+"""Scores fall with this power of the evidence."""
 
 _LEXICAL = AnswerabilityCurve(words=3.71, cosine=0.0, evidence=6.47, length=0.714, start=-5.37)
 
@@ -52,7 +52,7 @@ _QUESTION_BIGRAMS = frozenset(
     gram for grams in _QUESTION_BIGRAMS_BY_LANGUAGE.values() for gram in grams.split()
 )
 _is_hiragana = re.compile("[\u3041-\u309f]+").fullmatch
-_ENDING = 0.3
+_HIRAGANA_WEIGHT = 0.3
 """The weight of a bigram of Hiragana alone: particles and endings, seldom a name."""
 
 _DENSE_DISCOUNT = 0.3
@@ -72,12 +72,12 @@ class Calibration:
             return self.answerability
         if self.best <= 0:
             return 0.0
-        return self.answerability * max(0.0, evidence / self.best) ** _FALL
+        return self.answerability * max(0.0, evidence / self.best) ** _EXPONENT
 
 
 def compute_relative_evidence(score: float, best: float) -> float:
     """Return the evidence of a hit as a share of that of the best hit, from 0 to 1."""
-    return (score / best) ** (1 / _FALL) if best > 0 else 0.0
+    return (score / best) ** (1 / _EXPONENT) if best > 0 else 0.0
 
 
 def classify_confidence(score: float) -> Confidence:
@@ -140,7 +140,7 @@ def _find_best_cosine(candidates: RankedCandidates, first: Sequence[StoredChunk]
 def weigh_keywords(rarities: Mapping[str, float]) -> dict[str, float]:
     """Return the weights of the terms without question words, unless nothing else is left."""
     weights = {
-        term: weight * (_ENDING if _is_hiragana(term) else 1.0)
+        term: weight * (_HIRAGANA_WEIGHT if _is_hiragana(term) else 1.0)
         for term, weight in rarities.items()
         if term not in _QUESTION_BIGRAMS
     }

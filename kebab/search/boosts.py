@@ -37,7 +37,7 @@ _PENALTY, _NEED_PENALTY = 0.05, 0.15
 """What a passage loses for each better one of its document: for non-questions, and for needs."""
 
 _CONTEXT_PASSAGES = 3
-"""How many passages stand for a document; missing ones count as 0."""
+"""How many passages represent a document; missing ones count as 0."""
 
 _MAX_DISTANCE = 8
 """Words further apart than this many tokens are not near."""
@@ -76,10 +76,12 @@ def apply_boosts(
         scores = add_boost(scores, boosts["context"])
     if intent.question:
         best = passages.load_chunks(select_best(scores, PROXIMITY_LIMIT))
-        asked = [term.text for term in parsed.terms]
+        query_tokens = [term.text for term in parsed.terms]
         near = {
-            one.key: compute_proximity(passages.tokenize_body(one), asked, weighted.weights)
-            for one in best
+            chunk.key: compute_proximity(
+                passages.tokenize_body(chunk), query_tokens, weighted.weights
+            )
+            for chunk in best
         }
         boosts["closeness"] = _scale(near, _PROXIMITY_WEIGHT * intent.question)
         scores = add_boost(scores, boosts["closeness"])
@@ -104,7 +106,7 @@ def _scale(scores: Scores, factor: float) -> Scores:
 
 
 def compute_proximity(
-    tokens: Sequence[str], asked: Sequence[str], weights: Mapping[str, float]
+    tokens: Sequence[str], query_tokens: Sequence[str], weights: Mapping[str, float]
 ) -> float:
     """Return how near adjacent words of a query are in a text, from 0 (far or absent) to 1.
 
@@ -116,7 +118,7 @@ def compute_proximity(
         if token in weights and len(positions[token]) < _MAX_POSITIONS:
             positions[token].append(position)
     total = near = 0.0
-    for left, right in pairwise(term for term in asked if term in weights):
+    for left, right in pairwise(term for term in query_tokens if term in weights):
         weight = min(weights[left], weights[right])
         total += weight
         near += weight * _invert_distance(positions.get(left, ()), positions.get(right, ()))
@@ -132,12 +134,12 @@ def _invert_distance(left: Sequence[int], right: Sequence[int]) -> float:
 
 def compute_document_context(evidence: Scores, owners: Mapping[Key, DocNumber]) -> Scores:
     """Return for every passage with a document the mean lexical evidence of its best passages."""
-    held: defaultdict[DocNumber, list[float]] = defaultdict(list)
+    evidence_of: defaultdict[DocNumber, list[float]] = defaultdict(list)
     for key, owner in owners.items():
-        held[owner].append(evidence.get(key, 0.0))
+        evidence_of[owner].append(evidence.get(key, 0.0))
     means = {
         owner: sum(sorted(scores)[-_CONTEXT_PASSAGES:]) / _CONTEXT_PASSAGES
-        for owner, scores in held.items()
+        for owner, scores in evidence_of.items()
     }
     return {key: means[owner] for key, owner in owners.items()}
 

@@ -118,12 +118,12 @@ def find_duplicates(
 def _list_documents(found: SignedPassages) -> _Items:
     spans = [range(*bounds) for bounds in pairwise([*found.begins, len(found.keys)])]
     rows = signatures.merge_signatures(found.rows, found.starts())
-    texts = ["".join(found.texts[place] for place in span) for span in spans]
+    texts = ["".join(found.texts[index] for index in span) for span in spans]
     return _Items("document", rows, spans, texts, found.contents)
 
 
 def _list_passages(found: SignedPassages) -> _Items:
-    spans = [range(place, place + 1) for place in range(len(found.keys))]
+    spans = [range(index, index + 1) for index in range(len(found.keys))]
     return _Items("passage", found.rows, spans, found.texts, found.texts)
 
 
@@ -193,7 +193,7 @@ class _Finder:
             yield Cluster(tuple(firsts[index] for index in one.items), one.similarity)
 
     def _find_keys(self, items: _Items, item: int) -> tuple[Key, ...]:
-        return tuple(self._found.keys[place] for place in items.spans[item])
+        return tuple(self._found.keys[index] for index in items.spans[item])
 
 
 def _add_copies(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:

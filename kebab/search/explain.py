@@ -32,6 +32,7 @@ from kebab.wire.why import HeldTerms, Standing, TermReading, VerdictName, Withhe
 
 _SHOWN = 3
 _LAST = 1 << 62
+"""The sort key of passages without a rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +149,7 @@ class Explainer:
             return (*(_LAST if rank is None else rank for rank in ranks), key)
 
         for chunk in cache.load_chunks(sorted(keys, key=sort_key)[:_SHOWN]):
-            key, at = chunk.key, final.get(chunk.key, UNRANKED)
+            key, standing = chunk.key, final.get(chunk.key, UNRANKED)
             yield PassageExplanation(
                 chunk=chunk,
                 broken=broken[key],
@@ -157,8 +158,8 @@ class Explainer:
                 semantic=semantic.get(key, UNRANKED),
                 fused=fused.get(key, UNRANKED),
                 boosts=candidates.list_boosts(key),
-                final=at,
-                score=None if at.score is None else calibration.score(at.score),
+                final=standing,
+                score=None if standing.score is None else calibration.score(standing.score),
                 hit_rank=hit_ranks.get(key),
                 withheld=withheld.get(key),
             )

@@ -125,9 +125,9 @@ def _compute_demand(
     bigrams, the less of it a good passage holds.
     """
     held = sum(rarities[term.text] for term in searched)
-    asked = held + sum(rarities[term.text] for term in absent)
+    whole = held + sum(rarities[term.text] for term in absent)
     dense = sum(rarities[term.text] for term in (*searched, *absent) if is_dense(term.text))
-    return (asked - _DENSE_DISCOUNT * dense) / (held or 1.0)
+    return (whole - _DENSE_DISCOUNT * dense) / (held or 1.0)
 
 
 def compute_rarity(count: int, total: int) -> float:
@@ -163,12 +163,12 @@ def build_match_expression(
 ) -> str:
     """Return an FTS5 expression: all required phrases, any of the terms, no excluded phrase.
 
-    The required phrases stand in both branches, because every branch that matches adds to bm25.
+    The required phrases are in both branches, because every branch that matches adds to bm25.
     """
     words = " OR ".join(map(quote_term, terms))
-    must, out = _join_phrases(" AND ", required), _join_phrases(" OR ", excluded)
+    must, must_not = _join_phrases(" AND ", required), _join_phrases(" OR ", excluded)
     wanted = f"(({must}) AND ({words})) OR ({must})" if must and words else must or words
-    return f"({wanted}) NOT ({out})" if out and wanted else wanted
+    return f"({wanted}) NOT ({must_not})" if must_not and wanted else wanted
 
 
 def _join_phrases(operator: str, phrases: Iterable[Phrase]) -> str:

@@ -113,8 +113,8 @@ def select_hits(
             return Selection(hits=hits, has_more=more)
         if sum(map(estimate_hit_tokens, hits)) <= query.max_tokens:
             return Selection(hits=hits, has_more=more, truncated=chars < wanted)
-    fitting = _fit_budget(hits, query.max_tokens or 0)
-    return Selection(hits=fitting, has_more=more or len(fitting) < len(hits), truncated=True)
+    first = _fit_budget(hits, query.max_tokens or 0)
+    return Selection(hits=first, has_more=more or len(first) < len(hits), truncated=True)
 
 
 def _fit_budget(hits: tuple[Hit, ...], budget: int) -> tuple[Hit, ...]:

@@ -211,7 +211,7 @@ _QUESTION_WORDS = frozenset(
     word for words in _QUESTION_WORDS_BY_LANGUAGE.values() for word in words.split()
 )
 _EARLY = 3
-"""A question word stands among the first words; a later one may open a clause of a topic."""
+"""A question word is among the first words; a later one may open a clause of a topic."""
 
 _find_question_form = re.compile(
     "[?\uff1f\u061f]\\s*$"

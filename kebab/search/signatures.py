@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Signatures: TypeAlias = NDArray[np.uint32]
     Pairs: TypeAlias = NDArray[np.int64]
     Hashes: TypeAlias = NDArray[np.uint64]
-    Places: TypeAlias = NDArray[np.int64]
+    Indexes: TypeAlias = NDArray[np.int64]
 
 SIGNATURE_SIZE = 64
 """Values in a signature: the estimate of a similarity of .7 is off by .06 (one sigma)."""
@@ -44,7 +44,7 @@ _LOW = 0xFFFFFFFF
 _ODD = 0x9E3779B97F4A7C15
 
 
-def compute_signatures(shingles: "Hashes", starts: "Places") -> "Signatures":
+def compute_signatures(shingles: "Hashes", starts: "Indexes") -> "Signatures":
     """Return the signature of each set in a row; each set ends where the next one starts."""
     import numpy as np
 
@@ -54,15 +54,15 @@ def compute_signatures(shingles: "Hashes", starts: "Places") -> "Signatures":
     rows = np.empty((len(starts), SIGNATURE_SIZE), np.uint32)
     high = (shingles >> np.uint64(32)).astype(np.uint32)
     low = (shingles & np.uint64(_LOW)).astype(np.uint32)
-    for place in range(SIGNATURE_SIZE):
-        mixed = (high ^ offsets[place]) * factors[place] + low
+    for column in range(SIGNATURE_SIZE):
+        mixed = (high ^ offsets[column]) * factors[column] + low
         mixed ^= mixed >> np.uint32(15)
-        mixed *= factors[place - 1]
-        rows[:, place] = np.minimum.reduceat(mixed, starts)
+        mixed *= factors[column - 1]
+        rows[:, column] = np.minimum.reduceat(mixed, starts)
     return rows
 
 
-def merge_signatures(rows: "Signatures", starts: "Places") -> "Signatures":
+def merge_signatures(rows: "Signatures", starts: "Indexes") -> "Signatures":
     """Return the signatures of unions of consecutive sets."""
     import numpy as np
 
@@ -144,7 +144,7 @@ class Shingler:
         self._np = np
         self._hashes = _TokenHashes()
 
-    def shingle_texts(self, texts: Sequence[str]) -> "tuple[Hashes, Places, Places]":
+    def shingle_texts(self, texts: Sequence[str]) -> "tuple[Hashes, Indexes, Indexes]":
         """Return the shingles of all texts, where those of each text start, and its token count."""
         np = self._np
         tokens = [self._hash_tokens(text) for text in texts]
@@ -169,8 +169,8 @@ class Shingler:
         np = self._np
         last = len(flat) - SHINGLE_WIDTH + 1
         runs = np.zeros(max(0, last), np.uint64)
-        for place, odd in enumerate(_ODD_MULTIPLIER):
-            runs += flat[place : place + len(runs)] * np.uint64(odd)
+        for index, odd in enumerate(_ODD_MULTIPLIER):
+            runs += flat[index : index + len(runs)] * np.uint64(odd)
         mixed: Hashes = runs ^ (runs >> np.uint64(_SHIFT))
         return mixed
 
@@ -242,7 +242,7 @@ class SignedPassages:
             self.parts = [np.concatenate(self.parts)]
         return self.parts[0]
 
-    def starts(self) -> "Places":
+    def starts(self) -> "Indexes":
         """Return the index of the first passage of each document."""
         import numpy as np
 

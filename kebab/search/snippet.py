@@ -39,14 +39,14 @@ def find_matches(text: str, weights: Mapping[str, float]) -> list[Match]:
     """Return the matches of query tokens in a text, in order."""
     matching = _select_matching_units(text, weights)
     found: list[Match] = []
-    for place in iter_unit_matches(text) if matching else ():
-        unit = place[0]
+    for match in iter_unit_matches(text) if matching else ():
+        unit = match[0]
         if (tokens := matching.get(unit)) is None:
             continue
         if is_dense(unit):
-            found.extend(_match_run(unit, place.start(), weights))
+            found.extend(_match_run(unit, match.start(), weights))
         else:
-            found.extend(_match_word(unit, place.start(), tokens, weights))
+            found.extend(_match_word(unit, match.start(), tokens, weights))
     return found
 
 
@@ -55,10 +55,10 @@ def _select_matching_units(text: str, weights: Mapping[str, float]) -> dict[str,
 
     Few units match, so only their positions are looked up.
     """
-    asked = frozenset(weights)
+    query_tokens = frozenset(weights)
     tokens = {unit: _tokenize_original(unit) for unit in set(split_units(text))}
-    matching = {unit: held for unit, held in tokens.items() if not asked.isdisjoint(held)}
-    if any(len(token) == 1 and is_dense(token) for token in asked):
+    matching = {unit: held for unit, held in tokens.items() if not query_tokens.isdisjoint(held)}
+    if any(len(token) == 1 and is_dense(token) for token in query_tokens):
         matching |= {unit: held for unit, held in tokens.items() if is_dense(unit)}
     return matching
 
@@ -88,17 +88,17 @@ def _match_parts(unit: str, start: int, weights: Mapping[str, float]) -> Iterato
 
 def _match_run(run: str, start: int, weights: Mapping[str, float]) -> Iterator[Match]:
     """Yield the matching bigrams and single characters of a dense run."""
-    signs = split_clusters(run)
-    places = [start]
-    for sign in signs:
-        places.append(places[-1] + len(sign))
-    plain = [normalize_for_index(sign) for sign in signs]
-    for index, sign in enumerate(plain):
-        if sign in weights:
-            yield Match(places[index], places[index + 1], sign, weights[sign])
+    characters = split_clusters(run)
+    offsets = [start]
+    for character in characters:
+        offsets.append(offsets[-1] + len(character))
+    plain = [normalize_for_index(character) for character in characters]
+    for index, character in enumerate(plain):
+        if character in weights:
+            yield Match(offsets[index], offsets[index + 1], character, weights[character])
     for index, (left, right) in enumerate(pairwise(plain)):
         if left + right in weights:
-            yield Match(places[index], places[index + 2], left + right, weights[left + right])
+            yield Match(offsets[index], offsets[index + 2], left + right, weights[left + right])
 
 
 _REPEAT = 0.1
@@ -108,7 +108,7 @@ _FILL = 0.8
 """The share of the window that the matches of one long sentence may span."""
 
 _BEFORE = 3
-"""One part in so many of the free room stands before the matches."""
+"""One part in this many of the free room is before the matches."""
 
 
 class _Window(NamedTuple):

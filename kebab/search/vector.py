@@ -32,6 +32,8 @@ _ANY_REVISION = 0
 """The vector of a query does not depend on the index."""
 
 _SPARE = 32
+"""How many more rows than needed are searched for, because some do not count."""
+
 _DEGRADING: tuple[type[Signal], ...] = (
     DependencyMissing,
     EmbeddingMismatch,
@@ -127,15 +129,15 @@ def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tup
         return np.frombuffer(raw, dtype="<f4").astype(np.float32), True
     vector = embedder.embed_query(text)
     if cache is not None:
-        cache.put(_namespace(embedder), text, _ANY_REVISION, vector.astype("<f4").tobytes())
+        cache.put(_build_namespace(embedder), text, _ANY_REVISION, vector.astype("<f4").tobytes())
     return vector, False
 
 
 def _read_cache(cache: AnswerCache | None, embedder: Embedder, text: str) -> bytes | None:
-    return cache.get(_namespace(embedder), text, _ANY_REVISION) if cache is not None else None
+    return cache.get(_build_namespace(embedder), text, _ANY_REVISION) if cache is not None else None
 
 
-def _namespace(embedder: Embedder) -> str:
+def _build_namespace(embedder: Embedder) -> str:
     return f"query_vector:{embedder.version}"
 
 

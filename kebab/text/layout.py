@@ -1,6 +1,6 @@
 """Layout: the blocks of a Markdown or plain text, with the signs of Markdown replaced by spaces.
 
-Every character of `Layout.plain` stands at the same place as in the text.
+Every character of `Layout.plain` has the same position as in the text.
 """
 
 import re

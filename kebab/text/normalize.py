@@ -40,7 +40,7 @@ def fold_text(text: str) -> str:
 
 
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text with spaces in place of some spans, which are in order and do not overlap."""
+    """Return a text with spaces instead of some spans, which are in order and do not overlap."""
     parts: list[str] = []
     at = 0
     for start, end in spans:
@@ -53,6 +53,6 @@ def escape_undecodable(text: str) -> str:
     r"""Return text that UTF-8 and JSON can carry; bytes that are not UTF-8 become `\xNN`."""
     try:
         raw = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that stands for no byte
+    except UnicodeEncodeError:  # a surrogate that encodes no byte
         raw = text.encode("utf-8", "surrogatepass")
     return raw.decode("utf-8", "backslashreplace")

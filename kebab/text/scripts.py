@@ -153,19 +153,19 @@ _VIRAMA = 9
 """The combining class of signs that join two consonants of an Indic script."""
 
 
-def snap_to_grapheme(text: str, place: int) -> int:
-    """Return the last place up to `place` that does not split a grapheme."""
-    while 0 < place < len(text) and _splits_grapheme(text, place):
-        place -= 1
-    return place
+def snap_to_grapheme(text: str, position: int) -> int:
+    """Return the last position up to `position` that does not split a grapheme."""
+    while 0 < position < len(text) and _splits_grapheme(text, position):
+        position -= 1
+    return position
 
 
-def _splits_grapheme(text: str, place: int) -> bool:
-    """Return whether the characters around a place belong to one grapheme."""
-    before, after = text[place - 1], text[place]
+def _splits_grapheme(text: str, position: int) -> bool:
+    """Return whether the characters around a position belong to one grapheme."""
+    before, after = text[position - 1], text[position]
     if after < "\u0300":
         return before == "\r" and after == "\n"
-    return _extends(after) or _joins_next(before, after) or _splits_flag(text, place)
+    return _extends(after) or _joins_next(before, after) or _splits_flag(text, position)
 
 
 def _extends(after: str) -> bool:
@@ -186,12 +186,12 @@ def _joins_next(before: str, after: str) -> bool:
     return before == "\u200d" or joins
 
 
-def _splits_flag(text: str, place: int) -> bool:
-    """Return whether a place splits two regional indicators that make a flag."""
-    start = place
+def _splits_flag(text: str, position: int) -> bool:
+    """Return whether a position splits two regional indicators that make a flag."""
+    start = position
     while start > 0 and _is_regional(text[start - 1]):
         start -= 1
-    return _is_regional(text[place]) and (place - start) % 2 == 1
+    return _is_regional(text[position]) and (position - start) % 2 == 1
 
 
 def _is_regional(sign: str) -> bool:

@@ -107,10 +107,10 @@ def find_sentence_starts(text: str) -> list[int]:
     return sorted({0, *starts})
 
 
-def _skip_space(text: str, place: int) -> int:
-    """Return the place after white space."""
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+def _skip_space(text: str, position: int) -> int:
+    """Return the position after white space."""
+    found = _SPACE.match(text, position)
+    return found.end() if found else position
 
 
 def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
@@ -133,7 +133,7 @@ def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
 
 
 def _is_decimal(part: str, stop: re.Match[str]) -> bool:
-    """Return whether a full-width full stop stands between digits."""
+    """Return whether a full-width full stop is between digits."""
     start, end = stop.span()
     return (
         stop[0] == "\uff0e" and part[start - 1 : start].isdigit() and part[end : end + 1].isdigit()
@@ -165,12 +165,12 @@ def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
 
 
 def is_abbreviation(text: str, stop: int, after: int) -> bool:
-    """Return whether the full stop at a place belongs to the word before it.
+    """Return whether the full stop at a position belongs to the word before it.
 
     Args:
         text: The text.
-        stop: The place of the full stop.
-        after: The place after the stop and its closing signs.
+        stop: The position of the full stop.
+        after: The position after the stop and its closing signs.
     """
     word = _read_word(text, stop)
     if word in _NEVER_LAST:
@@ -194,7 +194,7 @@ def _marks_item(text: str, start: int, number: str) -> bool:
 
 
 def _read_word(text: str, end: int) -> str:
-    """Return the word that ends at a place, in lower case."""
+    """Return the word that ends at a position, in lower case."""
     word = text[max(0, end - _REACH) : end].rpartition(" ")[2]
     if not word.isalpha():
         found = _find_word_before(word)

@@ -18,7 +18,7 @@ _find_word = re.compile(r"[^\W_]").search
 
 
 class Sentence(NamedTuple):
-    """A sentence at [start, end) code points of a text, and the kind of block it stands in."""
+    """A sentence at [start, end) code points of a text, and the kind of its block."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ def find_sentences(text: str) -> list[Sentence]:
     """Return the sentences of a text in order.
 
     They are trimmed, do not overlap, and hold at least one letter or digit. The signs of lists,
-    headings and quotations stand before them. A heading, a table row and code count as sentences.
+    headings and quotations are before them. A heading, a table row and code count as sentences.
     """
     layout = build_layout(text)
     plain = layout.plain
@@ -65,9 +65,9 @@ def _split_block(plain: str, block: LayoutBlock) -> Iterator[tuple[int, int]]:
 def _split_long(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield a sentence in parts that are not too long."""
     while end - start > LONGEST:
-        place = _find_break(plain, start + LONGEST // 2, start + LONGEST)
-        yield start, place
-        start = place
+        position = _find_break(plain, start + LONGEST // 2, start + LONGEST)
+        yield start, position
+        start = position
     yield start, end
 
 

@@ -141,7 +141,7 @@ def _tokenize_linked(unit: str) -> tuple[str, ...]:
 
 
 def _make_bigrams(run: str) -> list[str]:
-    """Return the overlapping bigrams of a run; a single character stands alone."""
+    """Return the overlapping bigrams of a run; a single character is returned alone."""
     signs = split_clusters(run)
     return [left + right for left, right in pairwise(signs)] if len(signs) > 1 else signs
 
@@ -190,7 +190,7 @@ def collect_all_tokens(texts: Iterable[str]) -> frozenset[str]:
 def build_query_terms(text: str) -> list[Term]:
     """Return the terms of a query without operators, in order, each once.
 
-    A single character that stands alone becomes a prefix, which matches it anywhere in a run.
+    An isolated single character becomes a prefix, which matches it anywhere in a run.
     """
     text = normalize_for_index(text)
     terms: dict[Term, None] = {}
@@ -205,7 +205,7 @@ def build_query_terms(text: str) -> list[Term]:
 
 
 def _touches_word(text: str, start: int, end: int) -> bool:
-    """Return whether a letter or digit stands beside a stretch of a text."""
+    """Return whether a letter or digit is next to a span of a text."""
     return text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
 
 

@@ -32,7 +32,7 @@ class EditedText:
 
     Args:
         text: The original text.
-        edits: The edits; two insertions at one place keep their order.
+        edits: The edits; two insertions at one position keep their order.
     """
 
     def __init__(self, text: str, edits: Iterable[Edit]) -> None:
@@ -52,7 +52,9 @@ class EditedText:
 
         Text inserted at its end belongs to the span, text inserted at its start does not.
         """
-        start, end = (place + self._shifts[bisect_right(self._ends, place)] for place in span)
+        start, end = (
+            position + self._shifts[bisect_right(self._ends, position)] for position in span
+        )
         return start, end
 
 
@@ -83,7 +85,7 @@ def build_edits(marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool)
     at = 0
     valid = {evidence.marker for one in checks for evidence in one.supporting}
     for one in checks:
-        low, high = (bisect_left(starts, place) for place in one.claim.span)
+        low, high = (bisect_left(starts, position) for position in one.claim.span)
         found += _remove_stray(marked.markers[at:low], marked.text, valid)
         inner = marked.markers[low:high]
         if one.supporting:
@@ -108,8 +110,8 @@ def _edit_supported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -
     markers = [evidence.marker for evidence in check.supporting]
     low, high = check.claim.span
     if not inner:
-        place = _find_marker_place(text, low, high)
-        yield Edit(place, place, "".join([" ", *(f"[{marker}]" for marker in markers)]))
+        position = _find_marker_place(text, low, high)
+        yield Edit(position, position, "".join([" ", *(f"[{marker}]" for marker in markers)]))
     yield from _remove_markers(text, low, [one for one in inner if one.marker not in markers])
 
 
@@ -119,8 +121,8 @@ def _edit_unsupported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan])
     found = list(_remove_markers(text, low, inner))
     if inner and _count_leading(text, low, inner) < len(inner):
         return [*found[:-1], replace(found[-1], text=f" {UNSUPPORTED_MARK}")]
-    place = _find_marker_place(text, low, high)
-    return [*found, Edit(place, place, f" {UNSUPPORTED_MARK}")]
+    position = _find_marker_place(text, low, high)
+    return [*found, Edit(position, position, f" {UNSUPPORTED_MARK}")]
 
 
 def _remove_markers(text: str, start: int, markers: Sequence[MarkerSpan]) -> Iterator[Edit]:
@@ -150,13 +152,13 @@ def _count_leading(text: str, start: int, markers: Sequence[MarkerSpan]) -> int:
     return len(markers)
 
 
-def _skip_blanks_back(text: str, least: int, place: int) -> int:
-    low = max(least, place - _BLANKS)
-    return low + len(text[low:place].rstrip(" \t"))
+def _skip_blanks_back(text: str, least: int, position: int) -> int:
+    low = max(least, position - _BLANKS)
+    return low + len(text[low:position].rstrip(" \t"))
 
 
 def _find_marker_place(text: str, start: int, end: int) -> int:
-    """Return the place for the marker of a whole claim: before its full stop."""
+    """Return the position for the marker of a whole claim: before its full stop."""
     low = max(start, end - _TAIL)
     found = _STOP.search(text[low:end])
     return low + found.start() if found else end
@@ -214,7 +216,7 @@ def check_answer(
 
 
 def _cite(checks: Sequence[ClaimCheck], edited: EditedText) -> Iterator[SupportingQuote]:
-    """Yield each quote once with all claims that it supports, by marker and place."""
+    """Yield each quote once with all claims that it supports, by marker and position."""
     found: dict[tuple[int, int, int], tuple[Quote, list[Span]]] = {}
     for one in checks:
         for evidence in one.supporting:
@@ -228,7 +230,7 @@ def _cite(checks: Sequence[ClaimCheck], edited: EditedText) -> Iterator[Supporti
 def _warn_of_unknown(
     unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck]
 ) -> Iterator[AnswerWarning]:
-    """Yield a warning for each marker of an unknown passage, with the claim that it stood in."""
+    """Yield a warning for each marker of an unknown passage, with the claim that contained it."""
     index = 0
     seen: set[tuple[int, int]] = set()
     for one in unknown:

@@ -34,10 +34,10 @@ def find_code_spans(text: str) -> list[Span]:
     return sorted([*blocks, *_find_inline_code(text, blocks)])
 
 
-def is_inside(spans: list[Span], place: int) -> bool:
-    """Return whether a place is in one of the sorted, disjoint spans."""
-    index = bisect_right(spans, place, key=lambda span: span[0])
-    return index > 0 and place < spans[index - 1][1]
+def is_inside(spans: list[Span], position: int) -> bool:
+    """Return whether a position is in one of the sorted, disjoint spans."""
+    index = bisect_right(spans, position, key=lambda span: span[0])
+    return index > 0 and position < spans[index - 1][1]
 
 
 def _find_inline_code(text: str, blocks: list[Span]) -> Iterator[Span]:
@@ -116,7 +116,7 @@ class MarkerSpan:
 class MarkedText:
     """A text in which each marker is written as `[n]`, with the spans of all of them in order.
 
-    `unknown` are the removed markers that name no passage, with their former places.
+    `unknown` are the removed markers that name no passage, with their former positions.
     """
 
     text: str

@@ -1,6 +1,6 @@
 """Finds negated words, and contradictions between a claim and its evidence.
 
-A word is denied when a negation of its language stands before it with no other content word in
+A word is denied when a negation of its language is before it with no other content word in
 between. Chinese, Japanese and Korean sentences are compared as a whole.
 """
 

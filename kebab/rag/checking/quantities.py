@@ -55,23 +55,23 @@ _EASTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _CURRENCY = "$\u20ac\u00a3\u00a5\u20a9"
 
 
-def find_currency_before(text: str, place: int) -> str | None:
+def find_currency_before(text: str, position: int) -> str | None:
     """Return the currency sign before a number."""
-    sign = text[max(0, place - 1) : place]
+    sign = text[max(0, position - 1) : position]
     return sign if sign and sign in _CURRENCY else None
 
 
-def find_unit_after(text: str, place: int) -> tuple[str | None, int]:
-    """Return the unit at a place after a number, and where it ends."""
-    found = _UNIT.match(text, place)
+def find_unit_after(text: str, position: int) -> tuple[str | None, int]:
+    """Return the unit at a position after a number, and where it ends."""
+    found = _UNIT.match(text, position)
     if found is None:
-        return None, place
+        return None, position
     word = found[1].lower()
     if _EASTERN.match(word):
         length = next((end for end in range(len(word), 0, -1) if word[:end] in _UNIT_OF), 0)
         word = word[:length]
     unit = _UNIT_OF.get(word.replace(" ", ""))
-    return unit, found.start(1) + len(word) if unit else place
+    return unit, found.start(1) + len(word) if unit else position
 
 
 def are_compatible_units(one: str | None, other: str | None) -> bool:

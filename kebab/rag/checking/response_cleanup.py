@@ -67,15 +67,15 @@ def _remove_footnotes(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _find_footnote_end(text: str, place: int) -> int:
+def _find_footnote_end(text: str, position: int) -> int:
     """Return the end of a footnote with the indented lines below it."""
     while True:
-        newline = text.find("\n", place)
+        newline = text.find("\n", position)
         if newline < 0:
             return len(text)
-        place = newline + 1
-        if not text.startswith(("    ", "\t"), place):
-            return place
+        position = newline + 1
+        if not text.startswith(("    ", "\t"), position):
+            return position
 
 
 def _remove_source_list(text: str) -> str:

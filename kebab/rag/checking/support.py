@@ -185,7 +185,7 @@ def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str
     """Return the word or negation in which evidence and claim contradict each other, if any.
 
     The claim is compared with the most similar sentence and with each whole passage, because a
-    pronoun may stand for its subject.
+    pronoun may replace its subject.
     """
     share, sentence = max(
         (one.find_best_sentence(claim.terms) for one in evidence), key=lambda one: one[0]

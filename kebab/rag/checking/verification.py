@@ -88,7 +88,7 @@ def _select_supporting(
     cited: Sequence[IndexedEvidence],
     results: Sequence[SupportCheck],
 ) -> ClaimCheck:
-    """Keep the passages that support the whole claim or add what the others lack."""
+    """Select the passages that support the whole claim or add what the others lack."""
     supporting: list[IndexedEvidence] = []
     warnings: list[AnswerWarning] = []
     pairs = zip(cited, results, strict=True)
@@ -105,7 +105,7 @@ def _adds_terms(
     parsed: ParsedClaim, one: IndexedEvidence, others: Sequence[IndexedEvidence]
 ) -> bool:
     """Return whether a passage contains key terms of a claim that the others lack."""
-    lacking = [term for term in parsed.terms if not any(term in had.tokens for had in others)]
+    lacking = [term for term in parsed.terms if not any(term in other.tokens for other in others)]
     added = sum(term in one.tokens for term in lacking)
     return added >= max(1.0, _MIN_ADDED_SHARE * len(parsed.terms))
 
