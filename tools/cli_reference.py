@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import click
 
 from kebab.cli.command import COMMANDS, EXIT_MEANINGS, Command, root
-from kebab.cli.options import GlobalOption, global_options
+from kebab.cli.options import GlobalOption, create_global_options
 
 
 def build_commands_table() -> str:
@@ -64,7 +64,7 @@ def _build_statuses() -> list[str]:
 
 
 def _build_shared_options() -> list[str]:
-    return ["## Global flags", "", *_build_flags(global_options()), ""]
+    return ["## Global flags", "", *_build_flags(create_global_options()), ""]
 
 
 def _build_section(path: str, command: Command) -> list[str]:

@@ -49,7 +49,7 @@ _RECENT_TURNS = 3
 class AnswerContext:
     """The facts about an answer that its outcome lacks; `created` is in seconds since the epoch."""
 
-    inquiry: AskQuery
+    query: AskQuery
     session: str | None
     turn: int | None
     created: float
@@ -60,7 +60,7 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
     """Convert the outcome of a question."""
     hits = outcome.retrieved.page.hits
     return Answer(
-        question=context.inquiry.question,
+        question=context.query.question,
         answer=outcome.text,
         grounded=outcome.grounded,
         refusal_reason=outcome.refusal.value if outcome.refusal else None,
@@ -107,8 +107,8 @@ def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieva
     return AnswerRetrieval(
         trace_id=uuid.uuid4().hex,
         query=retrieved.question,
-        mode=context.inquiry.mode.value,
-        limit=context.inquiry.limit,
+        mode=context.query.mode.value,
+        limit=context.query.limit,
         chunks_returned=len(retrieved.page.hits),
         chunks_used=retrieved.used,
         top_score=retrieved.top_score,
@@ -145,7 +145,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         except (IoError, Locked) as signal:
             warnings = (*warnings, _warn_of_lost_turn(signal))
     facts = AnswerContext(
-        inquiry=query,
+        query=query,
         session=session,
         turn=index,
         created=created,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _USUAL_DIMENSION = 384
 
 
-def index_version(embedding_version: str | None) -> str:
+def format_index_version(embedding_version: str | None) -> str:
     """Return the label of the vector index of an embedding version, which is searched exactly.
 
     Without vectors, and for a model that left the registry, it names the usual dimension.
@@ -75,7 +75,7 @@ class AppContext:
             _ = self.embedders  # refuses a model that does not exist before any work
 
     @cached_property
-    def places(self) -> "Paths":
+    def paths(self) -> "Paths":
         """The folders of the knowledge base.
 
         Raises:
@@ -102,7 +102,7 @@ class AppContext:
         """The path of the database."""
         from kebab.store.sqlite.connection import database_path
 
-        return database_path(self.places.data)
+        return database_path(self.paths.data)
 
     def open_reader(self) -> "SqliteReader":
         """Open a snapshot of the library; the caller closes it.
@@ -117,7 +117,7 @@ class AppContext:
         from kebab.search.lexical import COLUMN_WEIGHTS
         from kebab.store.sqlite.reader import ReaderPool
 
-        return ReaderPool(self.places.data, COLUMN_WEIGHTS)
+        return ReaderPool(self.paths.data, COLUMN_WEIGHTS)
 
     def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return the catalogue of a snapshot, which finds documents and chunks by name."""
@@ -143,21 +143,21 @@ class AppContext:
 
         self.refuse_when_read_only(operation)
         self._close_readers()
-        return SqliteWriter(self.places.data, tokenize, self.clock.now)
+        return SqliteWriter(self.paths.data, tokenize, self.clock.now)
 
     def acquire_writer_lock(self) -> AbstractContextManager[object]:
         """Acquire the writer lock."""
         from kebab.store.sqlite.lock import WriterLock
 
         self._close_readers()
-        return WriterLock(self.places.data)
+        return WriterLock(self.paths.data)
 
     @cached_property
     def cache(self) -> "QueryCache | None":
         """The cache of search results; None when writing is switched off."""
         from kebab.store.sqlite.query_cache import QueryCache
 
-        return None if self.read_only else QueryCache(self.places.data)
+        return None if self.read_only else QueryCache(self.paths.data)
 
     @cached_property
     def session_store(self) -> "SqliteSessionStore":
@@ -165,7 +165,7 @@ class AppContext:
         from kebab.store.sqlite.sessions import SqliteSessionStore
 
         limit = self.settings.ask.history_turns
-        return SqliteSessionStore(self.places.data, limit, read_only=self.read_only)
+        return SqliteSessionStore(self.paths.data, limit, read_only=self.read_only)
 
     def _dimension(self, version: str) -> int:
         """Return the dimension of stored vectors.
@@ -186,7 +186,7 @@ class AppContext:
         if version not in self._indexes:
             keep = not self.read_only
             self._indexes[version] = MappedVectors(
-                self.places.data, version, self._dimension(version), keep=keep
+                self.paths.data, version, self._dimension(version), keep=keep
             )
         return self._indexes[version]
 
@@ -196,7 +196,7 @@ class AppContext:
 
         if version not in self._vectors:
             dimension = self._dimension(version)
-            self._vectors[version] = LanceVectors(self.places.data, version, dimension)
+            self._vectors[version] = LanceVectors(self.paths.data, version, dimension)
         return self._vectors[version]
 
     @cached_property
@@ -204,7 +204,7 @@ class AppContext:
         """The embedding models."""
         from kebab.app.embedders import Embedders
 
-        return Embedders(self.settings, self.places.models)
+        return Embedders(self.settings, self.paths.models)
 
     def get_stored_version(self) -> str | None:
         """Return the embedding version of the stored vectors; None without vectors.
@@ -248,16 +248,16 @@ class AppContext:
         from kebab.store.sqlite.lock import FILE_NAME
 
         logs = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
-        vectors = self.places.data / get_tables_folder(self.places.data).name
-        return [*logs, vectors, self.places.stdin_dir, self.places.data / FILE_NAME]
+        vectors = self.paths.data / get_tables_folder(self.paths.data).name
+        return [*logs, vectors, self.paths.stdin_dir, self.paths.data / FILE_NAME]
 
     def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
         """Return for each folder of kebab the test whether kebab created an entry of it."""
         from kebab.ingest import stdin
         from kebab.store.lance import layout
 
-        vectors = self.places.data / layout.get_tables_folder(self.places.data).name
-        return {vectors: layout.is_own, self.places.stdin_dir: stdin.is_own_file_name}
+        vectors = self.paths.data / layout.get_tables_folder(self.paths.data).name
+        return {vectors: layout.is_own, self.paths.stdin_dir: stdin.is_own_file_name}
 
     def _close_readers(self) -> None:
         """Close unused readers, so that a writer has the database to itself."""

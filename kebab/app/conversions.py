@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import UNSET
 
-from kebab.app.context import index_version
+from kebab.app.context import format_index_version
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import STDIN, StoredDocument
 from kebab.core.queries import Hit, Page, Query, StoredChunk
@@ -129,7 +129,7 @@ def to_search_hit(hit: Hit) -> SearchHit:
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
-        index_version=index_version(chunk.embedding_version),
+        index_version=format_index_version(chunk.embedding_version),
         chunker_version=chunk.chunker_version,
         embedding_version=chunk.embedding_version,
     )

@@ -51,13 +51,13 @@ def build_inputs(context: AppContext) -> DoctorInputs:
 def _build_machine_inputs(context: AppContext) -> MachineInputs:
     from kebab.store.sqlite.lock import read_holder_pid
 
-    places = context.places
+    paths = context.paths
     return MachineInputs(
         read_settings=partial(_read_settings, context),
-        folders={"data": places.data, "models": places.models, "state": places.state},
-        data=places.data,
-        log=places.log,
-        find_writer=lambda: read_holder_pid(places.data),
+        folders={"data": paths.data, "models": paths.models, "state": paths.state},
+        data=paths.data,
+        log=paths.log,
+        find_writer=lambda: read_holder_pid(paths.data),
     )
 
 

@@ -63,7 +63,7 @@ def ingest(
         _require_sources(job, ports.library.list_sources() if ports.library else ())
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, report, cancel)
-        return ingest_report(_set_paths_of_items(context, outcome), build_view(context.settings))
+        return to_ingest_report(_set_paths_of_items(context, outcome), build_view(context.settings))
 
 
 def ingest_text(
@@ -86,13 +86,13 @@ def ingest_text(
         title=escape_undecodable(request.title.strip()),
         text=context.decode_text(request.text, _STDIN),
         source_uri=request.source_uri and escape_undecodable(request.source_uri),
-        folder=str(context.places.stdin_dir),
+        folder=str(context.paths.stdin_dir),
     )
     job = _build_job(context, IngestRequest(dry_run=request.dry_run))
     with _open_ports(context, job, report, cancel) as ports:
         with _set_path_of_errors(_STDIN):
             outcome = run(note, job, ports, report, cancel)
-        return ingest_report(outcome, build_view(context.settings))
+        return to_ingest_report(outcome, build_view(context.settings))
 
 
 def _require_sources(job: IngestJob, known: "Sequence[Source]") -> None:
@@ -101,7 +101,7 @@ def _require_sources(job: IngestJob, known: "Sequence[Source]") -> None:
         raise UsageInvalid(option="PATH", cause=cause)
 
 
-def ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
+def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
     """Convert the outcome of a run; `view` says how errors are worded."""
     return IngestReport(
         scope=list(outcome.scope),
@@ -153,7 +153,7 @@ def _set_paths_of_items(context: AppContext, outcome: IngestOutcome) -> IngestOu
     """Set absolute paths in the errors of files; parsers know only paths below the source."""
     for item in outcome.items:
         if isinstance(item.error, ParseFailed | UnsupportedMedia):
-            root = str(context.places.stdin_dir) if item.source == STDIN else item.source
+            root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
             item.error.path = resolve_path(item.error.path, root)
     return outcome
 
@@ -208,7 +208,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
         ),
         chunker=context.chunker_version,
         deadline_s=settings.ingest.deadline_s,
-        private=(str(context.places.data), str(context.places.models)),
+        private=(str(context.paths.data), str(context.paths.models)),
     )
 
 

@@ -23,7 +23,7 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
     root = _resolve_workspace(request.workspace) if request.workspace else None
     written = request.force or not context.config_path.exists()
     try:
-        context.places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        context.paths.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if written:
             context.config_path.parent.mkdir(parents=True, exist_ok=True)
             _replace_file(context.config_path, build_toml(root or ""))
@@ -32,7 +32,7 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
     return InitReport(
         config_path=str(context.config_path),
         written=written,
-        data_dir=str(context.places.data),
+        data_dir=str(context.paths.data),
         workspace=(root if written else None) or context.settings.workspace or None,
     )
 

@@ -22,28 +22,28 @@ def reset(context: AppContext, request: ResetRequest) -> ResetReport:
         return _build_report(context, models=request.models)
     context.refuse_when_read_only("reset")
     # Without a data directory there is nothing to lock.
-    with context.acquire_writer_lock() if context.places.data.exists() else nullcontext():
+    with context.acquire_writer_lock() if context.paths.data.exists() else nullcontext():
         report = _build_report(context, models=request.models)
         for name in report.removed:
             _delete(Path(name))
     with suppress(OSError):  # a folder with other files, or a link, stays
-        context.places.data.rmdir()
+        context.paths.data.rmdir()
     return report
 
 
 def _build_report(context: AppContext, *, models: bool) -> ResetReport:
     paths = list(_list_paths(context, models=models))
     return ResetReport(
-        data_dir=str(context.places.data),
+        data_dir=str(context.paths.data),
         removed=[str(path) for path in paths],
-        kept=[str(path) for path in _list_children(context.places.data) if path not in paths],
+        kept=[str(path) for path in _list_children(context.paths.data) if path not in paths],
         bytes_freed=sum(measure_size(path) for path in paths),
         models_removed=models,
     )
 
 
 def _list_paths(context: AppContext, *, models: bool) -> Iterator[Path]:
-    folders = [context.places.models / model.version for model in registry.MODELS]
+    folders = [context.paths.models / model.version for model in registry.MODELS]
     for path in (*context.list_own_files(), *(folders if models else ())):
         if path.is_symlink() or path.exists():
             yield from _list_deletable(path, context.list_own_names().get(path))

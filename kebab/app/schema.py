@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kebab import __version__
-from kebab.app.context import AppContext, index_version
+from kebab.app.context import AppContext, format_index_version
 from kebab.app.conversions import check_freshness
 from kebab.app.reset import measure_size
 from kebab.app.timestamps import format_timestamp
@@ -93,7 +93,7 @@ def _build_model_info(context: AppContext, revision: int, embedding: str | None)
         chunker_version=context.chunker_version,
         embedding_version=embedding,
         prompt_template_version=PROMPT_VERSION,
-        index_version=index_version(embedding),
+        index_version=format_index_version(embedding),
         corpus_revision=revision,
         active_parsers=list(list_parser_versions()),
         active_chunkers=[context.chunker_version],

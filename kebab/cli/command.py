@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from kebab import __version__
-from kebab.cli.options import GlobalOption, shared_options
+from kebab.cli.options import GlobalOption, select_global_options
 from kebab.errors.signal import Exit
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -42,7 +42,7 @@ class Command(click.Command):
         **attrs: Any,
     ) -> None:
         own = attrs.get("params") or []
-        attrs["params"] = [*own, *shared_options(own)]
+        attrs["params"] = [*own, *select_global_options(own)]
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
         self.examples = tuple(examples)

@@ -95,7 +95,7 @@ def ndjson_option(*names: str, **attrs: Any) -> Callable[[Any], Any]:
     return click.option(*names, is_flag=True, callback=set_machine, **attrs)
 
 
-def global_options() -> list[click.Parameter]:
+def create_global_options() -> list[click.Parameter]:
     """Return new objects for the global flags."""
     return [
         GlobalOption("--json", attribute="machine", is_flag=True, help="Print one JSON object."),
@@ -125,10 +125,10 @@ def global_options() -> list[click.Parameter]:
     ]
 
 
-def shared_options(own: Sequence[click.Parameter]) -> list[click.Parameter]:
+def select_global_options(own: Sequence[click.Parameter]) -> list[click.Parameter]:
     """Return the global flags without those whose names the command uses itself."""
     taken = {name for param in own for name in param.opts}
-    return [option for option in global_options() if taken.isdisjoint(option.opts)]
+    return [option for option in create_global_options() if taken.isdisjoint(option.opts)]
 
 
 def filter_options(command: F) -> F:

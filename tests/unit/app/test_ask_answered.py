@@ -22,7 +22,7 @@ NOTE = "One.\nThe backup runs at two.\nThree."
 CHUNK = stored(NOTE, start_line=4, embedding_version="v9", heading_path=("Backups", "Night"))
 HITS = tuple(hit(CHUNK, rank) for rank in range(1, 6))
 CONTEXT = AnswerContext(
-    inquiry=AskQuery(question="When?", session="s"), session="s", turn=3, created=0.0, prompted=True
+    query=AskQuery(question="When?", session="s"), session="s", turn=3, created=0.0, prompted=True
 )
 
 

@@ -23,14 +23,14 @@ def test_a_context_creates_nothing_by_being_built(desk):
 def test_places_are_those_of_the_settings(desk):
     context = desk.context()
 
-    assert (context.places.data, context.database) == (desk.data, desk.data / "kebab.sqlite")
+    assert (context.paths.data, context.database) == (desk.data, desk.data / "kebab.sqlite")
     assert context.config_path == desk.config
 
 
 @pytest.mark.parametrize("flag", ["data_dir", "models_dir"])
 def test_a_place_that_utf8_cannot_carry_is_refused(desk, flag):
     with pytest.raises(ConfigInvalid, match="UTF-8") as caught:
-        _ = desk.context(**{flag: str(desk.folder / "caf\udce9")}).places
+        _ = desk.context(**{flag: str(desk.folder / "caf\udce9")}).paths
 
     assert caught.value.path == str(desk.folder / "caf\udce9")
 
@@ -38,7 +38,7 @@ def test_a_place_that_utf8_cannot_carry_is_refused(desk, flag):
 def test_the_log_is_read_whatever_the_other_folders_are_called(desk):
     context = desk.context(data_dir=str(desk.folder / "caf\udce9"))
 
-    assert context.log == desk.context().places.log
+    assert context.log == desk.context().paths.log
 
 
 def test_the_lock_is_the_last_of_our_own_files(desk):

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from kebab.app.ingest import ingest, ingest_report, ingest_text
+from kebab.app.ingest import ingest, to_ingest_report, ingest_text
 from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM
@@ -350,7 +350,7 @@ def test_an_outcome_is_told_item_by_item():
             ),
         ],
     )
-    report = ingest_report(outcome)
+    report = to_ingest_report(outcome)
 
     assert (report.scope, report.new, report.errors) == (["/notes"], 1, 1)
     assert report.items[0].warnings == ["odd"]

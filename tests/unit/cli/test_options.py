@@ -2,7 +2,7 @@ import click
 import pytest
 
 from kebab.cli.errors import detect_json_output
-from kebab.cli.options import detect_error_language, filter_options, global_options, shared_options
+from kebab.cli.options import detect_error_language, filter_options, create_global_options, select_global_options
 
 EVERYWHERE = [
     ("--read-only", lambda one: one.read_only),
@@ -83,9 +83,9 @@ def test_color_is_a_choice(kebab, choice, colored):
 def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
     own = [click.Option(["--lang", "-l"])]
 
-    left = {name for one in shared_options(own) for name in one.opts}
+    left = {name for one in select_global_options(own) for name in one.opts}
 
-    assert left == {name for one in global_options() for name in one.opts} - {"--lang"}
+    assert left == {name for one in create_global_options() for name in one.opts} - {"--lang"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_help_says_what_the_flag_means_where(kebab):
 
 
 def test_a_language_is_expected_as_far_as_it_shows():
-    @click.command(params=global_options())
+    @click.command(params=create_global_options())
     def plain():
         pass
 
