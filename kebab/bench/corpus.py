@@ -36,7 +36,7 @@ pressure weather storm forecast climate forest plant seed flower harvest animal 
 island harbour ship sailor engine wheel bridge tunnel road map compass distance height weight
 volume surface metal wood stone glass plastic cotton leather fabric pattern needle machine tool
 hammer screw battery circuit voltage current sensor robot satellite planet orbit gravity particle
-teacher student lecture exam question answer library shelf catalogue archive museum government
+teacher student lecture exam question answer library subfolder catalogue archive museum government
 election law court judge evidence witness report newspaper article interview opinion argument
 strategy game player match score season team coach stadium ticket audience theatre actor stage
 family neighbour friend child parent birthday holiday journey luggage passport border airport
@@ -128,10 +128,10 @@ def write_notes(folder: Path, sections: int, seed: int) -> Corpus:
 def build_questions(count: int, seed: int) -> list[str]:
     """Return distinct questions that use the words of the corpus."""
     generator = TextGenerator(f"queries {seed}")
-    asked: dict[str, None] = {}
-    while len(asked) < count:
-        asked[f"{generator.generate_topic(3)} {generator.generate_words(1)[0]}"] = None
-    return list(asked)
+    questions: dict[str, None] = {}
+    while len(questions) < count:
+        questions[f"{generator.generate_topic(3)} {generator.generate_words(1)[0]}"] = None
+    return list(questions)
 
 
 def build_mixed_texts(count: int, seed: int) -> list[str]:
@@ -180,9 +180,9 @@ def write_corpus(folder: Path, texts: Iterator[str], suffix: str = ".md") -> Cor
     """Write each text to a file of its own, two hundred to a folder."""
     size = files = 0
     for number, text in enumerate(texts):
-        shelf = folder / f"{number // _FILES_PER_FOLDER:04}"
-        shelf.mkdir(parents=True, exist_ok=True)
+        subfolder = folder / f"{number // _FILES_PER_FOLDER:04}"
+        subfolder.mkdir(parents=True, exist_ok=True)
         data = text.encode()
-        (shelf / f"note-{number:06}{suffix}").write_bytes(data)
+        (subfolder / f"note-{number:06}{suffix}").write_bytes(data)
         size, files = size + len(data), files + 1
     return Corpus(folder, files, size)

@@ -32,7 +32,7 @@ class Candidate:
     read_value: Callable[[Outcome], float] = read_seconds
 
 
-def repeat_command(name: str, command: Command) -> Candidate:
+def build_repeated_candidate(name: str, command: Command) -> Candidate:
     """Return a candidate that runs the same command in every turn."""
     return Candidate(name=name, build_command=lambda _: command)
 

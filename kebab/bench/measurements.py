@@ -5,7 +5,7 @@ from functools import partial
 from kebab.bench import yardsticks
 from kebab.bench.context import NO_MODEL, BenchContext, IndexedCorpus
 from kebab.bench.corpus import build_questions
-from kebab.bench.interleave import Candidate, Sample, repeat_command
+from kebab.bench.interleave import Candidate, Sample, build_repeated_candidate
 from kebab.bench.results import Budget, Yardstick, limit_ratio, require_ratio
 from kebab.bench.sandbox import Command, Outcome, build_kebab_command, build_module_command
 from kebab.embed.inference import default_threads
@@ -24,11 +24,11 @@ RAW_EMBEDDING = "onnxruntime on the same tokens"
 def measure_startup(context: BenchContext) -> None:
     """Add the figures of help, version and schema."""
     candidates = [
-        yardsticks.start_python(),
-        yardsticks.import_click(),
-        repeat_command("help", build_kebab_command("--help")),
-        repeat_command("version", build_kebab_command("--version")),
-        repeat_command("schema", build_kebab_command("schema", "--json")),
+        yardsticks.build_python_candidate(),
+        yardsticks.build_click_candidate(),
+        build_repeated_candidate("help", build_kebab_command("--help")),
+        build_repeated_candidate("version", build_kebab_command("--version")),
+        build_repeated_candidate("schema", build_kebab_command("schema", "--json")),
     ]
     sandbox = context.create_sandbox("startup")
     samples = context.run_interleaved("start-up", sandbox, candidates, context.options.runs)
@@ -48,7 +48,7 @@ def measure_ingest(context: BenchContext) -> None:
     if notes.fault is not None:
         context.results.add_failure("ingest", notes.fault)
         return
-    copy = yardsticks.copy_files(notes.corpus.folder, notes.sandbox.folder / "copy")
+    copy = yardsticks.build_copy_candidate(notes.corpus.folder, notes.sandbox.folder / "copy")
     samples = context.run_interleaved("copy", notes.sandbox, [copy], _COPIES)
     if notes.version is None:
         context.results.add_skipped("ingest.vectors", f"words alone were indexed: {NO_MODEL}")
@@ -77,11 +77,11 @@ def measure_search(context: BenchContext) -> None:
     if notes.fault is not None:
         context.results.add_failure("search", notes.fault)
         return
-    candidates = [yardsticks.import_click(), _build_search(context, "lexical")]
+    candidates = [yardsticks.build_click_candidate(), _build_search(context, "lexical")]
     if notes.version is not None:
         folder = context.find_model_folder(find_model(notes.version))
         texts = build_questions(context.options.runs + 1, context.options.seed)
-        candidates.append(yardsticks.embed_question(folder, texts))
+        candidates.append(yardsticks.build_question_candidate(folder, texts))
         candidates.append(_build_search(context, "hybrid"))
     runs = context.options.runs
     samples = context.run_interleaved("search", notes.sandbox, candidates, runs)
@@ -130,7 +130,7 @@ def measure_embedding(context: BenchContext) -> None:
     options = context.options
     count = min(_EMBEDDED_TEXTS, options.chunks)
     folder = context.find_model_folder(model)
-    raw = yardsticks.embed_passages(folder, (options.seed, count), default_threads())
+    raw = yardsticks.build_passages_command(folder, (options.seed, count), default_threads())
     build = partial(_build_embedding, context, model, count)
     raw_candidate = Candidate(
         name=RAW_EMBEDDING, build_command=lambda _: raw, read_value=read_text_rate

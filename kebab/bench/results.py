@@ -73,16 +73,16 @@ class Results:
         if sample.fault is not None or not sample.values:
             self.add_failure(name, sample.fault or "no reading")
             return
-        middle = median(sample.values)
-        ratio = _compute_ratio(middle, against)
-        judged = ratio if budget and budget.of_ratio else middle
-        share = budget.compute_share(judged) if budget and judged is not None else None
+        center = median(sample.values)
+        ratio = _compute_ratio(center, against)
+        measured = ratio if budget and budget.of_ratio else center
+        share = budget.compute_share(measured) if budget and measured is not None else None
         self.figures.append(
             BenchFigure(
                 name=name,
                 unit=unit,
                 minimum=min(sample.values),
-                median=middle,
+                median=center,
                 maximum=max(sample.values),
                 runs=len(sample.values),
                 yardstick=against.name if against else None,
@@ -112,8 +112,8 @@ def _compute_spread(values: list[float]) -> float:
     return upper - lower
 
 
-def _compute_ratio(middle: float, against: Yardstick | None) -> float | None:
+def _compute_ratio(value: float, against: Yardstick | None) -> float | None:
     if against is None or not against.sample.values:
         return None
     divisor = median(against.sample.values)
-    return middle / divisor if divisor > 0 else None
+    return value / divisor if divisor > 0 else None

@@ -121,8 +121,8 @@ class Sandbox:
 
 def _build_environment(outer: Mapping[str, str], folder: Path, models: Path) -> dict[str, str]:
     """Return the environment without settings and with a home inside the folder."""
-    kept = {name: value for name, value in outer.items() if not name.startswith(_DROPPED)}
-    ours = {
+    inherited = {name: value for name, value in outer.items() if not name.startswith(_DROPPED)}
+    settings = {
         "HOME": str(folder / "home"),
         "KEBAB_DATA_DIR": str(folder / "data"),
         "KEBAB_MODELS_DIR": str(models),
@@ -130,7 +130,7 @@ def _build_environment(outer: Mapping[str, str], folder: Path, models: Path) -> 
         "ORT_DISABLE_TELEMETRY": "1",  # also where onnxruntime runs without kebab
     }
     import_path = _build_import_path(outer.get("PYTHONPATH", ""))
-    return {**kept, **ours, **import_path, **_build_bytecode_settings(folder)}
+    return {**inherited, **settings, **import_path, **_build_bytecode_settings(folder)}
 
 
 def _build_bytecode_settings(folder: Path) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kebab.bench.interleave import Candidate, repeat_command
+from kebab.bench.interleave import Candidate, build_repeated_candidate
 from kebab.bench.sandbox import Command, build_python_command
 
 PYTHON = "python -c pass"
@@ -48,17 +48,17 @@ with ThreadPoolExecutor(threads) as pool:
 """
 
 
-def start_python() -> Candidate:
+def build_python_candidate() -> Candidate:
     """Return a candidate that starts the interpreter."""
-    return repeat_command(PYTHON, build_python_command("pass"))
+    return build_repeated_candidate(PYTHON, build_python_command("pass"))
 
 
-def import_click() -> Candidate:
+def build_click_candidate() -> Candidate:
     """Return a candidate that starts a program with click."""
-    return repeat_command(CLICK, build_python_command("import click"))
+    return build_repeated_candidate(CLICK, build_python_command("import click"))
 
 
-def embed_question(model: Path, texts: list[str]) -> Candidate:
+def build_question_candidate(model: Path, texts: list[str]) -> Candidate:
     """Return a candidate that loads a model and embeds one text without kebab."""
 
     def build_command(turn: int) -> Command:
@@ -67,13 +67,13 @@ def embed_question(model: Path, texts: list[str]) -> Candidate:
     return Candidate(name=ONNX, build_command=build_command)
 
 
-def embed_passages(model: Path, texts: tuple[int, int], threads: int) -> Command:
+def build_passages_command(model: Path, texts: tuple[int, int], threads: int) -> Command:
     """Return the command that runs the model alone on texts, given by their seed and count."""
     return build_python_command(_PASSAGES, str(model), *map(str, texts), str(threads))
 
 
-def copy_files(folder: Path, target: Path) -> Candidate:
-    """Return a candidate that copies a folder to another place in every turn."""
+def build_copy_candidate(folder: Path, target: Path) -> Candidate:
+    """Return a candidate that copies a folder to another folder in every turn."""
 
     def build_command(turn: int) -> Command:
         return ("cp", "-r", str(folder), f"{target}-{turn}")

@@ -63,7 +63,7 @@ def estimate_mean_gap(rows: Sequence[tuple[int, float]], bins: int) -> Estimate:
     """Estimate the sum over bins of the absolute mean gap; each row is a bin and its gap."""
     import numpy as np
 
-    table = [[gap if column == at else 0.0 for column in range(bins)] for at, gap in rows]
+    table = [[gap if column == number else 0.0 for column in range(bins)] for number, gap in rows]
     return _estimate(table, lambda table: np.abs(table.mean(axis=-2)).sum(axis=-1))
 
 

@@ -1,4 +1,4 @@
-"""Drafts a golden set from the notes: questions of their words, and some that nothing answers."""
+"""Drafts a golden set from the notes: questions made of their words, and some without an answer."""
 
 import math
 import re
@@ -15,11 +15,11 @@ from kebab.evals.sampling import (
     Sentence,
     TermStatistics,
     compute_draw,
-    list_all_documents,
     sample_passages,
 )
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.golden import EvalDraft, GoldenQuery
+from kebab.wire.library import ListRequest
 
 _SYLLABLES = re.findall(
     r"\w+",
@@ -123,7 +123,7 @@ def draft_golden_set(
     Raises:
         NotIndexed: There is no index.
     """
-    documents = list_all_documents(kebab)
+    documents = kebab.list(ListRequest(limit=None))
     pool = _collect_pool(sample_passages(kebab, documents, options.seed), options.count, progress)
     writer = _QueryWriter(TermStatistics([one.text for one in pool]), options.seed)
     answerable = list(islice(_write_answerable(writer, pool), options.count))

@@ -15,7 +15,6 @@ from kebab.wire.library import (
     DocSummary,
     FetchChunkRequest,
     InspectDocRequest,
-    ListRequest,
     NotFound,
 )
 
@@ -88,14 +87,9 @@ def compute_draw(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(joined).digest()[:_DRAW_BYTES])
 
 
-def shuffle(things: Iterable[T], seed: int, get_name: Callable[[T], object]) -> list[T]:
-    """Return things in an order that depends on the seed and their names alone."""
-    return sorted(things, key=lambda one: compute_draw(seed, get_name(one)))
-
-
-def list_all_documents(kebab: Kebab) -> DocList:
-    """Return the whole list of documents."""
-    return kebab.list(ListRequest(limit=None))
+def shuffle(items: Iterable[T], seed: int, get_name: Callable[[T], object]) -> list[T]:
+    """Return items in an order that depends on the seed and their names alone."""
+    return sorted(items, key=lambda item: compute_draw(seed, get_name(item)))
 
 
 def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Passage]:

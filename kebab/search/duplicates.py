@@ -103,21 +103,23 @@ def find_duplicates(
         return DuplicateGroups(groups=[], compared=0)
     finder = _Finder(library, found, threshold, exact=exact)
     documents, passages = _list_documents(found), _list_passages(found)
-    whole = finder.find_clusters(documents)
-    group_of = {document: number for number, one in enumerate(whole) for document in one.items}
-    groups = [finder.build_group(one, documents) for one in whole]
+    clusters = finder.find_clusters(documents)
+    group_of = {
+        document: number for number, cluster in enumerate(clusters) for document in cluster.items
+    }
+    groups = [finder.build_group(cluster, documents) for cluster in clusters]
     groups += [
-        finder.build_group(one, passages)
-        for one in finder.find_clusters(passages)
-        if not _is_explained(one, found.owners, group_of)
+        finder.build_group(cluster, passages)
+        for cluster in finder.find_clusters(passages)
+        if not _is_explained(cluster, found.owners, group_of)
     ]
-    groups.sort(key=lambda one: (one.unit, -one.similarity, -len(one.copies)))
+    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.copies)))
     return DuplicateGroups(groups=groups, compared=len(found.keys))
 
 
 def _list_documents(found: SignedPassages) -> _Items:
-    spans = [range(*bounds) for bounds in pairwise([*found.begins, len(found.keys)])]
-    rows = signatures.merge_signatures(found.rows, found.starts())
+    spans = [range(*bounds) for bounds in pairwise([*found.starts, len(found.keys)])]
+    rows = signatures.merge_signatures(found.rows, found.starts)
     texts = ["".join(found.texts[index] for index in span) for span in spans]
     return _Items("document", rows, spans, texts, found.contents)
 
@@ -127,9 +129,9 @@ def _list_passages(found: SignedPassages) -> _Items:
     return _Items("passage", found.rows, spans, found.texts, found.texts)
 
 
-def _is_explained(one: Cluster, owners: Sequence[int], group_of: dict[int, int]) -> bool:
+def _is_explained(cluster: Cluster, owners: Sequence[int], group_of: dict[int, int]) -> bool:
     """Return whether passages repeat only because their documents are duplicates."""
-    documents = [owners[item] for item in one.items]
+    documents = [owners[item] for item in cluster.items]
     groups = {group_of.get(document) for document in documents}
     return len(set(documents)) == len(documents) and len(groups) == 1 and None not in groups
 

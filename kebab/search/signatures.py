@@ -62,7 +62,7 @@ def compute_signatures(shingles: "Hashes", starts: "Indexes") -> "Signatures":
     return rows
 
 
-def merge_signatures(rows: "Signatures", starts: "Indexes") -> "Signatures":
+def merge_signatures(rows: "Signatures", starts: Sequence[int]) -> "Signatures":
     """Return the signatures of unions of consecutive sets."""
     import numpy as np
 
@@ -227,7 +227,7 @@ class SignedPassages:
     """The number of tokens of each passage."""
     texts: list[str] = field(default_factory=list)
     """The digest of each text."""
-    begins: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
     """The first passage of each document."""
     contents: list[str] = field(default_factory=list)
     """The hash of the bytes of each document."""
@@ -241,12 +241,6 @@ class SignedPassages:
 
             self.parts = [np.concatenate(self.parts)]
         return self.parts[0]
-
-    def starts(self) -> "Indexes":
-        """Return the index of the first passage of each document."""
-        import numpy as np
-
-        return np.array(self.begins, np.int64)
 
 
 def sign_passages(
@@ -262,10 +256,10 @@ def sign_passages(
         for passage in batch:
             if passage.doc_id != last:
                 last = passage.doc_id
-                found.begins.append(len(found.keys))
+                found.starts.append(len(found.keys))
                 found.contents.append(passage.content_hash)
             found.keys.append(passage.key)
-            found.owners.append(len(found.begins) - 1)
+            found.owners.append(len(found.starts) - 1)
             found.texts.append(_digest(passage.text))
         shingles, starts, counts = shingler.shingle_texts([passage.text for passage in batch])
         found.counts.extend(counts.tolist())

@@ -7,10 +7,10 @@ installed model embeds the questions.
 from collections import defaultdict
 
 from kebab.bench.context import NO_MODEL, BenchContext
-from kebab.bench.interleave import Candidate, Sample, repeat_command
+from kebab.bench.interleave import Candidate, Sample, build_repeated_candidate
 from kebab.bench.results import TIMES, Budget, Yardstick
 from kebab.bench.sandbox import Outcome, build_kebab_command
-from kebab.bench.yardsticks import COPY, copy_files
+from kebab.bench.yardsticks import COPY, build_copy_candidate
 from kebab.wire.bench import BenchFigure, BenchGrowth
 from tools.bench.ingest import build_unchanged_ingest
 from tools.bench.latency import measure_latency
@@ -55,7 +55,7 @@ def measure_growth(context: BenchContext, sizes: tuple[int, ...]) -> None:
 
 def _add_ingest(context: BenchContext, index: SyntheticIndex) -> None:
     """Add the figures of the run that built the index."""
-    copy = copy_files(index.corpus.folder, index.sandbox.folder / "copy")
+    copy = build_copy_candidate(index.corpus.folder, index.sandbox.folder / "copy")
     copies = context.run_interleaved("copy", index.sandbox, [copy], 1)[COPY]
     add, seconds, chunks = context.results.add_figure, index.outcome.seconds, index.chunks
     add("growth.ingest", "s", Sample([seconds]), against=Yardstick(COPY, copies), chunks=chunks)
@@ -76,7 +76,7 @@ def measure_upkeep(context: BenchContext, index: SyntheticIndex) -> None:
     candidates = [
         stat_files(index.corpus.folder),
         build_unchanged_ingest(index.corpus),
-        repeat_command("schema", build_kebab_command("schema", "--json")),
+        build_repeated_candidate("schema", build_kebab_command("schema", "--json")),
         doctor,
     ]
     turns = min(_UPKEEP_TURNS, context.options.runs)

@@ -14,7 +14,7 @@ from kebab.bench.corpus import Corpus, build_questions
 from kebab.bench.interleave import Candidate, Sample
 from kebab.bench.results import Budget, Yardstick, require_ratio
 from kebab.bench.sandbox import Command, Outcome, Sandbox
-from kebab.bench.yardsticks import ONNX, embed_question
+from kebab.bench.yardsticks import ONNX, build_question_candidate
 from tools.bench import yardsticks
 from tools.bench.corpora import write_long_note, write_pages, write_texts
 from tools.bench.synthetic_index import (
@@ -144,7 +144,7 @@ def _measure_paragraph(context: BenchContext, note: SyntheticIndex) -> None:
         context.results.add_skipped("edit.vectors", f"words alone follow: {NO_MODEL}")
     else:
         texts = build_questions(turns + 1, context.options.seed)
-        candidates.insert(0, embed_question(context.find_model_folder(model), texts))
+        candidates.insert(0, build_question_candidate(context.find_model_folder(model), texts))
     samples = context.run_interleaved("edit", note.sandbox, candidates, turns)
     raw = Yardstick(ONNX, samples.get(ONNX, Sample()))
     context.results.add_figure("edit.paragraph", "s", samples["edit"], against=raw, budget=_EDIT)

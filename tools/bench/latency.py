@@ -8,7 +8,7 @@ from kebab.bench.corpus import build_questions
 from kebab.bench.interleave import Candidate, Sample
 from kebab.bench.results import Budget, Yardstick, limit_ratio
 from kebab.bench.sandbox import Command, build_kebab_command, build_module_command
-from kebab.bench.yardsticks import CLICK, ONNX, embed_question, import_click
+from kebab.bench.yardsticks import CLICK, ONNX, build_click_candidate, build_question_candidate
 from tools.bench import yardsticks
 from tools.bench.synthetic_index import WORKERS, SyntheticIndex
 
@@ -46,10 +46,10 @@ def measure_latency(context: BenchContext, index: SyntheticIndex) -> None:
 
 def _measure_cold(context: BenchContext, index: SyntheticIndex) -> None:
     model, runs = context.find_model(), context.options.runs
-    candidates = [import_click(), _build_search(context, "lexical")]
+    candidates = [build_click_candidate(), _build_search(context, "lexical")]
     if model is not None:
         texts = build_questions(runs + 1, context.options.seed)
-        candidates.append(embed_question(context.find_model_folder(model), texts))
+        candidates.append(build_question_candidate(context.find_model_folder(model), texts))
         candidates.append(_build_search(context, "hybrid"))
     samples = context.run_interleaved("cold search", index.sandbox, candidates, runs)
     _add_cold(context, index, "lexical", samples, Yardstick(CLICK, samples[CLICK]))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kebab.bench.interleave import Candidate, repeat_command
+from kebab.bench.interleave import Candidate, build_repeated_candidate
 from kebab.bench.sandbox import Command, build_python_command
 
 DOT = "numpy dot product"
@@ -58,4 +58,4 @@ def index_words(folder: Path, target: Path) -> Candidate:
 
 def stat_files(folder: Path) -> Candidate:
     """Return a candidate that looks up the size and time of every file of a folder."""
-    return repeat_command(STAT, build_python_command(_STAT, str(folder)))
+    return build_repeated_candidate(STAT, build_python_command(_STAT, str(folder)))

@@ -17,7 +17,7 @@ def test_the_same_seed_writes_the_same_files(tmp_path):
     assert digest(tmp_path / "a") == digest(tmp_path / "b") != digest(tmp_path / "c")
 
 
-def test_notes_have_as_many_sections_as_were_asked_for(tmp_path):
+def test_notes_have_the_requested_number_of_sections(tmp_path):
     write_notes(tmp_path, 57, 1)
 
     texts = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.md")]

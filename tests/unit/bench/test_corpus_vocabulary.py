@@ -3,7 +3,7 @@ from collections import Counter
 from kebab.bench.corpus import TextGenerator, build_vocabulary
 
 
-def test_no_word_stands_twice_in_the_vocabulary():
+def test_the_vocabulary_has_no_duplicates():
     words, weights = build_vocabulary()
 
     assert len(set(words)) == len(words) == len(weights)
@@ -23,7 +23,7 @@ def test_frequent_words_are_much_more_frequent_than_rare_ones():
     assert len(counts) > 2_000
 
 
-def test_a_paragraph_has_at_least_the_words_that_were_asked_for():
+def test_a_paragraph_has_at_least_the_requested_words():
     assert 50 <= len(TextGenerator("a").generate_paragraph(50).split()) < 70
 
 

@@ -1,4 +1,4 @@
-from kebab.bench.interleave import Candidate, repeat_command, run_interleaved
+from kebab.bench.interleave import Candidate, build_repeated_candidate, run_interleaved
 from kebab.bench.sandbox import Outcome
 
 
@@ -24,7 +24,10 @@ def test_candidates_run_in_turns_in_alternating_order_after_a_warm_up():
     track = Track()
 
     samples = run_interleaved(
-        [repeat_command("a", ["a"]), repeat_command("b", ["b"])], 2, track, quiet
+        [build_repeated_candidate("a", ["a"]), build_repeated_candidate("b", ["b"])],
+        2,
+        track,
+        quiet,
     )
 
     assert track.order == [*"ba", *"ab", *"ba"]
@@ -34,7 +37,7 @@ def test_candidates_run_in_turns_in_alternating_order_after_a_warm_up():
 def test_the_warm_up_is_not_counted():
     times = [Outcome(status=0, seconds=number) for number in (9.0, 1.0, 2.0)]
 
-    samples = run_interleaved([repeat_command("a", ["a"])], 2, Track(a=times), quiet)
+    samples = run_interleaved([build_repeated_candidate("a", ["a"])], 2, Track(a=times), quiet)
 
     assert samples["a"].values == [1.0, 2.0]
 
@@ -52,7 +55,10 @@ def test_a_candidate_that_fails_has_no_values_and_does_not_run_again():
     track = Track(a=bad)
 
     samples = run_interleaved(
-        [repeat_command("a", ["a"]), repeat_command("b", ["b"])], 4, track, quiet
+        [build_repeated_candidate("a", ["a"]), build_repeated_candidate("b", ["b"])],
+        4,
+        track,
+        quiet,
     )
 
     assert samples["a"].values == []
@@ -65,7 +71,10 @@ def test_every_turn_is_reported():
     told = []
 
     run_interleaved(
-        [repeat_command("a", ["a"])], 2, Track(), lambda turn, turns: told.append((turn, turns))
+        [build_repeated_candidate("a", ["a"])],
+        2,
+        Track(),
+        lambda turn, turns: told.append((turn, turns)),
     )
 
     assert told == [(0, 2), (1, 2), (2, 2)]

@@ -67,7 +67,7 @@ def test_a_fault_becomes_a_failed_gap(results):
     ]
 
 
-def test_what_is_left_out_is_no_failure(results):
+def test_a_skipped_measurement_is_no_failure(results):
     results.add_skipped("a", "no model")
 
     assert [gap.failed for gap in results.gaps] == [False]

@@ -11,7 +11,7 @@ from kebab.bench.results import Budget, limit_ratio, require_ratio
         (Budget(700, "MB"), "≤ 700 MB"),
     ],
 )
-def test_a_budget_reads_as_a_bound(budget, text):
+def test_a_budget_is_formatted_as_a_bound(budget, text):
     assert str(budget) == text
 
 

@@ -19,7 +19,7 @@ def test_everything_is_measured(models):
 
 
 @pytest.mark.parametrize("name", sorted(MEASUREMENTS))
-def test_one_measurement_can_run_alone(models, name):
+def test_one_measurement_can_be_selected(models, name):
     report = run_selected(models, name, version=VERSION)
 
     assert {one.name.partition(".")[0] for one in report.figures} == {name}
@@ -31,7 +31,7 @@ def test_figures_do_not_share_a_name(models):
     assert len(set(names)) == len(names)
 
 
-def test_the_folder_goes_afterwards(models, tmp_path, monkeypatch):
+def test_the_temporary_folder_is_removed(models, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
     (tmp_path / "t").mkdir()
 

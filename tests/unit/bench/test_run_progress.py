@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from kebab.wire.bench import BenchProgress
 
 
-def test_what_is_measured_is_reported_with_the_time_so_far():
+def test_progress_reports_the_step_and_the_elapsed_time():
     moments = iter([10.0, 12.5, 13.0])
     told: list[BenchProgress] = []
     progress = ProgressReporter(told.append, clock=lambda: next(moments))

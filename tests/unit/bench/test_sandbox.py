@@ -53,7 +53,7 @@ def test_kebab_runs_from_another_folder(tmp_path):
 
 
 @pytest.mark.parametrize("forbidden", [True, False])
-def test_bytecode_is_kept_also_where_none_is_written_beside_the_sources(
+def test_bytecode_is_cached_even_if_none_is_written_beside_the_sources(
     tmp_path, runner, monkeypatch, forbidden
 ):
     monkeypatch.setattr("sys.dont_write_bytecode", forbidden)

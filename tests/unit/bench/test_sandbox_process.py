@@ -88,5 +88,5 @@ def test_a_silent_failure_reports_its_status():
 
 
 @pytest.mark.parametrize("out", [b"", b"text", b"[1]", b"\xff"])
-def test_what_is_no_object_says_nothing(out):
+def test_a_reply_that_is_no_object_is_empty(out):
     assert Outcome(status=0, seconds=1, out=out).parse_reply() == {}

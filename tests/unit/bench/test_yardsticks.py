@@ -16,13 +16,15 @@ def files(tmp_path):
     return tmp_path / "files"
 
 
-@pytest.mark.parametrize("make", [yardsticks.start_python, yardsticks.import_click])
+@pytest.mark.parametrize(
+    "make", [yardsticks.build_python_candidate, yardsticks.build_click_candidate]
+)
 def test_a_start_runs(sandbox, make):
     assert sandbox.run(make().build_command(0)).status == 0
 
 
-def test_every_copy_has_a_place_of_its_own(sandbox, files, tmp_path):
-    copy = yardsticks.copy_files(files, tmp_path / "copy")
+def test_every_turn_copies_to_another_folder(sandbox, files, tmp_path):
+    copy = yardsticks.build_copy_candidate(files, tmp_path / "copy")
 
     for turn in (0, 1):
         assert sandbox.run(copy.build_command(turn)).status == 0
@@ -30,6 +32,6 @@ def test_every_copy_has_a_place_of_its_own(sandbox, files, tmp_path):
 
 
 def test_the_raw_query_has_another_text_in_every_turn(tmp_path):
-    raw = yardsticks.embed_question(tmp_path, ["first", "second"])
+    raw = yardsticks.build_question_candidate(tmp_path, ["first", "second"])
 
     assert [raw.build_command(turn)[-1] for turn in (0, 1)] == ["first", "second"]

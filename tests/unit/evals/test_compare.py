@@ -53,7 +53,7 @@ def test_a_change_of_every_question_is_no_chance(compared):
     assert pair.p_value < 0.001
 
 
-def test_the_modes_that_both_have_are_compared_by_every_metric_asked_for(compared):
+def test_shared_modes_are_compared_by_every_selected_metric(compared):
     before = report(ranks(1), ranks(2, mode="lexical"))
     after = report(ranks(1, mode="vector"), ranks(1, mode="lexical"))
 

@@ -35,7 +35,7 @@ def known(made):
     return [one for one in made.queries if one.answerable]
 
 
-def test_there_are_as_many_as_asked_for_and_one_of_five_asks_for_nothing(drafted):
+def test_the_draft_has_the_requested_count_and_a_fifth_as_many_unanswerable_questions(drafted):
     made = drafted(count=6)
 
     assert len(known(made)) == made.report.answerable == 6
@@ -63,7 +63,7 @@ def test_every_kind_has_its_share(drafted):
     assert drafted().report.by_kind == {"sentence": 3, "rarest": 3, "heading": 2, "nonsense": 2}
 
 
-def test_a_question_says_where_its_answer_stands(drafted):
+def test_a_question_has_the_document_and_lines_of_its_answer(drafted):
     for one in known(drafted()):
         assert (one.line_start, one.line_end) == (1, 1)
         assert one.doc in TEXTS
@@ -77,7 +77,7 @@ def test_a_question_of_a_heading_has_a_word_from_below_it(drafted):
     assert last in TEXTS[one.doc][0]
 
 
-def test_words_that_nobody_wrote_occur_nowhere(drafted):
+def test_made_up_words_do_not_occur_in_the_notes(drafted):
     everything = " ".join(text for (text,) in TEXTS.values())
     nothing = [one.query.split() for one in drafted().queries if not one.answerable]
 
@@ -91,7 +91,7 @@ def test_names_and_questions_are_all_different(drafted):
     assert len({one.id for one in queries}) == len({one.query for one in queries}) == len(queries)
 
 
-def test_the_same_seed_draws_the_same(drafted):
+def test_the_same_seed_gives_the_same_questions(drafted):
     assert drafted(seed=3).queries == drafted(seed=3).queries != drafted(seed=4).queries
 
 

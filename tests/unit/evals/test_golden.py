@@ -36,7 +36,7 @@ def test_a_line_is_a_question_with_what_answers_it(written):
     ]
 
 
-def test_what_is_not_known_is_passed_over_and_a_line_number_is_a_name(written):
+def test_unknown_fields_are_ignored_and_the_line_number_is_the_default_id(written):
     path = written("q.jsonl", "", {"query": "q", "doc": "a.md", "near": {"x": 1}})
 
     assert [one.id for one in loaded(path)] == ["2"]
@@ -83,7 +83,7 @@ def test_judgements_come_as_beir_or_trec_write_them(written, lines):
 
 
 @pytest.mark.parametrize("line", ["1\ta.md\tgood", "1\ta.md", "1\tx\ta.md\t2\t9", "nonsense"])
-def test_what_is_no_judgement_names_file_and_line(written, line):
+def test_an_invalid_judgement_is_reported_with_file_and_line(written, line):
     with pytest.raises(InvalidInput) as caught:
         read_qrels(written("qrels.tsv", "1\tb.md\t1", line))
 
@@ -136,7 +136,7 @@ def test_a_file_that_is_not_there_cannot_be_read(tmp_path):
         loaded(tmp_path / "none.jsonl")
 
 
-def test_the_digest_is_of_what_is_asked_and_right_and_of_no_file(written):
+def test_the_digest_depends_on_questions_and_answers_but_not_on_the_file(written):
     line = {"id": "1", "query": "q", "doc": "a.md"}
     one, same = loaded(written("a.jsonl", line)), loaded(written("b.jsonl", {**line, "near": 1}))
     other = loaded(written("c.jsonl", {**line, "line_start": 1}))

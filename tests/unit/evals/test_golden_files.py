@@ -38,13 +38,13 @@ def test_a_file_that_is_no_report_is_named(tmp_path, text):
     assert caught.value.field == str(path)
 
 
-def test_what_is_not_there_or_a_folder_cannot_be_read(tmp_path):
+def test_a_missing_file_or_a_folder_cannot_be_read(tmp_path):
     for path in (tmp_path, tmp_path / "none.json"):
         with pytest.raises(IoError):
             read_report(path)
 
 
-def test_a_place_is_refused_before_the_work(tmp_path):
+def test_an_output_path_is_checked_before_the_run(tmp_path):
     check_output_path(tmp_path / "new.json")
 
     for path in (tmp_path, tmp_path / "none" / "new.json"):
@@ -69,7 +69,7 @@ def test_what_was_there_stays_when_writing_fails(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_questions_are_written_one_a_line_without_what_is_empty(tmp_path):
+def test_questions_are_written_one_per_line_without_empty_fields(tmp_path):
     path = tmp_path / "q.jsonl"
     query = GoldenQuery(query="각주", doc="a.md", line_start=2)
     path.write_bytes(encode_queries([query, GoldenQuery(query="x", answerable=False)]))

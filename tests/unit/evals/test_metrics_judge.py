@@ -91,7 +91,7 @@ def test_ndcg_of_grades_is_that_of_trec_eval():
     assert compute_ndcg(graded, hits) == pytest.approx(expected)
 
 
-def test_a_document_counts_once_and_where_its_first_passage_stands():
+def test_a_document_counts_once_at_the_rank_of_its_first_passage():
     graded = question(relevant={"a.md": 1, "b.md": 1})
 
     once = compute_ndcg(graded, [hit("x/a.md"), hit("x/a.md"), hit("b.md")])

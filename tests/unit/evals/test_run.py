@@ -44,7 +44,7 @@ def test_every_mode_is_measured_unless_some_are_named(evaluated):
     assert [one.mode for one in evaluated(modes=("vector", "vector")).modes] == ["vector"]
 
 
-def test_a_mode_that_nobody_named_may_be_left_out(evaluated):
+def test_an_unavailable_mode_is_skipped_unless_it_is_selected(evaluated):
     report = evaluated(Wordy)
 
     assert [one.mode for one in report.modes] == ["hybrid", "lexical"]
@@ -63,7 +63,7 @@ def test_documents_that_are_not_indexed_are_named(evaluated):
     assert (golden.missing, golden.missing_count) == (["gone.md"], 1)
 
 
-def test_questions_are_counted_by_what_is_known_of_them(evaluated):
+def test_questions_are_counted_by_kind(evaluated):
     golden = evaluated().golden
 
     assert (golden.answerable, golden.unanswerable) == (2, 1)
@@ -95,7 +95,7 @@ class Moving(FakeKebab):
         return replies.response(*reply.hits, corpus_revision=len(self.asked))
 
 
-def test_an_index_that_changes_meanwhile_is_told(evaluated):
+def test_a_change_of_the_index_during_the_run_is_reported(evaluated):
     assert evaluated(Moving).moved
     assert not evaluated().moved
     assert evaluated().corpus_revision == 7

@@ -33,7 +33,7 @@ def question(text="restore", **changes):
     return Question(id="1", text=text, **{"doc": "backup.md", "lines": (13, 13), **changes})
 
 
-def test_every_question_is_asked_in_the_mode_and_the_first_once_more(create_runner):
+def test_every_question_runs_once_and_the_first_twice(create_runner):
     one = create_runner()
 
     one.run([question("a"), question("b")], "lexical")
@@ -42,7 +42,7 @@ def test_every_question_is_asked_in_the_mode_and_the_first_once_more(create_runn
     assert asked == [("a", "lexical", 12, 2), ("a", "lexical", 12, 2), ("b", "lexical", 12, 2)]
 
 
-def test_an_outcome_says_where_the_answer_stood_and_how_sure_the_first_hit_was(create_runner):
+def test_an_outcome_has_the_rank_and_the_confidence_of_the_first_hit(create_runner):
     found = create_runner().run([question()], "hybrid").outcomes[0]
 
     assert (found.rank, found.ndcg, found.hits) == (1, 1, 12)
@@ -77,7 +77,7 @@ def test_a_question_that_cannot_be_asked_is_named(create_runner):
         create_runner().run([question(" ")], "hybrid")
 
 
-def test_progress_is_told_at_both_ends_and_now_and_then_between():
+def test_progress_is_reported_at_both_ends_and_at_intervals():
     told = []
     moments = iter([0.0, 0.0, 0.0, 0.1, 0.7, 0.7, 0.8, 0.8])
     progress = ProgressReporter(

@@ -6,7 +6,7 @@ def test_the_draw_of_a_name_is_always_the_same():
     assert len({compute_draw(seed, "a.md") for seed in range(100)}) == 100
 
 
-def test_names_that_join_alike_have_different_draws():
+def test_parts_with_the_same_concatenation_have_different_draws():
     assert compute_draw("a", "bc") != compute_draw("ab", "c")
 
 
@@ -18,5 +18,5 @@ def test_the_order_depends_on_the_seed_alone():
     assert sorted(shuffle(things, 1, str)) == things
 
 
-def test_a_name_that_is_no_valid_text_has_a_draw():
+def test_a_name_with_a_surrogate_has_a_draw():
     assert compute_draw("\udcff") >= 0

@@ -1,6 +1,7 @@
 from itertools import islice
 
-from kebab.evals.sampling import list_all_documents, sample_passages
+from kebab.evals.sampling import sample_passages
+from kebab.wire.library import ListRequest
 from tests.fakes.notes import NotesKebab
 
 TEXTS = {
@@ -11,7 +12,7 @@ TEXTS = {
 
 
 def drawn(kebab, seed=1):
-    return list(sample_passages(kebab, list_all_documents(kebab), seed))
+    return list(sample_passages(kebab, kebab.list(ListRequest(limit=None)), seed))
 
 
 def test_every_language_has_its_turn_before_one_has_two():
@@ -27,7 +28,7 @@ def test_every_document_has_its_turn_before_one_has_two():
     assert sorted(docs[8:]) == [f"en/{name}.md" for name in "abcdef"]
 
 
-def test_no_passage_comes_twice_and_a_seed_draws_the_same():
+def test_no_passage_is_sampled_twice_and_a_seed_gives_the_same_sample():
     kebab = NotesKebab(TEXTS)
     found = drawn(kebab)
 

@@ -7,7 +7,7 @@ def found(text, first=10):
     return [(one.text, one.first, one.last) for one in find_prose_sentences(text, first)]
 
 
-def test_sentences_have_the_lines_they_stand_on():
+def test_sentences_have_their_line_numbers():
     text = "One stops here. Two goes\non to the next. Three\n\nFour"
 
     assert found(text) == [
@@ -39,7 +39,7 @@ def test_a_point_within_a_word_ends_nothing():
         "key: value",
     ],
 )
-def test_what_is_no_running_text_is_left_out(line):
+def test_lines_without_prose_are_left_out(line):
     assert found(f"Before it\n{line}\nafter it") == [("Before it", 10, 10), ("after it", 12, 12)]
 
 
@@ -62,7 +62,7 @@ def test_front_matter_is_left_out_at_the_beginning_of_a_file_only():
     assert ("title: A long title", 11, 11) in found(text, 10)
 
 
-def test_markup_is_not_said():
+def test_markup_is_removed():
     text = 'See [the manual](https://a.b/c) at https://a.b {{< tip text="x" >}} <b>now</b>.'
 
     (only,) = find_prose_sentences(text, 1)

@@ -43,7 +43,7 @@ def test_the_rarest_words_come_in_their_order_and_of_equals_the_longer():
     assert statistics.select_rarest(["server", "disk"], 1) == ["disk"]
 
 
-def test_it_contains_what_occurs_and_lists_what_is_repeated():
+def test_statistics_contain_every_term_and_list_repeated_ones():
     statistics = TermStatistics(["Server disk", "server"])
 
     assert "SERVER" in statistics

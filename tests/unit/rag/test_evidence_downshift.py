@@ -55,7 +55,7 @@ def test_the_second_step_keeps_the_half_of_the_longest_with_more_of_the_question
     assert load.passages[1].text == "short"
 
 
-def test_of_equal_halves_the_first_is_kept():
+def test_of_equal_halves_the_first_is_selected():
     [kept] = reduce_load(PromptLoad(passages("Ducks swim here. " * 10), 100), "ducks", 1).passages
 
     assert kept.start == 0

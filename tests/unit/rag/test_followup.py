@@ -42,7 +42,7 @@ PUMP = turn("What does the Aurora 300 heat pump cost?", "It costs 9,400 euros [1
 KOREAN = turn("오로라 열펌프의 가격은 얼마인가요?", "9,400유로입니다 [1].")
 
 
-def test_a_first_question_stands_alone_and_no_model_is_asked():
+def test_a_first_question_is_unchanged_and_calls_no_model():
     model = RewritingModel("never said")
 
     assert build_standalone_question("And it?", [], model) == "And it?"

@@ -43,7 +43,7 @@ def test_white_space_at_the_beginning_waits_for_the_first_word():
     assert seen == ["\n Yes", "."]
 
 
-def test_text_after_not_in_notes_is_held_too():
+def test_text_after_not_in_notes_is_buffered_too():
     seen, text = append_all(NOT_IN_NOTES, ", for nothing", " is said of it")
 
     assert (seen, text) == ([], f"{NOT_IN_NOTES}, for nothing is said of it")

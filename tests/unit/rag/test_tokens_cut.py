@@ -16,7 +16,7 @@ def cut_text(text, tokens, at=0):
     return text[start:end]
 
 
-def test_whole_sentences_are_kept_from_the_given_place():
+def test_whole_sentences_from_the_given_position_are_returned():
     place = TEXT.index("flow")
 
     assert cut_text(TEXT, 12, place) == "The flow temperature is 55 degrees."

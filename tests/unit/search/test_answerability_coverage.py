@@ -13,7 +13,7 @@ from kebab.search.answerability import compute_coverage, weigh_keywords
         ({}, {}),
     ],
 )
-def test_question_words_weigh_nothing_beside_others(asked, expected):
+def test_question_words_have_no_weight_beside_others(asked, expected):
     assert weigh_keywords(asked) == pytest.approx(expected)
 
 
@@ -21,7 +21,7 @@ def test_coverage_counts_words_that_occur_nowhere():
     assert compute_coverage({"oil": 3.0, "embargo": 1.0}, {"oil"}) == pytest.approx(0.75)
 
 
-def test_not_all_bigrams_have_to_be_held():
+def test_coverage_does_not_require_all_bigrams():
     weights = {"배추": 1.0, "추는": 1.0, "오래": 1.0}
     assert compute_coverage(weights, {"배추"}) == pytest.approx(1 / 2.1)
     assert compute_coverage(weights, {"배추", "추는", "오래"}) == 1.0

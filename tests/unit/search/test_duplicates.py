@@ -79,7 +79,7 @@ def test_an_edited_copy_is_similar(base):
     assert group.similarity == pytest.approx(72 / 84)
 
 
-def test_the_threshold_decides_what_is_similar(base):
+def test_the_threshold_decides_which_documents_are_similar(base):
     base.add("a.md", prose(1))
     base.add("b.md", edited(prose(1), 10, 60))
 
@@ -129,7 +129,7 @@ def test_texts_that_share_no_words_are_no_duplicates(base):
     assert groups(base, 0.5) == []
 
 
-def test_filters_hold_for_every_member(base):
+def test_filters_apply_to_every_member(base):
     base.add("a.md", prose(1), tags=["x"])
     base.add("b.md", prose(1), tags=["x"])
     base.add("c.md", prose(1))

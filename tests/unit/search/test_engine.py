@@ -88,7 +88,7 @@ def test_vectors_decide_between_passages_with_the_same_words(base):
     assert _paths(base.engine().search(Query(text="oil prices"))) == ["b.md", "a.md"]
 
 
-def test_the_trace_names_the_stages_only_when_asked(base):
+def test_stages_are_traced_only_on_request(base):
     base.add("a.md", "oil")
 
     quiet = base.engine().search(Query(text="oil"))

@@ -77,7 +77,7 @@ def test_phrases_that_occur_nowhere_are_dropped(notes):
 
 
 @pytest.mark.parametrize(("per_doc", "withheld"), [(1, "per_doc"), (None, None)])
-def test_a_passage_beyond_the_bound_of_its_document_is_withheld(notes, per_doc, withheld):
+def test_a_passage_beyond_the_limit_per_document_is_withheld(notes, per_doc, withheld):
     found = _explained(notes, "oil dear", "b.md", per_doc=per_doc)
 
     assert [one.withheld for one in found.passages] == [None, withheld]

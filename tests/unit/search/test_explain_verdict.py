@@ -63,13 +63,13 @@ def test_broken_conditions_are_named(notes, text, given, reason):
     assert "without that it stands at rank" in found.text
 
 
-def test_a_document_that_is_lost_without_the_condition_too_says_so(notes):
+def test_the_verdict_says_that_a_document_is_lost_without_the_condition_too(notes):
     found = _verdict(notes, "oil tag:none", "c.md", mode=Mode.LEXICAL)
 
     assert found.text.endswith("it would not be among the candidates without that either")
 
 
-def test_a_kept_out_document_names_its_rank_beyond_the_page(notes):
+def test_the_verdict_names_the_rank_of_a_filtered_document_beyond_the_page(notes):
     found = _verdict(notes, "oil embargo tag:none", "b.md", limit=1)
 
     assert found.text.endswith("it stands at rank 2, and the page holds 1")

@@ -61,6 +61,6 @@ def test_a_changed_cursor_is_refused():
 @pytest.mark.parametrize(
     "junk", ["", "x", "é", "====", "a b", encode_cursor(QUERY, 1, 1, "s") + "A", "A" * 500]
 )
-def test_what_is_no_cursor_is_refused(junk):
+def test_text_that_is_no_cursor_is_refused(junk):
     with pytest.raises(InvalidCursor):
         decode_cursor(junk, QUERY, 1, "s")

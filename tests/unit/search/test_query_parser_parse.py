@@ -32,14 +32,14 @@ def _texts(phrases):
         "http://a.b/c?d=e",
     ],
 )
-def test_what_is_no_operator_is_plain_text(text):
+def test_text_that_is_no_operator_is_plain(text):
     question = parse_query(text, NONE)
 
     assert question.filters == NONE
     assert question.required == question.excluded == ()
 
 
-def test_quoted_words_are_required_side_by_side_and_asked_for_as_words():
+def test_quoted_words_are_a_required_phrase_and_search_terms():
     question = parse_query('about "oil embargo" 1973', NONE)
 
     assert _texts(question.required) == ["oil embargo"]

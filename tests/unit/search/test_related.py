@@ -55,7 +55,7 @@ def test_the_best_pair_shows_why(filled):
     assert "prune" in [text[start:end] for start, end in spans]
 
 
-def test_the_limit_and_the_filters_hold(filled):
+def test_the_limit_and_the_filters_apply(filled):
     filled.add("more.md", "restic and the vault, prune snapshots", tags=["x"])
 
     assert len(_finder(filled, "vault.md").find(1, Filters())) == 1

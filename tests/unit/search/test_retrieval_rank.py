@@ -60,14 +60,14 @@ def test_a_phrase_that_occurs_nowhere_is_searched_for_as_words(base):
     assert [one.channel for one in ranking.degraded] == ["lexical"]
 
 
-def test_a_phrase_bounds_both_channels(base):
+def test_a_phrase_restricts_both_channels(base):
     base.add("a.md", "an embargo on oil")
     base.add("b.md", "the oil embargo")
 
     assert _keys(_rank(base, '"oil embargo"')) == [2]
 
 
-def test_an_excluded_word_is_out_of_both_channels(base):
+def test_an_excluded_word_applies_to_both_channels(base):
     base.add("a.md", "oil and nixon")
     base.add("b.md", "oil and gas")
 

@@ -49,7 +49,7 @@ def test_the_order_of_a_set_does_not_matter():
 def test_the_signature_of_a_union_is_merged_from_its_parts():
     one, two, three = numbers(30), numbers(40), numbers(50)
 
-    united = signatures.merge_signatures(rows(one, two, three), np.array([0, 2]))
+    united = signatures.merge_signatures(rows(one, two, three), [0, 2])
 
     assert united.tolist() == rows(np.concatenate([one, two]), three).tolist()
 

@@ -24,7 +24,7 @@ def _marked(text, *tokens):
         ("\ufb01le", ["file"], ["\ufb01le"]),
     ],
 )
-def test_matches_stand_in_the_original(text, tokens, marked):
+def test_matches_are_spans_of_the_original_text(text, tokens, marked):
     assert _marked(text, *tokens) == marked
 
 

@@ -18,7 +18,7 @@ class _Counting(SqliteReader):
         return super().load_chunks(keys)
 
 
-def test_a_passage_is_read_once_and_given_in_the_order_asked_for(base):
+def test_a_passage_is_read_once_and_returned_in_the_order_of_the_keys(base):
     base.add("a.md", "one", "two", "three")
     library = _Counting(base.folder)
     reading = PassageCache(library)

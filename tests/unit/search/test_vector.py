@@ -48,7 +48,7 @@ def test_rows_outside_the_snapshot_do_not_count(base):
     assert not gone & {key for key, _ in found}
 
 
-def test_filters_phrases_and_exclusions_bound_the_search(base):
+def test_filters_phrases_and_exclusions_restrict_the_search(base):
     base.add("a.md", "oil embargo", tags=["x"])
     base.add("b.md", "embargo of oil", tags=["x"])
     base.add("c.md", "oil embargo")

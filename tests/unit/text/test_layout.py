@@ -18,7 +18,7 @@ def test_every_line_is_of_the_kind_that_it_looks_like():
     ]
 
 
-def test_signs_are_blanked_in_their_place():
+def test_markdown_signs_are_replaced_by_spaces():
     text = "> - [ ] a\n## b\n---\n1. c"
     assert build_layout(text).plain == "        a\n   b\n   \n   c"
 

@@ -12,7 +12,7 @@ from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation
         ("**bold** `code`", "bold code"),
     ],
 )
-def test_folding_leaves_what_is_compared(text, expected):
+def test_folding_removes_case_punctuation_and_spacing(text, expected):
     assert fold_text(text) == expected
 
 
@@ -20,5 +20,5 @@ def test_the_normal_form_keeps_case():
     assert normalize_punctuation("**\uff21nna**") == "Anna"
 
 
-def test_blanking_keeps_every_place():
+def test_blanking_preserves_positions():
     assert blank_spans("abcdef", [(1, 3), (5, 6)]) == "a  de "

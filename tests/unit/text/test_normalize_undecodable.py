@@ -8,10 +8,10 @@ def test_undecodable_bytes_become_escapes_and_all_else_stays():
     assert escape_undecodable("caf\udce9 한글 😀\n") == "caf\\xe9 한글 😀\n"
 
 
-def test_a_surrogate_that_stands_for_no_byte_is_escaped_too():
+def test_a_surrogate_that_encodes_no_byte_is_escaped_too():
     assert escape_undecodable("\ud800") == "\\xed\\xa0\\x80"
 
 
 @given(st.text(st.characters(exclude_categories=[])))
-def test_whatever_comes_in_utf8_can_carry_what_goes_out(text):
+def test_any_escaped_text_is_valid_utf8(text):
     assert escape_undecodable(text).encode("utf-8").decode("utf-8") == escape_undecodable(text)

@@ -29,7 +29,7 @@ def test_every_mark_of_hindi_belongs_to_its_word():
     assert all(scripts.split_units(f"क{mark}क") == [f"क{mark}क"] for mark in marks)
 
 
-def test_units_stand_where_their_spans_say():
+def test_the_spans_of_units_match_their_text():
     text = "a snake_case 서울에서 c++ → don't"
 
     spans = [found.span() for found in scripts.iter_unit_matches(text)]

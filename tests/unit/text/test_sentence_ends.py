@@ -66,7 +66,7 @@ def test_blank_lines_are_one_border_and_the_end_is_none():
     assert find_sentence_starts("") == [0]
 
 
-def test_a_line_that_was_broken_to_fit_a_width_goes_on():
+def test_a_wrapped_line_continues_its_sentence():
     wrapped = (
         "The mail gateway refused connections from six until seven since its\ncertificate ended."
     )

@@ -174,7 +174,7 @@ def test_a_stretch_without_any_space_is_cut_all_the_same():
         "A. " * 1000 + "b" * 5000,
     ],
 )
-def test_spans_are_trimmed_in_order_and_apart_whatever_the_text(text):
+def test_spans_of_any_text_are_trimmed_ordered_and_disjoint(text):
     at = 0
     for start, end in find_sentence_spans(text):
         assert at <= start < end <= len(text)

@@ -73,7 +73,7 @@ def test_a_query_matches_the_text_it_means(query, text):
 
 
 @given(st.text())
-def test_a_query_for_a_text_asks_for_what_the_index_holds(text):
+def test_the_terms_of_a_text_match_its_index_tokens(text):
     held = tokenize(text)
 
     assert all(
@@ -90,7 +90,7 @@ def test_tokens_hold_no_white_space_and_no_case(text):
         assert not any("A" <= sign <= "Z" for sign in token)
 
 
-def test_a_single_character_is_found_wherever_it_stands_in_a_run():
+def test_a_single_character_is_found_anywhere_in_a_run():
     [term] = build_query_terms("역?")
 
     assert term == Term("역", prefix=True)
@@ -113,7 +113,7 @@ def test_a_particle_behind_a_word_is_not_a_prefix():
         ("API 서버", "API 서버는"),
     ],
 )
-def test_the_tokens_of_a_phrase_stand_side_by_side_in_the_index(phrase, text):
+def test_the_tokens_of_a_phrase_are_adjacent_in_the_index(phrase, text):
     terms, held = build_phrase_terms(phrase), tokenize(text)
     wanted = [term.text for term in terms]
     windows = [held[start : start + len(wanted)] for start in range(len(held))]

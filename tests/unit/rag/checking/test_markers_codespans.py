@@ -35,7 +35,7 @@ def test_a_shorter_fence_does_not_close():
 
 
 @pytest.mark.parametrize(("place", "expected"), [(1, False), (2, True), (4, True), (5, False)])
-def test_a_place_is_inside_up_to_the_end(place, expected):
+def test_a_position_is_inside_up_to_the_end(place, expected):
     assert is_inside([(2, 5), (7, 9)], place) is expected
 
 

@@ -35,7 +35,7 @@ def test_the_sentences_with_most_of_the_claim_are_quoted(claim, expected):
     assert get_quote(claim).text == expected
 
 
-def test_a_quote_of_a_cut_passage_has_its_place_in_the_chunk():
+def test_a_quote_of_a_cut_passage_has_its_position_in_the_chunk():
     start = TEXT.index("It was")
 
     found = get_quote("Anna Meyer installed it.", start=start, end=start + 48)
