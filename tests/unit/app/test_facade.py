@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kebab.app.ask import AnswerCallback
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ProgressCallback
@@ -106,9 +107,8 @@ def hints(method):
         for known in OPERATIONS.values()
         for one in (known.request, *known.replies)
     }
-    return typing.get_type_hints(
-        method, localns={**records, "AnswerEvent": AnswerEvent, "Callable": Callable}
-    )
+    lazy = {"AnswerCallback": AnswerCallback, "AnswerEvent": AnswerEvent, "Callable": Callable}
+    return typing.get_type_hints(method, localns={**records, **lazy})
 
 
 @pytest.mark.parametrize("form", [Kebab, FakeKebab])
