@@ -48,7 +48,7 @@ def run_interleaved(
     Every other turn runs in reverse order. A process can slow down or speed up the next one, for
     example by warming the processor, and this must not always affect the same candidate.
     """
-    samples = {one.name: Sample() for one in candidates}
+    samples = {candidate.name: Sample() for candidate in candidates}
     for turn in range(turns + 1):
         report_turn(turn, turns)
         for one in candidates if turn % 2 else reversed(candidates):

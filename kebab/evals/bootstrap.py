@@ -78,7 +78,7 @@ def compute_p_value(differences: Sequence[float]) -> float:
     """
     import numpy as np
 
-    nonzero = np.array([one for one in differences if one], dtype=float)
+    nonzero = np.array([difference for difference in differences if difference], dtype=float)
     if not nonzero.size:
         return 1.0
     observed = abs(nonzero.sum()) - _TOLERANCE

@@ -71,8 +71,8 @@ def _describe_side(path: Path, report: EvalReport) -> EvalSide:
 def _compare_modes(
     a: tuple[Path, EvalReport], b: tuple[Path, EvalReport], options: CompareOptions
 ) -> Iterator[EvalPair]:
-    others = {one.mode for one in b[1].modes}
-    shared = [one.mode for one in a[1].modes if one.mode in others]
+    others = {mode.mode for mode in b[1].modes}
+    shared = [mode.mode for mode in a[1].modes if mode.mode in others]
     modes = list(dict.fromkeys(options.modes)) or shared
     if not modes:
         raise InvalidInput(field=str(b[0]), cause=f"it has no mode in common with {a[0]}")
@@ -84,7 +84,7 @@ def _compare_modes(
 
 
 def _get_mode(path: Path, report: EvalReport, name: ModeName) -> EvalMode:
-    mode = next((one for one in report.modes if one.mode == name), None)
+    mode = next((mode for mode in report.modes if mode.mode == name), None)
     if mode is None:
         raise InvalidInput(field=str(path), cause=f"`{name}` was not measured")
     return mode
@@ -111,8 +111,8 @@ def _compare_metric(
         if difference
     ]
     changes.sort(key=lambda change: abs(change.difference), reverse=True)
-    better = [one for one in changes if one.difference > 0]
-    worse = [one for one in changes if one.difference < 0]
+    better = [change for change in changes if change.difference > 0]
+    worse = [change for change in changes if change.difference < 0]
     mean, low, high = bootstrap.estimate_mean(differences).require_values()
     return EvalPair(
         mode_a=mode_a,

@@ -70,14 +70,18 @@ class _QueryWriter:
 
     def write_from_sentence(self, passage: Passage) -> GoldenQuery | None:
         """Return most words of a sentence, in order, the rest left out at random."""
-        usable = [one for one in passage.sentences if len(self._select_words(one)) >= _MIN_WORDS]
+        usable = [
+            sentence
+            for sentence in passage.sentences
+            if len(self._select_words(sentence)) >= _MIN_WORDS
+        ]
         if not usable:
             return None
         chosen = min(usable, key=lambda one: compute_draw(self.seed, passage.doc, one.text))
         words = self._select_words(chosen)
         count = min(_MAX_WORDS, len(words) - 1, math.ceil(len(words) * _SENTENCE_SHARE))
         drawn = sorted(words, key=lambda one: compute_draw(self.seed, chosen.text, one))[:count]
-        return _build_query([one for one in words if one in drawn], passage, chosen, "sentence")
+        return _build_query([word for word in words if word in drawn], passage, chosen, "sentence")
 
     def write_from_rare_words(self, passage: Passage) -> GoldenQuery | None:
         """Return the rarest words of the longest sentence, in order."""
@@ -103,7 +107,9 @@ class _QueryWriter:
         """Return two made-up words; every other question also has a word of the notes."""
         first = number * _PASSAGES_PER_QUESTION
         candidates = (generate_word(lang, self.seed, first + at) for at in range(_WORD_CANDIDATES))
-        words = [*islice((one for one in candidates if one not in self.statistics), 2)]
+        words = [
+            *islice((candidate for candidate in candidates if candidate not in self.statistics), 2)
+        ]
         repeated = self.statistics.list_repeated()
         if number % 2 and repeated:
             words.insert(1, repeated[compute_draw(self.seed, number) % len(repeated)])
@@ -139,7 +145,7 @@ def draft_golden_set(
         wanted=options.count,
         answerable=len(queries),
         unanswerable=len(unanswerable),
-        documents=len({one.doc for one in queries}),
+        documents=len({query.doc for query in queries}),
         by_language=dict(sorted(Counter(lang or "unknown" for lang in langs).items())),
         by_kind=dict(Counter(str(one.kind) for one in [*queries, *unanswerable])),
         seed=options.seed,
@@ -154,7 +160,7 @@ def _collect_pool(
     """Return more passages with prose than needed, because some give no question."""
     wanted = count * _PASSAGES_PER_QUESTION
     pool = []
-    for passage in islice((one for one in passages if one.sentences), wanted):
+    for passage in islice((passage for passage in passages if passage.sentences), wanted):
         pool.append(passage)
         progress.report("read passages", len(pool), wanted)
     return pool

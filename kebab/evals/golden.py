@@ -64,7 +64,7 @@ def load_questions(files: GoldenFiles) -> list[Question]:
         questions += _read_questions(files.unanswerable, {}, none_answers=True)
     if not questions:
         raise InvalidInput(field=str(files.queries), cause="it holds no question")
-    if files.qrels and judged.keys().isdisjoint(one.id for one in questions):
+    if files.qrels and judged.keys().isdisjoint(question.id for question in questions):
         raise InvalidInput(field=str(files.qrels), cause="it judges none of the questions")
     return questions
 
@@ -72,8 +72,15 @@ def load_questions(files: GoldenFiles) -> list[Question]:
 def compute_digest(questions: Sequence[Question]) -> str:
     """Return a hash of questions and their answers that does not depend on file names."""
     rows = [
-        [one.id, one.text, one.doc, one.lines, sorted(one.relevant.items()), one.answerable]
-        for one in questions
+        [
+            question.id,
+            question.text,
+            question.doc,
+            question.lines,
+            sorted(question.relevant.items()),
+            question.answerable,
+        ]
+        for question in questions
     ]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
@@ -183,7 +190,7 @@ def check_output_path(path: Path) -> None:
 
 def encode_queries(queries: Iterable[GoldenQuery]) -> bytes:
     """Return golden questions as JSONL."""
-    return b"".join(encode_json(one) + b"\n" for one in queries)
+    return b"".join(encode_json(query) + b"\n" for query in queries)
 
 
 def write_file(path: Path, data: bytes) -> None:

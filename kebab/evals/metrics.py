@@ -114,13 +114,13 @@ METRICS: dict[PairedMetric, Callable[[EvalOutcome], float]] = {
 
 def compute_figures(outcomes: Sequence[EvalOutcome]) -> list[EvalFigure]:
     """Return every metric of a mode."""
-    answerable = [one for one in outcomes if one.answerable]
+    answerable = [outcome for outcome in outcomes if outcome.answerable]
     figures = [
         _build_figure(name, bootstrap.estimate_mean([*map(compute, answerable)]))
         for name, compute in METRICS.items()
     ]
     empty = bootstrap.estimate_mean([float(one.hits == 0) for one in answerable])
-    times = [one.duration_ms for one in outcomes]
+    times = [outcome.duration_ms for outcome in outcomes]
     return [
         *figures,
         _build_figure("empty_rate", empty),
@@ -133,7 +133,7 @@ def compute_figures(outcomes: Sequence[EvalOutcome]) -> list[EvalFigure]:
 
 def compute_hit_curve(outcomes: Sequence[EvalOutcome], limit: int) -> list[float]:
     """Return hit@k for each k up to the limit."""
-    answerable = [one for one in outcomes if one.answerable]
+    answerable = [outcome for outcome in outcomes if outcome.answerable]
     if not answerable:
         return []
     return [
@@ -173,7 +173,7 @@ def _estimate_calibration_error(outcomes: Sequence[EvalOutcome]) -> Estimate:
 
 def _judge_first_hits(outcomes: Sequence[EvalOutcome]) -> Iterator[tuple[float, bool]]:
     """Yield the score of each first hit, and whether it is relevant."""
-    return ((one.score, one.rank == 1) for one in outcomes if one.score is not None)
+    return ((outcome.score, outcome.rank == 1) for outcome in outcomes if outcome.score is not None)
 
 
 def _find_bin(score: float) -> int:
@@ -187,11 +187,11 @@ def _compute_refusals(outcomes: Sequence[EvalOutcome]) -> Iterator[EvalFigure]:
     refused questions among the unanswerable ones, and the false refusal rate the share of refused
     questions among the answerable ones.
     """
-    unanswerable = [one for one in outcomes if not one.answerable]
+    unanswerable = [outcome for outcome in outcomes if not outcome.answerable]
     judged = outcomes if unanswerable else []
     precision = [(one.refused and not one.answerable, one.refused) for one in judged]
     recall = [(one.refused, True) for one in unanswerable]
-    false = [(one.refused, True) for one in outcomes if one.answerable]
+    false = [(outcome.refused, True) for outcome in outcomes if outcome.answerable]
     yield _build_figure("refusal_precision", bootstrap.estimate_ratio(precision))
     yield _build_figure("refusal_recall", bootstrap.estimate_ratio(recall))
     yield _build_figure("false_refusal_rate", bootstrap.estimate_ratio(false))

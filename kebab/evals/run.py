@@ -105,7 +105,7 @@ class QuestionRunner:
             duration_ms = (time.perf_counter() - started) * 1000
             outcomes.append(build_outcome(question, reply, duration_ms))
             revisions[reply.corpus_revision] = None
-            degraded.update((one.channel, one.reason) for one in reply.degraded)
+            degraded.update((channel.channel, channel.reason) for channel in reply.degraded)
             self.progress.report(mode, len(outcomes), len(questions))
         counts = [
             EvalDegraded(channel=channel, reason=reason, questions=count)
@@ -156,7 +156,7 @@ def evaluate(
     progress = ProgressReporter(send)
     questions = load_questions(files)
     if options.by_doc:
-        questions = [replace(one, lines=None) for one in questions]
+        questions = [replace(question, lines=None) for question in questions]
     runner = QuestionRunner(
         kebab=kebab, progress=progress, limit=options.limit, per_doc=options.per_doc
     )
@@ -214,7 +214,7 @@ def _measure_mode(mode: ModeName, run: ModeRun, limit: int) -> EvalMode:
 def _describe_golden_set(
     kebab: Kebab, files: GoldenFiles, questions: Sequence[Question]
 ) -> EvalGolden:
-    answerable = [one for one in questions if one.answerable]
+    answerable = [question for question in questions if question.answerable]
     missing = _find_missing_documents(kebab, answerable)
     return EvalGolden(
         path=escape_undecodable(str(files.queries)),

@@ -78,7 +78,7 @@ class Passage:
     @property
     def text(self) -> str:
         """The text of all sentences."""
-        return "\n".join(one.text for one in self.sentences)
+        return "\n".join(sentence.text for sentence in self.sentences)
 
 
 def compute_draw(*parts: object) -> int:
@@ -202,13 +202,13 @@ class TermStatistics:
         if self._size < self._MIN_PASSAGES:
             return words
         limit = self._size * self._MAX_SHARE
-        return [one for one in words if self._count[one.lower()] <= limit]
+        return [word for word in words if self._count[word.lower()] <= limit]
 
     def select_rarest(self, words: Sequence[str], count: int) -> list[str]:
         """Return the rarest words in their original order; of equals the longer ones."""
         ranked = sorted(words, key=lambda one: (self._count[one.lower()], -len(one)))
         chosen = set(ranked[:count])
-        return [one for one in words if one in chosen]
+        return [word for word in words if word in chosen]
 
     def __contains__(self, word: str) -> bool:
         return word.lower() in self._count

@@ -78,7 +78,7 @@ def wrap_in_delimiters(name: str, text: str, *others: str) -> str:
 
 def format_evidence(passages: Sequence[Evidence], question: str) -> tuple[str, str]:
     """Return the name of the enclosing tag, and the passages inside it in their order."""
-    parts = [(_describe_location(one), escape_evidence(one.text)) for one in passages]
+    parts = [(_describe_location(passage), escape_evidence(passage.text)) for passage in passages]
     digest = _build_digest([*(text for pair in parts for text in pair), question])
     blocks = [
         _format_block(passage.marker, *pair, digest)
@@ -119,7 +119,7 @@ def _describe_location(passage: Evidence) -> str:
 
 def find_unused_digest(digests: Iterable[str], texts: Sequence[str]) -> str:
     """Return the first digest that occurs in none of the texts, in either case."""
-    return next(one for one in digests if not any(one in text.lower() for text in texts))
+    return next(digest for digest in digests if not any(digest in text.lower() for text in texts))
 
 
 def _build_digest(texts: Sequence[str]) -> str:

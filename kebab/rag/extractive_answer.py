@@ -277,5 +277,5 @@ class ExtractiveWriter:
             return DraftAnswer(refusal=Refusal.SCORE_GATE)
         text, citations = format_quotes(found)
         listener.on_token(text)
-        used = len({one.quote.chunk.key for one in citations})
+        used = len({citation.quote.chunk.key for citation in citations})
         return DraftAnswer(text=text, citations=citations, used=used)

@@ -185,6 +185,6 @@ class ModelWriter:
         run.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:
-            run.warnings = [structs.replace(one, span=None) for one in run.warnings]
+            run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
             return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
         return replace(run.build_draft(text=checked.text), citations=checked.citations)

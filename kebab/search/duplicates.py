@@ -155,7 +155,7 @@ class _Finder:
         clustered = {item for one in similar for item in one.items}
         alone = [Cluster((first,), (1.0,)) for first in copies if first not in clustered]
         clusters = (_add_copies(one, copies) for one in (*similar, *alone))
-        return [one for one in clusters if len(one.items) > 1]
+        return [cluster for cluster in clusters if len(cluster.items) > 1]
 
     def build_group(self, cluster: Cluster, items: _Items) -> Group:
         """Return the group of a cluster, with the chunks of its members."""

@@ -72,7 +72,7 @@ class SearchEngine:
         self, query: Query, degraded: tuple[DegradedChannel, ...]
     ) -> tuple[DegradedChannel, ...]:
         """Return a note on chunks without a vector, if the vector channel answered."""
-        if query.mode is Mode.LEXICAL or any(one.channel == "vector" for one in degraded):
+        if query.mode is Mode.LEXICAL or any(channel.channel == "vector" for channel in degraded):
             return ()
         count = self._library.count_pending()
         reason = f"passages that still wait for their vector: {count}"

@@ -93,7 +93,7 @@ def find_broken_conditions(
     library: LibraryReader, parsed: ParsedQuery, passages: Sequence[StoredChunk]
 ) -> dict[Key, tuple[BrokenCondition, ...]]:
     """Return the conditions that each passage of one document breaks."""
-    found: dict[Key, tuple[BrokenCondition, ...]] = {one.key: () for one in passages}
+    found: dict[Key, tuple[BrokenCondition, ...]] = {passage.key: () for passage in passages}
     doc = passages[0].doc_id if passages else DocId("")
     for condition, keys in _iter_broken(library, parsed, doc, list(found)):
         for key in keys:
@@ -110,8 +110,8 @@ def remove_conditions(parsed: ParsedQuery, broken: Collection[BrokenCondition]) 
     return replace(
         parsed,
         filters=replace(parsed.filters, **unset),
-        required=tuple(one for one in parsed.required if one not in phrases),
-        excluded=tuple(one for one in parsed.excluded if one not in phrases),
+        required=tuple(phrase for phrase in parsed.required if phrase not in phrases),
+        excluded=tuple(phrase for phrase in parsed.excluded if phrase not in phrases),
     )
 
 

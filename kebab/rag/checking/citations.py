@@ -80,7 +80,7 @@ def build_edits(marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool)
         checks: The checks of its claims, in order.
         mark: Whether unsupported claims are marked or left unchanged.
     """
-    starts = [one.start for one in marked.markers]
+    starts = [marker.start for marker in marked.markers]
     found: list[Edit] = []
     at = 0
     valid = {evidence.marker for one in checks for evidence in one.supporting}
@@ -112,7 +112,9 @@ def _edit_supported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -
     if not inner:
         position = _find_marker_place(text, low, high)
         yield Edit(position, position, "".join([" ", *(f"[{marker}]" for marker in markers)]))
-    yield from _remove_markers(text, low, [one for one in inner if one.marker not in markers])
+    yield from _remove_markers(
+        text, low, [marker for marker in inner if marker.marker not in markers]
+    )
 
 
 def _edit_unsupported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan]) -> list[Edit]:
@@ -202,13 +204,13 @@ def check_answer(
         message = "the answer contains no claim that can be checked"
         code = WarningCode.NO_CLAIM.value
         warnings.append(AnswerWarning(code=code, message=message, marker=None, span=None))
-    supported = sum(bool(one.supporting) for one in checks)
+    supported = sum(bool(check.supporting) for check in checks)
     return CheckedAnswer(
         text=edited.text,
         citations=tuple(_cite(checks, edited)),
         warnings=tuple(
-            structs.replace(one, span=edited.map_span(one.span) if one.span else None)
-            for one in warnings
+            structs.replace(warning, span=edited.map_span(warning.span) if warning.span else None)
+            for warning in warnings
         ),
         supported=supported,
         unsupported=len(checks) - supported,

@@ -68,7 +68,7 @@ def extract_claims(marked: MarkedText) -> list[Claim]:
         if not _is_claim(sentence.get_words(text), cited=bool(sentence.markers)):
             continue
         for part in _split_at_markers(text, sentence):
-            markers = tuple(dict.fromkeys(one.marker for one in part.markers))
+            markers = tuple(dict.fromkeys(marker.marker for marker in part.markers))
             found.append(Claim(part.start, part.end, part.get_words(text), markers))
     return found
 
@@ -87,7 +87,7 @@ def _has_content(words: str) -> bool:
 
 def _find_sentences(marked: MarkedText) -> Iterator[_Segment]:
     """Yield the sentences with the markers after them."""
-    starts = [one.start for one in marked.markers]
+    starts = [marker.start for marker in marked.markers]
     for start, end in _move_leading_markers(marked, _find_prose(marked.text), starts):
         inner = marked.markers[bisect_left(starts, start) : bisect_left(starts, end)]
         yield _Segment(start, end, inner)

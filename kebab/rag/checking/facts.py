@@ -159,13 +159,13 @@ def extract_facts(claim: str, *, nouns: bool = False) -> Facts:
     """
     text = normalize_punctuation(claim)
     dates = find_dates(text)
-    spans = [(one[0].start, one[0].end) for one in dates]
+    spans = [(date[0].start, date[0].end) for date in dates]
     names = [one for one in find_names(text, nouns=nouns) if not is_inside(spans, one.start)]
     code = [Name(0, 0, one, literal=True) for one in _CODE.findall(claim) if _word(one)]
-    taken = spans + [(one.start, one.end) for one in names if any(map(str.isdigit, one.text))]
+    taken = spans + [(name.start, name.end) for name in names if any(map(str.isdigit, name.text))]
     rest = blank_spans(text, _drop_overlaps(taken))
     quantities = tuple(one for one in find_quantities(rest) if one.sure)
-    measured = spans + [(one.start, one.end) for one in quantities]
+    measured = spans + [(quantity.start, quantity.end) for quantity in quantities]
     words = blank_spans(text, _drop_overlaps(measured))
     quotations = tuple(find_quotations(claim))
     return Facts(text, words, quantities, tuple(dates), (*names, *code), quotations)
@@ -185,7 +185,7 @@ class FactIndex:
         self._names = NameIndex(plain, tokens)
         dates = find_dates(plain)
         self._dates = [one for readings in dates for one in readings]
-        rest = blank_spans(plain, [(one[0].start, one[0].end) for one in dates])
+        rest = blank_spans(plain, [(date[0].start, date[0].end) for date in dates])
         self._quantities = QuantityIndex(rest)
         for one in self._dates:
             if one.year is not None:
@@ -200,7 +200,9 @@ class FactIndex:
         for readings in claimed.dates:
             if not any(map(self._contains_date, readings)):
                 yield claimed.text[readings[0].start : readings[0].end].strip()
-        yield from (one.text[:_MAX_SHOWN] for one in claimed.names if not self._names.contains(one))
+        yield from (
+            name.text[:_MAX_SHOWN] for name in claimed.names if not self._names.contains(name)
+        )
         for quotation in claimed.quotations:
             if not is_verbatim(quotation, self._folded):
                 yield f'"{quotation[:_MAX_SHOWN]}"'
@@ -209,7 +211,7 @@ class FactIndex:
         """Return whether a date occurs; day or year may be elsewhere, as in a range of days."""
         if any(is_same_date(claimed, stated) for stated in self._dates):
             return True
-        stated = [one for one in self._dates if one.month == claimed.month]
+        stated = [date for date in self._dates if date.month == claimed.month]
         has_day = claimed.day is None or any(
             claimed.day == one.day
             or (one.day is not None and self._quantities.contains_number(str(claimed.day)))

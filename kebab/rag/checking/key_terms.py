@@ -88,4 +88,6 @@ def compute_bigram_share(terms: tuple[str, ...]) -> float:
 
 def _build_terms(word: str) -> tuple[str, ...]:
     terms = (term.text for term in build_query_terms(word))
-    return tuple(one for one in terms if not _GRAMMAR.fullmatch(one) and not _DIGITS.fullmatch(one))
+    return tuple(
+        term for term in terms if not _GRAMMAR.fullmatch(term) and not _DIGITS.fullmatch(term)
+    )

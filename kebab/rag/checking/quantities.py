@@ -215,7 +215,7 @@ class QuantityIndex:
             for value in claimed.values
             for unit in self._units.get(value, ())
         )
-        return found or bool(claimed.parts and all(one in self._units for one in claimed.parts))
+        return found or bool(claimed.parts and all(part in self._units for part in claimed.parts))
 
     def contains_number(self, value: str) -> bool:
         """Return whether a number occurs with any unit."""
@@ -231,7 +231,7 @@ def _parse_digits(found: re.Match[str]) -> tuple[str, ...]:
     scale = _SCALES.get((found["scale"] or found["kilo"] or "").lower(), 1)
     if scale == 1 or len(digits) > _MAX_DIGITS:
         return values
-    numbers = (one for one in values if _PLAIN_NUMBER.fullmatch(one))
+    numbers = (value for value in values if _PLAIN_NUMBER.fullmatch(value))
     return tuple(normalize_number(f"{Decimal(one) * scale:f}") for one in numbers)
 
 
