@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.writer import SqliteWriter
 
 
-_USUAL_DIMENSION = 384
+_DEFAULT_DIMENSION = 384
 
 
 def format_index_version(embedding_version: str | None) -> str:
     """Return the label of the vector index of an embedding version, which is searched exactly.
 
-    Without vectors, and for a model that left the registry, it names the usual dimension.
+    Without vectors, and for a model that left the registry, it names the default dimension.
     """
     from kebab.embed.registry import MODELS
 
-    known = {model.version: model.dimension for model in MODELS}
-    return f"lance-flat-l2-{known.get(embedding_version or '', _USUAL_DIMENSION)}-v1"
+    dimensions = {model.version: model.dimension for model in MODELS}
+    return f"lance-flat-l2-{dimensions.get(embedding_version or '', _DEFAULT_DIMENSION)}-v1"
 
 
 class SystemClock:
@@ -57,7 +57,7 @@ class SystemClock:
 
 
 class AppContext:
-    """The folders, stores and models of one knowledge base, each opened on first use.
+    """The paths, stores and models of one knowledge base, each opened on first use.
 
     Raises:
         ConfigInvalid: The settings name an embedding model that does not exist.
@@ -81,11 +81,11 @@ class AppContext:
         Raises:
             ConfigInvalid: A name is not valid UTF-8, so SQLite and JSON cannot store it.
         """
-        found = resolve_paths(self.settings)
-        for path in (found.data, found.models, self.config_path):
+        paths = resolve_paths(self.settings)
+        for path in (paths.data, paths.models, self.config_path):
             if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
                 raise ConfigInvalid(path=resolve_path(path), cause="the name is not valid UTF-8")
-        return found
+        return paths
 
     @property
     def log(self) -> Path:
@@ -100,9 +100,9 @@ class AppContext:
     @property
     def database(self) -> Path:
         """The path of the database."""
-        from kebab.store.sqlite.connection import database_path
+        from kebab.store.sqlite.connection import get_database_path
 
-        return database_path(self.paths.data)
+        return get_database_path(self.paths.data)
 
     def open_reader(self) -> "SqliteReader":
         """Open a snapshot of the library; the caller closes it.
@@ -225,7 +225,7 @@ class AppContext:
         counter = make_mixed_counter(embedder.count_tokens, embedder.supports)
         return Budget(min(limit, embedder.window), counter)
 
-    def decode_text(self, data: bytes, place: object) -> str:
+    def decode_text(self, data: bytes, path: object) -> str:
         """Decode the bytes of a file to the text whose lines are cited.
 
         Raises:
@@ -233,7 +233,7 @@ class AppContext:
         """
         from kebab.parse.encoding import decode
 
-        return decode(data, str(place)).text
+        return decode(data, str(path)).text
 
     @property
     def chunker_version(self) -> str:
@@ -247,12 +247,12 @@ class AppContext:
         from kebab.store.lance.layout import get_tables_folder
         from kebab.store.sqlite.lock import FILE_NAME
 
-        logs = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
+        files = [self.database.with_name(self.database.name + end) for end in ("", "-wal", "-shm")]
         vectors = self.paths.data / get_tables_folder(self.paths.data).name
-        return [*logs, vectors, self.paths.stdin_dir, self.paths.data / FILE_NAME]
+        return [*files, vectors, self.paths.stdin_dir, self.paths.data / FILE_NAME]
 
     def list_own_names(self) -> "Mapping[Path, Callable[[str], bool]]":
-        """Return for each folder of kebab the test whether kebab created an entry of it."""
+        """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""
         from kebab.ingest import stdin
         from kebab.store.lance import layout
 

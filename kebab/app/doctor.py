@@ -118,8 +118,8 @@ def _find_known_term(context: AppContext) -> KnownTerm | None:
 
 def _list_vector_keys(context: AppContext) -> Keys:
     version = context.get_stored_version()
-    # Files that are derived from the table may outlive it, and would hide its loss.
-    return context.open_vector_table(version).list_keys(sure=True) if version else sort_keys(())
+    # Files that are derived from the table may still exist when the table is lost.
+    return context.open_vector_table(version).list_keys(verify=True) if version else sort_keys(())
 
 
 def _build_document_inputs(context: AppContext) -> DocumentInputs:
@@ -137,12 +137,12 @@ def _count_pending(context: AppContext) -> int:
 
 
 def _sample_files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
-    """Return documents at equal distances in the list of all."""
-    found = catalogue.list_documents(Filters(), limit=-1).documents
-    step = max(1, len(found) // limit)
+    """Return documents at equal distances in the list of all documents."""
+    documents = catalogue.list_documents(Filters(), limit=-1).documents
+    step = max(1, len(documents) // limit)
     return [
-        IndexedFile(Path(one.root, one.path), one.size, one.mtime_ns)
-        for one in found[::step][:limit]
+        IndexedFile(Path(document.root, document.path), document.size, document.mtime_ns)
+        for document in documents[::step][:limit]
     ]
 
 
@@ -158,7 +158,7 @@ def _build_model_inputs(context: AppContext) -> ModelInputs:
 
 
 def _find_version(context: AppContext) -> str | None:
-    """Return the embedding version in use, or the one that would be."""
+    """Return the embedding version of the stored vectors, else of an installed model."""
     try:
         stored = context.get_stored_version()
     except (NotIndexed, StoreCorrupt):  # other checks report it

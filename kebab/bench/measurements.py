@@ -8,7 +8,7 @@ from kebab.bench.corpus import build_questions
 from kebab.bench.interleave import Candidate, Sample, build_repeated_candidate
 from kebab.bench.results import Budget, Yardstick, limit_ratio, require_ratio
 from kebab.bench.sandbox import Command, Outcome, build_kebab_command, build_module_command
-from kebab.embed.inference import default_threads
+from kebab.embed.inference import choose_thread_count
 from kebab.embed.registry import EmbeddingModel, find_model
 
 _STARTUP, _SCHEMA = limit_ratio(2.0), limit_ratio(3.0)
@@ -130,7 +130,7 @@ def measure_embedding(context: BenchContext) -> None:
     options = context.options
     count = min(_EMBEDDED_TEXTS, options.chunks)
     folder = context.find_model_folder(model)
-    raw = yardsticks.build_passages_command(folder, (options.seed, count), default_threads())
+    raw = yardsticks.build_passages_command(folder, (options.seed, count), choose_thread_count())
     build = partial(_build_embedding, context, model, count)
     raw_candidate = Candidate(
         name=RAW_EMBEDDING, build_command=lambda _: raw, read_value=read_text_rate

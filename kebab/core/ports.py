@@ -282,8 +282,8 @@ class VectorWriter(Vectors, Protocol):
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks in one commit."""
 
-    def list_keys(self, *, sure: bool = False) -> Keys:
-        """Return the key of every row in rising order; `sure` reads them from the table itself."""
+    def list_keys(self, *, verify: bool = False) -> Keys:
+        """Return the key of every row in rising order; `verify` reads the table itself."""
 
     def clear(self) -> None:
         """Delete every row."""

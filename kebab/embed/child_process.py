@@ -22,7 +22,7 @@ _SYSTEM_REASON = re.compile(r"\[Errno -?\d+\] ([^'\")(]+)")
 _NOISE = re.compile(r"^\s*$|^\s+File |^Traceback |^\[notice\]")
 
 
-def module_arguments(name: str) -> tuple[str, ...]:
+def build_module_arguments(name: str) -> tuple[str, ...]:
     """Return the interpreter arguments that run one of kebab's modules."""
     return ("-P", "-m", name)
 
@@ -82,7 +82,7 @@ class ChildProcess:
             self._reader.join(timeout=1.0)
         return status
 
-    def bytes_written(self) -> int:
+    def count_written_bytes(self) -> int:
         """Return the size of all files in the folder."""
         total = 0
         for root, _, names in os.walk(self.folder):
@@ -91,7 +91,7 @@ class ChildProcess:
                     total += os.lstat(os.path.join(root, name)).st_size  # noqa: PTH118 - a hot loop
         return total
 
-    def failure_reason(self, patterns: Sequence[str] = ()) -> str:
+    def find_failure_reason(self, patterns: Sequence[str] = ()) -> str:
         """Return the last line that explains the failure, by the first pattern that matches."""
         lines = [line.strip() for line in self._lines if not _NOISE.match(line)]
         for pattern in patterns:

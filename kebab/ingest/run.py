@@ -132,7 +132,7 @@ class _Run:
         options = CompareOptions(
             recipes=self._recipes,
             last_scans={
-                source.name: int(library.get_value(_last_scan_key(source)) or 0)
+                source.name: int(library.get_value(_build_last_scan_key(source)) or 0)
                 for source in sources
             },
             force=job.force,
@@ -208,7 +208,7 @@ class _Run:
             for scan in summary.scans:
                 if scan.scope.is_whole:
                     started_ns = str(int(self._started * 1_000_000_000))
-                    library.set_value(_last_scan_key(scan.scope.source), started_ns)
+                    library.set_value(_build_last_scan_key(scan.scope.source), started_ns)
         changed = len(outcome.items) - outcome.count(ItemKind.ERROR)
         finished = self._ports.clock.now()
         library.record_run(" ".join(outcome.scope), self._started, finished, changed)
@@ -242,5 +242,5 @@ def _add_results(outcome: IngestOutcome, committer: DocumentCommitter, vectors: 
     outcome.embedding = structs.replace(embedding, reused=embedding.reused + kept)
 
 
-def _last_scan_key(source: Source) -> str:
+def _build_last_scan_key(source: Source) -> str:
     return f"scanned:{compute_digest(source.name)}"

@@ -186,7 +186,7 @@ def find_claimed_paths(
 
 def load_exempt_files(library: LibraryState, source: Source) -> set[str]:
     """Return the files of a source that the user named although ignore rules skip them."""
-    stored = library.get_value(_exempt_files_key(source))
+    stored = library.get_value(_build_exempt_files_key(source))
     return set(json.loads(stored)) if stored else set()
 
 
@@ -197,10 +197,10 @@ def store_exempt_files(library: LibraryWriter, scan: ScopeScan) -> None:
     if now and scan.scope.is_whole:
         now &= {entry.path for entry in found.entries} | set(found.unreadable)
     if now != before:
-        library.set_value(_exempt_files_key(source), json.dumps(sorted(now)) if now else None)
+        library.set_value(_build_exempt_files_key(source), json.dumps(sorted(now)) if now else None)
 
 
-def _exempt_files_key(source: Source) -> str:
+def _build_exempt_files_key(source: Source) -> str:
     return f"named_files:{compute_digest(source.name)}"
 
 

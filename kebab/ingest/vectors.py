@@ -135,14 +135,14 @@ class ChunkEmbedder:
 
 
 def reconcile(
-    library: LibraryWriter, vectors: VectorWriter, version: str, *, sure: bool = False
+    library: LibraryWriter, vectors: VectorWriter, version: str, *, verify: bool = False
 ) -> None:
     """Delete every row whose chunk is not marked as committed.
 
-    A chunk whose row is missing or stored twice becomes pending again. With `sure` the rows
+    A chunk whose row is missing or stored twice becomes pending again. With `verify` the rows
     themselves are read.
     """
-    stored, committed = vectors.list_keys(sure=sure), library.list_committed_keys()
+    stored, committed = vectors.list_keys(verify=verify), library.list_committed_keys()
     unknown, repeated = set(find_missing_keys(stored, committed)), find_repeated_keys(stored)
     pending = {*find_missing_keys(committed, stored), *repeated} - unknown
     if pending:
@@ -259,7 +259,7 @@ class VectorSync:
 
     def _reconcile(self, vectors: VectorWriter, version: str) -> None:
         try:
-            reconcile(self._library, vectors, version, sure=self._verifies_all)
+            reconcile(self._library, vectors, version, verify=self._verifies_all)
         except StoreCorrupt:
             if not self._verifies_all:
                 raise

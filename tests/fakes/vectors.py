@@ -50,7 +50,7 @@ class MemoryVectors:
         self.rows = [row for row in self.rows if row.key not in gone]
         self.commits += 1
 
-    def list_keys(self, *, sure: bool = False) -> Keys:
+    def list_keys(self, *, verify: bool = False) -> Keys:
         return sort_keys(row.key for row in self.rows)
 
     def clear(self) -> None:

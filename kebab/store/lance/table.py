@@ -84,12 +84,12 @@ class LanceVectors(MappedVectors):
         with suppress(OSError):
             self._file.delete_file()
 
-    def list_keys(self, *, sure: bool = False) -> Keys:
-        """Return the key of every row in rising order; `sure` reads them from the table itself."""
+    def list_keys(self, *, verify: bool = False) -> Keys:
+        """Return the key of every row in rising order; `verify` reads the table itself."""
         digest = self._read_digest()
         if digest is None:
             return array("q")
-        keys = None if sure else self._file.read_keys(digest)
+        keys = None if verify else self._file.read_keys(digest)
         if keys is None:
             keys = self._table.list_keys()
         keys = keys[keys != TOMBSTONE]

@@ -32,7 +32,7 @@ class ChunkTarget:
 
     doc: int
     row: "DocumentRow"
-    retitled: bool
+    title_changed: bool
 
 
 def replace_chunks(
@@ -95,7 +95,7 @@ def _update_kept_chunks(
     headed = [
         (old, row)
         for old, row in kept
-        if target.retitled or old.position[5] != _get_position(row)[5]
+        if target.title_changed or old.position[5] != _get_position(row)[5]
     ]
     fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]

@@ -19,7 +19,7 @@ _BUSY_MS = 5_000
 _WRITER_CACHE_KIB, _READER_CACHE_KIB = 65_536, 16_384
 
 
-def database_path(data_dir: Path) -> Path:
+def get_database_path(data_dir: Path) -> Path:
     """Return the path of the database of a data directory."""
     return data_dir / FILE_NAME
 
@@ -32,7 +32,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         IoError: The file system refused.
         StoreCorrupt: The file is not a database.
     """
-    path = database_path(data_dir)
+    path = get_database_path(data_dir)
     if not path.exists():
         raise NotIndexed(data_dir=str(data_dir), expected=get_expected_schema_version(), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
@@ -100,7 +100,7 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         Locked: Another connection holds it.
         StoreCorrupt: The file is not a database.
     """
-    path = database_path(data_dir)
+    path = get_database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with translate_sqlite_errors(str(path), "write"), ExitStack() as undo:

@@ -59,7 +59,7 @@ class SavedDocument(NamedTuple):
     """The row of a stored document, and whether its title changed."""
 
     doc: int
-    retitled: bool
+    title_changed: bool
 
 
 def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> SavedDocument:

@@ -7,7 +7,7 @@ import apsw
 
 from kebab.errors.catalog import NotIndexed
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import database_path, truncate_log
+from kebab.store.sqlite.connection import get_database_path, truncate_log
 
 _ROWS = 512
 _BATCH = 64
@@ -25,7 +25,7 @@ class QueryCache:
     """
 
     def __init__(self, data_dir: Path, rows: int = _ROWS) -> None:
-        self._path = database_path(data_dir)
+        self._path = get_database_path(data_dir)
         self._rows = rows
         self._database = self._open()
         self._buffer: dict[tuple[str, str, int], bytes] = {}

@@ -14,7 +14,7 @@ from kebab.errors.catalog import InvalidInput
 from kebab.store.sqlite import chunks, fts, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.connection import (
-    database_path,
+    get_database_path,
     get_expected_schema_version,
     get_file_identity,
     open_reader,
@@ -49,7 +49,7 @@ class SqliteReader:
             IoError: The file system refused.
             StoreCorrupt: The file is not a database.
         """
-        self.path = str(database_path(data_dir))
+        self.path = str(get_database_path(data_dir))
         self._weights = weights
         self._on_close = on_close
         self._database = open_reader(data_dir)

@@ -11,7 +11,7 @@ import apsw
 from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import database_path, open_reader
+from kebab.store.sqlite.connection import get_database_path, open_reader
 from kebab.store.sqlite.errors import translate_sqlite_errors
 
 _COLUMNS = "session, turn, question, standalone, answer, refusal, mode, model, created"
@@ -43,7 +43,7 @@ class SqliteSessionStore:
     ) -> None:
         """Keep up to `limit` turns of each session; wait `wait_s` seconds for other writers."""
         self._data_dir = data_dir
-        self._path = str(database_path(data_dir))
+        self._path = str(get_database_path(data_dir))
         self._limit = limit
         self._read_only = read_only
         self._wait_s = wait_s

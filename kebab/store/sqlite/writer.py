@@ -11,7 +11,7 @@ from kebab.core.documents import ChunkChanges, DocumentRow, FileStamp, KnownDocu
 from kebab.core.ids import DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite import chunks, documents, fts, transaction, vector_state
-from kebab.store.sqlite.connection import database_path, open_writer, truncate_log
+from kebab.store.sqlite.connection import get_database_path, open_writer, truncate_log
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import TokenCache
 from kebab.store.sqlite.lock import WriterLock
@@ -38,7 +38,7 @@ class SqliteWriter:
             self._lock = undo.enter_context(WriterLock(data_dir))
             self._database = open_writer(data_dir)
             undo.pop_all()
-        self._path = str(database_path(data_dir))
+        self._path = str(get_database_path(data_dir))
         self._tokens = TokenCache(tokens).tokenize
         self._now = now
         self._transactions = Transactions(self._database, self._path)
@@ -85,7 +85,9 @@ class SqliteWriter:
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
             saved = documents.save_document(self._database, document, self._now())
-            target = chunks.ChunkTarget(doc=saved.doc, row=document, retitled=saved.retitled)
+            target = chunks.ChunkTarget(
+                doc=saved.doc, row=document, title_changed=saved.title_changed
+            )
             written = chunks.replace_chunks(self._database, self._tokens, target)
             self._transactions.mark_changed()
         removed = written.removed + evicted

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from kebab.embed.child_process import ChildProcess, module_arguments
+from kebab.embed.child_process import ChildProcess, build_module_arguments
 
 
 def run(tmp_path, program, life="^alive"):
@@ -45,37 +45,40 @@ def test_files_grow_in_the_folder_temporary_ones_too(tmp_path):
         "pathlib.Path(tempfile.mkdtemp(), 'b').write_bytes(b'x' * 5)"
     )
 
-    assert finished(run(tmp_path, program)).bytes_written() == 15
+    assert finished(run(tmp_path, program)).count_written_bytes() == 15
 
 
 def test_the_environment_is_ours_and_more(tmp_path):
     program = "import os, kebab.embed.registry; print(os.environ['EXTRA'])"
     child = finished(run(tmp_path, program))
 
-    assert child.failure_reason() == "yes"
+    assert child.find_failure_reason() == "yes"
 
 
 def test_the_last_words_are_the_end_of_the_traceback(tmp_path):
     child = finished(run(tmp_path, "print('before'); raise ValueError('the reason')"))
 
-    assert child.failure_reason() == "ValueError: the reason"
+    assert child.find_failure_reason() == "ValueError: the reason"
 
 
 def test_a_telling_line_is_better_than_the_last(tmp_path):
     child = finished(run(tmp_path, "print('ERROR: why'); print('bye')"))
 
-    assert child.failure_reason(("no such pattern", "^ERROR")) == "ERROR: why"
+    assert child.find_failure_reason(("no such pattern", "^ERROR")) == "ERROR: why"
 
 
 def test_the_reason_of_the_system_is_taken_out_of_a_long_line(tmp_path):
     line = "Pool(host='x'): Caused by Error('<0x>: failed: [Errno -3] No such name'))"
     child = finished(run(tmp_path, f"print({line!r})"))
 
-    assert child.failure_reason() == "No such name"
+    assert child.find_failure_reason() == "No such name"
 
 
 def test_a_silent_child_ends_with_its_status(tmp_path):
-    assert finished(run(tmp_path, "raise SystemExit(4)")).failure_reason() == "ended with status 4"
+    assert (
+        finished(run(tmp_path, "raise SystemExit(4)")).find_failure_reason()
+        == "ended with status 4"
+    )
 
 
 def test_a_stopped_child_takes_its_children_along(tmp_path):
@@ -88,7 +91,7 @@ def test_a_stopped_child_takes_its_children_along(tmp_path):
     child = run(tmp_path, program)
     while not child.answered:
         time.sleep(0.01)
-    inner = int(child.failure_reason().split()[1])
+    inner = int(child.find_failure_reason().split()[1])
 
     child.stop()
 
@@ -114,18 +117,18 @@ def test_our_modules_run_whatever_lies_in_the_working_folder(tmp_path):
     (tmp_path / "work" / "json.py").write_text("raise RuntimeError('shadowed')")
 
     child = ChildProcess(
-        module_arguments("kebab.embed.hub_download"), tmp_path / "work", {}, "^started"
+        build_module_arguments("kebab.embed.hub_download"), tmp_path / "work", {}, "^started"
     )
     finished(child)
 
-    assert "shadowed" not in child.failure_reason()
-    assert "missing 1 required positional argument" in child.failure_reason()
+    assert "shadowed" not in child.find_failure_reason()
+    assert "missing 1 required positional argument" in child.find_failure_reason()
 
 
 def test_output_that_is_no_utf8_does_no_harm(tmp_path):
     child = finished(run(tmp_path, r"import os; os.write(1, b'\xff\xfe\n')"))
 
-    assert child.failure_reason() == "\ufffd\ufffd"
+    assert child.find_failure_reason() == "\ufffd\ufffd"
 
 
 @pytest.mark.parametrize("lines", [0, 5000])

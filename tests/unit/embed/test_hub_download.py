@@ -4,7 +4,7 @@ import pytest
 
 from kebab.embed.child_process import ChildProcess
 from kebab.embed.registry import E5_SMALL
-from kebab.embed.sources import hub_source
+from kebab.embed.sources import build_hub_source
 from tests.fakes import model_hub
 
 FILES = {"onnx/model.onnx": b"model" * 50, "tokenizer.json": b"{}"}
@@ -18,7 +18,7 @@ def server(monkeypatch, no_network):
 
 
 def download(tmp_path):
-    source = hub_source(E5_SMALL)
+    source = build_hub_source(E5_SMALL)
     child = ChildProcess(
         source.arguments, tmp_path / "work", source.environment, source.answer_pattern
     )
@@ -31,7 +31,7 @@ def download(tmp_path):
 def test_the_files_of_one_revision_arrive_under_their_names(server, tmp_path):
     child = download(tmp_path)
 
-    assert child.status() == 0, child.failure_reason()
+    assert child.status() == 0, child.find_failure_reason()
     assert {name: (child.folder / name).read_bytes() for name in FILES} == FILES
     assert any(model_hub.REVISION in path for path in server.asked)
 
@@ -50,7 +50,7 @@ def test_a_file_that_is_not_what_was_announced_is_refused(server, tmp_path):
     child = download(tmp_path)
 
     assert child.status() == 1
-    assert "is damaged" in child.failure_reason()
+    assert "is damaged" in child.find_failure_reason()
 
 
 def test_a_missing_repository_is_no_sign_of_life(server, tmp_path):
@@ -60,4 +60,7 @@ def test_a_missing_repository_is_no_sign_of_life(server, tmp_path):
 
     assert child.status() == 1
     assert not child.answered
-    assert child.failure_reason(hub_source(E5_SMALL).failure_patterns) == "the hub failed: HTTP 404"
+    assert (
+        child.find_failure_reason(build_hub_source(E5_SMALL).failure_patterns)
+        == "the hub failed: HTTP 404"
+    )

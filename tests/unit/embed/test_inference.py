@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kebab.embed import model_directory
-from kebab.embed.inference import InferenceSession, default_threads, normalise
+from kebab.embed.inference import InferenceSession, choose_thread_count, normalise
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
@@ -78,7 +78,7 @@ def test_the_runtime_prints_nothing(directory, capfd):
 
 
 def test_threads_are_few():
-    assert 1 <= default_threads() <= 4
+    assert 1 <= choose_thread_count() <= 4
 
 
 @pytest.mark.parametrize("value", [0.0, float("nan"), float("inf")])

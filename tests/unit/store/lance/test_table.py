@@ -107,7 +107,7 @@ def test_reading_sure_keys_notices_a_lost_file(writer, tmp_path):
 
     assert writer.list_keys() == sort_keys([0, 1, 2])
     with pytest.raises(StoreCorrupt):
-        LanceVectors(tmp_path, "v", 3).list_keys(sure=True)
+        LanceVectors(tmp_path, "v", 3).list_keys(verify=True)
 
 
 def test_a_cleared_index_leaves_no_file(writer, tmp_path):

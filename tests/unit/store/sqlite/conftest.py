@@ -23,7 +23,7 @@ class Stored:
 
     def put_document(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
         saved = documents.save_document(self.database, row, now)
-        target = chunks.ChunkTarget(doc=saved.doc, row=row, retitled=saved.retitled)
+        target = chunks.ChunkTarget(doc=saved.doc, row=row, title_changed=saved.title_changed)
         written = chunks.replace_chunks(self.database, str.split, target)
         fts.flush_write_buffer(self.database)
         return written

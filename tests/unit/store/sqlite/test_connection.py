@@ -3,7 +3,7 @@ import pytest
 
 from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
 from kebab.store.sqlite import connection
-from kebab.store.sqlite.connection import database_path, open_reader, open_writer
+from kebab.store.sqlite.connection import get_database_path, open_reader, open_writer
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def test_a_reader_cannot_write(data_dir):
 
 
 def test_an_empty_file_is_not_an_index(tmp_path):
-    database_path(tmp_path).touch()
+    get_database_path(tmp_path).touch()
     with pytest.raises(NotIndexed) as caught:
         open_reader(tmp_path)
     assert caught.value.found == 0
 
 
 def test_a_file_that_is_not_a_database_is_corrupt_for_both(tmp_path):
-    database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
+    get_database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
     with pytest.raises(StoreCorrupt):
         open_reader(tmp_path)
     with pytest.raises(StoreCorrupt):

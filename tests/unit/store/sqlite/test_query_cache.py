@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.store.sqlite.connection import database_path, open_reader, open_writer
+from kebab.store.sqlite.connection import get_database_path, open_reader, open_writer
 from kebab.store.sqlite.query_cache import QueryCache
 
 
@@ -84,7 +84,7 @@ def test_a_database_of_another_version_is_left_alone(data_dir):
 
 
 def test_a_damaged_database_caches_nothing(tmp_path):
-    database_path(tmp_path).write_bytes(b"no database" * 999)
+    get_database_path(tmp_path).write_bytes(b"no database" * 999)
     assert QueryCache(tmp_path).get("page", "question", 1) is None
 
 
@@ -105,7 +105,7 @@ def test_a_busy_writer_is_not_waited_for(cache, data_dir):
 
 
 def log_of(data_dir):
-    return database_path(data_dir).with_name(database_path(data_dir).name + "-wal")
+    return get_database_path(data_dir).with_name(get_database_path(data_dir).name + "-wal")
 
 
 def grown(data_dir, megabytes):

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
-from kebab.store.sqlite.connection import database_path, open_writer
+from kebab.store.sqlite.connection import get_database_path, open_writer
 from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.sessions import SqliteSessionStore
@@ -55,7 +55,7 @@ def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
         CALLS[call](SqliteSessionStore(data_dir, 9))
 
     assert caught.value.found == version
-    with closing(apsw.Connection(str(database_path(data_dir)))) as database:
+    with closing(apsw.Connection(str(get_database_path(data_dir)))) as database:
         assert database.execute("PRAGMA user_version").get == version
         assert "turns" not in [
             name for (name,) in database.execute("SELECT name FROM sqlite_master")
@@ -72,7 +72,7 @@ def test_an_older_database_stores_turns_after_the_next_writer(data_dir, kept):
 
 @every
 def test_a_file_that_is_no_database_is_corrupt(tmp_path, call):
-    database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
+    get_database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
 
     with pytest.raises(StoreCorrupt):
         CALLS[call](SqliteSessionStore(tmp_path, 9))
@@ -80,7 +80,7 @@ def test_a_file_that_is_no_database_is_corrupt(tmp_path, call):
 
 @every
 def test_a_path_that_is_not_a_file_is_an_io_error(tmp_path, call):
-    database_path(tmp_path).mkdir()
+    get_database_path(tmp_path).mkdir()
 
     with pytest.raises(IoError):
         CALLS[call](SqliteSessionStore(tmp_path, 9))
@@ -89,13 +89,13 @@ def test_a_path_that_is_not_a_file_is_an_io_error(tmp_path, call):
 @writing
 def test_writing_can_be_switched_off(data_dir, kept, call):
     kept.add_turn(turn())
-    before = database_path(data_dir).read_bytes(), kept.list_turns("talk")
+    before = get_database_path(data_dir).read_bytes(), kept.list_turns("talk")
 
     with pytest.raises(ReadOnly) as caught:
         CALLS[call](SqliteSessionStore(data_dir, 9, read_only=True))
 
     assert caught.value.operation == {"add": "ask --session", "forget": "session rm"}[call]
-    assert (database_path(data_dir).read_bytes(), kept.list_turns("talk")) == before
+    assert (get_database_path(data_dir).read_bytes(), kept.list_turns("talk")) == before
 
 
 def test_reading_goes_on_when_writing_is_switched_off(data_dir, kept):

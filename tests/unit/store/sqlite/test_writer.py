@@ -9,7 +9,7 @@ import pytest
 from kebab.core.ids import make_doc_id
 from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
 from kebab.store.sqlite.catalogue import Catalogue
-from kebab.store.sqlite.connection import database_path, open_writer
+from kebab.store.sqlite.connection import get_database_path, open_writer
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document
@@ -70,7 +70,7 @@ def test_a_killed_writer_leaves_whole_documents_and_no_lock(tmp_path, call):
 
 
 def test_a_failed_opening_frees_the_lock(tmp_path):
-    database_path(tmp_path).write_bytes(b"no database" * 999)
+    get_database_path(tmp_path).write_bytes(b"no database" * 999)
     for _ in range(2):
         with pytest.raises(StoreCorrupt):
             SqliteWriter(tmp_path, str.split)
