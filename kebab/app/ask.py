@@ -64,7 +64,7 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         answer=outcome.text,
         grounded=outcome.grounded,
         refusal_reason=outcome.refusal.value if outcome.refusal else None,
-        citations=[_to_citation(one) for one in outcome.citations],
+        citations=[_to_citation(support) for support in outcome.citations],
         suggestions=[] if outcome.grounded else [to_search_hit(hit) for hit in hits[:SUGGESTIONS]],
         mode=outcome.mode.value,
         model=outcome.model,

@@ -1,8 +1,8 @@
 """Records errors in a private log of bounded size on this machine.
 
-A line is written in a single write, so lines of two processes never mix. A full file moves to
-`.1`, and that one to `.2`, while a lock is held. A process that still has the old file open writes
-on into `.1`, and readers find its line there.
+A line is written in a single write, so lines of two processes never mix. Under a lock, a
+full file is renamed to `.1`, and `.1` to `.2`. A process that still has the old file open continues
+to write to it as `.1`, and readers find its line there.
 """
 
 import os
@@ -74,7 +74,7 @@ def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedC
         retry=reply.retry,
         severity=reply.severity,
         message=redact_start(str(fault), _MAX_TEXT_CHARS) or type(fault).__name__,
-        chain=[_shorten(one, _MAX_TEXT_CHARS) for one in list_causes(fault)],
+        chain=[_shorten(cause, _MAX_TEXT_CHARS) for cause in list_causes(fault)],
         traceback=_format_traceback(fault),
         meta=_build_meta(call),
     )
@@ -110,8 +110,8 @@ def append_line(log: Path, line: bytes) -> bool:
     """Append a line; return whether it was written. An `OSError` is ignored."""
     try:
         _make_private(log.parent)
-        with _lock(log) as ours:
-            if ours and _get_size(log) + len(line) >= MAX_BYTES:
+        with _lock(log) as locked:
+            if locked and _get_size(log) + len(line) >= MAX_BYTES:
                 _rotate(log)
             return _write(log, line + b"\n")
     except OSError:
@@ -140,8 +140,8 @@ def _list_files(log: Path) -> list[Path]:
 
 def _make_private(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.lstat()
-    if stat.S_ISDIR(found.st_mode) and found.st_mode & 0o077 and found.st_uid == os.geteuid():
+    status = folder.lstat()
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & 0o077 and status.st_uid == os.geteuid():
         folder.chmod(0o700)
 
 
@@ -188,13 +188,13 @@ def _write(log: Path, line: bytes) -> bool:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS
     file = os.open(log, flags, 0o600)
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             return False
-        if found.st_mode & 0o077:
+        if status.st_mode & 0o077:
             os.fchmod(file, 0o600)
-        if found.st_size and os.pread(file, 1, found.st_size - 1) != b"\n":
-            # A line that was cut off by a full disk may spoil itself, not this one.
+        if status.st_size and os.pread(file, 1, status.st_size - 1) != b"\n":
+            # A full disk may have cut off the last line; this line must not be joined to it.
             line = b"\n" + line
         return os.write(file, line) == len(line)
     finally:

@@ -15,7 +15,7 @@ from kebab.wire.error import ErrorReply
 
 _MOST_CAUSES = 20
 _INCLUDED_COMMANDS = {"model use": "model pull"}
-"""The command whose work a command includes."""
+"""The command that another command includes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def classify_error(
     signal = _convert_to_signal(fault, operation)
     reply = build_error_reply(signal, operation=operation, view=view)
     if view.verbose and (causes := list_causes(fault)[fault is signal :]):
-        shown = [redact(one, hides_home=view.hides_home) for one in causes]
+        shown = [redact(cause, hides_home=view.hides_home) for cause in causes]
         reply = msgspec.structs.replace(reply, details={**reply.details, "chain": shown})
     gone = isinstance(fault, BrokenPipeError)
     return ClassifiedError(reply, Exit.READER_GONE if gone else signal.meaning.exit, quiet=gone)
@@ -123,6 +123,6 @@ def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
 
 def _drop_circular_hint(hint: str | None, operation: str) -> str | None:
     """Return the hint; None when it only repeats the failed command without a new flag."""
-    done = (operation, _INCLUDED_COMMANDS.get(operation))
-    circular = any(one and f"{hint} ".startswith(f"kebab {one} ") for one in done)
+    commands = (operation, _INCLUDED_COMMANDS.get(operation))
+    circular = any(name and f"{hint} ".startswith(f"kebab {name} ") for name in commands)
     return None if circular and hint and " --" not in hint else hint

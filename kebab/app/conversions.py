@@ -39,7 +39,7 @@ def cite_chunk(chunk: StoredChunk) -> Citation:
 
 def quote_path(path: str) -> str:
     """Return a path with reserved, blank and invisible characters escaped for an IRI."""
-    return "".join(one if _is_plain(one) else _escape(one) for one in path)
+    return "".join(char if _is_plain(char) else _escape(char) for char in path)
 
 
 def _is_plain(character: str) -> bool:
@@ -62,10 +62,10 @@ def build_file_path(stored: Stored) -> str | None:
 def check_freshness(stored: Stored) -> Freshness:
     """Compare the file on disk with what was indexed, by size and modification time."""
     try:
-        now = os.stat(os.path.join(stored.root, stored.path))  # noqa: PTH116, PTH118 - called for every hit
+        status = os.stat(os.path.join(stored.root, stored.path))  # noqa: PTH116, PTH118 - called for every hit
     except OSError:
         return "gone"
-    same = (now.st_size, now.st_mtime_ns) == (stored.size, stored.mtime_ns)
+    same = (status.st_size, status.st_mtime_ns) == (stored.size, stored.mtime_ns)
     return "fresh" if same else "changed"
 
 

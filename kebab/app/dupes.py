@@ -26,16 +26,16 @@ def find_duplicates(
         NotIndexed: There is no index.
     """
     filters = build_filters(request, context.clock.now())
-    started, bound = context.clock.monotonic(), _build_cursor_query(request, filters)
+    started, query = context.clock.monotonic(), _build_cursor_query(request, filters)
     with context.open_reader() as reader:
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.get_revision()
-        given = request.cursor
-        first = 0 if given is None else page.decode_cursor(given, bound, revision, salt)
+        cursor = request.cursor
+        first = 0 if cursor is None else page.decode_cursor(cursor, query, revision, salt)
         found = duplicates.find_duplicates(
             reader, request.threshold, filters, exact=request.exact, report=report
         )
         end = first + request.limit
-        shown = [_to_group(reader, one) for one in found.groups[first:end]]
+        shown = [_to_group(reader, group) for group in found.groups[first:end]]
     more = end < len(found.groups)
     return Duplicates(
         threshold=1.0 if request.exact else request.threshold,
@@ -43,7 +43,7 @@ def find_duplicates(
         groups=shown,
         total=len(found.groups),
         has_more=more,
-        next_cursor=page.encode_cursor(bound, end, revision, salt) if more else None,
+        next_cursor=page.encode_cursor(query, end, revision, salt) if more else None,
         compared=found.compared,
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
@@ -66,8 +66,8 @@ def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
         similarity=group.similarity,
         snippet=snippet.cut_snippet(leading.text, {}, _SNIPPET_CHARS).text,
         members=[
-            _to_member(one, chunks[one.keys[0]], chunks[one.keys[-1]], group)
-            for one in group.copies
+            _to_member(copy, chunks[copy.keys[0]], chunks[copy.keys[-1]], group)
+            for copy in group.copies
         ],
     )
 

@@ -40,8 +40,8 @@ class Embedders:
     def load_installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""
         model = find_model(version)
-        ready = self.find_weights(model)
-        return self._load(model, ready) if ready else None
+        folder = self.find_weights(model)
+        return self._load(model, folder) if folder else None
 
     def load_stored(self, version: str | None) -> "OnnxEmbedder":
         """Return the embedder of the stored vectors.
@@ -73,17 +73,15 @@ class Embedders:
             EmbeddingUnavailable: Its weights cannot be downloaded.
             EmbeddingMismatch: The settings name another model than the stored vectors.
         """
-        model, ready = self._ensure_weights(
-            self.choose_model(stored), report, cancel, patient=False
-        )
-        return self._load(model, ready)
+        name = self.choose_model(stored)
+        return self._load(*self._ensure_weights(name, report, cancel, patient=False))
 
     def download(self, name: str, report: "ProgressCallback", cancel: "Cancel") -> EmbeddingModel:
         """Download the weights of a model, check every byte, and return the model.
 
         Raises:
-            InvalidInput: No model goes by this name.
-            EmbeddingUnavailable: No source gave the weights.
+            InvalidInput: No model has this name.
+            EmbeddingUnavailable: No source has the weights.
         """
         wanted = None if name == AUTO else name
         return self._ensure_weights(wanted, report, cancel, patient=True)[0]
@@ -100,12 +98,12 @@ class Embedders:
             patient=patient,
         )
 
-    def _load(self, model: EmbeddingModel, ready: Path) -> "OnnxEmbedder":
+    def _load(self, model: EmbeddingModel, folder: Path) -> "OnnxEmbedder":
         from kebab.embed.onnx_embedder import OnnxEmbedder
 
         if model.version not in self._built:
             self._built[model.version] = OnnxEmbedder(
-                ready, model, threads=self._threads, deadline_ms=self._deadline_ms
+                folder, model, threads=self._threads, deadline_ms=self._deadline_ms
             )
         return self._built[model.version]
 

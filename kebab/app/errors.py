@@ -48,7 +48,7 @@ class _LogEntry:
 
 
 def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
-    """Count the errors of the log; without a log there are none.
+    """Count the errors of the log; a missing log has no errors.
 
     Raises:
         InvalidInput: `since` cannot be read.
@@ -57,7 +57,7 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
     log, since = context.log, request.since
     start = None if since is None else parse_time(since, "$.since", context.clock.now())
     entries, unreadable = _read_entries(log)
-    recent = [one for one in entries if start is None or one.when >= start]
+    recent = [entry for entry in entries if start is None or entry.when >= start]
     dimensions = [request.by] if request.by else _DIMENSIONS
     return ErrorStats(
         since=None if start is None else format_timestamp(start),
@@ -75,11 +75,11 @@ def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAud
         IoError: The log cannot be read.
     """
     name = escape_undecodable(request.name.strip().lower())
-    entries = _read_entries(context.log)[0]
-    found = [one.audit for one in entries if name and one.audit.correlation_id.startswith(name)]
+    audits = [entry.audit for entry in _read_entries(context.log)[0]]
+    found = [audit for audit in audits if name and audit.correlation_id.startswith(name)]
     if len(found) == 1:
         return found[0]
-    ids = [one.correlation_id for one in reversed(found)]
+    ids = [audit.correlation_id for audit in reversed(found)]
     return build_not_found(
         name, "error", AmbiguousName(tuple(ids[:_MAX_CANDIDATES])) if ids else None
     )
@@ -101,17 +101,17 @@ def explain_codes(request: ExplainRequest) -> ErrorCatalog | NotFound:
 
 def _read_entries(log: Path) -> tuple[list[_LogEntry], int]:
     """Return the errors of the log, oldest first, and the number of unreadable lines."""
-    found: dict[str, _LogEntry] = {}
+    entries: dict[str, _LogEntry] = {}
     unreadable = 0
     with translate_os_errors(log, "read"):
         for line in filter(bytes.strip, read_lines(log)):
-            one = _parse_entry(line)
-            if one is None:
+            entry = _parse_entry(line)
+            if entry is None:
                 unreadable += 1
             else:
                 # A file that is rotated while it is read yields its lines twice.
-                found[one.audit.correlation_id] = one
-    return sorted(found.values(), key=lambda one: one.when), unreadable
+                entries[entry.audit.correlation_id] = entry
+    return sorted(entries.values(), key=lambda entry: entry.when), unreadable
 
 
 def _parse_entry(line: bytes) -> _LogEntry | None:
@@ -124,8 +124,8 @@ def _parse_entry(line: bytes) -> _LogEntry | None:
 
 def _count_values(entries: list[_LogEntry], by: Dimension, limit: int) -> ErrorGroup:
     values: dict[str, list[_LogEntry]] = defaultdict(list)
-    for one in entries:
-        values[getattr(one.audit, by)].append(one)
+    for entry in entries:
+        values[getattr(entry.audit, by)].append(entry)
     ranked = sorted(values, key=lambda value: (-len(values[value]), -values[value][-1].when, value))
     return ErrorGroup(
         by=by,
@@ -141,5 +141,5 @@ def _to_error_count(value: str, entries: list[_LogEntry], total: int) -> ErrorCo
         share=len(entries) / total,
         first_at=entries[0].audit.occurred_at,
         last_at=entries[-1].audit.occurred_at,
-        correlation_ids=[one.audit.correlation_id for one in reversed(entries[-_MAX_IDS:])],
+        correlation_ids=[entry.audit.correlation_id for entry in reversed(entries[-_MAX_IDS:])],
     )

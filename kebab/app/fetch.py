@@ -127,13 +127,13 @@ def _fetch_lines(selection: _Selection, lines: list[str], context_lines: int = 0
 
 
 def _build_result(
-    selection: _Selection, text: str, given: tuple[int, int], line_count: int
+    selection: _Selection, text: str, span: tuple[int, int], line_count: int
 ) -> FetchResult:
-    """Return the reply; `given` are the first and the last line of the text before it is cut."""
+    """Return the reply; `span` is the first and the last line of the text before it is cut."""
     document = selection.document
     shown = text[: selection.max_chars]
     truncated = len(shown) < len(text)
-    first, last = given
+    first, last = span
     last_shown = first + shown.removesuffix("\n").count("\n")
     return FetchResult(
         kind=selection.kind,

@@ -140,12 +140,12 @@ def _to_item(item: FileOutcome, view: View) -> IngestItem:
 
 
 @contextmanager
-def _set_path_of_errors(place: str) -> "Iterator[None]":
-    """Set the absolute path of the only file in errors that name it."""
+def _set_path_of_errors(path: str) -> "Iterator[None]":
+    """Set the absolute path of the only file of a run in its errors."""
     try:
         yield
     except (ParseFailed, UnsupportedMedia) as signal:
-        signal.path = resolve_path(place)
+        signal.path = resolve_path(path)
         raise
 
 
@@ -166,30 +166,30 @@ class _RunEmbedder:
     library: "SqliteWriter | None"
     report: ProgressCallback
     cancel: Cancel
-    found: "Embedder | None" = field(default=None, init=False)
-    began: float = field(default_factory=time.monotonic, init=False)
+    loaded: "Embedder | None" = field(default=None, init=False)
+    started: float = field(default_factory=time.monotonic, init=False)
 
     def embedder(self) -> "Embedder | None":
         """Return the embedder, downloaded if necessary; report why there is none."""
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
-            found = self.context.embedders.obtain(stored, self.report, self.cancel)
-            found.count_tokens([""])  # loads the tokenizer, which may be damaged
+            embedder = self.context.embedders.obtain(stored, self.report, self.cancel)
+            embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
         except EmbeddingUnavailable as signal:
             self._report(f"no vectors in this run, words only: {signal.cause}")
         except DependencyMissing as signal:
             self._report(f"no vectors in this run, words only: {signal.format_message()}")
         else:
-            self.found = found
-            self._report(f"embedding with {found.version}")
-        return self.found
+            self.loaded = embedder
+            self._report(f"embedding with {embedder.version}")
+        return self.loaded
 
     def budget(self) -> "Budget":
         """Return the token limit of a chunk; an embedder counts its own tokens."""
-        return self.context.build_budget(self.found)
+        return self.context.build_budget(self.loaded)
 
     def _report(self, message: str) -> None:
-        elapsed_ms = int((time.monotonic() - self.began) * 1000)
+        elapsed_ms = int((time.monotonic() - self.started) * 1000)
         kind = ProgressKind.HEARTBEAT
         self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
 

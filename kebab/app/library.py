@@ -44,7 +44,7 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         )
         revision = reader.get_revision()
     return DocList(
-        documents=[to_doc_summary(one) for one in listing.documents],
+        documents=[to_doc_summary(document) for document in listing.documents],
         total=listing.total,
         offset=request.offset,
         has_more=request.offset + len(listing.documents) < listing.total,
@@ -94,17 +94,17 @@ def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | 
     context.refuse_when_read_only("rm")
     with context.open_catalogue() as catalogue:
         found = [find_document_id(catalogue, name) for name in request.names]
-        if missing := next((one for one in found if isinstance(one, NotFound)), None):
+        if missing := next((reply for reply in found if isinstance(reply, NotFound)), None):
             return missing
-        ids = [one for one in dict.fromkeys(found) if not isinstance(one, NotFound)]
-        documents = [one for one in map(catalogue.load_summary, ids) if one is not None]
+        ids = [doc for doc in dict.fromkeys(found) if not isinstance(doc, NotFound)]
+        documents = [row for row in map(catalogue.load_summary, ids) if row is not None]
     with context.open_writer("rm") as library:
         chunks = library.remove_documents(ids)
-    for one in documents:
-        if one.source == STDIN:
-            Path(one.root, one.path).unlink(missing_ok=True)
-    removed = [to_doc_summary(one) for one in documents]
-    returns = any(one.freshness != "gone" for one in removed)
+    for document in documents:
+        if document.source == STDIN:
+            Path(document.root, document.path).unlink(missing_ok=True)
+    removed = [to_doc_summary(document) for document in documents]
+    returns = any(document.freshness != "gone" for document in removed)
     return RemoveReport(removed=removed, chunks=chunks, returns=returns)
 
 

@@ -74,9 +74,9 @@ def use_model(
 def _embed_again(
     context: AppContext, model: "EmbeddingModel", report: ProgressCallback, cancel: Cancel
 ) -> EmbeddingSummary:
-    """Give every passage a vector of this model; files are not read."""
+    """Embed every passage with this model; files are not read."""
     embedder = context.embedders.load_installed(model.version)
-    assert embedder is not None, "its weights were just fetched"
+    assert embedder is not None, "its weights are installed"
     with context.open_writer("model use") as library:
         run = RunContext(report, context.clock, cancel)
         return reembed(library, context.open_vector_table, embedder, run)
@@ -94,16 +94,16 @@ def _choose_model(context: AppContext, name: str) -> str:
 
 
 def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:
-    place, manifest = context.embedders.find_weights(model), context.embedders.read_manifest(model)
+    folder, manifest = context.embedders.find_weights(model), context.embedders.read_manifest(model)
     return ModelRow(
         name=model.name,
         embedding_version=model.version,
         dimension=model.dimension,
         window=model.window,
         languages=model.languages,
-        installed=place is not None,
+        installed=folder is not None,
         active=model.version == active,
-        bytes=measure_size(place) if place else None,
+        bytes=measure_size(folder) if folder else None,
         precision=manifest.precision if manifest else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,

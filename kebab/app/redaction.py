@@ -1,7 +1,7 @@
 """Removes secrets from everything that is shown, sent or stored.
 
 The rules know the forms of keys, the names that precede a secret, and the secrets in the
-environment of this process. They rather hide a harmless word than show a secret.
+environment of this process. In doubt they hide a word.
 """
 
 import os
@@ -69,7 +69,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<![A-Za-z0-9])(?:xox[a-z]-[\w-]{8,}|hf_\w{16,}|AIza[\w-]{16,})"), ""),
     (re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,2048}\.[\w-]{8,}(?:\.[\w-]*)?"), ""),
 )
-"""What is hidden, and the part of it that stays before or after `[redacted]`."""
+"""Patterns of secrets, and the part of a match that is shown beside `[redacted]`."""
 
 
 def redact(value: Any, *, hides_home: bool = False) -> Any:
@@ -131,9 +131,9 @@ def _hide_secrets(text: str) -> str:
 
 def _list_own_secrets() -> Iterator[str]:
     """Yield the secrets of the environment, the longest first, because one may contain another."""
-    named = (text for name, text in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
+    values = (text for name, text in os.environ.items() if _SECRET_VARIABLE.fullmatch(name))
     yield from sorted(
-        (text for text in named if len(text) >= _MIN_SECRET_CHARS), key=len, reverse=True
+        (text for text in values if len(text) >= _MIN_SECRET_CHARS), key=len, reverse=True
     )
 
 

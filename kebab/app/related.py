@@ -44,7 +44,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         revision = reader.get_revision()
     return RelatedDocs(
         document=to_doc_summary(document.summary),
-        related=[_to_related_doc(rank, one) for rank, one in enumerate(nearest, start=1)],
+        related=[_to_related_doc(rank, found) for rank, found in enumerate(nearest, start=1)],
         degraded=list(degraded),
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
@@ -59,13 +59,13 @@ def _open_vector_space(context: AppContext, reader: "SqliteReader") -> VectorSpa
     return VectorSpace(vectors=context.open_vector_index(version), scale=scale)
 
 
-def _to_related_doc(rank: int, one: RelatedDocument) -> RelatedDoc:
-    chunk = one.pair.other
+def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:
+    chunk = found.pair.other
     return RelatedDoc(
         rank=rank,
-        score=one.score,
-        vector_score=one.vector_score,
-        lexical_score=one.lexical_score,
+        score=found.score,
+        vector_score=found.vector_score,
+        lexical_score=found.lexical_score,
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
         file=build_file_path(chunk),
@@ -76,8 +76,8 @@ def _to_related_doc(rank: int, one: RelatedDocument) -> RelatedDoc:
         media=chunk.media,
         indexed_at=format_timestamp(chunk.indexed_at),
         freshness=check_freshness(chunk),
-        pair=_to_pair(one.pair),
-        terms=list(one.shared_words),
+        pair=_to_pair(found.pair),
+        terms=list(found.shared_words),
     )
 
 

@@ -122,8 +122,8 @@ def _format_last_change(counts: "LibraryCounts") -> str | None:
 
 
 def _count_stale(catalogue: "Catalogue") -> int:
-    page = catalogue.list_documents(Filters(), limit=-1)
-    return sum(check_freshness(one) != "fresh" for one in page.documents)
+    documents = catalogue.list_documents(Filters(), limit=-1).documents
+    return sum(check_freshness(document) != "fresh" for document in documents)
 
 
 def _measure_index(context: AppContext) -> IndexBytes:

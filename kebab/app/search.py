@@ -96,8 +96,8 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
             query = replace(query, offset=offset)
         page = build_engine(context, reader).search(query)
     following = page.next_offset
-    token = None if following is None else encode_cursor(query, following, page.revision, salt)
-    return to_search_response(page, query, token)
+    cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
+    return to_search_response(page, query, cursor)
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:

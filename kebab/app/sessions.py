@@ -51,8 +51,8 @@ def list_sessions(context: AppContext) -> SessionList:
     Raises:
         NotIndexed: There is no index.
     """
-    found = [_to_session_summary(one) for one in context.session_store.list_sessions()]
-    return SessionList(sessions=found, history=context.settings.ask.history)
+    sessions = list(map(_to_session_summary, context.session_store.list_sessions()))
+    return SessionList(sessions=sessions, history=context.settings.ask.history)
 
 
 def show_session(context: AppContext, request: SessionShowRequest) -> SessionTranscript | NotFound:
@@ -88,31 +88,31 @@ def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRe
     """
     context.refuse_when_read_only("session rm")
     names = list(dict.fromkeys(parse_session_name(name, "$.names") for name in request.names))
-    known = {one.name for one in context.session_store.list_sessions()}
+    known = {session.name for session in context.session_store.list_sessions()}
     if missing := next((name for name in names if name not in known), None):
         return build_not_found(missing, "session")
     turns = sum(map(context.session_store.delete_session, names))
     return SessionRemoved(names=names, turns=turns, found=True)
 
 
-def _to_session_summary(one: StoredSession) -> SessionSummary:
+def _to_session_summary(session: StoredSession) -> SessionSummary:
     return SessionSummary(
-        name=one.name,
-        turns=one.turns,
-        first_question=one.first_question,
-        created_at=format_timestamp(one.created),
-        updated_at=format_timestamp(one.updated),
+        name=session.name,
+        turns=session.turns,
+        first_question=session.first_question,
+        created_at=format_timestamp(session.created),
+        updated_at=format_timestamp(session.updated),
     )
 
 
-def _to_session_turn(one: Turn) -> SessionTurn:
+def _to_session_turn(turn: Turn) -> SessionTurn:
     return SessionTurn(
-        turn_index=one.index,
-        question=one.question,
-        query=one.standalone,
-        answer=one.answer,
-        refusal_reason=one.refusal.value if one.refusal else None,
-        mode=one.mode.value,
-        model=one.model,
-        created_at=format_timestamp(one.created),
+        turn_index=turn.index,
+        question=turn.question,
+        query=turn.standalone,
+        answer=turn.answer,
+        refusal_reason=turn.refusal.value if turn.refusal else None,
+        mode=turn.mode.value,
+        model=turn.model,
+        created_at=format_timestamp(turn.created),
     )

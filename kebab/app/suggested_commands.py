@@ -30,11 +30,11 @@ _VALUE_FLAGS = {
 
 def format_search_command(request: SearchRequest) -> str:
     """Return the command line of a request, without flags that have their default value."""
-    plain = SearchRequest(query="")
+    default = SearchRequest(query="")
     words = ["kebab", "search"]
     for field, flag in _VALUE_FLAGS.items():
         value = getattr(request, field)
-        if value != getattr(plain, field):
+        if value != getattr(default, field):
             words += [flag, str(value)]
     for field, flag in _LIST_FLAGS.items():
         words += [word for value in getattr(request, field) for word in (flag, value)]
@@ -48,9 +48,10 @@ def suggest_command(
     if kind is None:
         return None
     if kind == "mend":
-        otherwise = "hybrid" if request.mode == "vector" else "within"
-        hints = [one.hint for one in explained.degraded if one.hint]
-        return hints[0] if hints else _COMMANDS[otherwise](explained, request, doc)
+        hints = [channel.hint for channel in explained.degraded if channel.hint]
+        if hints:
+            return hints[0]
+        kind = "hybrid" if request.mode == "vector" else "within"
     return _COMMANDS[kind](explained, request, doc)
 
 
@@ -61,24 +62,24 @@ def _raise_limit(explained: "DocumentExplanation", request: SearchRequest, _: "D
 
 def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
     """Return the search without the conditions that exclude a document, in flags and text."""
-    flags = {one.filter for one in explained.removed if one.filter}
+    flags = {condition.filter for condition in explained.removed if condition.filter}
     fields: dict[str, Any] = {
         name: _EMPTY_FILTERS[name] for name in flags if getattr(request, name)
     }
-    left = remove_conditions(explained.parsed, explained.removed)
+    remaining = remove_conditions(explained.parsed, explained.removed)
     if len(fields) < len(explained.removed):
-        fields["query"] = _format_query(left) or request.query
-        fields |= _list_text_filters(left.filters, request)
-    place = explained.best.hit_rank if explained.best else None
-    fields["limit"] = min(MAX_LIMIT, max(request.limit, place or 1))
+        fields["query"] = _format_query(remaining) or request.query
+        fields |= _list_text_filters(remaining.filters, request)
+    rank = explained.best.hit_rank if explained.best else None
+    fields["limit"] = min(MAX_LIMIT, max(request.limit, rank or 1))
     return _format_changed(request, **fields)
 
 
-def _format_query(question: "ParsedQuery") -> str:
+def _format_query(parsed: "ParsedQuery") -> str:
     """Return a parsed query as text, without its filters."""
-    must = [one for one in map(_quote_phrase, question.required) if one not in question.plain]
-    out = [f"-{_quote_phrase(one)}" for one in question.excluded]
-    return " ".join(filter(None, (question.plain, *must, *out)))
+    required = [text for text in map(_quote_phrase, parsed.required) if text not in parsed.plain]
+    excluded = [f"-{_quote_phrase(phrase)}" for phrase in parsed.excluded]
+    return " ".join(filter(None, (parsed.plain, *required, *excluded)))
 
 
 def _quote_phrase(phrase: "Phrase") -> str:

@@ -20,8 +20,8 @@ def format_timestamp(seconds: float) -> str:
 def parse_time(text: str, field: str, now: float) -> float:
     """Return seconds since the epoch for a date, a timestamp, or an age such as `7d`.
 
-    A date or a timestamp without an offset is local time. Times beyond the limits of
-    file times become these limits.
+    A date or a timestamp without an offset is local time. A time beyond the limits of file times
+    is replaced by the limit.
 
     Raises:
         InvalidInput: The text has none of these forms.

@@ -75,20 +75,20 @@ def _to_explanation(
     request: "SearchRequest",
     query: "Query",
 ) -> Explanation:
-    found, best = build_verdict(explained, query), explained.best
+    verdict, best = build_verdict(explained, query), explained.best
     return Explanation(
         query=request.query,
         mode=request.mode,
         limit=request.limit,
         document=to_doc_summary(document),
-        found=found.kind == "found",
+        found=verdict.kind == "found",
         rank=best.hit_rank if best and not explained.removed else None,
-        verdict=found.kind,
-        message=found.text,
-        hint=suggest_command(found.remedy, explained, request, document.doc_id),
+        verdict=verdict.kind,
+        message=verdict.text,
+        hint=suggest_command(verdict.remedy, explained, request, document.doc_id),
         reading=to_query_reading(explained, query.filters),
-        lifted=[to_barrier(one) for one in explained.removed],
-        passages=[to_passage_account(one) for one in explained.passages],
+        lifted=list(map(to_barrier, explained.removed)),
+        passages=list(map(to_passage_account, explained.passages)),
         candidates=explained.candidate_count,
         degraded=list(explained.degraded),
         corpus_revision=explained.revision,
@@ -108,56 +108,56 @@ _FILTER_NAMES: dict[str, FilterName] = {
 }
 
 
-def to_query_reading(explained: "DocumentExplanation", given: "Filters") -> QueryReading:
-    """Convert a parsed query; `given` are the filters of the request."""
-    question, goal = explained.parsed, explained.intent
+def to_query_reading(explained: "DocumentExplanation", requested: "Filters") -> QueryReading:
+    """Convert a parsed query; `requested` are the filters of the request."""
+    parsed, intent = explained.parsed, explained.intent
     return QueryReading(
-        plain=question.plain,
+        plain=parsed.plain,
         terms=explained.terms,
-        required=[_to_phrase(one) for one in question.required],
-        excluded=[_to_phrase(one) for one in question.excluded],
+        required=list(map(_to_phrase, parsed.required)),
+        excluded=list(map(_to_phrase, parsed.excluded)),
         relaxed=explained.relaxed,
         filters=[
             FilterReading(
                 name=_FILTER_NAMES[name],
                 values=_format_values(value),
-                origin=_find_origin(name, given),
+                origin=_find_origin(name, requested),
             )
-            for name, value in list_active_filters(question.filters).items()
+            for name, value in list_active_filters(parsed.filters).items()
         ],
-        topic=goal.topic,
-        need=goal.need,
-        question=goal.question,
+        topic=intent.topic,
+        need=intent.need,
+        question=intent.question,
     )
 
 
-def to_passage_account(one: "PassageExplanation") -> PassageAccount:
+def to_passage_account(passage: "PassageExplanation") -> PassageAccount:
     """Convert the explanation of a passage."""
-    chunk = one.chunk
+    chunk = passage.chunk
     return PassageAccount(
         chunk_id=chunk.chunk_id,
         heading_path=list(chunk.heading_path),
         citation=cite_chunk(chunk),
-        barriers=[to_barrier(each) for each in one.broken],
-        held=one.held,
+        barriers=list(map(to_barrier, passage.broken)),
+        held=passage.held,
         vector=chunk.vector_state,
-        lexical=one.lexical,
-        semantic=one.semantic,
-        fused=one.fused,
-        lifts=one.boosts,
-        final=one.final,
-        score=one.score,
-        hit_rank=one.hit_rank,
-        withheld=one.withheld,
+        lexical=passage.lexical,
+        semantic=passage.semantic,
+        fused=passage.fused,
+        lifts=passage.boosts,
+        final=passage.final,
+        score=passage.score,
+        hit_rank=passage.hit_rank,
+        withheld=passage.withheld,
     )
 
 
-def to_barrier(one: BrokenCondition) -> Barrier:
+def to_barrier(condition: BrokenCondition) -> Barrier:
     """Convert a condition that excludes a passage."""
     return Barrier(
-        kind=one.kind,
-        filter=_FILTER_NAMES[one.filter] if one.filter else None,
-        phrase=_to_phrase(one.phrase) if one.phrase else None,
+        kind=condition.kind,
+        filter=_FILTER_NAMES[condition.filter] if condition.filter else None,
+        phrase=_to_phrase(condition.phrase) if condition.phrase else None,
     )
 
 
@@ -172,5 +172,5 @@ def _format_values(value: Any) -> list[str]:
     return [value if isinstance(value, str) else format_timestamp(value)]
 
 
-def _find_origin(name: str, given: "Filters") -> FilterOrigin:
-    return "request" if getattr(given, name) else "query"
+def _find_origin(name: str, requested: "Filters") -> FilterOrigin:
+    return "request" if getattr(requested, name) else "query"

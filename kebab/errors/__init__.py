@@ -1,1 +1,1 @@
-"""What can go wrong: one class for each error, below everything else."""
+"""The errors of kebab: one class each; this package imports no other package of kebab."""

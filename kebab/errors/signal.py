@@ -182,7 +182,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         cls.meaning, cls.message, cls.hint = meaning.with_default_backoff(), message, hint
         cls.wordings = {"": Wording(message, hint), **(cases or {})}
         declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        texts = "".join(one.message + (one.hint or "") for one in cls.wordings.values())
+        texts = "".join(text.message + (text.hint or "") for text in cls.wordings.values())
         used = set(_PLACEHOLDER.findall(texts))
         if used - declared:
             raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")

@@ -43,7 +43,7 @@ def build_error_row(signal: type[Signal]) -> ErrorRow:
 
 def _build_details(signal: type[Signal]) -> list[DetailField]:
     fields = dataclasses.fields(signal)  # type: ignore[arg-type]
-    return [DetailField(name=one.name, type=_format_type(one.type)) for one in fields]
+    return [DetailField(name=field.name, type=_format_type(field.type)) for field in fields]
 
 
 def _format_type(annotation: Any) -> str:
