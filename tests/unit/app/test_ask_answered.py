@@ -55,7 +55,7 @@ def test_a_citation_points_at_the_lines_of_its_quote():
     assert citation.freshness == "gone"
 
 
-def test_an_answer_tells_what_it_was_made_from():
+def test_an_answer_describes_its_retrieval():
     told = to_answer(answered(), CONTEXT)
 
     assert (told.question, told.retrieval.query) == ("When?", "When does it run?")
@@ -86,7 +86,7 @@ def test_without_a_model_there_is_no_prompt():
     assert (told.prompt_template_version, told.model) == (None, None)
 
 
-def test_what_embedded_the_passages_is_told_when_vectors_found_them():
+def test_the_embedding_version_is_set_when_vectors_found_hits():
     near = HITS[0]._replace(retrieval=retrieval(vector_score=0.5))
     retrieved = replace(answered().retrieved, page=page(near))
 
@@ -94,7 +94,7 @@ def test_what_embedded_the_passages_is_told_when_vectors_found_them():
     assert to_answer(answered(retrieved=retrieved), CONTEXT).embedding == "v9"
 
 
-def test_a_channel_that_could_not_look_is_told():
+def test_a_degraded_channel_is_reported():
     lost = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull")
     retrieved = replace(answered().retrieved, page=page(*HITS, degraded=(lost,)))
 

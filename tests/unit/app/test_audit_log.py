@@ -27,7 +27,7 @@ def _kept(log, fault, call=CALL):
     return known, json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
 
 
-def test_a_line_tells_what_the_public_view_leaves_out(tmp_path):
+def test_a_line_has_what_the_public_view_omits(tmp_path):
     fault = _raised(ValueError("inner, /home/me"), KeyError("why"))
 
     known, line = _kept(tmp_path / "kebab.log", fault)
@@ -42,7 +42,7 @@ def test_a_line_tells_what_the_public_view_leaves_out(tmp_path):
     assert any("raise fault from cause" in one for one in line["traceback"])
 
 
-def test_a_line_keeps_to_its_schema_in_the_envelope_of_the_call(tmp_path):
+def test_a_line_conforms_to_its_schema_and_envelope(tmp_path):
     _, line = _kept(tmp_path / "kebab.log", _raised(ValueError("x")))
 
     jsonschema.Draft202012Validator(build_schema(ErrorAudit)).validate(line)
@@ -50,7 +50,7 @@ def test_a_line_keeps_to_its_schema_in_the_envelope_of_the_call(tmp_path):
     assert line["timestamp"] == line["occurred_at"]
 
 
-def test_a_line_says_where_it_happened(tmp_path):
+def test_a_line_describes_the_environment(tmp_path):
     _, line = _kept(tmp_path / "kebab.log", ValueError("x"))
 
     assert line["meta"]["argv"] == ["search", "--api-key", "[redacted]", "what?"]
@@ -68,14 +68,14 @@ def test_secrets_are_in_no_part_of_a_line(tmp_path):
     assert "hunter2" not in log.read_text(encoding="utf-8")
 
 
-def test_text_that_cannot_be_said_is_kept_as_escapes(tmp_path):
+def test_undecodable_text_is_escaped(tmp_path):
     log = tmp_path / "kebab.log"
     _kept(log, _raised(ValueError("caf\udce9 한글")), FailedCall(("caf\udce9",), "/caf\udce9"))
 
     assert "caf\\\\xe9 한글" in log.read_text(encoding="utf-8")
 
 
-def test_a_line_has_its_bounds():
+def test_a_line_has_a_maximum_length():
     deep = ValueError("x" * 100_000)
     for number in range(100):
         deep = _raised(ValueError(f"{number} " + "y" * 5_000), deep)
@@ -91,7 +91,7 @@ def test_a_line_has_its_bounds():
     assert max(map(len, [*kept.chain, kept.message])) == 4_000
 
 
-def test_a_secret_at_the_place_of_a_cut_is_not_shown():
+def test_a_secret_at_the_cut_is_not_shown():
     for before in (*range(280, 300), *range(3_980, 4_000), *range(12_170, 12_200)):
         text = "x" * before + " token=hunter2" + "y" * 20_000
         fault = ValueError(text)
@@ -101,14 +101,14 @@ def test_a_secret_at_the_place_of_a_cut_is_not_shown():
         assert "hunt" not in json.dumps([kept.message, kept.chain, kept.traceback, kept.meta.argv])
 
 
-def test_a_fault_without_words_is_named():
+def test_an_exception_without_a_message_has_its_class_name():
     fault = MemoryError()
 
     assert build_audit(fault, classify_error(fault, operation="x"), CALL).message == "MemoryError"
 
 
 @pytest.mark.parametrize("name", ["file/kebab.log", "file/deeper/kebab.log"])
-def test_a_log_that_cannot_be_written_is_no_second_fault(tmp_path, name):
+def test_an_unwritable_log_raises_no_second_error(tmp_path, name):
     (tmp_path / "file").write_text("")
     fault = ValueError("x")
 

@@ -27,7 +27,7 @@ def mode(path):
     return path.stat().st_mode & 0o777
 
 
-def test_a_line_is_kept_for_its_owner_alone(log):
+def test_only_the_owner_can_read_the_log(log):
     assert append_line(log, b"one")
     assert append_line(log, b"two")
 
@@ -35,7 +35,7 @@ def test_a_line_is_kept_for_its_owner_alone(log):
     assert (mode(log), mode(log.parent)) == (0o600, 0o700)
 
 
-def test_what_others_could_read_is_closed_to_them(log):
+def test_permissions_of_an_open_log_are_restricted(log):
     log.parent.mkdir(mode=0o755)
     log.touch(mode=0o644)
 
@@ -43,7 +43,7 @@ def test_what_others_could_read_is_closed_to_them(log):
     assert (mode(log), mode(log.parent)) == (0o600, 0o700)
 
 
-def test_a_full_file_moves_on_and_the_oldest_goes(log, monkeypatch):
+def test_a_full_file_is_rotated_and_the_oldest_is_deleted(log, monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES", 20)
     for number in range(20):
         assert append_line(log, b"line %02d" % number)
@@ -61,7 +61,7 @@ def test_a_full_file_moves_on_and_the_oldest_goes(log, monkeypatch):
     ]
 
 
-def test_processes_that_write_at_once_lose_and_mix_no_lines(log):
+def test_concurrent_processes_lose_and_mix_no_lines(log):
     names = ["a", "b", "c"]
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(log), name]) for name in names]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
@@ -73,7 +73,7 @@ def test_processes_that_write_at_once_lose_and_mix_no_lines(log):
     assert (log.parent / "kebab.log.1").exists()
 
 
-def test_a_line_that_was_cut_off_does_not_spoil_the_next(log):
+def test_a_truncated_line_does_not_damage_the_next_line(log):
     append_line(log, b"one")
     with log.open("ab") as file:
         file.write(b"half a li")
@@ -82,7 +82,7 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(log):
     assert log.read_bytes() == b"one\nhalf a li\ntwo\n"
 
 
-def test_a_lock_that_is_never_given_back_stops_no_line(log, monkeypatch):
+def test_a_lock_that_is_never_released_blocks_no_line(log, monkeypatch):
     import fcntl
 
     monkeypatch.setattr(module, "_LOCK_TIMEOUT_S", 0.0)
@@ -94,7 +94,7 @@ def test_a_lock_that_is_never_given_back_stops_no_line(log, monkeypatch):
     assert log.read_bytes() == b"one\ntwo\n"
 
 
-def test_a_link_in_place_of_the_log_is_not_followed(log, tmp_path):
+def test_a_link_instead_of_the_log_is_not_followed(log, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("precious")
     log.parent.mkdir()
@@ -104,7 +104,7 @@ def test_a_link_in_place_of_the_log_is_not_followed(log, tmp_path):
     assert victim.read_text() == "precious"
 
 
-def test_a_link_in_place_of_the_lock_is_not_followed(log, tmp_path):
+def test_a_link_instead_of_the_lock_is_not_followed(log, tmp_path):
     log.parent.mkdir()
     (log.parent / "kebab.log.lock").symlink_to(tmp_path / "new")
 
@@ -112,7 +112,7 @@ def test_a_link_in_place_of_the_lock_is_not_followed(log, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_pipe_in_place_of_the_log_is_not_waited_for(log):
+def test_a_pipe_instead_of_the_log_does_not_block(log):
     log.parent.mkdir()
     os.mkfifo(log)
 
@@ -121,7 +121,7 @@ def test_a_pipe_in_place_of_the_log_is_not_waited_for(log):
 
 
 @pytest.mark.parametrize("prepare", [Path.touch, lambda path: path.chmod(0o500)])
-def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path, prepare, monkeypatch):
+def test_a_read_only_folder_raises_no_error(tmp_path, prepare, monkeypatch):
     if prepare is Path.touch:
         (tmp_path / "state").touch()
     else:
@@ -130,17 +130,17 @@ def test_a_folder_that_cannot_be_written_is_no_fault(tmp_path, prepare, monkeypa
     assert not append_line(tmp_path / "state" / "kebab.log", b"one")
 
 
-def test_a_full_disk_is_no_fault(log, monkeypatch):
+def test_a_full_disk_raises_no_error(log, monkeypatch):
     monkeypatch.setattr(os, "write", _refuse)
 
     assert not append_line(log, b"one")
 
 
-def test_what_is_not_there_has_no_lines(log):
+def test_a_missing_log_has_no_lines(log):
     assert list(read_lines(log)) == []
 
 
-def test_a_log_that_cannot_be_read_is_a_fault(log, monkeypatch):
+def test_an_unreadable_log_is_an_error(log, monkeypatch):
     append_line(log, b"one")
     monkeypatch.setattr(os, "open", _refuse)
 
@@ -148,7 +148,7 @@ def test_a_log_that_cannot_be_read_is_a_fault(log, monkeypatch):
         list(read_lines(log))
 
 
-def test_an_endless_line_comes_in_pieces(log):
+def test_an_endless_line_is_read_in_pieces(log):
     append_line(log, b"x" * (MAX_LINE_BYTES + 10))
 
     assert max(map(len, read_lines(log))) == MAX_LINE_BYTES + 1

@@ -22,7 +22,7 @@ def answers(library, lines):
     return search_lines(lambda request: search(context, request), lines, DEFAULT_VIEW)
 
 
-def test_bulk_answers_every_line_in_its_order(library):
+def test_bulk_answers_every_line_in_order(library):
     lines = [
         b'"notes"\n',
         b"\n",

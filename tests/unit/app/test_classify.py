@@ -32,7 +32,7 @@ def secretive(monkeypatch):
     return TooLarge(what="/home/ada/diary", size=3, limit=2)
 
 
-def test_a_signal_speaks_for_itself():
+def test_a_signal_is_classified_by_its_meaning():
     fault = classify_error(NotIndexed(data_dir="/kb", expected=1, found=None), operation="search")
 
     assert (fault.reply.code, fault.exit, fault.quiet) == ("not_indexed", Exit.UNUSABLE, False)
@@ -51,7 +51,7 @@ def test_a_signal_speaks_for_itself():
         (MemoryError(), "io_error", Exit.ERROR),
     ],
 )
-def test_foreign_exceptions_get_the_code_that_fits(raised, code, status):
+def test_other_exceptions_get_a_matching_code(raised, code, status):
     fault = classify_error(raised, operation="ingest")
 
     assert (fault.reply.code, fault.exit) == (code, status)
@@ -75,7 +75,7 @@ def test_no_hint_names_the_command_that_just_failed(raised, operation, hint):
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "zh"])
-def test_what_no_shorter_prompt_mends_is_answered_without_a_model(language):
+def test_an_overflow_that_no_shorter_prompt_fixes_hints_at_extractive(language):
     raised = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
     hint = classify_error(raised, operation="ask", view=View(language=language)).reply.hint or ""
 
@@ -83,13 +83,13 @@ def test_what_no_shorter_prompt_mends_is_answered_without_a_model(language):
     assert "--limit" not in hint
 
 
-def test_a_reader_that_went_away_is_quiet():
+def test_a_closed_pipe_is_quiet():
     fault = classify_error(BrokenPipeError(32, "Broken pipe"), operation="list")
 
     assert (fault.quiet, fault.exit) == (True, Exit.READER_GONE)
 
 
-def test_what_nobody_mapped_says_nothing_of_itself_unless_asked():
+def test_an_unmapped_exception_hides_its_message_unless_verbose():
     raised = ValueError("secret path /home/me")
     raised.__cause__ = KeyError("inner")
     plain = classify_error(raised, operation="x").reply
@@ -100,7 +100,7 @@ def test_what_nobody_mapped_says_nothing_of_itself_unless_asked():
     assert verbose.details["chain"] == ["ValueError: secret path /home/me", "KeyError: 'inner'"]
 
 
-def test_the_causes_of_a_signal_are_told_when_asked_and_without_secrets():
+def test_verbose_lists_the_causes_without_secrets():
     raised = IoError(path="/x", op="read", cause="gone")
     raised.__cause__ = FileNotFoundError("http://me:hunter2@host")
 
@@ -112,7 +112,7 @@ def test_the_causes_of_a_signal_are_told_when_asked_and_without_secrets():
     assert "chain" not in alone.reply.details
 
 
-def test_a_chain_follows_what_was_raised_meanwhile_but_not_what_was_put_aside():
+def test_a_chain_follows_contexts_unless_they_are_suppressed():
     fault = ValueError("outer")
     fault.__context__ = KeyError("inner")
 
@@ -122,18 +122,18 @@ def test_a_chain_follows_what_was_raised_meanwhile_but_not_what_was_put_aside():
     assert list_causes(fault) == ["ValueError: outer"]
 
 
-def test_a_fault_without_words_is_named():
+def test_an_exception_without_a_message_has_its_class_name():
     assert list_causes(KeyboardInterrupt()) == ["KeyboardInterrupt"]
 
 
-def test_a_chain_without_end_ends():
+def test_an_endless_chain_is_cut():
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
 
     assert len(list_causes(one)) == 20
 
 
-def test_secrets_are_taken_out_of_message_hint_and_details():
+def test_secrets_are_removed_from_message_hint_and_details():
     signal = ModelUnreachable(
         endpoint="http://me:hunter2@host:11434", operation="ask", cause="Authorization: Bearer abc"
     )
@@ -148,26 +148,26 @@ def test_secrets_are_taken_out_of_message_hint_and_details():
     assert told[2].details["tried"] == ["hub", "http://[redacted]@mirror"]
 
 
-def test_our_own_words_are_no_secrets():
+def test_words_of_the_templates_are_no_secrets():
     assert "Authorization: Bearer TOKEN" in str(
         build_error_reply(Unauthorized(), operation="serve").hint
     )
 
 
-def test_names_that_are_no_text_become_escapes():
+def test_undecodable_names_are_escaped():
     signal = IoError(path="caf\udce9", op="read", cause="x")
 
     assert classify_error(signal, operation="x").reply.details["path"] == "caf\\xe9"
 
 
-def test_the_signal_itself_keeps_what_it_knows():
+def test_the_signal_itself_is_unchanged():
     signal = ModelUnreachable(endpoint="http://me:hunter2@host", operation="ask", cause="x")
     classify_error(signal, operation="ask")
 
     assert signal.endpoint == "http://me:hunter2@host"
 
 
-def test_a_row_that_is_not_public_says_only_that_something_happened(secretive):
+def test_a_row_that_is_not_public_has_a_neutral_message(secretive):
     told = classify_error(secretive, operation="ingest").reply
 
     assert told.code == "too_large"
@@ -178,7 +178,7 @@ def test_a_row_that_is_not_public_says_only_that_something_happened(secretive):
     assert told.correlation_id
 
 
-def test_message_and_hint_are_told_in_another_language_and_nothing_else():
+def test_only_message_and_hint_are_translated():
     signal = NotIndexed(data_dir="/kb", expected=1, found=None)
     english = build_error_reply(signal, operation="search")
     korean = build_error_reply(signal, operation="search", view=KOREAN)
@@ -191,17 +191,17 @@ def test_message_and_hint_are_told_in_another_language_and_nothing_else():
     assert all(getattr(korean, name) == getattr(english, name) for name in same)
 
 
-def test_what_nobody_mapped_is_told_in_another_language_too():
+def test_an_unmapped_exception_is_translated():
     assert classify_error(ValueError(), operation="x", view=KOREAN).reply.message.startswith("예상")
 
 
-def test_settings_say_how_errors_are_told():
+def test_settings_determine_the_view():
     settings = Settings(lang="zh", errors=Errors(redact_home=True))
 
     assert build_view(settings, verbose=True) == View("zh", hides_home=True, verbose=True)
 
 
-def test_the_home_directory_is_written_short_when_asked():
+def test_the_home_directory_is_shortened_on_request():
     raised = IoError(path=f"{Path.home()}/x", op="read", cause="gone")
     raised.__cause__ = ValueError(f"{Path.home()}/x")
     view = View(hides_home=True, verbose=True)
@@ -212,13 +212,13 @@ def test_the_home_directory_is_written_short_when_asked():
     assert told.details["chain"] == ["ValueError: ~/x"]
 
 
-def test_two_faults_have_two_correlation_ids():
+def test_two_errors_have_two_correlation_ids():
     ids = {classify_error(ValueError(), operation="x").reply.correlation_id for _ in range(3)}
 
     assert len(ids) == 3
 
 
-def test_a_library_that_cannot_be_loaded_is_named_and_a_module_of_ours_is_a_bug():
+def test_a_missing_library_is_named_and_a_missing_own_module_is_a_bug():
     foreign = ModuleNotFoundError("No module named 'rich'", name="rich")
     ours = ImportError("cannot import name 'x'", name="kebab.rag.prompt")
 
@@ -228,7 +228,7 @@ def test_a_library_that_cannot_be_loaded_is_named_and_a_module_of_ours_is_a_bug(
     assert bug.code == "generic"
 
 
-def test_it_is_told_when_to_try_again_and_when_that_makes_no_sense():
+def test_transient_errors_have_a_retry_delay_and_others_none():
     unreachable = ModelUnreachable(endpoint="http://h", operation="ask", cause="refused")
     missing = NotIndexed(data_dir="/kb", expected=1, found=None)
 

@@ -20,7 +20,7 @@ def test_a_context_creates_nothing_by_being_built(desk):
     assert desk.tree() == before
 
 
-def test_places_are_those_of_the_settings(desk):
+def test_paths_come_from_the_settings(desk):
     context = desk.context()
 
     assert (context.paths.data, context.database) == (desk.data, desk.data / "kebab.sqlite")
@@ -28,20 +28,20 @@ def test_places_are_those_of_the_settings(desk):
 
 
 @pytest.mark.parametrize("flag", ["data_dir", "models_dir"])
-def test_a_place_that_utf8_cannot_carry_is_refused(desk, flag):
+def test_a_path_that_is_not_utf8_is_refused(desk, flag):
     with pytest.raises(ConfigInvalid, match="UTF-8") as caught:
         _ = desk.context(**{flag: str(desk.folder / "caf\udce9")}).paths
 
     assert caught.value.path == str(desk.folder / "caf\udce9")
 
 
-def test_the_log_is_read_whatever_the_other_folders_are_called(desk):
+def test_the_log_is_readable_with_invalid_names_of_other_folders(desk):
     context = desk.context(data_dir=str(desk.folder / "caf\udce9"))
 
     assert context.log == desk.context().paths.log
 
 
-def test_the_lock_is_the_last_of_our_own_files(desk):
+def test_the_lock_is_the_last_own_file(desk):
     files = desk.context().list_own_files()
 
     assert [path.name for path in files] == [
@@ -55,7 +55,7 @@ def test_the_lock_is_the_last_of_our_own_files(desk):
     assert {path.parent for path in files} == {desk.data}
 
 
-def test_own_files_of_a_linked_folder_are_named_below_the_link(desk):
+def test_own_files_of_a_linked_folder_are_below_the_link(desk):
     (desk.folder / "real").mkdir()
     desk.data.symlink_to(desk.folder / "real")
 
@@ -75,12 +75,12 @@ def test_writing_can_be_switched_off(desk):
     assert not desk.data.exists()
 
 
-def test_nothing_is_remembered_when_nothing_may_be_written(desk):
+def test_read_only_disables_the_query_cache(desk):
     assert desk.context(read_only=True).cache is None
     assert desk.context().cache is not None
 
 
-def test_turns_are_kept_up_to_the_limit_of_the_settings(desk):
+def test_turns_are_stored_up_to_the_limit_of_the_settings(desk):
     desk.ingest()
     kept = desk.context(ask__history_turns=2).session_store
 
@@ -88,7 +88,7 @@ def test_turns_are_kept_up_to_the_limit_of_the_settings(desk):
     assert len(kept.list_turns("talk")) == 2
 
 
-def test_no_turn_is_kept_when_nothing_may_be_written(desk):
+def test_read_only_stores_no_turn(desk):
     desk.ingest()
 
     with pytest.raises(ReadOnly):
@@ -101,7 +101,7 @@ def test_a_reader_needs_a_database(desk):
         desk.context().open_reader()
 
 
-def test_one_writer_at_a_time_and_readers_beside_it(desk):
+def test_one_writer_and_many_readers_run_at_once(desk):
     desk.write("a.md", "the cat\n")
     desk.ingest()
     context = desk.context()
@@ -126,7 +126,7 @@ def test_the_version_of_stored_vectors_is_none_before_the_first(desk):
     assert desk.context().get_stored_version() == "some-384-v1"
 
 
-def test_parts_are_built_once(desk):
+def test_stores_are_built_once(desk):
     context = desk.context()
 
     assert context.embedders is context.embedders
@@ -154,7 +154,7 @@ def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
     assert context.build_budget(None).count([text]) != [0]
 
 
-def test_bytes_become_the_text_that_lines_are_counted_in(desk):
+def test_bytes_are_decoded_to_the_text_with_line_numbers(desk):
     assert desk.context().decode_text("가나\r\n다".encode("cp949"), "a.md") == "가나\n다"
 
 
@@ -171,7 +171,7 @@ def test_the_clock_is_that_of_the_machine():
     assert clock.monotonic() <= clock.monotonic()
 
 
-def test_closing_twice_is_no_fault(desk):
+def test_closing_twice_is_allowed(desk):
     desk.write("a.md", "the cat\n")
     desk.ingest()
     context = desk.context()
@@ -186,7 +186,7 @@ def test_a_model_that_does_not_exist_is_refused_before_any_work(desk):
 
 
 @pytest.mark.parametrize(("given", "threads"), [(None, "1"), ("3", "3")])
-def test_a_product_of_vectors_takes_one_thread_unless_the_user_says_otherwise(
+def test_blas_uses_one_thread_unless_the_user_sets_another_number(
     desk, monkeypatch, given, threads
 ):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)

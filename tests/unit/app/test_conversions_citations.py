@@ -36,7 +36,7 @@ def _document(source, root, path, size=0, mtime_ns=0):
         ("caf\udce9.md", "caf%E9.md"),
     ],
 )
-def test_what_would_break_a_link_is_escaped_and_letters_are_kept(path, uri):
+def test_reserved_characters_are_escaped_and_letters_stay(path, uri):
     assert quote_path(path) == uri
 
 
@@ -45,7 +45,7 @@ def test_a_citation_names_its_lines():
     assert cite_lines("a.md", 7, 7).uri == "a.md#L7"
 
 
-def test_freshness_follows_the_file(tmp_path):
+def test_freshness_changes_with_the_file(tmp_path):
     file = tmp_path / "a.md"
     file.write_text("x")
     seen = file.stat()
@@ -62,7 +62,7 @@ def test_freshness_follows_the_file(tmp_path):
     assert now() == "gone"
 
 
-def test_text_from_standard_input_has_no_file_of_a_persons_own():
+def test_text_from_standard_input_has_no_path_of_a_file():
     own = _document("work", "/home/me/notes", "a/b.md")
 
     assert build_file_path(own) == "/home/me/notes/a/b.md"

@@ -71,7 +71,7 @@ def _page(*hits, **changes):
     return Page(**{**told, **changes})
 
 
-def test_a_hit_says_where_it_stands_and_how_it_was_found(tmp_path):
+def test_a_hit_has_its_location_and_its_scores(tmp_path):
     found = to_search_hit(_hit(_chunk(tmp_path), lexical_rank=2, lexical_score=3.5))
 
     assert (found.doc_path, found.file) == ("a b.md", str(tmp_path / "a b.md"))
@@ -88,7 +88,7 @@ def test_a_hit_says_where_it_stands_and_how_it_was_found(tmp_path):
     assert found.retrieval.fusion_score == 0.5
 
 
-def test_text_from_standard_input_names_no_file(tmp_path):
+def test_text_from_standard_input_has_no_file(tmp_path):
     assert to_search_hit(_hit(_chunk(tmp_path, source="stdin"))).file is None
 
 
@@ -109,7 +109,7 @@ def test_a_page_keeps_its_schema_with_and_without_a_trace(tmp_path):
         assert msgspec.json.decode(line)["hits"][0]["score"] == 0.123457
 
 
-def test_an_event_says_only_what_it_knows():
+def test_an_event_omits_unknown_fields():
     bare = to_ingest_progress(Progress(kind=ProgressKind.SCAN_STARTED))
     full = to_ingest_progress(
         Progress(

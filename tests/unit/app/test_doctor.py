@@ -47,7 +47,7 @@ def test_a_healthy_knowledge_base_has_no_failure(full):
     assert full.tree() == before
 
 
-def test_a_missing_one_is_a_worry_and_nothing_is_made(desk):
+def test_a_missing_knowledge_base_is_a_warning_and_is_not_created(desk):
     before = desk.tree()
     checks = _checks(desk)
 
@@ -58,7 +58,7 @@ def test_a_missing_one_is_a_worry_and_nothing_is_made(desk):
     assert desk.tree() == before
 
 
-def test_an_empty_one_is_healthy(desk):
+def test_an_empty_knowledge_base_is_healthy(desk):
     desk.ingest()
     checks = _checks(desk)
 
@@ -66,7 +66,7 @@ def test_an_empty_one_is_healthy(desk):
     assert checks["full_text"].status == "skip"
 
 
-def test_a_damaged_database_fails_alone_and_says_how_to_mend_it(full):
+def test_a_damaged_database_fails_only_its_check_and_names_the_fix(full):
     (full.data / "kebab.sqlite").write_bytes(b"no database" * 1_000)
     for name in ("kebab.sqlite-wal", "kebab.sqlite-shm"):
         (full.data / name).unlink(missing_ok=True)
@@ -76,7 +76,7 @@ def test_a_damaged_database_fails_alone_and_says_how_to_mend_it(full):
     assert checks["database"].fix == "kebab reset"
 
 
-def test_a_database_of_a_newer_kebab_says_so(desk, newer):
+def test_a_database_of_a_newer_kebab_is_reported(desk, newer):
     checks = _checks(desk)
 
     assert _failed(checks) == {"database"}
@@ -90,7 +90,7 @@ def test_lost_vectors_are_a_failure(full):
     assert _failed(_checks(full)) == {"vectors"}
 
 
-def test_vectors_of_no_passage_are_a_worry(full):
+def test_vectors_without_a_passage_are_a_warning(full):
     (vector,) = (matrix[0] for _, matrix in HashingEmbedder().embed_passages(["stray"]))
     hit = full.search("cat").hits[0]
     full.context().open_vector_table(E5_SMALL.version).append(
@@ -102,20 +102,20 @@ def test_vectors_of_no_passage_are_a_worry(full):
     assert "1 vector" in checks["vectors"].summary
 
 
-def test_vectors_that_wait_for_deletion_are_no_worry(full):
+def test_vectors_to_be_deleted_are_no_warning(full):
     remove_documents(full.context(), RmRequest(names=["cat.md"]))
 
     assert _checks(full)["vectors"].status == "ok"
 
 
-def test_words_that_the_index_lost_are_a_failure(full):
+def test_words_missing_in_the_index_are_a_failure(full):
     with closing(apsw.Connection(str(full.data / "kebab.sqlite"))) as database:
         database.execute("DELETE FROM chunks_fts")
 
     assert _failed(_checks(full)) & {"integrity", "full_text"}
 
 
-def test_passages_without_a_vector_are_a_worry(full):
+def test_passages_without_a_vector_are_a_warning(full):
     full.write("new.md", "another one\n")
     full.ingest(context=full.context(models_dir=str(full.folder / "none")))
     checks = _checks(full)
@@ -123,7 +123,7 @@ def test_passages_without_a_vector_are_a_worry(full):
     assert (checks["pending"].status, checks["pending"].fix) == ("warn", "kebab ingest")
 
 
-def test_files_that_changed_are_a_worry(full):
+def test_changed_files_are_a_warning(full):
     full.write("cat.md", "changed\n")
     (full.notes / "dog.md").unlink()
     summary = _checks(full)["files"].summary
@@ -131,7 +131,7 @@ def test_files_that_changed_are_a_worry(full):
     assert "1 changed, 1 gone" in summary
 
 
-def test_missing_weights_are_a_worry_and_named(full):
+def test_missing_weights_are_a_warning_with_the_model(full):
     checks = _checks(full, models_dir=str(full.folder / "none"))
 
     assert checks["embedding_files"].status == "warn"
@@ -147,7 +147,7 @@ def test_damaged_weights_are_a_failure(desk, own_models):
     assert checks["embedding_probe"].status == "skip"
 
 
-def test_weights_that_are_not_this_model_give_themselves_away(desk):
+def test_weights_of_another_model_are_detected(desk):
     tiny_model.install_model(MINILM, desk.folder / "models", seed=4)
     checks = _checks(desk)
 
@@ -162,18 +162,18 @@ def test_another_model_in_the_settings_is_a_failure(full):
     assert checks["embedding_version"].fix == "kebab model use auto"
 
 
-def test_a_file_in_place_of_a_folder_is_a_failure(desk):
+def test_a_file_instead_of_a_folder_is_a_failure(desk):
     desk.data.write_text("")
 
     assert "directories" in _failed(_checks(desk))
 
 
-def test_a_writer_at_work_is_named(full):
+def test_a_running_writer_is_reported(full):
     with full.context().open_writer("test"):
         assert "process" in _checks(full)["writer_lock"].summary
 
 
-def test_looking_takes_little_time(full):
+def test_the_checks_are_fast(full):
     started = time.monotonic()
     check_health(full.context())
 

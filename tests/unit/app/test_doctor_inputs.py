@@ -20,7 +20,7 @@ def _inputs(desk, **flags):
     return build_inputs(desk.context(**flags))
 
 
-def test_places_are_those_of_the_settings(desk):
+def test_paths_come_from_the_settings(desk):
     machine = _inputs(desk).machine
 
     assert machine.folders["data"] == machine.data == desk.data
@@ -36,7 +36,7 @@ def test_an_invalid_endpoint_in_the_settings_is_a_warning(desk):
     assert odd.machine.read_settings().warnings
 
 
-def test_the_writer_at_work_is_named(full):
+def test_the_running_writer_is_reported(full):
     asked = _inputs(full).machine
     assert asked.find_writer() is None
     with full.context().open_writer("test"):
@@ -44,7 +44,7 @@ def test_the_writer_at_work_is_named(full):
 
 
 @pytest.mark.parametrize("fixture", ["desk", "full", "newer"])
-def test_the_schema_that_is_there(desk, fixture, request):
+def test_the_schema_version_of_the_database_is_read(desk, fixture, request):
     request.getfixturevalue(fixture)
     found = _inputs(desk).storage.read_schema()
 
@@ -54,7 +54,7 @@ def test_the_schema_that_is_there(desk, fixture, request):
     )
 
 
-def test_questions_about_stores_are_answered_by_them(full):
+def test_inputs_are_read_from_the_stores(full):
     storage = _inputs(full).storage
 
     assert storage.find_damage() == []
@@ -62,7 +62,7 @@ def test_questions_about_stores_are_answered_by_them(full):
     assert list(storage.list_deleted_keys()) == []
 
 
-def test_a_table_that_lost_its_rows_is_not_spoken_well_of_by_its_sidecar(full):
+def test_keys_are_read_from_the_table_and_not_from_derived_files(full):
     for path in (full.data / "lance").rglob("data/*.lance"):
         path.unlink()
 
@@ -70,14 +70,14 @@ def test_a_table_that_lost_its_rows_is_not_spoken_well_of_by_its_sidecar(full):
         _inputs(full).storage.list_vector_keys()
 
 
-def test_a_word_of_the_first_document_is_known(full):
+def test_the_known_term_is_from_the_first_document(full):
     known = _inputs(full).storage.find_known_term()
 
     assert known is not None
     assert known.found
 
 
-def test_nothing_indexed_has_no_word_and_no_vector(desk):
+def test_an_empty_index_has_no_known_term_and_no_vector(desk):
     desk.ingest()
     storage = _inputs(desk).storage
 
@@ -85,7 +85,7 @@ def test_nothing_indexed_has_no_word_and_no_vector(desk):
     assert list(storage.list_vector_keys()) == []
 
 
-def test_text_without_words_has_no_word_to_look_for(desk):
+def test_text_without_words_has_no_known_term(desk):
     desk.write("a.md", "---\ntitle: x\n---\n\n!!! ???\n")
     desk.ingest()
 
@@ -93,7 +93,7 @@ def test_text_without_words_has_no_word_to_look_for(desk):
 
 
 @pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 3), (4, 4), (6, 6), (100, 6)])
-def test_files_are_a_sample_spread_over_all(full, limit, count):
+def test_sampled_files_are_at_equal_distances(full, limit, count):
     found = _inputs(full).documents.sample_files(limit)
 
     assert len(found) == count
@@ -101,11 +101,11 @@ def test_files_are_a_sample_spread_over_all(full, limit, count):
     assert found[0].size == (full.notes / "n0.md").stat().st_size
 
 
-def test_passages_that_wait_are_counted(full):
+def test_pending_passages_are_counted(full):
     assert _inputs(full).documents.count_pending() == 0
 
 
-def test_weights_are_those_in_use_else_those_that_would_be(full, desk):
+def test_weights_are_those_of_the_stored_else_an_installed_model(full, desk):
     asked = _inputs(full)
     weights = asked.models.read_weights()
     assert weights is not None
@@ -126,14 +126,14 @@ def test_without_weights_and_vectors_there_is_no_model(desk):
     assert asked.measure_probe() is None
 
 
-def test_weights_on_this_machine_are_looked_at_before_the_first_ingest(lab):
+def test_installed_weights_are_checked_before_the_first_ingest(lab):
     weights = _inputs(lab).models.read_weights()
 
     assert weights is not None
     assert weights.folder is not None
 
 
-def test_a_damaged_database_is_told_of_by_what_asks_it_alone(lab):
+def test_only_inputs_that_read_a_damaged_database_fail(lab):
     lab.data.mkdir()
     (lab.data / "kebab.sqlite").write_bytes(b"no database" * 1_000)
     asked = _inputs(lab)
@@ -143,7 +143,7 @@ def test_a_damaged_database_is_told_of_by_what_asks_it_alone(lab):
     assert asked.models.read_weights() is not None
 
 
-def test_versions_of_settings_and_vectors(full, desk):
+def test_versions_come_from_settings_and_vectors(full, desk):
     assert _inputs(full).models.read_versions().configured is None
     versions = _inputs(full, models__embedding__model=MINILM.key).models.read_versions()
 
@@ -155,7 +155,7 @@ def test_versions_need_a_knowledge_base(desk):
         _inputs(desk).models.read_versions()
 
 
-def test_the_model_server_is_asked_where_the_settings_say(desk):
+def test_the_model_server_of_the_settings_is_checked(desk):
     with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1:9: "):
         _inputs(desk).models.check_server()
 
@@ -168,5 +168,5 @@ def test_the_model_server_is_asked_where_the_settings_say(desk):
         ("extractive", "kebab ask --extractive"),
     ],
 )
-def test_the_command_that_helps_is_that_of_the_provider(desk, provider, start):
+def test_the_start_command_depends_on_the_provider(desk, provider, start):
     assert _inputs(desk, models__llm__provider=provider).models.start_command == start

@@ -35,7 +35,7 @@ def test_copies_of_a_file_are_an_exact_group_with_path_and_lines(desk):
     assert find(desk, exact=True).groups == found.groups
 
 
-def test_a_file_that_differs_in_its_bytes_alone_is_no_exact_copy(desk):
+def test_a_file_that_differs_only_in_bytes_is_no_exact_copy(desk):
     desk.write("a.md", f"# Title\n\n{prose(1)}\n")
     desk.write("b.md", f"---\ntags: [x]\n---\n# Title\n\n{prose(1)}\n")
     desk.ingest()
@@ -91,7 +91,7 @@ def test_a_cursor_belongs_to_its_flags_and_its_index(desk):
         find(desk, limit=1, cursor=cursor)
 
 
-def test_filters_say_what_is_compared(desk):
+def test_filters_limit_the_compared_documents(desk):
     desk.write("a.md", prose(1))
     desk.write("old/a.md", prose(1))
     desk.ingest()
@@ -101,7 +101,7 @@ def test_filters_say_what_is_compared(desk):
     assert (found.groups, found.compared) == ([], 1)
 
 
-def test_a_filter_that_is_no_text_is_refused(desk):
+def test_a_filter_that_is_not_utf8_is_refused(desk):
     desk.write("a.md", prose(1))
     desk.ingest()
 

@@ -28,7 +28,7 @@ def _obtained(embedders, stored=None):
     return embedders.obtain(stored, ignore_progress, Cancel())
 
 
-def test_weights_are_placed_when_they_are_here(made, tiny_models, tmp_path):
+def test_installed_weights_are_found(made, tiny_models, tmp_path):
     assert made().find_weights(MINILM) == tiny_models / MINILM.version
     assert made(folder=tmp_path).find_weights(MINILM) is None
 
@@ -44,7 +44,7 @@ def test_an_installed_model_is_loaded_once(made):
     assert first is _obtained(embedders)
 
 
-def test_a_model_that_is_not_here_is_none(made, tmp_path):
+def test_a_missing_model_is_none(made, tmp_path):
     assert made(folder=tmp_path).load_installed(E5_SMALL.version) is None
 
 
@@ -58,7 +58,7 @@ def test_a_model_that_is_not_here_is_none(made, tmp_path):
         ("l6-v2", MINILM.version, MINILM.name),
     ],
 )
-def test_settings_and_stored_vectors_say_what_is_wanted(made, configured, stored, wanted):
+def test_settings_and_stored_vectors_choose_the_model(made, configured, stored, wanted):
     assert made(configured).choose_model(stored) == wanted
 
 
@@ -69,7 +69,7 @@ def test_settings_that_contradict_stored_vectors_are_a_mismatch(made):
     assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
 
 
-def test_a_setting_that_names_no_model_is_refused(made):
+def test_an_unknown_model_in_the_settings_is_refused(made):
     with pytest.raises(ConfigInvalid) as caught:
         made("word2vec")
 
@@ -77,14 +77,14 @@ def test_a_setting_that_names_no_model_is_refused(made):
     assert "word2vec" in caught.value.cause
 
 
-def test_left_open_the_best_that_is_here_is_taken(made, tmp_path, tiny_models):
+def test_without_a_choice_the_best_installed_model_is_used(made, tmp_path, tiny_models):
     shutil.copytree(tiny_models / MINILM.version, tmp_path / MINILM.version)
 
     assert _obtained(made()).version == E5_SMALL.version
     assert _obtained(made(folder=tmp_path)).version == MINILM.version
 
 
-def test_stored_vectors_and_settings_outrank_the_best(made):
+def test_stored_vectors_and_settings_override_the_best_model(made):
     assert _obtained(made(), MINILM.version).version == MINILM.version
     assert _obtained(made(MINILM.key)).version == MINILM.version
 
@@ -96,21 +96,21 @@ def test_the_model_of_the_stored_vectors_is_not_replaced_by_another(made, tmp_pa
         _obtained(made(folder=tmp_path), E5_SMALL.version)
 
 
-def test_offline_nothing_can_be_had_and_nothing_is_made(made, tmp_path):
+def test_offline_nothing_is_downloaded_or_created(made, tmp_path):
     for configured in ("auto", MINILM.key):
         with pytest.raises(EmbeddingUnavailable, match="offline"):
             _obtained(made(configured, tmp_path / "models"))
     assert not (tmp_path / "models").exists()
 
 
-def test_fetching_gives_the_model_by_name_or_the_best(made):
+def test_a_download_returns_the_named_or_the_best_model(made):
     embedders = made(MINILM.key)
 
     assert embedders.download("auto", ignore_progress, Cancel()) is E5_SMALL
     assert embedders.download("l6-v2", ignore_progress, Cancel()) is MINILM
 
 
-def test_fetching_by_name_checks_every_byte(made, tmp_path, tiny_models):
+def test_a_download_by_name_checks_every_byte(made, tmp_path, tiny_models):
     shutil.copytree(tiny_models, tmp_path / "models")
     file = tmp_path / "models" / MINILM.version / "tokenizer.json"
     file.write_text(file.read_text().swapcase())
@@ -119,7 +119,7 @@ def test_fetching_by_name_checks_every_byte(made, tmp_path, tiny_models):
         made(folder=tmp_path / "models").download(MINILM.key, ignore_progress, Cancel())
 
 
-def test_threads_are_taken_from_the_settings(made):
+def test_threads_come_from_the_settings(made):
     one, many = (
         _obtained(made(**{"models.embedding.threads": threads})).embed_query("the cat")
         for threads in (1, 3)

@@ -53,7 +53,7 @@ def group(reply, by):
     return next(one for one in reply.groups if one.by == by)
 
 
-def test_faults_are_counted_the_most_frequent_first(log, fail):
+def test_errors_are_counted_most_frequent_first(log, fail):
     ids = [fail(BUSY, 1), fail(LOCKED, 2), fail(BUSY, 3), fail(ValueError("x"), 4)]
 
     reply = count()
@@ -77,13 +77,13 @@ def test_faults_are_counted_the_most_frequent_first(log, fail):
     ]
 
 
-def test_one_thing_may_be_asked_for_alone(log, fail):
+def test_errors_can_be_counted_by_one_dimension(log, fail):
     fail(BUSY, 1)
 
     assert [one.by for one in count(by="severity").groups] == ["severity"]
 
 
-def test_only_what_happened_since_is_counted(log, fail):
+def test_only_errors_since_the_date_are_counted(log, fail):
     fail(BUSY, 1)
     kept = fail(LOCKED, 60)
 
@@ -94,7 +94,7 @@ def test_only_what_happened_since_is_counted(log, fail):
     assert reply.since == "2023-11-14T22:14:20.000Z"
 
 
-def test_a_limit_leaves_values_out_and_says_how_many(log, fail):
+def test_a_limit_omits_values_and_reports_their_number(log, fail):
     for second, fault in enumerate([BUSY, BUSY, LOCKED, ValueError("x")]):
         fail(fault, second)
 
@@ -121,7 +121,7 @@ def test_older_files_count_too(log, fail):
     assert count().total == 3
 
 
-def test_a_line_that_is_met_twice_counts_once(log, fail):
+def test_a_repeated_line_counts_once(log, fail):
     fail(BUSY, 1)
     log.with_name("kebab.log.1").write_bytes(log.read_bytes())
 
@@ -141,7 +141,7 @@ def test_a_line_that_is_met_twice_counts_once(log, fail):
         lambda good: json.dumps(good).encode()[:-20],
     ],
 )
-def test_a_broken_or_foreign_line_is_passed_over_and_counted(log, fail, line):
+def test_an_unreadable_line_is_skipped_and_counted(log, fail, line):
     fail(BUSY, 1)
     good = json.loads(log.read_text())
     append_line(log, line if isinstance(line, bytes) else line(good))
@@ -162,7 +162,7 @@ def test_a_line_of_a_newer_build_counts(log, fail):
     assert count().total == 2
 
 
-def test_a_log_that_cannot_be_read_is_a_fault(log, fail, monkeypatch):
+def test_an_unreadable_log_is_an_error(log, fail, monkeypatch):
     fail(BUSY, 1)
 
     def refuse(*_, **__):
@@ -173,7 +173,7 @@ def test_a_log_that_cannot_be_read_is_a_fault(log, fail, monkeypatch):
         count()
 
 
-def test_an_error_is_shown_by_its_id_or_the_beginning_of_one(log, fail):
+def test_an_error_is_found_by_its_id_or_a_prefix(log, fail):
     fail(BUSY, 1)
     wanted = fail(ValueError("inner"), 2)
 
@@ -184,7 +184,7 @@ def test_an_error_is_shown_by_its_id_or_the_beginning_of_one(log, fail):
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", " ", "\udce9"])
-def test_an_id_that_no_error_has_is_not_found(log, fail, name):
+def test_an_unknown_id_is_not_found(log, fail, name):
     fail(BUSY, 1)
     found = show(name)
 
@@ -192,7 +192,7 @@ def test_an_id_that_no_error_has_is_not_found(log, fail, name):
     assert (found.error.kind, found.error.candidates) == ("not_found", [])
 
 
-def test_a_beginning_of_several_ids_names_them(log, fail):
+def test_an_ambiguous_prefix_lists_the_ids(log, fail):
     fail(BUSY, 1)
     line = json.loads(log.read_text())
     for name in ("zz1", "zz2"):

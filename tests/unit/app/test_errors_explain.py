@@ -8,21 +8,21 @@ def explain_code(code=None):
     return explain_codes(ExplainRequest(code=code))
 
 
-def test_without_a_code_every_row_comes():
+def test_without_a_code_every_row_is_returned():
     everything = explain_code()
 
     assert isinstance(everything, ErrorCatalog)
     assert {row.code for row in everything.errors} == set(build_catalog())
 
 
-def test_one_code_gives_one_row():
+def test_a_code_returns_its_row():
     found = explain_code("locked")
 
     assert isinstance(found, ErrorCatalog)
     assert [row.code for row in found.errors] == ["locked"]
 
 
-def test_an_unknown_code_is_an_answer_with_the_nearest_names():
+def test_an_unknown_code_is_a_reply_with_the_nearest_codes():
     missing = explain_code("lock")
 
     assert isinstance(missing, NotFound)

@@ -136,7 +136,7 @@ def test_a_method_takes_and_returns_what_its_operation_declares(form, name):
         assert (known.events, found["report"]) == (IngestProgress, ProgressCallback)
 
 
-def test_every_operation_has_a_request_to_try_it_with():
+def test_every_operation_has_a_test_request():
     assert {name: type(one) for name, one in REQUESTS.items()} == {
         name: one.request for name, one in OPERATIONS.items()
     }
@@ -193,7 +193,7 @@ def test_a_whole_session(lab, opened):
     assert not lab.data.exists()
 
 
-def test_looking_opens_and_makes_nothing(lab, opened):
+def test_constructing_the_facade_opens_and_creates_nothing(lab, opened):
     before = lab.tree()
     with opened():
         pass
@@ -240,7 +240,7 @@ def test_reading_needs_a_knowledge_base(lab, opened, name, read_only):
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS_NOTHING))
-def test_looking_needs_none(lab, opened, name):
+def test_some_operations_need_no_knowledge_base(lab, opened, name):
     before = lab.tree()
     with opened() as kebab:
         call(kebab, name)
@@ -267,7 +267,7 @@ def test_a_cancelled_run_is_passed_on(lab, opened):
     assert report.cancelled
 
 
-def test_what_does_not_exist_is_an_answer(filled, opened):
+def test_not_found_is_a_reply(filled, opened):
     with opened() as kebab:
         replies = [
             kebab.inspect_doc(InspectDocRequest(name="no")),

@@ -50,7 +50,7 @@ def _chunk(desk, **options):
     return hit, _made(fetch_chunk(desk.context(), asked))
 
 
-def test_a_passage_is_fetched_as_it_stands_in_the_file(garden):
+def test_a_passage_is_fetched_from_its_file(garden):
     hit, found = _chunk(garden)
     start, end = hit.citation.line.start, hit.citation.line.end
 
@@ -61,7 +61,7 @@ def test_a_passage_is_fetched_as_it_stands_in_the_file(garden):
     assert (found.freshness, found.truncated) == ("fresh", False)
 
 
-def test_context_adds_lines_on_both_sides_and_the_citation_stays(garden):
+def test_context_adds_lines_on_both_sides_without_changing_the_citation(garden):
     hit, found = _chunk(garden, context=2)
     start, end = hit.citation.line.start, hit.citation.line.end
 
@@ -70,7 +70,7 @@ def test_context_adds_lines_on_both_sides_and_the_citation_stays(garden):
     assert found.citation == hit.citation
 
 
-def test_context_ends_where_the_file_does(garden):
+def test_context_ends_at_the_ends_of_the_file(garden):
     found = _chunk(garden, context=1_000)[1]
 
     assert (found.start_line, found.end_line, found.text + "\n") == (1, 40, TEXT)
@@ -113,7 +113,7 @@ def test_a_document_that_is_gone_is_fetched_as_it_was_indexed(garden):
 
 
 @pytest.mark.parametrize("fetch", ["doc", "chunk"])
-def test_the_state_that_is_told_is_the_one_the_text_was_chosen_by(garden, monkeypatch, fetch):
+def test_the_reported_freshness_is_the_one_that_selected_the_text(garden, monkeypatch, fetch):
     states = iter(["gone", "fresh"])
     monkeypatch.setattr("kebab.app.fetch.check_freshness", lambda *_: next(states))
     found = _doc(garden) if fetch == "doc" else _chunk(garden)[1]
@@ -128,7 +128,7 @@ def test_an_empty_document_has_no_lines(garden):
     assert (found.text, found.line_count, found.start_line) == ("", 0, 1)
 
 
-def test_lines_are_those_of_the_file_whatever_its_encoding(desk):
+def test_line_numbers_do_not_depend_on_the_encoding(desk):
     text = "첫째 줄\r\n둘째 줄\r\n\r\n넷째 줄"
     for name, encoding in (("a.txt", "cp949"), ("b.txt", "utf-16"), ("c.txt", "utf-8-sig")):
         (desk.notes / name).write_bytes(text.encode(encoding))
@@ -156,7 +156,7 @@ def test_a_span_that_reaches_beyond_the_end_stops_there(garden):
     assert (found.text, found.end_line) == ("\n".join(LINES[38:]), 40)
 
 
-def test_a_span_is_of_the_file_as_it_is_now(garden):
+def test_a_span_is_read_from_the_current_file(garden):
     garden.write("garden.txt", "all new\n")
 
     assert (_span(garden, 1).text, _span(garden, 1).freshness) == ("all new", "changed")
@@ -187,7 +187,7 @@ def test_a_file_that_became_a_folder_cannot_be_read(garden):
         _doc(garden)
 
 
-def test_characters_are_limited_and_the_last_line_is_that_of_the_text(garden):
+def test_max_chars_cuts_the_text_and_adjusts_the_last_line(garden):
     found = _doc(garden, max_chars=len(LINES[0]) + 1 + len(LINES[1]) + 5)
 
     assert found.text == f"{LINES[0]}\n{LINES[1]}\nline"
@@ -209,7 +209,7 @@ def test_text_that_is_indexed_only_is_limited_too(garden):
 
 
 @pytest.mark.parametrize("fetch", FETCHES.values(), ids=FETCHES)
-def test_what_does_not_exist_is_an_answer(garden, fetch):
+def test_not_found_is_a_reply(garden, fetch):
     found = fetch(garden.context(), "0" * 32)
 
     assert isinstance(found, NotFound)

@@ -38,7 +38,7 @@ def _ids(desk):
     return {path: one.doc_id for path, one in desk.documents().items()}
 
 
-def test_files_become_documents_with_vectors(lab):
+def test_files_are_indexed_with_vectors(lab):
     lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
     lab.write("deep/b.txt", "the dog runs\n")
     lab.write("c.bin", "x")
@@ -72,7 +72,7 @@ def test_without_a_model_passages_wait_until_an_ingest_has_one(lab, tiny_models)
     assert lab.search("cat").hits[0].retrieval.method == "hybrid"
 
 
-def test_moves_edits_and_deletions_are_followed(lab):
+def test_moves_edits_and_deletions_are_applied(lab):
     for name in ("moves", "changes", "goes"):
         lab.write(f"{name}.md", f"# {name}\n\nthe {name} of the cat\n")
     lab.ingest()
@@ -89,7 +89,7 @@ def test_moves_edits_and_deletions_are_followed(lab):
     assert lab.search("dog", mode="lexical").hits[0].doc_path == "changes.md"
 
 
-def test_nothing_changed_asks_for_no_model(lab):
+def test_a_run_without_changes_loads_no_model(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
     damaged = lab.context(models_dir=str(lab.folder / "none"))
@@ -133,7 +133,7 @@ def test_the_settings_choose_the_model(lab):
     assert report.embedding.version == MINILM.version
 
 
-def test_settings_that_shape_passages_read_files_again(desk):
+def test_changed_chunking_settings_reindex_files(desk):
     desk.write("a.md", "word " * 300)
     desk.ingest()
     report = desk.ingest(context=desk.context(index__chunk_tokens=64))
@@ -142,7 +142,7 @@ def test_settings_that_shape_passages_read_files_again(desk):
     assert report.items[0].chunk_count > 3
 
 
-def test_settings_decide_what_is_left_out(desk):
+def test_settings_exclude_files(desk):
     for name in ("a.md", ".hidden.md", "draft.md", "large.md"):
         desk.write(name, "the cat\n" * (200 if name == "large.md" else 1))
     context = desk.context(
@@ -162,7 +162,7 @@ def test_the_knowledge_base_never_reads_itself(desk):
     assert (report.new, report.skipped_by_reason) == (1, {"excluded": 1})
 
 
-def test_a_dry_run_tells_and_writes_nothing(desk):
+def test_a_dry_run_reports_and_writes_nothing(desk):
     desk.write("a.md", "the cat\n")
     before = desk.tree()
     planned = desk.ingest(dry_run=True)
@@ -175,33 +175,33 @@ def test_a_dry_run_tells_and_writes_nothing(desk):
     assert sorted(_ids(desk)) == ["a.md"]
 
 
-def test_the_workspace_is_read_when_nothing_is_named(desk):
+def test_without_a_path_the_workspace_is_read(desk):
     desk.write("a.md", "the cat\n")
     report = desk.again(context=desk.context(workspace=str(desk.notes)))
 
     assert (report.new, report.scope) == (1, [str(desk.notes)])
 
 
-def test_nothing_named_and_nothing_known_is_a_usage_error(desk):
+def test_without_path_and_source_there_is_a_usage_error(desk):
     with pytest.raises(UsageInvalid, match="name a folder or a file"):
         desk.again()
 
 
-def test_a_knowledge_base_that_knows_no_folder_has_nothing_to_read_either(desk):
+def test_a_knowledge_base_without_sources_needs_a_path(desk):
     desk.context().open_writer("test").close()
 
     with pytest.raises(UsageInvalid, match="name a folder or a file"):
         desk.again()
 
 
-def test_a_folder_that_does_not_exist_is_refused_by_name(desk):
+def test_a_missing_folder_is_refused_with_its_path(desk):
     with pytest.raises(IoError) as caught:
         desk.ingest(desk.folder / "missing")
 
     assert caught.value.path == str(desk.folder / "missing")
 
 
-def test_a_second_writer_is_locked_out(desk):
+def test_a_second_writer_is_refused(desk):
     desk.write("a.md", "the cat\n")
     with desk.context().open_writer("test"), pytest.raises(Locked) as caught:
         desk.ingest()
@@ -209,7 +209,7 @@ def test_a_second_writer_is_locked_out(desk):
     assert caught.value.holder_pid == os.getpid()
 
 
-def test_a_cancelled_run_keeps_what_it_did(desk):
+def test_a_cancelled_run_keeps_completed_work(desk):
     for number in range(5):
         desk.write(f"{number}.md", f"the cat {number}\n")
     cancel = Cancel()
@@ -225,7 +225,7 @@ def test_a_cancelled_run_keeps_what_it_did(desk):
     assert desk.again().new == 3
 
 
-def test_text_becomes_a_document_that_its_title_names(desk):
+def test_a_text_is_indexed_under_its_title(desk):
     first = _text(desk, "the cat sleeps", source_uri="https://example.org/call")
     (item,) = first.items
     hit = desk.search("cat").hits[0]
@@ -289,7 +289,7 @@ def test_a_dry_run_of_a_text_writes_nothing(desk):
     assert _text(desk, "the dog", dry_run=True).updated == 1
 
 
-def test_a_text_is_measured_without_what_is_kept_beside_it(desk):
+def test_the_size_of_a_text_excludes_its_metadata(desk):
     limit = {"ingest__max_file_bytes": 20}
     told = _text(desk, "x" * 20, context=desk.context(**limit))
     with pytest.raises(TooLarge) as caught:
@@ -309,7 +309,7 @@ def test_a_text_needs_a_title(desk, title):
     assert not desk.data.exists()
 
 
-def test_a_title_that_utf8_cannot_carry_is_kept_in_escapes(desk):
+def test_a_title_that_is_not_utf8_is_escaped(desk):
     _text(desk, "the cat", title="caf\udce9", source_uri="file:///caf\udce9")
 
     assert desk.search("cat").hits[0].title == "caf\\xe9"
@@ -336,7 +336,7 @@ def test_a_database_of_a_newer_kebab_is_left_alone(desk, newer):
     assert (caught.value.expected, caught.value.found) == newer
 
 
-def test_an_outcome_is_told_item_by_item():
+def test_an_outcome_is_converted_item_by_item():
     outcome = IngestOutcome(
         scope=("/notes",),
         scanned=2,
@@ -358,7 +358,7 @@ def test_an_outcome_is_told_item_by_item():
     assert report.items[1].error.details == {"path": "/notes/b.md", "op": "read", "cause": "gone"}
 
 
-def test_what_cannot_be_scanned_leaves_no_empty_knowledge_base_behind(desk):
+def test_a_failed_scan_creates_no_empty_knowledge_base(desk):
     with pytest.raises(IoError):
         desk.ingest(desk.folder / "nowhere")
     with pytest.raises(UsageInvalid):
@@ -368,7 +368,7 @@ def test_what_cannot_be_scanned_leaves_no_empty_knowledge_base_behind(desk):
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])
-def test_a_damaged_model_leaves_new_passages_to_be_found_by_words(desk, own_models, name):
+def test_with_a_damaged_model_new_passages_are_indexed_without_vectors(desk, own_models, name):
     desk.write("a.md", "the cat sleeps\n")
     desk.ingest()
     for damaged in own_models.rglob(name):
@@ -380,7 +380,7 @@ def test_a_damaged_model_leaves_new_passages_to_be_found_by_words(desk, own_mode
     assert [hit.doc_path for hit in desk.search("dog", mode="lexical").hits] == ["b.md"]
 
 
-def test_a_file_that_is_refused_is_named_by_where_it_lies(desk, monkeypatch):
+def test_a_refused_file_is_reported_with_its_absolute_path(desk, monkeypatch):
     desk.write("a.md", "the cat\n")
     bad = desk.write("deep/bad.md", "\0\1\2" * 50)
     (item,) = [one for one in desk.ingest().items if one.error]

@@ -10,7 +10,7 @@ from kebab.errors.catalog import IoError, ReadOnly
 from kebab.wire.health import InitRequest
 
 
-def test_the_settings_file_and_the_folder_are_made(desk):
+def test_the_settings_file_and_the_folder_are_created(desk):
     report = init(desk.context(), InitRequest(workspace=None, force=False))
 
     assert (report.config_path, report.written) == (str(desk.config), True)
@@ -18,7 +18,7 @@ def test_the_settings_file_and_the_folder_are_made(desk):
     assert load_settings(desk.config, environ={}) == load_settings(environ={})
 
 
-def test_only_the_owner_may_look_into_the_folder(desk):
+def test_only_the_owner_can_read_the_folder(desk):
     before = os.umask(0o022)
     try:
         init(desk.context(), InitRequest(workspace=None, force=False))
@@ -37,7 +37,7 @@ def test_the_workspace_is_set_and_absolute(desk, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ['with "quotes"', "한글 폴더", "back\\slash", "tab\there"])
-def test_any_name_of_a_workspace_survives_the_file(desk, name):
+def test_any_workspace_name_round_trips_through_the_file(desk, name):
     folder = desk.folder / name
     folder.mkdir()
     init(desk.context(), InitRequest(workspace=str(folder), force=False))
@@ -45,7 +45,7 @@ def test_any_name_of_a_workspace_survives_the_file(desk, name):
     assert load_settings(desk.config, environ={}).workspace == str(folder)
 
 
-def test_a_file_that_is_there_stays(desk):
+def test_an_existing_file_stays(desk):
     desk.config.write_text("offline = true\n")
     report = init(
         desk.context(workspace="/mine"), InitRequest(workspace=str(desk.notes), force=False)
@@ -55,7 +55,7 @@ def test_a_file_that_is_there_stays(desk):
     assert desk.config.read_text() == "offline = true\n"
 
 
-def test_force_writes_it_anew(desk):
+def test_force_replaces_the_file(desk):
     desk.config.write_text("not toml at all")
     report = init(desk.context(), InitRequest(workspace=None, force=True))
 
@@ -70,7 +70,7 @@ def test_force_replaces_an_empty_folder_of_that_name(desk):
     assert load_settings(desk.config, environ={}) == load_settings(environ={})
 
 
-def test_a_folder_of_that_name_with_something_in_it_stays_and_is_named(desk):
+def test_a_folder_with_contents_stays_and_is_reported(desk):
     desk.config.mkdir()
     (desk.config / "kept").write_text("")
     with pytest.raises(IoError) as caught:
@@ -80,7 +80,7 @@ def test_a_folder_of_that_name_with_something_in_it_stays_and_is_named(desk):
     assert [path.name for path in desk.config.iterdir()] == ["kept"]
 
 
-def test_a_disk_that_is_full_leaves_the_settings_as_they_were(desk, monkeypatch):
+def test_a_full_disk_leaves_the_settings_unchanged(desk, monkeypatch):
     def refuse(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -93,7 +93,7 @@ def test_a_disk_that_is_full_leaves_the_settings_as_they_were(desk, monkeypatch)
     assert [path for path in desk.config.parent.iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_link_to_the_settings_stays_one_and_so_do_its_permissions(desk):
+def test_a_link_to_the_settings_and_its_permissions_stay(desk):
     kept = desk.folder / "kept.toml"
     kept.write_text("")
     kept.chmod(0o600)
@@ -106,14 +106,14 @@ def test_a_link_to_the_settings_stays_one_and_so_do_its_permissions(desk):
     assert load_settings(kept, environ={}) == load_settings(environ={})
 
 
-def test_missing_folders_on_the_way_are_made(desk):
+def test_missing_parent_folders_are_created(desk):
     desk.config = desk.folder / "some" / "where" / "config.toml"
 
     assert init(desk.context(), InitRequest(workspace=None, force=False)).written
 
 
 @pytest.mark.parametrize("name", ["missing", "file.md", "caf\udce9"])
-def test_a_workspace_that_is_no_usable_folder_is_refused(desk, name):
+def test_an_unusable_workspace_is_refused(desk, name):
     (desk.folder / "file.md").write_text("")
     (desk.folder / "caf\udce9").mkdir()
 
@@ -123,7 +123,7 @@ def test_a_workspace_that_is_no_usable_folder_is_refused(desk, name):
     assert not desk.data.exists()
 
 
-def test_a_file_in_the_way_is_an_io_error(desk):
+def test_a_file_instead_of_a_parent_folder_is_an_io_error(desk):
     (desk.folder / "blocked").write_text("")
     desk.config = desk.folder / "blocked" / "config.toml"
 

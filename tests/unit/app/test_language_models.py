@@ -22,7 +22,7 @@ def say(model):
     return model.chat(QUESTION, max_tokens=50, on_text=lambda _: None)
 
 
-def test_ollama_is_asked_with_what_the_settings_say():
+def test_ollama_gets_the_options_of_the_settings():
     with fake_ollama("tiny:latest") as server:
         server.enqueue(OllamaSays("Now."))
         said = settings(
@@ -38,7 +38,7 @@ def test_ollama_is_asked_with_what_the_settings_say():
     assert (asked.body["think"], asked.body["options"]["num_ctx"]) == (False, 2048)
 
 
-def test_a_named_model_outranks_the_settings():
+def test_a_requested_model_overrides_the_settings():
     assert build_language_model(settings(model="tiny"), "other", environ={}).name == "other"
     assert build_language_model(settings(model="tiny"), environ={}).name == "tiny"
 
@@ -53,7 +53,7 @@ def test_an_openai_compatible_server_gets_the_key_of_the_named_variable():
     assert completion.text == "Now."
 
 
-def test_a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable():
+def test_an_invalid_key_is_refused_with_the_name_of_its_variable():
     said = settings(provider="openai", key_variable="MY_KEY")
 
     with pytest.raises(ConfigInvalid, match="MY_KEY"):
@@ -87,14 +87,14 @@ def test_each_provider_has_its_endpoint(llm, environ, shown):
     ],
 )
 @pytest.mark.parametrize("asked", [build_language_model, check_server])
-def test_a_port_that_cannot_be_read_is_refused_by_whoever_would_use_it(asked, llm, origin):
+def test_an_invalid_port_is_refused_by_every_user(asked, llm, origin):
     with pytest.raises(ConfigInvalid, match="port not understood: many") as refused:
         asked(settings(**llm), environ={"OLLAMA_HOST": "127.0.0.1:many"})
 
     assert refused.value.path == origin
 
 
-def test_who_answers_is_said_in_a_sentence():
+def test_the_server_is_described_in_a_sentence():
     with fake_ollama("tiny:latest", version="0.32.15") as server:
         said = check_server(settings(endpoint=server.url, model="tiny"), environ={})
     assert said == f"Ollama 0.32.15 at {server.url} has tiny"
@@ -107,11 +107,11 @@ def test_an_openai_compatible_server_need_not_list_the_model(model, verb):
         assert verb in (check_server(said, environ={}) or "")
 
 
-def test_extractive_answers_need_nobody():
+def test_extractive_answers_need_no_server():
     assert check_server(settings(provider="extractive"), environ={}) is None
 
 
-def test_what_cannot_answer_says_why():
+def test_an_unusable_server_is_reported_with_its_cause():
     nobody = "http://127.0.0.1:9"
     with pytest.raises(ModelUnreachable):
         check_server(settings(endpoint=nobody), environ={})

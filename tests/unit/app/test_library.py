@@ -39,7 +39,7 @@ def _inspected(desk, name):
     return found
 
 
-def test_documents_come_by_path_with_what_is_known_of_them(three):
+def test_documents_are_listed_by_path_with_their_metadata(three):
     found = _list(three)
     alpha, beta, korean = found.documents
 
@@ -54,7 +54,7 @@ def test_documents_come_by_path_with_what_is_known_of_them(three):
     assert (found.total, found.has_more) == (3, False)
 
 
-def test_a_list_is_told_in_parts(three):
+def test_a_list_has_pages(three):
     parts = [_list(three, limit=2, offset=offset) for offset in (0, 2, 4)]
 
     assert [[one.doc_path for one in part.documents] for part in parts] == [
@@ -70,19 +70,19 @@ def test_filters_hold_for_lists(three):
     assert _list(three, path_glob="deep/**", media=("markdown",)).total == 0
 
 
-def test_a_filter_that_utf8_cannot_carry_is_refused(three):
+def test_a_filter_that_is_not_utf8_is_refused(three):
     with pytest.raises(InvalidInput):
         _list(three, tag=("caf\udce9",))
 
 
-def test_a_list_tells_how_files_have_changed_since(three):
+def test_a_list_reports_the_freshness_of_files(three):
     three.write("a.md", "# Alpha\n\nsomething else\n")
     (three.notes / "b.md").unlink()
 
     assert [one.freshness for one in _list(three).documents] == ["changed", "gone", "fresh"]
 
 
-def test_the_revision_rises_with_every_change(three):
+def test_every_change_increments_the_revision(three):
     before = _list(three).corpus_revision
     three.ingest()
     unchanged = _list(three).corpus_revision
@@ -104,7 +104,7 @@ def test_a_document_is_shown_with_its_passages(three):
     assert found.chunker_version
 
 
-def test_text_from_standard_input_has_no_file_of_its_own(three):
+def test_text_from_standard_input_has_no_file(three):
     folder = three.data / "stdin"
     folder.mkdir()
     (folder / "t.md").write_text("kept\n")
@@ -150,7 +150,7 @@ def test_a_passage_without_a_vector_names_no_model(three):
     assert (found.embedding_version, found.text) == (None, "# Alpha\n\nthe bird")
 
 
-def test_what_does_not_exist_is_an_answer(three):
+def test_not_found_is_a_reply(three):
     for found in (
         inspect_doc(three.context(), InspectDocRequest(name="no.md")),
         inspect_chunk(three.context(), InspectChunkRequest(name="0" * 32)),
@@ -158,7 +158,7 @@ def test_what_does_not_exist_is_an_answer(three):
         assert isinstance(found, NotFound)
 
 
-def test_removing_leaves_the_file_and_says_that_it_returns(three):
+def test_removing_leaves_the_file_and_reports_that_it_returns(three):
     report = remove_documents(three.context(), RmRequest(names=["b.md", "b.md", "deep/c.txt"]))
 
     assert isinstance(report, RemoveReport)
@@ -187,7 +187,7 @@ def test_nothing_is_removed_when_one_name_is_not_found(three):
     assert len(three.documents()) == 3
 
 
-def test_vectors_of_what_was_removed_find_nothing(lab):
+def test_vectors_of_removed_documents_find_nothing(lab):
     for name in ("cat", "dog"):
         lab.write(f"{name}.md", f"the {name} sleeps\n")
     lab.ingest()
@@ -196,7 +196,7 @@ def test_vectors_of_what_was_removed_find_nothing(lab):
     assert [hit.doc_path for hit in lab.search("cat", mode="vector").hits] == ["dog.md"]
 
 
-def test_removing_waits_for_no_writer(three):
+def test_removing_does_not_wait_for_another_writer(three):
     with three.context().open_writer("test"), pytest.raises(Locked) as caught:
         remove_documents(three.context(), RmRequest(names=["a.md"]))
 
@@ -204,7 +204,7 @@ def test_removing_waits_for_no_writer(three):
     assert len(three.documents()) == 3
 
 
-def test_read_only_refuses_to_remove_and_lets_look(three):
+def test_read_only_refuses_removal_and_allows_reading(three):
     before = three.tree()
     context = three.context(read_only=True)
 
@@ -225,7 +225,7 @@ def test_read_only_refuses_to_remove_and_lets_look(three):
     ],
     ids=["list", "inspect doc", "inspect chunk", "rm"],
 )
-def test_without_a_usable_database_there_is_nothing_to_look_at(desk, look, request):
+def test_listing_needs_a_usable_database(desk, look, request):
     with pytest.raises(NotIndexed) as caught:
         look(desk.context())
     assert caught.value.found is None

@@ -31,7 +31,7 @@ def _shared(ids):
     return next(head for head in heads if heads.count(head) > 1)
 
 
-def test_a_document_goes_by_its_id_the_beginning_of_it_and_its_path(full, monkeypatch):
+def test_a_document_is_found_by_id_prefix_and_path(full, monkeypatch):
     wanted = full.documents()["deep/n7.md"].doc_id
     monkeypatch.chdir(full.notes / "deep")
     names = [
@@ -57,7 +57,7 @@ def test_a_path_is_found_through_a_link_and_below_home(full, monkeypatch):
     assert _document(full, "~/notes/deep/n7.md") == wanted
 
 
-def test_several_documents_that_begin_alike_are_candidates(full):
+def test_documents_with_a_common_prefix_are_candidates(full):
     ids = [one.doc_id for one in full.documents().values()]
     head = _shared(ids)
     found = _document(full, head)
@@ -82,14 +82,14 @@ def test_two_sources_may_hold_one_path(desk):
 @pytest.mark.parametrize(
     "name", ["nothing.md", "", "g123", "f" * 64, "a\0b", "caf\udce9", "%", "~x"]
 )
-def test_what_has_no_such_name_is_an_answer_that_can_be_printed(full, name):
+def test_not_found_is_a_printable_reply(full, name):
     for found in (_document(full, name), _chunk(full, name)):
         assert isinstance(found, NotFound)
         assert (found.found, found.error.kind, found.error.retryable) == (False, "not_found", False)
         assert found.name == name.replace("\udce9", "\\xe9")
 
 
-def test_a_passage_goes_by_its_id_and_the_beginning_of_it(full):
+def test_a_passage_is_found_by_id_and_prefix(full):
     hits = full.search("about", limit=20).hits
     ids = [hit.chunk_id for hit in hits]
     head = _shared(ids)
@@ -102,12 +102,12 @@ def test_a_passage_goes_by_its_id_and_the_beginning_of_it(full):
     assert found.error.candidates == sorted(one for one in ids if one.startswith(head))
 
 
-def test_without_a_knowledge_base_nothing_can_be_looked_up(desk):
+def test_lookups_need_a_knowledge_base(desk):
     with pytest.raises(NotIndexed):
         _document(desk, "a.md")
 
 
-def test_the_message_names_what_was_looked_for():
+def test_the_message_names_the_kind_of_object():
     missing = build_not_found("x", "passage")
     several = build_not_found("x", "document", AmbiguousName(("xa", "xb")))
 

@@ -39,7 +39,7 @@ def test_every_model_is_listed_with_its_sources(desk):
     assert not desk.data.exists()
 
 
-def test_what_is_here_and_in_use_is_marked(full):
+def test_installed_and_active_models_are_marked(full):
     told = list_models(full.context())
 
     assert [(row.installed, row.active) for row in told.models] == [(True, True), (True, False)]
@@ -47,21 +47,21 @@ def test_what_is_here_and_in_use_is_marked(full):
     assert [(row.precision, row.texts_per_second) for row in told.models] == [("fp32", {})] * 2
 
 
-def test_what_the_settings_say_is_told(full):
+def test_the_configured_model_is_reported(full):
     told = list_models(full.context(models__embedding__model=MINILM.key))
 
     assert told.configured == MINILM.key
     assert [row.active for row in told.models] == [True, False]
 
 
-def test_a_model_that_is_here_is_not_fetched_again(full):
+def test_an_installed_model_is_not_downloaded_again(full):
     report = _pull(full, MINILM.key)
 
     assert (report.model.name, report.fetched) == (MINILM.name, False)
     assert (report.model.active, report.embedded, report.pending) == (False, 0, 0)
 
 
-def test_auto_pulls_the_best_that_can_be_had(desk, own_models):
+def test_auto_downloads_the_best_available_model(desk, own_models):
     shutil.rmtree(own_models / E5_SMALL.version)
 
     assert _pull(desk, "auto").model.name == MINILM.name
@@ -75,7 +75,7 @@ def test_an_unknown_name_is_refused(full, work):
 
 @pytest.mark.parametrize("work", [_pull, _use])
 @pytest.mark.parametrize("name", ["auto", MINILM.key])
-def test_offline_weights_that_are_not_here_cannot_be_had(desk, work, name):
+def test_offline_missing_weights_are_unavailable(desk, work, name):
     with pytest.raises(EmbeddingUnavailable):
         work(desk, name)
 
@@ -92,24 +92,24 @@ def test_changing_the_model_embeds_everything_again(full):
     assert full.again().embedding.version == MINILM.version
 
 
-def test_the_model_in_use_has_nothing_to_do(full):
+def test_changing_to_the_active_model_does_nothing(full):
     assert _use(full, E5_SMALL.key).embedded == 0
 
 
-def test_files_are_not_read_for_it(full):
+def test_changing_the_model_reads_no_files(full):
     shutil.rmtree(full.notes)
 
     assert _use(full, MINILM.key).embedded == 3
 
 
-def test_the_choice_can_come_before_the_first_file(lab):
+def test_a_model_can_be_chosen_before_the_first_ingest(lab):
     _use(lab, MINILM.key)
     lab.write("a.md", "the cat\n")
 
     assert lab.ingest().embedding.version == MINILM.version
 
 
-def test_a_cancelled_change_tells_what_waits_and_the_next_ingest_goes_on(full):
+def test_a_cancelled_change_reports_pending_passages_and_ingest_continues(full):
     cancel = Cancel()
     cancel.request()
     report = use_model(full.context(), ModelUseRequest(name=MINILM.key), ignore_progress, cancel)
@@ -119,12 +119,12 @@ def test_a_cancelled_change_tells_what_waits_and_the_next_ingest_goes_on(full):
     assert full.again().embedding.embedded == 3
 
 
-def test_a_choice_that_the_settings_overrule_is_refused_before_anything_is_fetched(desk):
+def test_a_model_that_contradicts_the_settings_is_refused_before_downloading(desk):
     with pytest.raises(UsageInvalid, match=MINILM.key):
         _use(desk, E5_SMALL.key, models__embedding__model=MINILM.key)
 
 
-def test_auto_is_the_model_of_the_settings_and_mends_a_mismatch(full):
+def test_auto_is_the_model_of_the_settings_and_fixes_a_mismatch(full):
     report = _use(full, "auto", models__embedding__model=MINILM.key)
     context = full.context(models__embedding__model=MINILM.key)
 
@@ -136,7 +136,7 @@ def test_another_name_for_the_model_of_the_settings_is_no_contradiction(full):
     assert _use(full, MINILM.name, models__embedding__model=MINILM.key).embedded == 3
 
 
-def test_read_only_refuses_and_lets_list(full):
+def test_read_only_refuses_changes_and_allows_listing(full):
     before = full.tree()
     context = full.context(read_only=True)
 
@@ -148,7 +148,7 @@ def test_read_only_refuses_and_lets_list(full):
     assert full.tree() == before
 
 
-def test_passages_that_wait_are_counted(lab):
+def test_pending_passages_are_counted(lab):
     lab.write("a.md", "the cat\n")
     lab.ingest(context=lab.context(models_dir=str(lab.folder / "none")))
 

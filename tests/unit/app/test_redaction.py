@@ -56,7 +56,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
-def test_a_secret_is_taken_out_and_the_rest_stays(text, secret):
+def test_a_secret_is_redacted_and_the_rest_stays(text, secret):
     shown = redact(text)
 
     assert secret not in shown
@@ -65,11 +65,11 @@ def test_a_secret_is_taken_out_and_the_rest_stays(text, secret):
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_is_no_secret_stays_as_it_is(text):
+def test_harmless_text_is_unchanged(text):
     assert redact(text) == text
 
 
-def test_secrets_are_found_wherever_they_stand():
+def test_secrets_are_found_at_every_depth():
     value = {
         "tried": ["http://me:hunter2@a", ("token=hunter2",)],
         "headers": {"authorization": "hunter2", "x-api-key": "hunter2", "accept": "*"},
@@ -86,7 +86,7 @@ def test_secrets_are_found_wherever_they_stand():
     assert shown["password"] == HIDDEN
 
 
-def test_secrets_of_the_environment_are_known_in_any_form(monkeypatch):
+def test_secrets_of_the_environment_are_redacted_in_any_form(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "correct horse battery")
     monkeypatch.setenv("SHORT_TOKEN", "abc")
     monkeypatch.setenv("MONKEY", "a tail and two arms")
@@ -95,11 +95,11 @@ def test_secrets_of_the_environment_are_known_in_any_form(monkeypatch):
     assert redact("abc, a tail and two arms") == "abc, a tail and two arms"
 
 
-def test_names_that_are_no_text_become_escapes():
+def test_undecodable_names_are_escaped():
     assert redact("caf\udce9") == "caf\\xe9"
 
 
-def test_the_home_directory_is_written_short_when_asked():
+def test_the_home_directory_is_shortened_on_request():
     home = Path.home()
 
     assert redact(f"{home}/notes", hides_home=True) == "~/notes"
@@ -108,7 +108,7 @@ def test_the_home_directory_is_written_short_when_asked():
     assert redact(f"{home}/notes") == f"{home}/notes"
 
 
-def test_a_flag_may_name_the_secret_after_it():
+def test_the_argument_after_a_secret_flag_is_redacted():
     arguments = ("ask", "--api-key", "hunter2", "--password=hunter2", "--tag", "key", "why?")
 
     shown = redact_arguments(arguments, 300)
@@ -120,7 +120,7 @@ def test_a_flag_may_name_the_secret_after_it():
 @pytest.mark.parametrize(
     "piece", ["secret", "eyJa-", "x-", "://", "://a:", "sk-", "key='", "bearer ", "password"]
 )
-def test_hostile_text_takes_no_long_time(piece):
+def test_hostile_text_is_redacted_quickly(piece):
     assert redact(piece * 20_000)
 
 

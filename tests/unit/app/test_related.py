@@ -22,7 +22,7 @@ def fill(desk):
     desk.ingest()
 
 
-def test_a_neighbour_comes_with_what_shows_why(desk):
+def test_a_related_document_has_its_matching_passages(desk):
     fill(desk)
 
     found = neighbours(desk)
@@ -38,7 +38,7 @@ def test_a_neighbour_comes_with_what_shows_why(desk):
     assert 0 < one.score <= 1
 
 
-def test_without_vectors_words_compare_and_it_is_said(desk):
+def test_without_vectors_words_are_compared_and_reported(desk):
     fill(desk)
 
     found = neighbours(desk)
@@ -47,7 +47,7 @@ def test_without_vectors_words_compare_and_it_is_said(desk):
     assert (found.related[0].vector_score, found.related[0].pair.cosine) == (None, None)
 
 
-def test_with_vectors_both_kinds_of_evidence_are_told(lab):
+def test_with_vectors_both_scores_are_reported(lab):
     fill(lab)
 
     found = neighbours(lab)
@@ -58,7 +58,7 @@ def test_with_vectors_both_kinds_of_evidence_are_told(lab):
     assert first.pair.cosine is not None
 
 
-def test_the_settings_name_another_model_and_the_stored_vectors_are_compared(lab):
+def test_stored_vectors_are_compared_despite_another_model_in_the_settings(lab):
     fill(lab)
 
     found = neighbours(lab, models__embedding__model="multilingual-e5-small")
@@ -68,7 +68,7 @@ def test_the_settings_name_another_model_and_the_stored_vectors_are_compared(lab
 
 
 @pytest.mark.parametrize("spelling", ["id", "beginning", "path", "absolute"])
-def test_a_document_is_named_as_everywhere(desk, spelling):
+def test_a_document_is_found_by_every_kind_of_name(desk, spelling):
     fill(desk)
     doc_id = desk.documents()["vault.md"].doc_id
     names = {
@@ -108,7 +108,7 @@ def test_a_document_without_text_has_no_neighbours(desk):
     assert neighbours(desk, "empty.md").related == []
 
 
-def test_vectors_that_cannot_be_read_leave_words(lab, monkeypatch):
+def test_unreadable_vectors_leave_the_comparison_by_words(lab, monkeypatch):
     fill(lab)
 
     def torn(*_):
@@ -122,7 +122,7 @@ def test_vectors_that_cannot_be_read_leave_words(lab, monkeypatch):
     assert found.related[0].doc_path == "disk.md"
 
 
-def test_a_filter_that_is_no_text_is_refused(desk):
+def test_a_filter_that_is_not_utf8_is_refused(desk):
     fill(desk)
 
     with pytest.raises(InvalidInput):

@@ -30,7 +30,7 @@ def _names(desk, paths):
     return {os.path.relpath(path, desk.data) for path in paths}
 
 
-def test_everything_that_kebab_made_goes_and_the_files_stay(full):
+def test_everything_that_kebab_created_is_deleted_and_other_files_stay(full):
     planned = reset(full.context(), ResetRequest(models=False, dry_run=True))
     report = reset(full.context(), ResetRequest(models=False))
 
@@ -52,7 +52,7 @@ def test_a_plan_deletes_nothing(full):
     assert full.tree() == before
 
 
-def test_what_is_not_ours_stays_with_its_folder(full):
+def test_foreign_files_stay_with_their_folder(full):
     (full.data / "diary.txt").write_text("mine")
     (full.data / "photos").mkdir()
     (full.data / "photos" / "cat.jpg").write_text("meow")
@@ -68,7 +68,7 @@ def test_what_is_not_ours_stays_with_its_folder(full):
     assert (full.data / "photos" / "cat.jpg").read_text() == "meow"
 
 
-def test_what_is_not_ours_stays_within_folders_that_are_named_like_ours(full):
+def test_foreign_files_stay_in_folders_with_the_names_of_kebab(full):
     others = [full.data / "lance" / "README.md", full.data / "stdin" / "notes.md"]
     for other in others:
         other.write_text("mine")
@@ -88,7 +88,7 @@ def test_a_folder_that_was_there_before_kebab_is_never_deleted(desk):
     assert (clone / "lib.rs").read_text() == "mine"
 
 
-def test_drafts_that_a_killed_run_left_go_too(full):
+def test_drafts_of_a_killed_run_are_deleted(full):
     (full.data / "lance" / ".fastembed-mle5small-384-v1.f32.4711").write_text("half")
     (full.data / "stdin" / ".abcd_123").write_text("half")
     reset(full.context(), ResetRequest(models=False))
@@ -96,7 +96,7 @@ def test_drafts_that_a_killed_run_left_go_too(full):
     assert not full.data.exists()
 
 
-def test_a_data_folder_that_is_a_link_stays_one(full):
+def test_a_data_folder_that_is_a_link_stays_a_link(full):
     real = full.folder / "real"
     full.data.rename(real)
     full.data.symlink_to(real)
@@ -107,7 +107,7 @@ def test_a_data_folder_that_is_a_link_stays_one(full):
     assert full.data.is_symlink()
 
 
-def test_a_link_in_place_of_something_ours_is_cut_and_not_followed(full):
+def test_a_link_instead_of_an_own_file_is_deleted_and_not_followed(full):
     treasure = full.folder / "treasure"
     (full.data / "stdin").rename(treasure)
     (full.data / "stdin").symlink_to(treasure)
@@ -117,7 +117,7 @@ def test_a_link_in_place_of_something_ours_is_cut_and_not_followed(full):
     assert not full.data.exists()
 
 
-def test_a_link_to_nothing_in_place_of_something_ours_goes_too(full):
+def test_a_dangling_link_instead_of_an_own_file_is_deleted(full):
     shutil.rmtree(full.data / "stdin")
     (full.data / "stdin").symlink_to(full.folder / "missing")
     report = reset(full.context(), ResetRequest(models=False))
@@ -137,7 +137,7 @@ def test_the_notes_may_surround_the_knowledge_base(desk):
     assert [path.name for path in desk.notes.iterdir()] == ["a.md"]
 
 
-def test_weights_go_only_when_asked(desk, own_models):
+def test_weights_are_deleted_only_on_request(desk, own_models):
     (own_models / "my-own").mkdir()
     desk.write("a.md", "the cat\n")
     desk.ingest()
@@ -166,7 +166,7 @@ def test_a_broken_database_can_be_deleted(full):
     assert full.ingest().new == 1
 
 
-def test_nothing_is_deleted_under_a_writer(full):
+def test_nothing_is_deleted_while_another_process_writes(full):
     with full.context().open_writer("test"), pytest.raises(Locked):
         reset(full.context(), ResetRequest(models=False))
 
@@ -181,7 +181,7 @@ def test_read_only_refuses(full):
     assert full.tree() == before
 
 
-def test_a_relative_data_folder_is_the_one_from_here(tmp_path, monkeypatch):
+def test_a_relative_data_folder_is_below_the_working_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     context = AppContext(
         load_settings(environ={}, flags={"data_dir": "kb"}), config_path=tmp_path / "c.toml"

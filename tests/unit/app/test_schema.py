@@ -20,7 +20,7 @@ def _told(desk):
     return describe_build(desk.context())
 
 
-def test_without_a_knowledge_base_everything_is_zero_and_nothing_is_made(desk):
+def test_without_a_knowledge_base_figures_are_zero_and_nothing_is_created(desk):
     before = desk.tree()
     told = _told(desk)
 
@@ -38,7 +38,7 @@ def test_an_empty_knowledge_base_was_never_changed(desk):
     assert told.stats.index_bytes.sqlite > 0
 
 
-def test_a_full_one_is_counted(lab):
+def test_contents_are_counted(lab):
     lab.write("a.md", "# Cat\n\nthe cat sleeps on the mat in the park\n")
     lab.write("twin.md", "# Cat\n\nthe cat sleeps on the mat in the park\n")
     lab.write("c.txt", "각주는 문서의 끝에 있는 설명이다. 본문을 보충한다.\n")
@@ -75,7 +75,7 @@ def test_last_ingest_is_the_last_change(desk):
     assert emptied.models.corpus_revision > first.models.corpus_revision
 
 
-def test_versions_say_what_shapes_the_index(lab):
+def test_versions_describe_the_index(lab):
     lab.write("a.md", "the cat\n")
     lab.ingest()
     models = _told(lab).models
@@ -92,7 +92,7 @@ def _told_chunker(desk, tokens):
     return describe_build(desk.context(index__chunk_tokens=tokens)).models.chunker_version
 
 
-def test_capabilities_say_what_works(desk):
+def test_capabilities_match_this_build(desk):
     flags = msgspec.to_builtins(_told(desk).capabilities)
 
     assert all(isinstance(flag, bool) for flag in flags.values())
@@ -111,7 +111,7 @@ def test_capabilities_say_what_works(desk):
     }
 
 
-def test_every_schema_of_this_build_is_named(desk):
+def test_every_schema_is_listed(desk):
     told = _told(desk)
 
     assert told.wire.schemas == sorted(build_schemas())
@@ -120,7 +120,7 @@ def test_every_schema_of_this_build_is_named(desk):
     jsonschema.validate(msgspec.json.decode(line), build_schemas()["schema.v1"])
 
 
-def test_a_database_of_a_newer_kebab_counts_as_none_and_that_is_said(desk, newer):
+def test_a_database_of_a_newer_kebab_counts_as_none_and_is_reported(desk, newer):
     told = _told(desk)
 
     assert told.stats.doc_count == 0
@@ -129,7 +129,7 @@ def test_a_database_of_a_newer_kebab_counts_as_none_and_that_is_said(desk, newer
     assert told.unreadable.hint == "pip install --upgrade kebab"
 
 
-def test_where_nothing_is_there_to_read_nothing_is_said(desk):
+def test_without_a_database_nothing_is_reported_unreadable(desk):
     assert _told(desk).unreadable is None
     desk.ingest()
     assert _told(desk).unreadable is None

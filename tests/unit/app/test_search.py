@@ -153,7 +153,7 @@ def test_a_filter_that_nothing_passes_finds_nothing(library):
     assert (page.hits, page.has_more, page.next_cursor) == ([], False, None)
 
 
-def test_no_document_gives_more_than_it_may(library):
+def test_no_document_has_more_hits_than_per_doc(library):
     hits = _walk(library, per_doc=1)
 
     assert len(hits) == len({hit.doc_id for hit in hits}) == 16
@@ -252,14 +252,14 @@ def test_without_a_knowledge_base_there_is_nothing_to_search(desk):
     assert not desk.data.exists()
 
 
-def test_a_trace_comes_when_asked_for(library):
+def test_a_trace_is_returned_on_request(library):
     assert library.search("notes").trace is msgspec.UNSET
     assert {"lexical", "vector", "fuse"} <= {
         stage.stage for stage in library.search("notes", trace=True).trace
     }
 
 
-def test_without_a_model_words_answer_and_the_page_says_so(desk):
+def test_without_a_model_the_search_is_lexical_and_the_page_reports_it(desk):
     desk.write("a.md", "# Cat\n\nthe cat sleeps\n")
     desk.ingest()
     page = desk.search("cat")
@@ -269,7 +269,7 @@ def test_without_a_model_words_answer_and_the_page_says_so(desk):
     assert desk.search("cat", mode="lexical").degraded == []
 
 
-def test_vectors_that_were_demanded_and_are_missing_are_an_error(library):
+def test_missing_vectors_in_vector_mode_are_an_error(library):
     elsewhere = library.context(models_dir=str(library.folder / "empty"))
 
     with pytest.raises(EmbeddingUnavailable):
@@ -277,14 +277,14 @@ def test_vectors_that_were_demanded_and_are_missing_are_an_error(library):
     assert library.search("notes", context=elsewhere).degraded[0].channel == "vector"
 
 
-def test_a_missing_model_is_named_as_the_one_to_fetch(library):
+def test_the_hint_names_the_missing_model(library):
     elsewhere = library.context(models_dir=str(library.folder / "empty"))
     (told,) = library.search("notes", context=elsewhere).degraded
 
     assert told.hint == "kebab model pull multilingual-e5-small"
 
 
-def test_passages_that_wait_for_their_vector_are_told_of(lab):
+def test_passages_without_a_vector_are_reported(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
     assert lab.search("cat").degraded == []
@@ -298,7 +298,7 @@ def test_passages_that_wait_for_their_vector_are_told_of(lab):
     assert "b.md" in {hit.doc_path for hit in lab.search("dog").hits}
 
 
-def test_another_model_in_the_settings_takes_the_vectors_away(lab):
+def test_another_model_in_the_settings_disables_vector_search(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
     other = lab.context(models__embedding__model=MINILM.key)
@@ -313,7 +313,7 @@ def test_another_model_in_the_settings_takes_the_vectors_away(lab):
     assert lab.search("cat", context=other, mode="lexical").degraded == []
 
 
-def test_a_question_is_remembered_unless_nothing_may_be_written(lab):
+def test_a_query_is_cached_unless_read_only(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
 
@@ -327,7 +327,7 @@ def test_a_question_is_remembered_unless_nothing_may_be_written(lab):
     assert [note(read_only=False) for _ in range(2)] == [E5_SMALL.version, "remembered"]
 
 
-def test_a_request_becomes_a_query_with_moments_counted_from_now():
+def test_a_request_is_converted_with_ages_relative_to_now():
     request = SearchRequest(
         query="q", mode="vector", tag=["a"], since="2d", until="2023-11-14T22:13:20Z", per_doc=2
     )
@@ -338,7 +338,7 @@ def test_a_request_becomes_a_query_with_moments_counted_from_now():
 
 
 @pytest.mark.parametrize("field", ["since", "until"])
-def test_a_date_that_is_none_is_refused_with_its_path(library, field):
+def test_an_invalid_date_is_refused_with_its_json_path(library, field):
     with pytest.raises(InvalidInput) as caught:
         library.search("notes", **{field: "soon"})
 
@@ -346,14 +346,14 @@ def test_a_date_that_is_none_is_refused_with_its_path(library, field):
 
 
 @pytest.mark.parametrize("moment", ["999999y", "9999-12-31", "0001-01-02T00:00:00Z"])
-def test_moments_beyond_what_files_know_are_no_fault(library, moment):
+def test_times_beyond_the_limits_of_file_times_are_accepted(library, moment):
     before, after = (library.search("notes", **{name: moment}) for name in ("until", "since"))
 
     assert {bool(before.hits), bool(after.hits)} == {True, False}
 
 
 @pytest.mark.parametrize(("field", "value"), [("query", "notes \udce9"), ("tag", ["\udce9"])])
-def test_text_that_utf8_cannot_carry_is_refused(library, field, value):
+def test_text_that_is_not_utf8_is_refused(library, field, value):
     with pytest.raises(InvalidInput) as caught:
         library.search(**{"query": "notes", field: value})
 
@@ -361,7 +361,7 @@ def test_text_that_utf8_cannot_carry_is_refused(library, field, value):
 
 
 @pytest.mark.parametrize("trace", [True, False])
-def test_what_was_added_to_the_evidence_is_told_with_a_trace(desk, trace):
+def test_boosts_are_reported_with_a_trace(desk, trace):
     desk.write("a.md", "# Oil\n\nthe oil embargo\n\n# Gas\n\nthe gas embargo\n")
     desk.write("b.md", "the sky is blue\n")
     desk.write("c.md", "the grass is green\n")

@@ -10,7 +10,7 @@ DAY = 86_400
 
 
 @pytest.mark.parametrize("broken", ["\udce9", ("a", "b\udc80"), ["\ud800"]])
-def test_a_field_that_utf8_cannot_carry_is_refused_by_its_name(broken):
+def test_a_field_that_is_not_utf8_is_refused_by_its_name(broken):
     with pytest.raises(InvalidInput) as caught:
         require_utf8(SearchRequest(query="한글", limit=3, doc_id=None, tag=broken))
 
@@ -29,14 +29,14 @@ def test_only_the_fields_of_a_named_base_are_checked():
         require_utf8(request)
 
 
-def test_an_age_is_counted_from_now():
+def test_an_age_is_relative_to_now():
     found = build_filters(ListRequest(since="1d"), now=10 * DAY)
 
     assert (found.since, found.until) == (9 * DAY, None)
 
 
 @pytest.mark.parametrize("name", ["since", "until"])
-def test_a_date_that_cannot_be_read_is_refused_by_its_name(name):
+def test_an_invalid_date_is_refused_by_its_name(name):
     request = msgspec.convert({name: "soon"}, ListRequest)
     with pytest.raises(InvalidInput) as caught:
         build_filters(request, now=0)
@@ -44,7 +44,7 @@ def test_a_date_that_cannot_be_read_is_refused_by_its_name(name):
     assert caught.value.field == f"$.{name}"
 
 
-def test_a_filter_that_utf8_cannot_carry_is_refused():
+def test_a_filter_that_is_not_utf8_is_refused():
     with pytest.raises(InvalidInput) as caught:
         build_filters(ListRequest(lang=["\udcff"]), now=0)
 

@@ -57,7 +57,7 @@ def names(desk):
         (" " + "e\u0301" * 100, "\u00e9" * 100),
     ],
 )
-def test_a_name_is_brought_to_one_form(text, name):
+def test_a_name_is_normalised(text, name):
     assert parse_session_name(text) == name
 
 
@@ -76,7 +76,7 @@ def test_a_name_is_brought_to_one_form(text, name):
         ("\ud800", "not valid UTF-8"),
     ],
 )
-def test_what_is_no_name_is_refused(text, cause):
+def test_an_invalid_name_is_refused(text, cause):
     with pytest.raises(InvalidInput) as caught:
         parse_session_name(text)
 
@@ -84,7 +84,7 @@ def test_what_is_no_name_is_refused(text, cause):
     assert cause in caught.value.cause
 
 
-def test_sessions_are_listed_with_the_one_used_last_first(talks):
+def test_sessions_are_listed_most_recent_first(talks):
     found = list_sessions(talks.context())
 
     assert found.sessions == [
@@ -106,7 +106,7 @@ def test_sessions_are_listed_with_the_one_used_last_first(talks):
     assert found.history
 
 
-def test_what_is_remembered_is_told_when_history_is_off(talks):
+def test_stored_sessions_are_listed_when_history_is_off(talks):
     found = list_sessions(talks.context(ask__history=False))
 
     assert (len(found.sessions), found.history) == (2, False)
@@ -130,7 +130,7 @@ def test_a_session_is_shown_with_its_turns(talks):
 
 
 @pytest.mark.parametrize("name", ["Backups", "nowhere", "back"])
-def test_an_unknown_session_is_an_answer(talks, name):
+def test_an_unknown_session_is_a_reply(talks, name):
     shown, gone = (
         show_session(talks.context(), SessionShowRequest(name=name)),
         remove_sessions(talks.context(), SessionRmRequest(names=[name])),
@@ -141,7 +141,7 @@ def test_an_unknown_session_is_an_answer(talks, name):
     assert (shown.name, shown.error.message) == (name, f"no such session: {name}")
 
 
-def test_sessions_are_forgotten_by_name(talks):
+def test_sessions_are_deleted_by_name(talks):
     found = remove_sessions(
         talks.context(), SessionRmRequest(names=["garden", " backups", "garden"])
     )
@@ -150,7 +150,7 @@ def test_sessions_are_forgotten_by_name(talks):
     assert names(talks) == []
 
 
-def test_when_one_is_unknown_none_is_forgotten(talks):
+def test_an_unknown_name_deletes_nothing(talks):
     found = remove_sessions(talks.context(), SessionRmRequest(names=["garden", "nowhere"]))
 
     assert isinstance(found, NotFound)
@@ -158,20 +158,20 @@ def test_when_one_is_unknown_none_is_forgotten(talks):
     assert names(talks) == ["backups", "garden"]
 
 
-def test_when_one_is_no_name_none_is_forgotten(talks):
+def test_an_invalid_name_deletes_nothing(talks):
     with pytest.raises(InvalidInput):
         remove_sessions(talks.context(), SessionRmRequest(names=["garden", "a\nb"]))
 
     assert names(talks) == ["backups", "garden"]
 
 
-def test_forgetting_nothing_is_no_fault(talks):
+def test_deleting_no_session_is_allowed(talks):
     assert remove_sessions(talks.context(), SessionRmRequest(names=[])) == SessionRemoved(
         names=[], turns=0, found=True
     )
 
 
-def test_nothing_is_forgotten_when_writing_is_switched_off(talks):
+def test_read_only_deletes_no_session(talks):
     with pytest.raises(ReadOnly) as caught:
         remove_sessions(talks.context(read_only=True), SessionRmRequest(names=["garden"]))
 
@@ -179,7 +179,7 @@ def test_nothing_is_forgotten_when_writing_is_switched_off(talks):
     assert names(talks) == ["backups", "garden"]
 
 
-def test_reading_goes_on_when_writing_is_switched_off(talks):
+def test_read_only_allows_reading(talks):
     context = talks.context(read_only=True)
 
     assert len(list_sessions(context).sessions) == 2
@@ -187,7 +187,7 @@ def test_reading_goes_on_when_writing_is_switched_off(talks):
 
 
 @pytest.mark.parametrize("use", USES)
-def test_without_a_knowledge_base_nothing_is_made(desk, use):
+def test_without_a_knowledge_base_nothing_is_created(desk, use):
     with pytest.raises(NotIndexed):
         USES[use](desk.context())
 

@@ -28,7 +28,7 @@ def _run(desk, hint):
         ("restic vault", {"limit": 1}),
     ],
 )
-def test_what_the_hint_says_brings_the_document(desk, query, fields):
+def test_the_command_in_the_hint_finds_the_document(desk, query, fields):
     fill(desk)
     lost = asked(desk, query, "disk.md", **fields)
 
@@ -37,7 +37,7 @@ def test_what_the_hint_says_brings_the_document(desk, query, fields):
     assert "disk.md" in _run(desk, lost.hint)
 
 
-def test_filters_that_hold_stay_in_the_hint(desk):
+def test_matching_filters_stay_in_the_hint(desk):
     fill(desk)
 
     lost = asked(desk, "restic lang:en -disk", "disk.md", mode="lexical", lang=[])
@@ -45,7 +45,7 @@ def test_filters_that_hold_stay_in_the_hint(desk):
     assert shlex.split(lost.hint)[2:4] == ["--mode", "lexical"]
 
 
-def test_no_word_and_no_vector_names_what_would_help(desk):
+def test_without_words_and_vectors_the_hint_names_a_fix(desk):
     fill(desk)
 
     by_words = asked(desk, "zebra", "disk.md", mode="lexical")
@@ -56,7 +56,7 @@ def test_no_word_and_no_vector_names_what_would_help(desk):
     assert waiting.hint == "kebab ingest"
 
 
-def test_a_bound_per_document_is_dropped_and_copies_are_shown(desk):
+def test_the_hint_drops_per_doc_and_shows_copies(desk):
     fill(desk)
     for name in "abcd":
         desk.write(f"copies/{name}.md", "# Copy\n\nthe very same words\n")
@@ -67,7 +67,7 @@ def test_a_bound_per_document_is_dropped_and_copies_are_shown(desk):
     assert asked(desk, "very same words", "copies/d.md").hint == "kebab dupes --exact"
 
 
-def test_a_channel_that_is_gone_is_mended(lab):
+def test_the_hint_repairs_a_degraded_channel(lab):
     fill(lab)
 
     lost = asked(lab, "zebra", "disk.md", flags={"models_dir": str(lab.folder / "none")})
@@ -75,7 +75,7 @@ def test_a_channel_that_is_gone_is_mended(lab):
     assert lost.degraded[0].hint == lost.hint
 
 
-def test_a_script_that_the_model_does_not_know_is_looked_for_by_words_too(lab):
+def test_an_unsupported_script_is_searched_by_words(lab):
     lab.flags["models.embedding.model"] = "all-MiniLM-L6-v2"
     fill(lab)
 

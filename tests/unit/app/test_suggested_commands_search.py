@@ -10,7 +10,7 @@ def test_flags_that_change_nothing_are_left_out():
     assert format_search_command(SearchRequest(query="restore")) == "kebab search restore"
 
 
-def test_every_flag_that_was_set_is_there_and_the_shell_reads_it_back():
+def test_every_flag_round_trips_through_the_shell():
     request = SearchRequest(
         query="it's -here",
         mode="lexical",
@@ -37,5 +37,5 @@ def test_every_flag_that_was_set_is_there_and_the_shell_reads_it_back():
 
 
 @pytest.mark.parametrize(("query", "seam"), [("-draft", True), ("a -draft", False)])
-def test_a_query_that_looks_like_a_flag_stands_behind_a_seam(query, seam):
+def test_a_query_that_looks_like_a_flag_follows_a_double_dash(query, seam):
     assert ("--" in shlex.split(format_search_command(SearchRequest(query=query)))) is seam

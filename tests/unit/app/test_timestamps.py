@@ -19,7 +19,7 @@ def test_a_stamp_is_utc_with_z():
         (" 3H ", 1_000_000 - 3 * 3600),
     ],
 )
-def test_dates_moments_and_ages_are_understood(text, seconds):
+def test_dates_timestamps_and_ages_are_parsed(text, seconds):
     assert parse_time(text, "since", now=1_000_000) == seconds
 
 

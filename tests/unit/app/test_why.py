@@ -20,7 +20,7 @@ def fill(desk):
     desk.ingest()
 
 
-def test_a_hit_is_found_where_the_search_shows_it(desk):
+def test_the_explained_rank_is_the_rank_of_the_hit(desk):
     fill(desk)
     hits = desk.search("restic vault").hits
 
@@ -36,7 +36,7 @@ def test_a_hit_is_found_where_the_search_shows_it(desk):
 
 
 @pytest.mark.parametrize("spelling", ["id", "beginning", "path", "absolute", "passage"])
-def test_a_document_or_a_passage_is_named_as_everywhere(desk, spelling):
+def test_a_document_or_a_passage_is_found_by_every_kind_of_name(desk, spelling):
     fill(desk)
     doc_id = desk.documents()["disk.md"].doc_id
     passage = asked(desk, "buy", "disk.md").passages[0].chunk_id
@@ -63,7 +63,7 @@ def test_an_unknown_name_is_not_found(desk):
     assert found.error.kind == "not_found"
 
 
-def test_with_vectors_both_channels_are_told(lab):
+def test_with_vectors_both_channels_are_reported(lab):
     fill(lab)
 
     (first, *_) = asked(lab, "restic vault", "vault.md").passages
@@ -93,7 +93,7 @@ def test_a_bad_request_is_refused(desk, fields):
         explain_search(desk.context(), WhyRequest(name="disk.md", search=request))
 
 
-def test_vectors_that_were_demanded_and_cannot_be_had_are_an_error(desk):
+def test_unavailable_vectors_in_vector_mode_are_an_error(desk):
     fill(desk)
 
     with pytest.raises(EmbeddingUnavailable):

@@ -1,7 +1,7 @@
 from tests.unit.app.test_why import asked, fill
 
 
-def test_how_the_query_was_read_is_told(desk):
+def test_the_parsed_query_is_reported(desk):
     fill(desk)
 
     read = asked(desk, 'what "new disk" -zebra tag:ops', "disk.md", since="1y").reading
@@ -16,7 +16,7 @@ def test_how_the_query_was_read_is_told(desk):
     assert ("what", "filler") in [(one.text, one.use) for one in read.terms]
 
 
-def test_what_keeps_passages_out_is_told_of_each(desk):
+def test_conditions_that_exclude_a_passage_are_reported(desk):
     fill(desk)
 
     found = asked(desk, "disk -buy", "disk.md", tag=["ops"])
@@ -27,7 +27,7 @@ def test_what_keeps_passages_out_is_told_of_each(desk):
     assert found.passages[1].barriers[1].phrase.text == "buy"
 
 
-def test_a_passage_tells_where_it_stands_and_what_was_added(desk):
+def test_a_passage_has_its_ranks_and_boosts(desk):
     fill(desk)
 
     (first, *_) = asked(desk, "disk", "disk.md").passages
