@@ -4,10 +4,10 @@ from kebab.bench.corpus import build_mixed_texts, build_questions, write_notes
 
 
 def digest(folder):
-    told = sha256()
+    hasher = sha256()
     for path in sorted(folder.rglob("*.md")):
-        told.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return told.hexdigest()
+        hasher.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return hasher.hexdigest()
 
 
 def test_the_same_seed_writes_the_same_files(tmp_path):
@@ -34,10 +34,10 @@ def test_notes_hold_lists_code_and_korean(tmp_path):
 
 
 def test_queries_are_all_different_and_always_the_same():
-    asked = build_questions(50, 1)
+    questions = build_questions(50, 1)
 
-    assert len(set(asked)) == 50
-    assert asked == build_questions(50, 1)
+    assert len(set(questions)) == 50
+    assert questions == build_questions(50, 1)
 
 
 def test_mixed_texts_differ_much_in_length_and_come_in_no_order():

@@ -9,7 +9,7 @@ def test_the_program_reports_how_many_texts_it_embedded(capsys, monkeypatch, tmp
 
     embedding_worker.main("kebab", "some-version", str(tmp_path), "1", "5")
 
-    told = json.loads(capsys.readouterr().out)
-    assert told["texts"] == 5
-    assert told["seconds"] >= 0
+    output = json.loads(capsys.readouterr().out)
+    assert output["texts"] == 5
+    assert output["seconds"] >= 0
     assert [len(texts) for texts in seen] == [2, 5]

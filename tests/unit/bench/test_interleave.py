@@ -16,8 +16,8 @@ class Track:
     def __call__(self, command):
         name = command[0]
         self.order.append(name)
-        told = self._outcomes.get(name)
-        return told.pop(0) if told else Outcome(status=0, seconds=1.0)
+        outcomes = self._outcomes.get(name)
+        return outcomes.pop(0) if outcomes else Outcome(status=0, seconds=1.0)
 
 
 def test_candidates_run_in_turns_in_alternating_order_after_a_warm_up():
@@ -68,13 +68,13 @@ def test_a_candidate_that_fails_has_no_values_and_does_not_run_again():
 
 
 def test_every_turn_is_reported():
-    told = []
+    turns_reported = []
 
     run_interleaved(
         [build_repeated_candidate("a", ["a"])],
         2,
         Track(),
-        lambda turn, turns: told.append((turn, turns)),
+        lambda turn, turns: turns_reported.append((turn, turns)),
     )
 
-    assert told == [(0, 2), (1, 2), (2, 2)]
+    assert turns_reported == [(0, 2), (1, 2), (2, 2)]

@@ -8,27 +8,27 @@ if TYPE_CHECKING:
 
 
 def test_progress_reports_the_step_and_the_elapsed_time():
-    moments = iter([10.0, 12.5, 13.0])
-    told: list[BenchProgress] = []
-    progress = ProgressReporter(told.append, clock=lambda: next(moments))
+    times = iter([10.0, 12.5, 13.0])
+    events: list[BenchProgress] = []
+    progress = ProgressReporter(events.append, clock=lambda: next(times))
 
     progress.report("search", 1, 9)
 
-    assert [(one.name, one.done, one.total, one.elapsed_ms) for one in told] == [
+    assert [(one.name, one.done, one.total, one.elapsed_ms) for one in events] == [
         ("search", 1, 9, 2500)
     ]
     assert progress.count_elapsed_ms() == 3000
 
 
 def test_a_long_step_is_reported_again():
-    told: list[BenchProgress] = []
-    progress = ProgressReporter(told.append)
+    events: list[BenchProgress] = []
+    progress = ProgressReporter(events.append)
 
     with progress.repeat(0.001):
         progress.report("ingest", 0, 1)
         give_up = time.monotonic() + 10
-        while len(told) < 3 and time.monotonic() < give_up:
+        while len(events) < 3 and time.monotonic() < give_up:
             time.sleep(0.001)
 
-    assert {one.name for one in told[1:]} <= {"ingest", "start"}
-    assert len(told) >= 3
+    assert {one.name for one in events[1:]} <= {"ingest", "start"}
+    assert len(events) >= 3

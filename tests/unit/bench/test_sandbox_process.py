@@ -33,8 +33,8 @@ for program in ("pass", "x = b'x' * 200_000_000"):
 
 def test_memory_of_the_child_is_reported(tmp_path):
     """A child's peak is never below that of its parent, so a lean parent has to measure."""
-    told = run_process(python(_LEAN), {**os.environ, "PYTHONPATH": str(ROOT)}, tmp_path)
-    small, large = map(int, told.out.split())
+    outcome = run_process(python(_LEAN), {**os.environ, "PYTHONPATH": str(ROOT)}, tmp_path)
+    small, large = map(int, outcome.out.split())
 
     assert large - small > 80_000_000
 

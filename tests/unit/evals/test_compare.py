@@ -7,7 +7,7 @@ from tests.fakes.outcomes import mode, nothing, outcome, report
 
 
 @pytest.fixture
-def compared(tmp_path):
+def compare(tmp_path):
     def run(before, after, **options):
         for name, one in (("a.json", before), ("b.json", after)):
             (tmp_path / name).write_bytes(encode_json(one))
@@ -20,8 +20,8 @@ def ranks(*found, **changes):
     return mode(*(outcome(str(at), rank) for at, rank in enumerate(found)), nothing("x"), **changes)
 
 
-def test_questions_are_won_lost_and_tied(compared):
-    reply = compared(report(ranks(1, 2, None, 4)), report(ranks(1, 1, 2, None)))
+def test_questions_are_won_lost_and_tied(compare):
+    reply = compare(report(ranks(1, 2, None, 4)), report(ranks(1, 1, 2, None)))
 
     (pair,) = reply.pairs
     assert (pair.wins, pair.losses, pair.ties) == (2, 1, 1)
@@ -30,8 +30,8 @@ def test_questions_are_won_lost_and_tied(compared):
     assert pair.low <= pair.difference <= pair.high
 
 
-def test_what_changed_is_named_the_largest_change_first(compared):
-    (pair,) = compared(report(ranks(3, None, 1)), report(ranks(2, 1, None))).pairs
+def test_changes_are_listed_with_the_largest_first(compare):
+    (pair,) = compare(report(ranks(3, None, 1)), report(ranks(2, 1, None))).pairs
 
     assert [(one.id, one.rank_a, one.rank_b) for one in pair.better] == [
         ("1", None, 1),
@@ -40,24 +40,24 @@ def test_what_changed_is_named_the_largest_change_first(compared):
     assert [(one.id, one.difference) for one in pair.worse] == [("2", -1)]
 
 
-def test_a_report_is_like_itself(compared):
+def test_a_report_has_no_difference_from_itself(compare):
     same = report(ranks(1, 2, None))
 
-    (pair,) = compared(same, same).pairs
+    (pair,) = compare(same, same).pairs
     assert (pair.wins, pair.losses, pair.difference, pair.p_value) == (0, 0, 0, 1)
 
 
-def test_a_change_of_every_question_is_no_chance(compared):
-    (pair,) = compared(report(ranks(*[2] * 30)), report(ranks(*[1] * 30))).pairs
+def test_a_change_of_every_question_is_significant(compare):
+    (pair,) = compare(report(ranks(*[2] * 30)), report(ranks(*[1] * 30))).pairs
 
     assert pair.p_value < 0.001
 
 
-def test_shared_modes_are_compared_by_every_selected_metric(compared):
+def test_shared_modes_are_compared_by_every_selected_metric(compare):
     before = report(ranks(1), ranks(2, mode="lexical"))
     after = report(ranks(1, mode="vector"), ranks(1, mode="lexical"))
 
-    pairs = compared(before, after, metrics=("hit@1", "ndcg@10")).pairs
+    pairs = compare(before, after, metrics=("hit@1", "ndcg@10")).pairs
 
     assert [(one.mode_a, one.metric, one.wins) for one in pairs] == [
         ("lexical", "hit@1", 1),
@@ -65,10 +65,10 @@ def test_shared_modes_are_compared_by_every_selected_metric(compared):
     ]
 
 
-def test_modes_of_one_report_are_compared(compared):
+def test_modes_of_one_report_are_compared(compare):
     both = report(ranks(2), ranks(1, mode="lexical"))
 
-    (pair,) = compared(both, both, modes=("hybrid",), against="lexical").pairs
+    (pair,) = compare(both, both, modes=("hybrid",), against="lexical").pairs
     assert (pair.mode_a, pair.mode_b, pair.wins) == ("hybrid", "lexical", 1)
 
 
@@ -83,9 +83,9 @@ def test_modes_of_one_report_are_compared(compared):
         (report(mode(nothing("0"))), {}, "each question"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(compared, after, options, words):
+def test_incomparable_reports_are_refused(compare, after, options, words):
     with pytest.raises(InvalidInput) as caught:
-        compared(report(ranks(1)), after, **options)
+        compare(report(ranks(1)), after, **options)
 
     assert words in caught.value.cause
     assert caught.value.field.endswith(".json")

@@ -11,8 +11,8 @@ from kebab.evals.draft import generate_word
 )
 def test_a_word_looks_like_one_of_its_language(language, script):
     for number in range(30):
-        made = generate_word(language, 1, number)
-        assert all(unicodedata.name(one).startswith(script) for one in made)
+        result = generate_word(language, 1, number)
+        assert all(unicodedata.name(one).startswith(script) for one in result)
 
 
 def test_words_are_many_and_the_same_for_a_seed():

@@ -7,21 +7,21 @@ from kebab.evals.golden import GoldenFiles, Question, compute_digest, load_quest
 
 
 @pytest.fixture
-def written(tmp_path):
+def write_lines(tmp_path):
     def write(name, *lines):
         path = tmp_path / name
-        told = (one if isinstance(one, str) else json.dumps(one) for one in lines)
-        path.write_text("\n".join(told) + "\n", encoding="utf-8")
+        encoded = (one if isinstance(one, str) else json.dumps(one) for one in lines)
+        path.write_text("\n".join(encoded) + "\n", encoding="utf-8")
         return path
 
     return write
 
 
-def loaded(path, **others):
+def load(path, **others):
     return load_questions(GoldenFiles(queries=path, **others))
 
 
-def test_a_line_is_a_question_with_what_answers_it(written):
+def test_a_line_is_a_question_with_its_answer(write_lines):
     line = {
         "id": "a",
         "query": "q",
@@ -31,19 +31,19 @@ def test_a_line_is_a_question_with_what_answers_it(written):
         "answers": ["x"],
     }
 
-    assert loaded(written("q.jsonl", line)) == [
+    assert load(write_lines("q.jsonl", line)) == [
         Question(id="a", text="q", doc="a.md", lines=(3, 4))
     ]
 
 
-def test_unknown_fields_are_ignored_and_the_line_number_is_the_default_id(written):
-    path = written("q.jsonl", "", {"query": "q", "doc": "a.md", "near": {"x": 1}})
+def test_unknown_fields_are_ignored_and_the_line_number_is_the_default_id(write_lines):
+    path = write_lines("q.jsonl", "", {"query": "q", "doc": "a.md", "near": {"x": 1}})
 
-    assert [one.id for one in loaded(path)] == ["2"]
+    assert [one.id for one in load(path)] == ["2"]
 
 
-def test_one_line_is_a_range_of_its_own(written):
-    (question,) = loaded(written("q.jsonl", {"query": "q", "doc": "a.md", "line_start": 7}))
+def test_one_line_is_a_range_of_its_own(write_lines):
+    (question,) = load(write_lines("q.jsonl", {"query": "q", "doc": "a.md", "line_start": 7}))
 
     assert question.lines == (7, 7)
 
@@ -52,14 +52,14 @@ def test_a_byte_order_mark_is_no_part_of_the_first_question(tmp_path):
     path = tmp_path / "q.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"query": "q", "doc": "a.md"}\r\n')
 
-    assert len(loaded(path)) == 1
+    assert len(load(path)) == 1
 
 
-def test_questions_that_nothing_answers_need_no_document(written):
-    path = written("q.jsonl", {"id": "1", "query": "q", "answerable": False})
-    more = written("n.jsonl", {"id": "1", "query": "r"}, {"query": "s", "answerable": True})
+def test_unanswerable_questions_need_no_document(write_lines):
+    path = write_lines("q.jsonl", {"id": "1", "query": "q", "answerable": False})
+    more = write_lines("n.jsonl", {"id": "1", "query": "r"}, {"query": "s", "answerable": True})
 
-    found = loaded(path, unanswerable=more)
+    found = load(path, unanswerable=more)
     assert [(one.id, one.answerable) for one in found] == [
         ("1", False),
         ("unanswerable 1", False),
@@ -75,27 +75,27 @@ def test_questions_that_nothing_answers_need_no_document(written):
         ["1 0 a.md 2", "1 0 b.md 0"],
     ],
 )
-def test_judgements_come_as_beir_or_trec_write_them(written, lines):
-    path = written("q.jsonl", {"id": 1, "query": "q"})
+def test_judgements_are_read_in_beir_or_trec_format(write_lines, lines):
+    path = write_lines("q.jsonl", {"id": 1, "query": "q"})
 
-    (question,) = loaded(path, qrels=written("qrels.tsv", *lines))
+    (question,) = load(path, qrels=write_lines("qrels.tsv", *lines))
     assert question.relevant == {"a.md": 2, "b.md": 0}
 
 
 @pytest.mark.parametrize("line", ["1\ta.md\tgood", "1\ta.md", "1\tx\ta.md\t2\t9", "nonsense"])
-def test_an_invalid_judgement_is_reported_with_file_and_line(written, line):
+def test_an_invalid_judgement_is_reported_with_file_and_line(write_lines, line):
     with pytest.raises(InvalidInput) as caught:
-        read_qrels(written("qrels.tsv", "1\tb.md\t1", line))
+        read_qrels(write_lines("qrels.tsv", "1\tb.md\t1", line))
 
     assert caught.value.field.endswith("qrels.tsv:2")
 
 
-def test_judgements_of_other_questions_are_a_mistake(written):
-    path = written("q.jsonl", {"id": "1", "query": "q", "doc": "a.md"})
-    qrels = written("qrels.tsv", "9\ta.md\t1")
+def test_judgements_of_other_questions_are_refused(write_lines):
+    path = write_lines("q.jsonl", {"id": "1", "query": "q", "doc": "a.md"})
+    qrels = write_lines("qrels.tsv", "9\ta.md\t1")
 
     with pytest.raises(InvalidInput, match="judges none of the questions"):
-        loaded(path, qrels=qrels)
+        load(path, qrels=qrels)
 
 
 @pytest.mark.parametrize(
@@ -116,30 +116,33 @@ def test_judgements_of_other_questions_are_a_mistake(written):
         ({"id": "a", "query": "again", "doc": "a.md"}, "the id of line 1, too: a"),
     ],
 )
-def test_a_line_that_cannot_be_used_names_file_and_line(written, line, words):
-    path = written("q.jsonl", {"id": "a", "query": "q", "doc": "a.md"}, "", line)
+def test_an_invalid_line_is_reported_with_file_and_line(write_lines, line, words):
+    path = write_lines("q.jsonl", {"id": "a", "query": "q", "doc": "a.md"}, "", line)
 
     with pytest.raises(InvalidInput) as caught:
-        loaded(path)
+        load(path)
 
     assert caught.value.field == f"{path}:3"
     assert words in caught.value.cause
 
 
-def test_no_question_is_a_mistake(written):
+def test_a_file_without_questions_is_refused(write_lines):
     with pytest.raises(InvalidInput, match="it holds no question"):
-        loaded(written("q.jsonl"))
+        load(write_lines("q.jsonl"))
 
 
 def test_a_file_that_is_not_there_cannot_be_read(tmp_path):
     with pytest.raises(IoError):
-        loaded(tmp_path / "none.jsonl")
+        load(tmp_path / "none.jsonl")
 
 
-def test_the_digest_depends_on_questions_and_answers_but_not_on_the_file(written):
+def test_the_digest_depends_on_questions_and_answers_but_not_on_the_file(write_lines):
     line = {"id": "1", "query": "q", "doc": "a.md"}
-    one, same = loaded(written("a.jsonl", line)), loaded(written("b.jsonl", {**line, "near": 1}))
-    other = loaded(written("c.jsonl", {**line, "line_start": 1}))
+    one, same = (
+        load(write_lines("a.jsonl", line)),
+        load(write_lines("b.jsonl", {**line, "near": 1})),
+    )
+    other = load(write_lines("c.jsonl", {**line, "line_start": 1}))
 
     assert compute_digest(one) == compute_digest(same)
     assert compute_digest(one) != compute_digest(other)

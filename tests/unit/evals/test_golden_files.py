@@ -16,12 +16,12 @@ from tests.fakes.outcomes import mode, outcome, report
 
 def test_a_report_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "a.json"
-    made = report(mode(outcome()))
-    write_file(path, encode_json(made))
+    result = report(mode(outcome()))
+    write_file(path, encode_json(result))
 
     read = read_report(path)
 
-    assert (read.golden, read.modes[0].outcomes) == (made.golden, made.modes[0].outcomes)
+    assert (read.golden, read.modes[0].outcomes) == (result.golden, result.modes[0].outcomes)
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -16,7 +16,7 @@ LINES = (
 )
 
 
-class Wordy(FakeKebab):
+class NoVectorsKebab(FakeKebab):
     """Has no vectors."""
 
     def search(self, request):
@@ -26,7 +26,7 @@ class Wordy(FakeKebab):
 
 
 @pytest.fixture
-def evaluated(tmp_path):
+def run_evaluation(tmp_path):
     path = tmp_path / "queries.jsonl"
     path.write_text(LINES)
 
@@ -39,39 +39,39 @@ def evaluated(tmp_path):
     return run
 
 
-def test_every_mode_is_measured_unless_some_are_named(evaluated):
-    assert [one.mode for one in evaluated().modes] == ["hybrid", "lexical", "vector"]
-    assert [one.mode for one in evaluated(modes=("vector", "vector")).modes] == ["vector"]
+def test_every_mode_is_measured_unless_some_are_selected(run_evaluation):
+    assert [one.mode for one in run_evaluation().modes] == ["hybrid", "lexical", "vector"]
+    assert [one.mode for one in run_evaluation(modes=("vector", "vector")).modes] == ["vector"]
 
 
-def test_an_unavailable_mode_is_skipped_unless_it_is_selected(evaluated):
-    report = evaluated(Wordy)
+def test_an_unavailable_mode_is_skipped_unless_it_is_selected(run_evaluation):
+    report = run_evaluation(NoVectorsKebab)
 
     assert [one.mode for one in report.modes] == ["hybrid", "lexical"]
     assert report.skipped[0].mode == "vector"
     assert "no weights" in report.skipped[0].reason
 
 
-def test_a_mode_that_was_named_may_not(evaluated):
+def test_a_selected_mode_is_not_skipped(run_evaluation):
     with pytest.raises(EmbeddingUnavailable):
-        evaluated(Wordy, modes=("vector",))
+        run_evaluation(NoVectorsKebab, modes=("vector",))
 
 
-def test_documents_that_are_not_indexed_are_named(evaluated):
-    golden = evaluated().golden
+def test_documents_that_are_not_indexed_are_named(run_evaluation):
+    golden = run_evaluation().golden
 
     assert (golden.missing, golden.missing_count) == (["gone.md"], 1)
 
 
-def test_questions_are_counted_by_kind(evaluated):
-    golden = evaluated().golden
+def test_questions_are_counted_by_kind(run_evaluation):
+    golden = run_evaluation().golden
 
     assert (golden.answerable, golden.unanswerable) == (2, 1)
     assert (golden.with_lines, golden.graded) == (1, 0)
 
 
-def test_by_document_lines_are_of_no_account(evaluated):
-    strict, lenient = evaluated(), evaluated(by_doc=True)
+def test_lines_are_ignored_by_document(run_evaluation):
+    strict, lenient = run_evaluation(), run_evaluation(by_doc=True)
 
     assert strict.modes[0].outcomes[0].rank is None
     assert lenient.modes[0].outcomes[0].rank == 1
@@ -79,8 +79,8 @@ def test_by_document_lines_are_of_no_account(evaluated):
     assert strict.golden.digest != lenient.golden.digest
 
 
-def test_the_report_says_what_was_measured(evaluated):
-    report = evaluated(limit=20, per_doc=3)
+def test_the_report_describes_the_run(run_evaluation):
+    report = run_evaluation(limit=20, per_doc=3)
 
     assert (report.settings.limit, report.settings.per_doc) == (20, 3)
     assert len(report.modes[0].hit_curve) == 20
@@ -95,7 +95,7 @@ class Moving(FakeKebab):
         return replies.response(*reply.hits, corpus_revision=len(self.asked))
 
 
-def test_a_change_of_the_index_during_the_run_is_reported(evaluated):
-    assert evaluated(Moving).moved
-    assert not evaluated().moved
-    assert evaluated().corpus_revision == 7
+def test_a_change_of_the_index_during_the_run_is_reported(run_evaluation):
+    assert run_evaluation(Moving).moved
+    assert not run_evaluation().moved
+    assert run_evaluation().corpus_revision == 7

@@ -38,8 +38,11 @@ def test_every_question_runs_once_and_the_first_twice(create_runner):
 
     one.run([question("a"), question("b")], "lexical")
 
-    asked = [(said.query, said.mode, said.limit, said.per_doc) for _, said in one.kebab.asked]
-    assert asked == [("a", "lexical", 12, 2), ("a", "lexical", 12, 2), ("b", "lexical", 12, 2)]
+    searches = [
+        (request.query, request.mode, request.limit, request.per_doc)
+        for _, request in one.kebab.asked
+    ]
+    assert searches == [("a", "lexical", 12, 2), ("a", "lexical", 12, 2), ("b", "lexical", 12, 2)]
 
 
 def test_an_outcome_has_the_rank_and_the_confidence_of_the_first_hit(create_runner):
@@ -68,8 +71,8 @@ def test_what_degraded_is_counted_by_reason(create_runner):
         [question("long one"), question("abc"), question("restore")], "hybrid"
     )
 
-    (told,) = found.degraded
-    assert (told.channel, told.reason, told.questions) == ("vector", "no model", 2)
+    (channel,) = found.degraded
+    assert (channel.channel, channel.reason, channel.questions) == ("vector", "no model", 2)
 
 
 def test_a_question_that_cannot_be_asked_is_named(create_runner):
@@ -78,13 +81,13 @@ def test_a_question_that_cannot_be_asked_is_named(create_runner):
 
 
 def test_progress_is_reported_at_both_ends_and_at_intervals():
-    told = []
-    moments = iter([0.0, 0.0, 0.0, 0.1, 0.7, 0.7, 0.8, 0.8])
+    events = []
+    times = iter([0.0, 0.0, 0.0, 0.1, 0.7, 0.7, 0.8, 0.8])
     progress = ProgressReporter(
-        lambda event: told.append((event.done, event.elapsed_ms)), lambda: next(moments)
+        lambda event: events.append((event.done, event.elapsed_ms)), lambda: next(times)
     )
 
     for done in range(4):
         progress.report("hybrid", done, 3)
 
-    assert [done for done, _ in told] == [0, 2, 3]
+    assert [done for done, _ in events] == [0, 2, 3]

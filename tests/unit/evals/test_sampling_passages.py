@@ -11,18 +11,18 @@ TEXTS = {
 }
 
 
-def drawn(kebab, seed=1):
+def sample(kebab, seed=1):
     return list(sample_passages(kebab, kebab.list(ListRequest(limit=None)), seed))
 
 
 def test_every_language_has_its_turn_before_one_has_two():
-    first = list(islice(drawn(NotesKebab(TEXTS)), 3))
+    first = list(islice(sample(NotesKebab(TEXTS)), 3))
 
     assert {one.lang for one in first} == {"en", "ko", "ja"}
 
 
 def test_every_document_has_its_turn_before_one_has_two():
-    docs = [one.doc for one in drawn(NotesKebab(TEXTS))]
+    docs = [one.doc for one in sample(NotesKebab(TEXTS))]
 
     assert set(docs[:8]) == set(TEXTS)
     assert sorted(docs[8:]) == [f"en/{name}.md" for name in "abcdef"]
@@ -30,18 +30,18 @@ def test_every_document_has_its_turn_before_one_has_two():
 
 def test_no_passage_is_sampled_twice_and_a_seed_gives_the_same_sample():
     kebab = NotesKebab(TEXTS)
-    found = drawn(kebab)
+    found = sample(kebab)
 
     assert len({(one.doc, one.text) for one in found}) == len(found) == 14
-    assert drawn(kebab) == found != drawn(kebab, seed=2)
+    assert sample(kebab) == found != sample(kebab, seed=2)
 
 
 def test_a_passage_has_its_heading_its_lines_and_its_sentences():
-    (one,) = drawn(NotesKebab({"a.md": ["First.\nSecond."]}))
+    (one,) = sample(NotesKebab({"a.md": ["First.\nSecond."]}))
 
     assert (one.first, one.last, one.heading) == (1, 2, "Restoring data")
     assert [sentence.text for sentence in one.sentences] == ["First.", "Second."]
 
 
 def test_a_document_that_is_not_as_it_was_indexed_is_left_out():
-    assert drawn(NotesKebab({"a.md": ["Text."]}, freshness="changed")) == []
+    assert sample(NotesKebab({"a.md": ["Text."]}, freshness="changed")) == []

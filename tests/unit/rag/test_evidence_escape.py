@@ -35,10 +35,10 @@ TEMPLATE_TOKENS = [
 
 @pytest.mark.parametrize("token", TEMPLATE_TOKENS)
 def test_tokens_of_chat_templates_are_split_by_a_blank(token):
-    made = escape_text(f"before {token} after {token}")
+    result = escape_text(f"before {token} after {token}")
 
-    assert token not in made
-    assert made.replace(" ", "") == f"before{token}after{token}"
+    assert token not in result
+    assert result.replace(" ", "") == f"before{token}after{token}"
 
 
 @pytest.mark.parametrize("token", TEMPLATE_TOKENS)

@@ -11,17 +11,17 @@ class RewritingModel:
     name = "scripted"
     context_tokens = 4096
 
-    def __init__(self, said, finish="stop"):
-        self.said = said
+    def __init__(self, response, finish="stop"):
+        self.response = response
         self.finish = finish
         self.asked = []
 
     def chat(self, messages, *, max_tokens, on_text):
         self.asked.append((messages, max_tokens))
-        if isinstance(self.said, Exception):
-            raise self.said
-        on_text(self.said)
-        return Completion(text=self.said, finish=self.finish)
+        if isinstance(self.response, Exception):
+            raise self.response
+        on_text(self.response)
+        return Completion(text=self.response, finish=self.finish)
 
 
 def turn(question, answer="", standalone="", refusal=None):
@@ -50,7 +50,7 @@ def test_a_first_question_is_unchanged_and_calls_no_model():
 
 
 @pytest.mark.parametrize(
-    ("question", "before", "said", "taken"),
+    ("question", "before", "response", "taken"),
     [
         ("How loud is it?", PUMP, "How loud is the Aurora 300 heat pump?", None),
         ("How loud is it?", PUMP, '"How loud is the Aurora 300 heat pump?"\n', None),
@@ -59,14 +59,14 @@ def test_a_first_question_is_unchanged_and_calls_no_model():
         ("And the Borealis 7?", PUMP, "What does the Borealis 7 heat pump cost?", None),
     ],
 )
-def test_the_rewrite_of_the_model_is_used(question, before, said, taken):
-    made = build_standalone_question(question, [before], RewritingModel(said))
+def test_the_rewrite_of_the_model_is_used(question, before, response, taken):
+    result = build_standalone_question(question, [before], RewritingModel(response))
 
-    assert made == said.split(":")[-1].strip(' \n"*')
+    assert result == response.split(":")[-1].strip(' \n"*')
 
 
 @pytest.mark.parametrize(
-    "said",
+    "response",
     [
         "",
         "   \n",
@@ -79,29 +79,33 @@ def test_the_rewrite_of_the_model_is_used(question, before, said, taken):
         "What does the Aurora 300 heat pump cost?",
     ],
 )
-def test_a_response_that_is_no_rewrite_is_not_used(said):
-    made = build_standalone_question("How loud is it at 35 degrees?", [PUMP], RewritingModel(said))
+def test_a_response_that_is_no_rewrite_is_not_used(response):
+    result = build_standalone_question(
+        "How loud is it at 35 degrees?", [PUMP], RewritingModel(response)
+    )
 
-    assert made == "How loud is it at 35 degrees? (Aurora 300 heat pump cost)"
+    assert result == "How loud is it at 35 degrees? (Aurora 300 heat pump cost)"
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "response"),
     [
         ("What does it cost with 12 kW?", "What does the Aurora 300 heat pump cost?"),
         ('Is it "silent"?', "Is the Aurora 300 heat pump silent?"),
     ],
 )
-def test_a_rewrite_must_keep_numbers_and_quoted_words(question, said):
-    assert build_standalone_question(question, [PUMP], RewritingModel(said)).startswith(question)
+def test_a_rewrite_must_keep_numbers_and_quoted_words(question, response):
+    assert build_standalone_question(question, [PUMP], RewritingModel(response)).startswith(
+        question
+    )
 
 
 def test_an_answer_to_a_question_without_a_question_mark_is_not_used():
-    made = build_standalone_question(
+    result = build_standalone_question(
         "그건 가격이 얼마인지 알려줘", [KOREAN], RewritingModel("가격은 9,400유로입니다.")
     )
 
-    assert made.startswith("그건 가격이 얼마인지 알려줘")
+    assert result.startswith("그건 가격이 얼마인지 알려줘")
 
 
 def test_a_truncated_rewrite_is_not_used():
@@ -121,9 +125,9 @@ def test_a_truncated_rewrite_is_not_used():
     ],
 )
 def test_after_a_soft_failure_of_the_model_keywords_are_added(failure):
-    made = build_standalone_question("How loud is it?", [PUMP], RewritingModel(failure))
+    result = build_standalone_question("How loud is it?", [PUMP], RewritingModel(failure))
 
-    assert made == "How loud is it? (Aurora 300 heat pump cost)"
+    assert result == "How loud is it? (Aurora 300 heat pump cost)"
 
 
 def test_a_model_that_cannot_be_reached_is_an_error():
@@ -162,7 +166,7 @@ def test_without_a_model_a_standalone_question_is_unchanged():
 
 
 @pytest.mark.parametrize(
-    ("question", "before", "made"),
+    ("question", "before", "result"),
     [
         ("And in winter?", PUMP, "And in winter? (Aurora 300 heat pump cost)"),
         ("And the heat pump?", PUMP, "And the heat pump? (Aurora 300 cost)"),
@@ -170,8 +174,8 @@ def test_without_a_model_a_standalone_question_is_unchanged():
         ("And?", turn("And?"), "And?"),
     ],
 )
-def test_without_a_model_keywords_of_the_question_before_are_added(question, before, made):
-    assert build_standalone_question(question, [before], None) == made
+def test_without_a_model_keywords_of_the_question_before_are_added(question, before, result):
+    assert build_standalone_question(question, [before], None) == result
 
 
 def test_added_keywords_come_from_the_standalone_question_and_are_short():

@@ -63,10 +63,10 @@ def test_the_prompt_has_question_passages_and_answer_length():
 
     write_answer(model, answer_tokens=321)
 
-    (told,) = model.told
-    assert QUESTION in told.text
-    assert NOTE in told.text
-    assert told.max_tokens == 321
+    (prompt,) = model.told
+    assert QUESTION in prompt.text
+    assert NOTE in prompt.text
+    assert prompt.max_tokens == 321
 
 
 @pytest.mark.parametrize("said", [NOT_IN_NOTES, f"**{NOT_IN_NOTES}**\n", "", " \n"])

@@ -45,13 +45,13 @@ def turn(question, answer, refusal=None):
     )
 
 
-def asked(question="How hot?", passages=(), **parts):
+def build(question="How hot?", passages=(), **parts):
     given = {"language": ENGLISH, "answer_tokens": 1024, **parts}
     return build_messages(question, passages, **given)
 
 
 def request(*passages, question="How hot?", **parts):
-    return asked(question, passages, **parts)[-1].content
+    return build(question, passages, **parts)[-1].content
 
 
 def fence(shown):
@@ -69,8 +69,8 @@ def golden():
         turn("Is there a pump?", "Yes, an Aurora 300 [1]."),
         turn("?", "", Refusal.NO_CHUNKS),
     ]
-    told = asked("How hot is the flow?", passages, history=history)
-    return "".join(f"--- {message.role}\n{message.content}\n" for message in told)
+    messages = build("How hot is the flow?", passages, history=history)
+    return "".join(f"--- {message.role}\n{message.content}\n" for message in messages)
 
 
 def test_the_prompt_equals_the_file_of_its_version():
@@ -85,13 +85,13 @@ def test_constant_parts_do_not_change_without_a_new_version():
 
 
 def test_the_constant_part_comes_first():
-    one = asked("How hot?", [passage("alpha")])
-    other = asked("Wie laut?", [passage("beta")], language=KOREAN, answer_tokens=100)
+    one = build("How hot?", [passage("alpha")])
+    other = build("Wie laut?", [passage("beta")], language=KOREAN, answer_tokens=100)
 
     assert [message.role for message in one] == ["system", "user"]
     assert one[0].content.startswith(prompt.RULES)
     assert other[0].content.startswith(prompt.RULES)
-    assert asked("Why?", [passage("gamma")])[0] == one[0]
+    assert build("Why?", [passage("gamma")])[0] == one[0]
 
 
 def test_the_question_is_before_and_after_the_evidence():
@@ -113,7 +113,7 @@ def test_the_question_is_before_and_after_the_evidence():
     ],
 )
 def test_language_and_length_are_named(language, tokens, said):
-    system, last = asked(language=language, answer_tokens=tokens)
+    system, last = build(language=language, answer_tokens=tokens)
 
     assert system.content.endswith(said)
     assert said.split(",")[0] in last.content.splitlines()[-1]
@@ -121,10 +121,10 @@ def test_language_and_length_are_named(language, tokens, said):
 
 def test_turns_come_between_the_rules_and_the_evidence_without_their_markers():
     history = [turn("Who?", "Anna [1][2]."), turn("What?", "-", Refusal.LLM_SELF_JUDGE)]
-    told = asked(history=history)
+    messages = build(history=history)
 
-    assert [one.role for one in told] == ["system", "user", "assistant", "user"]
-    assert [one.content for one in told[1:3]] == ["Who?", "Anna."]
+    assert [one.role for one in messages] == ["system", "user", "assistant", "user"]
+    assert [one.content for one in messages[1:3]] == ["Who?", "Anna."]
 
 
 HOSTILE = [
@@ -162,14 +162,14 @@ def test_the_text_of_a_note_stays_inside_the_delimiters(text):
 
 @given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=40))
 def test_a_note_cannot_forge_the_delimiters(texts, question):
-    told = request(
+    messages = request(
         *(passage(one, marker) for marker, one in enumerate(texts, 1)), question=question
     )
-    name = fence(told)
+    name = fence(messages)
 
-    assert told.count(f"</{name}>") == 2
-    assert told.count(f"<{name}>") == 2
-    told.encode()
+    assert messages.count(f"</{name}>") == 2
+    assert messages.count(f"<{name}>") == 2
+    messages.encode()
 
 
 def test_titles_paths_and_questions_are_escaped():
@@ -237,13 +237,15 @@ def test_the_budget_is_the_window_without_prompt_and_answer():
 def test_overhead_and_passages_are_an_upper_bound_of_the_prompt(question):
     history = [turn("Who?", "Anna did it [1]. " * 90)] * 5
     passages = [passage("소음은 38 dB이다. " * 9, 1), passage("It flows. " * 9, 2)]
-    told = asked(question, passages, language=detect_question_language(question), history=history)
+    messages = build(
+        question, passages, language=detect_question_language(question), history=history
+    )
 
     bound = estimate_overhead(question, history) + sum(map(estimate_evidence_tokens, passages))
-    assert estimate_prompt_tokens(told) <= bound <= estimate_prompt_tokens(told) + 60
+    assert estimate_prompt_tokens(messages) <= bound <= estimate_prompt_tokens(messages) + 60
 
 
 def test_the_tokens_of_a_prompt_are_its_texts_and_an_overhead_per_message():
-    told = asked()
+    messages = build()
 
-    assert estimate_prompt_tokens(told) > sum(estimate_tokens(one.content) for one in told)
+    assert estimate_prompt_tokens(messages) > sum(estimate_tokens(one.content) for one in messages)

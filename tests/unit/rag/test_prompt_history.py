@@ -19,9 +19,9 @@ def turn(question, answer="It is so [1].", refusal=None, standalone=""):
 
 
 def test_turns_become_questions_and_answers():
-    made = build_history([turn("And it?", "It swims [1].", standalone="Does the duck swim?")])
+    result = build_history([turn("And it?", "It swims [1].", standalone="Does the duck swim?")])
 
-    assert [(one.role, one.content) for one in made] == [
+    assert [(one.role, one.content) for one in result] == [
         ("user", "Does the duck swim?"),
         ("assistant", "It swims."),
     ]
@@ -37,11 +37,11 @@ def test_the_history_has_only_the_last_turns_without_refusals():
 
 
 def test_long_turns_are_shortened():
-    made = build_history([turn("why? " * 900, "Because it rains. " * 900)] * 9)
+    result = build_history([turn("why? " * 900, "Because it rains. " * 900)] * 9)
 
-    assert estimate_prompt_tokens(made) < 400
-    assert made[1].content.startswith("Because it rains. Because")
-    assert made[1].content.endswith("rains. \u2026")
+    assert estimate_prompt_tokens(result) < 400
+    assert result[1].content.startswith("Because it rains. Because")
+    assert result[1].content.endswith("rains. \u2026")
 
 
 def test_template_tokens_in_old_answers_are_escaped():

@@ -53,9 +53,9 @@ class Base:
 
 @pytest.fixture
 def base(tmp_path):
-    made = Base(tmp_path)
-    yield made
-    made.close()
+    base = Base(tmp_path)
+    yield base
+    base.close()
 
 
 def _document(path, texts, *, title, tags, lang, heading):

@@ -16,10 +16,12 @@ def _unit(*values):
 
 @pytest.fixture
 def vectors():
-    made = MemoryVectors()
+    vectors = MemoryVectors()
     rows = {_FIRST: _unit(1, 1, 0), _ALIKE: _unit(0, 1, 0), _OTHER: _unit(0, 0, 1)}
-    made.append([VectorRow(key, ChunkId(f"c{key}"), DocId("d"), row) for key, row in rows.items()])
-    return made
+    vectors.append(
+        [VectorRow(key, ChunkId(f"c{key}"), DocId("d"), row) for key, row in rows.items()]
+    )
+    return vectors
 
 
 @pytest.fixture

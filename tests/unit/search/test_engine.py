@@ -92,11 +92,11 @@ def test_stages_are_traced_only_on_request(base):
     base.add("a.md", "oil")
 
     quiet = base.engine().search(Query(text="oil"))
-    told = base.engine().search(Query(text="oil", trace=True))
+    traced = base.engine().search(Query(text="oil", trace=True))
 
     assert quiet.stages == ()
-    assert [one.stage for one in told.stages] == ["parse", "lexical", "vector", "fuse", "page"]
-    assert told.revision == base.reader().get_revision()
+    assert [one.stage for one in traced.stages] == ["parse", "lexical", "vector", "fuse", "page"]
+    assert traced.revision == base.reader().get_revision()
 
 
 class _Some:

@@ -30,11 +30,11 @@ def test_batches_give_the_same_result_and_report_progress(base, monkeypatch):
     whole = sign_passages(base.reader(), Filters(), ignore_progress)
     monkeypatch.setattr(module, "_BATCH", 4)
     monkeypatch.setattr(module, "_REPORT_EVERY", 8)
-    told: list[Progress] = []
+    events: list[Progress] = []
 
-    parts = sign_passages(base.reader(), Filters(), told.append)
+    parts = sign_passages(base.reader(), Filters(), events.append)
 
-    assert [(one.done, one.total, one.phase) for one in told] == [
+    assert [(one.done, one.total, one.phase) for one in events] == [
         (8, 25, "compare"),
         (16, 25, "compare"),
         (24, 25, "compare"),
