@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from typing import NamedTuple, TypeAlias
 
 from kebab.chunk.pack import Range, halve
@@ -28,10 +28,10 @@ def build_chunk_rows(
 ) -> tuple[ChunkRow, ...]:
     """Return the chunks of a document with their ids; equal texts differ by their order."""
     seen: Counter[str] = Counter()
-    found = []
+    rows = []
     for chunk in chunks:
         text_hash = compute_digest(chunk.text)
-        found.append(
+        rows.append(
             ChunkRow(
                 chunk=chunk,
                 chunk_id=make_chunk_id(doc_id, chunker, text_hash, seen[text_hash]),
@@ -40,7 +40,7 @@ def build_chunk_rows(
             )
         )
         seen[text_hash] += 1
-    return tuple(found)
+    return tuple(rows)
 
 
 TokenCounter: TypeAlias = Callable[[Sequence[str]], list[int]]
@@ -114,11 +114,11 @@ def make_mixed_counter(
     counter = WordCounter(tokenizer_count)
 
     def count(texts: Sequence[str]) -> list[int]:
-        known = [supports(text) for text in texts]
-        counted = iter(counter([text for text, sure in zip(texts, known, strict=True) if sure]))
+        supported = [supports(text) for text in texts]
+        counted = iter(counter(list(compress(texts, supported))))
         return [
-            next(counted) if sure else estimate_tokens([text])[0]
-            for text, sure in zip(texts, known, strict=True)
+            next(counted) if is_supported else estimate_tokens([text])[0]
+            for text, is_supported in zip(texts, supported, strict=True)
         ]
 
     return count
@@ -143,16 +143,16 @@ def _pack_figures(text: str) -> int:
     """Pack the four figures of a word into one integer, so that a text needs one sum."""
     lengths = [len(word) for word in _WORD.findall(text)]
     signs = len(_SIGN.findall(text)) - _WIDE_DISCOUNT * len(_WIDE.findall(text))
-    both = signs + _NAME * len(_CAPITALISED.findall(text))
+    base = signs + _NAME * len(_CAPITALISED.findall(text))
     english = sum(_estimate_word(length, _COST_ENGLISH, _PER_LETTER_ENGLISH) for length in lengths)
     other = sum(_estimate_word(length, _COST_OTHER, _PER_LETTER_OTHER) for length in lengths)
     figures = (
         len(lengths),
         len(_ENGLISH.findall(text)),
-        _to_units(both + english),
-        _to_units(both + other),
+        _to_units(base + english),
+        _to_units(base + other),
     )
-    return sum(figure << _BITS * place for place, figure in enumerate(figures))
+    return sum(figure << _BITS * index for index, figure in enumerate(figures))
 
 
 def _estimate_word(length: int, costs: list[float], per_letter: float) -> float:
@@ -188,7 +188,7 @@ class Budget:
     def measure(self, texts: Sequence[str]) -> list[int]:
         """Return the size of each text in tokens.
 
-        An unknown word may be a single token whatever its length, so a text also counts at least
+        An unknown word of any length may be a single token, so a text also counts at least
         one token for ten characters.
         """
         counts = self.count(texts) if texts else []
@@ -226,14 +226,14 @@ def build_contexts(
     sizes = dict(zip(unique, _count_context_tokens(title, unique, budget), strict=True))
     quarter = budget.limit // _CONTEXT_SHARE
     beside_title = sizes[()] + budget.limit // _HEADING_SHARE
-    most = max(quarter, min(beside_title, budget.limit - quarter))
-    found = {}
+    max_tokens = max(quarter, min(beside_title, budget.limit - quarter))
+    contexts = {}
     for path in unique:
         short, size = path, sizes[path]
-        if size > most:
-            short, size = _shorten(title, path, most, budget)
-        found[path] = Context(short, max(budget.limit - size, _MIN_ROOM))
-    return found
+        if size > max_tokens:
+            short, size = _shorten(title, path, max_tokens, budget)
+        contexts[path] = Context(short, max(budget.limit - size, _MIN_ROOM))
+    return contexts
 
 
 def enforce_limit(
@@ -246,7 +246,10 @@ def enforce_limit(
     """
     unchecked = drafts = list(drafts)
     while unchecked:
-        texts = [build_embed_text(title, one.path, text[one.start : one.end]) for one in unchecked]
+        texts = [
+            build_embed_text(title, draft.path, text[draft.start : draft.end])
+            for draft in unchecked
+        ]
         halves = {
             draft: _halve_draft(text, draft)
             for draft, size in zip(unchecked, budget.measure(texts), strict=True)
@@ -271,13 +274,15 @@ def _count_context_tokens(
 
 
 def _shorten(
-    title: str, path: tuple[str, ...], most: int, budget: Budget
+    title: str, path: tuple[str, ...], max_tokens: int, budget: Budget
 ) -> tuple[tuple[str, ...], int]:
-    """Return the longest form of the path that has at most `most` tokens."""
+    """Return the longest form of the path that has at most `max_tokens` tokens."""
     forms = [path[depth:] for depth in range(1, len(path))]
     forms += [(path[-1][:length].rstrip() + "\u2026",) for length in _CLIPS]
     forms.append(())
     sizes = _count_context_tokens(title, forms, budget)
     return next(
-        (form, size) for form, size in zip(forms, sizes, strict=True) if size <= most or not form
+        (form, size)
+        for form, size in zip(forms, sizes, strict=True)
+        if size <= max_tokens or not form
     )

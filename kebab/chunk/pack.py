@@ -41,40 +41,40 @@ def _make_cutter(pattern: re.Pattern[str]) -> Cutter:
 
 def _cut_items(text: str, whole: Range, _room: int) -> list[Range]:
     """Cut a list before every line that is indented no further than the first."""
-    found = list(_INDENT.finditer(text, *whole))
-    outermost = len(found[0][0]) if found else 0
-    return _split_at(whole, (line.start() for line in found if len(line[0]) <= outermost))
+    lines = list(_INDENT.finditer(text, *whole))
+    outermost = len(lines[0][0]) if lines else 0
+    return _split_at(whole, (line.start() for line in lines if len(line[0]) <= outermost))
 
 
 def _cut_windows(text: str, whole: Range, room: int) -> list[Range]:
     """Cut into windows that certainly fit, behind a space where there is one."""
     width = max(1, min(room, whole.end - whole.start) // _WINDOW_SHARE)
     ends = []
-    at = whole.start
-    while whole.end - at > width:
-        at = _find_last_space(text, at, at + width)
-        ends.append(at)
+    position = whole.start
+    while whole.end - position > width:
+        position = _find_last_space(text, position, position + width)
+        ends.append(position)
     return _split_at(whole, ends)
 
 
 def _find_last_space(text: str, start: int, end: int) -> int:
-    """Return the best place to cut in the second half of a window, else its end."""
-    for at in range(end, (start + end) // 2, -1):
-        if text[at - 1].isspace() or text[at - 1] in _COMMAS:
-            return at
-    for at in range(end, max(start, end - _MAX_MARKS), -1):
-        if not unicodedata.combining(text[at]):
-            return at
+    """Return the best position to cut in the second half of a window, else its end."""
+    for position in range(end, (start + end) // 2, -1):
+        if text[position - 1].isspace() or text[position - 1] in _COMMAS:
+            return position
+    for position in range(end, max(start, end - _MAX_MARKS), -1):
+        if not unicodedata.combining(text[position]):
+            return position
     return end
 
 
 def _split_at(whole: Range, ends: Iterable[int]) -> list[Range]:
     """Return the parts between cuts that lie inside the range."""
-    parts, at = [], whole.start
+    parts, start = [], whole.start
     for end in (*ends, whole.end):
-        if at < end <= whole.end:
-            parts.append(Range(at, end))
-            at = end
+        if start < end <= whole.end:
+            parts.append(Range(start, end))
+            start = end
     return parts
 
 
@@ -105,7 +105,9 @@ def halve(text: str, whole: Range) -> list[Range]:
     middle = whole.start + length // 2
     quarter = Range(whole.start + length // 4, whole.end - length // 4)
     for pattern in (_GROUP, _LINE, _SENTENCE, _SPACE):
-        ends = [at.end() for at in pattern.finditer(text, *quarter) if at.end() < whole.end]
+        ends = [
+            match.end() for match in pattern.finditer(text, *quarter) if match.end() < whole.end
+        ]
         if ends:
             return _split_at(whole, [min(ends, key=lambda end: abs(end - middle))])
     return _split_at(whole, [middle])

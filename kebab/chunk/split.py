@@ -105,11 +105,11 @@ def _measure_blocks(
     while any(_is_too_long(part) for part in parts):
         parts = [smaller for part in parts for smaller in _cut_part(text, part)]
         _count_parts(text, [part for part in parts if not part.size], budget)
-    found: dict[Block, list[Piece]] = {part.block: [] for part in parts}
+    pieces: dict[Block, list[Piece]] = {part.block: [] for part in parts}
     for part in parts:
         glued = part.block.kind is BlockKind.HEADING
-        found[part.block].append(Piece(part.where, part.size, glued))
-    return found
+        pieces[part.block].append(Piece(part.where, part.size, glued))
+    return pieces
 
 
 def _count_parts(text: str, parts: Sequence[_Part], budget: Budget) -> None:
@@ -154,11 +154,11 @@ def _draft_chunks(
 ) -> Iterator[ChunkDraft]:
     """Yield the drafts of the chunks of a section."""
     room = min(context[path].room for path in section.paths)
-    at = 0
+    index = 0
     for where in pack_pieces((pieces[block] for block in section.blocks), room):
-        while section.blocks[at].end <= where.start:
-            at += 1
-        path = context[_find_path(section, at, where.end)].path
+        while section.blocks[index].end <= where.start:
+            index += 1
+        path = context[_find_path(section, index, where.end)].path
         trimmed = trim(text, where)
         if trimmed is not None:
             yield ChunkDraft(trimmed.start, trimmed.end, path)
@@ -167,24 +167,24 @@ def _draft_chunks(
 def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
     """Return the path of the first block that is no heading, else the common path."""
     paths = []
-    for at in range(first, len(section.blocks)):
-        if section.blocks[at].start >= end:
+    for index in range(first, len(section.blocks)):
+        if section.blocks[index].start >= end:
             break
-        if section.blocks[at].kind is not BlockKind.HEADING:
-            return section.paths[at]
-        paths.append(section.paths[at])
+        if section.blocks[index].kind is not BlockKind.HEADING:
+            return section.paths[index]
+        paths.append(section.paths[index])
     return find_common_prefix(paths)
 
 
 def _build_chunks(text: str, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:
     """Yield the chunks of the drafts, with their text and lines."""
-    line, at, ordinal = 1, 0, 0
+    line, offset, ordinal = 1, 0, 0
     for draft in drafts:
         where = trim(text, Range(draft.start, draft.end))
         if where is None:
             continue
-        line += text.count("\n", at, where.start)
-        at = where.start
+        line += text.count("\n", offset, where.start)
+        offset = where.start
         body = text[where.start : where.end]
         yield Chunk(
             ordinal=ordinal,

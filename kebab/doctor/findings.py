@@ -81,7 +81,7 @@ def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
 
 
 def _find_unmet(check: Check, done: Sequence[DoctorCheck]) -> str | None:
-    met = {one.name for one in done if one.status == "ok"}
+    met = {result.name for result in done if result.status == "ok"}
     return next((name for name in check.requires if name not in met), None)
 
 
@@ -92,8 +92,8 @@ def _run_check(check: Check) -> Finding:
         hint = signal.format_hint()
         return fail(signal.format_message(), hint if hint and hint != _CIRCULAR_HINT else check.fix)
     except OSError as fault:
-        place = f": {fault.filename}" if fault.filename else ""
-        return fail(f"{fault.strerror or fault}{place}", _suggest_chmod(fault) or check.fix)
+        location = f": {fault.filename}" if fault.filename else ""
+        return fail(f"{fault.strerror or fault}{location}", _suggest_chmod(fault) or check.fix)
 
 
 def _suggest_chmod(fault: OSError) -> str | None:

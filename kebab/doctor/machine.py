@@ -56,22 +56,22 @@ def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
 def check_folders(folders: Mapping[str, Path]) -> Finding:
     """Check that every folder can be written or created."""
     for purpose, path in folders.items():
-        ground = _find_existing(path)
-        if not ground.is_dir():
-            moved = f"mv {_quote(ground)} {_quote(ground.with_name(f'{ground.name}.old'))}"
-            return fail(f"a file is in the place of the {purpose} folder: {ground}", moved)
-        if not os.access(ground, os.W_OK | os.X_OK):
-            summary = f"no permission to write the {purpose} folder: {ground}"
-            return fail(summary, f"chmod u+rwx {_quote(ground)}")
+        existing = _find_existing(path)
+        if not existing.is_dir():
+            fix = f"mv {_quote(existing)} {_quote(existing.with_name(f'{existing.name}.old'))}"
+            return fail(f"a file is in the place of the {purpose} folder: {existing}", fix)
+        if not os.access(existing, os.W_OK | os.X_OK):
+            summary = f"no permission to write the {purpose} folder: {existing}"
+            return fail(summary, f"chmod u+rwx {_quote(existing)}")
     return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 
 def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
     """Check that the disk has space for the index."""
-    ground = _find_existing(data)
-    space = free(ground) if free else shutil.disk_usage(ground).free
-    summary = f"{space / _MIB:,.0f} MiB free: {ground}"
-    fix = f"df -h {_quote(ground)}"
+    existing = _find_existing(data)
+    space = free(existing) if free else shutil.disk_usage(existing).free
+    summary = f"{space / _MIB:,.0f} MiB free: {existing}"
+    fix = f"df -h {_quote(existing)}"
     if space < _NO_SPACE:
         return fail(f"the disk is full, {summary}", fix)
     return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
@@ -106,7 +106,8 @@ def _suggest_settings_fix(origin: str) -> str:
 
 def _find_existing(path: Path) -> Path:
     """Return the path, or the nearest parent that exists."""
-    return next(place for place in (path, *path.parents) if place.exists() or place == place.parent)
+    candidates = (path, *path.parents)
+    return next(folder for folder in candidates if folder.exists() or folder == folder.parent)
 
 
 def _quote(path: Path) -> str:

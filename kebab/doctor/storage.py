@@ -13,7 +13,7 @@ REBUILD = "kebab reset"
 """The fix for a damaged database; everything in it can be built again from the files."""
 REWRITE = "kebab ingest --force"
 """The fix for all other damage: the vectors are computed again."""
-_MOST_QUOTED = 3
+_MAX_QUOTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def check_database(storage: StorageInputs) -> Finding:
 def check_integrity(storage: StorageInputs) -> Finding:
     """Check the integrity of the SQLite file."""
     if faults := storage.find_damage():
-        return fail(f"the database is damaged: {'; '.join(faults[:_MOST_QUOTED])}", REBUILD)
+        return fail(f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}", REBUILD)
     return succeed("the database is intact")
 
 
@@ -135,15 +135,15 @@ def check_files(documents: DocumentInputs) -> Finding:
     if not files:
         return skip("no document has a file")
     states = [_compare_file(file) for file in files]
-    tally = Counter(states)
+    counts = Counter(states)
     checked = f"{format_count(len(files), 'file')} checked"
-    if tally["same"] == len(files):
+    if counts["same"] == len(files):
         return succeed(f"unchanged since they were indexed: {checked}")
     example = next(file.path for state, file in zip(states, files, strict=True) if state != "same")
-    found = ", ".join(
-        f"{tally[state]:,} {state}" for state in ("changed", "gone", "unreadable") if tally[state]
+    summary = ", ".join(
+        f"{counts[state]:,} {state}" for state in ("changed", "gone", "unreadable") if counts[state]
     )
-    return warn(f"{found} of {checked}, for example: {example}", "kebab ingest")
+    return warn(f"{summary} of {checked}, for example: {example}", "kebab ingest")
 
 
 def _compare_file(file: IndexedFile) -> Literal["same", "changed", "gone", "unreadable"]:

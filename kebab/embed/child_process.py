@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-_KEPT_LINES = 200
+_MAX_LINES = 200
 _LONGEST_REASON = 240
 _SYSTEM_REASON = re.compile(r"\[Errno -?\d+\] ([^'\")(]+)")
 _NOISE = re.compile(r"^\s*$|^\s+File |^Traceback |^\[notice\]")
@@ -49,7 +49,7 @@ class ChildProcess:
         self.answered = False
         self.total: int | None = None
         self._answer_pattern = re.compile(answer_pattern)
-        self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._lines: deque[str] = deque(maxlen=_MAX_LINES)
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and arguments
             [sys.executable, *arguments],
             cwd=folder,
@@ -95,8 +95,8 @@ class ChildProcess:
         """Return the last line that explains the failure, by the first pattern that matches."""
         lines = [line.strip() for line in self._lines if not _NOISE.match(line)]
         for pattern in patterns:
-            if found := [line for line in lines if re.search(pattern, line)]:
-                return _shorten_line(found[-1])
+            if matching := [line for line in lines if re.search(pattern, line)]:
+                return _shorten_line(matching[-1])
         return _shorten_line(lines[-1]) if lines else f"ended with status {self.status()}"
 
     def stop(self) -> None:

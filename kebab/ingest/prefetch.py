@@ -119,7 +119,7 @@ def _receive_documents(
     for number, batch in enumerate(batches):
         for following in batches[sent : number + _BATCHES_IN_FLIGHT]:
             if not worker.send(
-                [BuildTask(one.source, one.entry, choose_id(one)) for one in following]
+                [BuildTask(task.source, task.entry, choose_id(task)) for task in following]
             ):
                 break
             sent += 1

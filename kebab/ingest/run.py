@@ -229,17 +229,17 @@ def _release_files(summary: ScanSummary, plan: Plan) -> None:
 def _add_results(outcome: IngestOutcome, committer: DocumentCommitter, vectors: VectorSync) -> None:
     """Add the outcomes of the stored files, with the vectors of each."""
     embedding, counts = vectors.build_summary(), vectors.counts
-    kept = 0
+    kept_vectors = 0
     for item in committer.items:
         if embedding.version is None:
             item.reused = 0
-        kept += item.reused
+        kept_vectors += item.reused
         if item.doc_id is not None:
             item.embedded = counts.embedded.get(item.doc_id, 0)
             item.reused += counts.copied.get(item.doc_id, 0)
     outcome.items += committer.items
     outcome.slowest = committer.slowest
-    outcome.embedding = structs.replace(embedding, reused=embedding.reused + kept)
+    outcome.embedding = structs.replace(embedding, reused=embedding.reused + kept_vectors)
 
 
 def _build_last_scan_key(source: Source) -> str:

@@ -97,7 +97,7 @@ def _build_source_scope(source: Source, library: LibraryState) -> Scope:
 
 
 class _ScopeChooser:
-    """Finds the source that a path belongs to."""
+    """Chooses the scope of a path: a source, a part of one, or a new source."""
 
     def __init__(self, job: IngestJob, library: LibraryState, scanner: FileScanner) -> None:
         self._job = job
@@ -111,7 +111,7 @@ class _ScopeChooser:
             mode = os.stat(path).st_mode  # noqa: PTH116 - a Path would take no name for this folder
         except OSError as failure:
             resolved = _resolve(path)
-            if self._job.force and any(resolved == one.root for one in self._sources):
+            if self._job.force and any(resolved == source.root for source in self._sources):
                 return self.choose_folder(resolved)
             raise build_io_error(failure, "read", escape_undecodable(path)) from failure
         except ValueError as failure:
@@ -157,16 +157,16 @@ class _ScopeChooser:
 
 def _merge_scopes(scopes: Iterable[Scope]) -> list[Scope]:
     """Merge the files of one source into one scope, and drop scopes that another covers."""
-    gathered: dict[tuple[str, str, bool], Scope] = {}
+    by_key: dict[tuple[str, str, bool], Scope] = {}
     for scope in scopes:
         key = (scope.source.name, scope.below, scope.named)
-        seen = gathered.get(key)
-        if seen is not None and seen.files is not None and scope.files is not None:
-            files = tuple(dict.fromkeys(seen.files + scope.files))
-            scope = replace(seen, files=files)  # noqa: PLW2901 - the merged form of the same scope
-        gathered[key] = scope
-    kept = list(gathered.values())
-    return [scope for scope in kept if not any(_covers(other, scope) for other in kept)]
+        earlier = by_key.get(key)
+        if earlier is not None and earlier.files is not None and scope.files is not None:
+            files = tuple(dict.fromkeys(earlier.files + scope.files))
+            scope = replace(earlier, files=files)  # noqa: PLW2901 - the merged form of the same scope
+        by_key[key] = scope
+    merged = list(by_key.values())
+    return [scope for scope in merged if not any(_covers(other, scope) for other in merged)]
 
 
 def _covers(wide: Scope, narrow: Scope) -> bool:

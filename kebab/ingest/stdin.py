@@ -42,9 +42,8 @@ def ingest_text(
 ) -> IngestOutcome:
     """Store a text as a document; the same title and URI again replace its content.
 
-    A dry run compares with the stored file and writes nothing.
-
-    A text that cannot be parsed leaves the folder as it was.
+    A dry run compares with the stored file and writes nothing. When the text cannot be parsed, the
+    folder is restored.
 
     Raises:
         IoError: The text cannot be written.
@@ -98,18 +97,18 @@ def build_file_text(note: TextNote) -> str:
     """Return the file: title and URI within the front matter, then the text."""
     fenced = _FRONT_MATTER.match(note.text)
     fence = fenced["fence"] if fenced else "---"
-    sign = " = " if fence == "+++" else ": "
+    separator = " = " if fence == "+++" else ": "
     own = _OWN_FIELDS.sub("", fenced["block"]) if fenced else ""
     body = note.text[fenced.end() :] if fenced else f"\n{note.text}"
-    lines = [f"title{sign}{_quote(note.title)}\n"]
+    lines = [f"title{separator}{_quote(note.title)}\n"]
     if note.source_uri:
-        lines.append(f"source_uri{sign}{_quote(note.source_uri)}\n")
+        lines.append(f"source_uri{separator}{_quote(note.source_uri)}\n")
     return f"{fence}\n{''.join(lines)}{own}{fence}\n{body}"
 
 
 def _quote(value: str) -> str:
     """Return a string that YAML and TOML both read as it is."""
-    plain = "".join(one for one in value if unicodedata.category(one) not in {"Cc", "Cs"})
+    plain = "".join(char for char in value if unicodedata.category(char) not in {"Cc", "Cs"})
     return json.dumps(" ".join(plain.split()), ensure_ascii=False)
 
 
@@ -125,7 +124,7 @@ def _build_planned_outcome(path: Path, content: bytes) -> IngestOutcome:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file so that it is whole, or not there, whatever happens."""
+    """Write a file atomically and durably."""
     with translate_os_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
@@ -145,8 +144,8 @@ def _restore(path: Path, content: bytes | None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(number)
+        os.fsync(handle)
     finally:
-        os.close(number)
+        os.close(handle)

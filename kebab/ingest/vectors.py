@@ -88,7 +88,7 @@ class ChunkEmbedder:
         if not groups:
             return
         firsts = [group[0] for group in groups]
-        texts = [build_embed_text(one.title, one.heading_path, one.text) for one in firsts]
+        texts = [build_embed_text(chunk.title, chunk.heading_path, chunk.text) for chunk in firsts]
         for indexes, matrix in embedder.embed_passages(texts):
             for index, vector in zip(indexes, matrix, strict=True):
                 for number, chunk in enumerate(groups[index]):
@@ -119,7 +119,7 @@ class ChunkEmbedder:
         counts[chunk.doc_id] += 1
 
     def _flush(self) -> None:
-        """Make the waiting rows durable, then mark their chunks as committed."""
+        """Make the buffered rows durable, then mark their chunks as committed."""
         if self._rows:
             self._vectors.append(self._rows)
             keys = [row.key for row in self._rows]
@@ -197,15 +197,15 @@ class VectorSync:
         Raises:
             EmbeddingMismatch: The vectors come from another model, and `rebuild` is false.
         """
-        found = self.version
-        if found == embedder.version:
+        stored = self.version
+        if stored == embedder.version:
             return
-        if found is not None:
+        if stored is not None:
             if not rebuild:
-                raise EmbeddingMismatch(expected=embedder.version, found=found)
+                raise EmbeddingMismatch(expected=embedder.version, found=stored)
             # After a crash here the old model is still the stored one and everything is pending.
             self._library.reset_vectors(("committed", "unsupported"))
-            self._open_index(found).clear()
+            self._open_index(stored).clear()
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
 
     def prepare_index(self) -> None:

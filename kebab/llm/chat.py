@@ -76,7 +76,9 @@ class ChatModel(Generic[_Options]):
     def _build_body(self, messages: Sequence[Message]) -> dict[str, Any]:
         return {
             "model": self._model,
-            "messages": [{"role": one.role, "content": one.content} for one in messages],
+            "messages": [
+                {"role": message.role, "content": message.content} for message in messages
+            ],
             "stream": True,
         }
 

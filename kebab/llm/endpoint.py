@@ -27,7 +27,7 @@ class Endpoint:
         port: The port.
         prefix: The path that comes before every API path.
         user_info: The login before `@`. It is sent and never shown.
-        doubt: The part of the setting that cannot be parsed; a default replaces it.
+        problem: The part of the setting that cannot be parsed; a default replaces it.
     """
 
     scheme: str
@@ -68,8 +68,8 @@ def parse_endpoint(text: str) -> Endpoint:
     trimmed = text.strip().strip("\"'").strip()
     scheme, rest, default_port = _split_scheme(trimmed)
     authority, _, path = rest.partition("/")
-    user_info, _, place = authority.rpartition("@")
-    host, port_text = _split_port(place)
+    user_info, _, host_and_port = authority.rpartition("@")
+    host, port_text = _split_port(host_and_port)
     port = _parse_port(port_text)
     wrong_port = port_text is not None and port is None
     return Endpoint(
@@ -94,20 +94,20 @@ def parse_base_url(text: str) -> Endpoint:
 
 
 def _split_scheme(text: str) -> tuple[str, str, int]:
-    scheme, found, rest = text.partition("://")
-    if found:
+    scheme, separator, rest = text.partition("://")
+    if separator:
         return scheme.lower(), rest, _SCHEME_PORTS.get(scheme.lower(), _DEFAULT_PORT)
     if text == "ollama.com":
         return "https", text, _SCHEME_PORTS["https"]
     return "http", text, _DEFAULT_PORT
 
 
-def _split_port(place: str) -> tuple[str, str | None]:
+def _split_port(host_and_port: str) -> tuple[str, str | None]:
     """Return host and port text; a bare IPv6 address has no port, with or without brackets."""
-    if literal := _parse_address(place.strip("[]")):
+    if literal := _parse_address(host_and_port.strip("[]")):
         return str(literal), None
-    if not (match := _HOST_AND_PORT.fullmatch(place)):
-        return place, None
+    if not (match := _HOST_AND_PORT.fullmatch(host_and_port)):
+        return host_and_port, None
     if match["name"] is not None:
         return match["name"], match["p4"]
     return match["literal"], match["p6"]
@@ -184,12 +184,14 @@ class ApiKey:
         return _REDACTED if self._is_revealing(_STOP.sub("", word)) else word
 
     def _is_revealing(self, word: str) -> bool:
-        least = 1 if _MASK.search(word) else _MIN_EDGE_CHARS
-        return any(self._is_part(piece, least) for piece in (word, *_MASK.split(word)))
+        min_chars = 1 if _MASK.search(word) else _MIN_EDGE_CHARS
+        return any(self._is_part(piece, min_chars) for piece in (word, *_MASK.split(word)))
 
-    def _is_part(self, piece: str, least: int) -> bool:
+    def _is_part(self, piece: str, min_chars: int) -> bool:
         """Return whether a piece of a word is a part of the key."""
-        if len(piece) >= least and (self.secret.startswith(piece) or self.secret.endswith(piece)):
+        if len(piece) >= min_chars and (
+            self.secret.startswith(piece) or self.secret.endswith(piece)
+        ):
             return True
         ends = range(_MIN_INNER_CHARS, len(piece) + 1)
         return any(piece[end - _MIN_INNER_CHARS : end] in self.secret for end in ends)

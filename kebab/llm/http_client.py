@@ -52,10 +52,10 @@ class Call:
         self, operation: str = "", *, since: float | None = None, limit_s: float | None = None
     ) -> TimedOut:
         """Return the signal for a response, or a part of it, that is too late."""
-        begun = self.started if since is None else since
+        started = self.started if since is None else since
         return TimedOut(
             operation=operation or self.operation,
-            elapsed_ms=round((monotonic() - begun) * 1000),
+            elapsed_ms=round((monotonic() - started) * 1000),
             deadline_ms=round((self.deadline_s if limit_s is None else limit_s) * 1000),
         )
 
@@ -135,8 +135,8 @@ def translate_http_errors(call: Call, *, responded: bool = True) -> Iterator[Non
     except tuple(table) as failure:
         if not responded and _is_invalid_http(failure):
             raise call.build_protocol_error("the response is not HTTP") from failure
-        row = next(known for known in type(failure).__mro__ if known in table)
-        raise table[row](call, failure) from failure
+        kind = next(kind for kind in type(failure).__mro__ if kind in table)
+        raise table[kind](call, failure) from failure
     except UnicodeError as failure:
         # The resolver and the headers reject some characters before httpx checks them.
         raise call.build_unreachable("the host name or a header cannot be sent") from failure

@@ -168,7 +168,7 @@ class HttpStream:
         An item that arrived before a deadline counts, however late it is read.
         """
         while True:
-            deadline = min(self._iter_deadlines(), key=lambda one: one.due)
+            deadline = min(self._iter_deadlines(), key=lambda deadline: deadline.due)
             wait = min(max(deadline.due - monotonic(), 0), _POLL_S)
             try:
                 arrived, item = self._queue.get(timeout=wait)

@@ -100,7 +100,7 @@ class ErrorTable:
 
     Attributes:
         rows: The first row that matches counts; the last row matches every error.
-        by_status: Signals for statuses that are enough, whatever the body says.
+        by_status: Signals for statuses that decide alone, without the body.
         by_status_unless_page: The same for responses that are not HTML pages.
     """
 
@@ -141,9 +141,10 @@ def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Sig
 
 def classify_error(request: ModelRequest, error: ServerError, status: int = _OK) -> Signal:
     """Return the signal for an error; with status 200 it occurred in the middle of a stream."""
-    known = error.status if status == _OK else status
-    row = next(row for row in request.errors.rows if row.matches(request, error, known))
-    return row.build(request, error, known)
+    if status == _OK:
+        status = error.status
+    row = next(row for row in request.errors.rows if row.matches(request, error, status))
+    return row.build(request, error, status)
 
 
 def build_unexpected_response(request: ModelRequest, head: ResponseHead) -> Signal:
@@ -231,6 +232,6 @@ def _format_detail(detail: object) -> object:
 def _format_fault(fault: object) -> str:
     if not isinstance(fault, dict) or not isinstance(fault.get("msg"), str):
         return ""
-    place = fault.get("loc")
-    parts = [str(part) for part in place if part != "body"] if isinstance(place, list) else []
+    location = fault.get("loc")
+    parts = [str(part) for part in location if part != "body"] if isinstance(location, list) else []
     return f"{'.'.join(parts)}: {fault['msg']}" if parts else str(fault["msg"])

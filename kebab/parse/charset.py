@@ -63,8 +63,8 @@ def _count_undecodable(text: str, *, whole: bool) -> int:
 def _is_western(sample: bytes) -> bool:
     """Return whether accents are beside letters and the rest is common punctuation."""
     text = sample.decode("cp1252", "replace")
-    strange = len(text) - len(text.encode("ascii", "ignore"))
-    return len(_WESTERN.findall(text)) >= _PLAUSIBLE * strange
+    non_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    return len(_WESTERN.findall(text)) >= _PLAUSIBLE * non_ascii
 
 
 def _count_frequent(text: str, codec: str, first: int, last: int) -> int:

@@ -1,6 +1,7 @@
 r"""Decodes files to NFC text with `\n` line ends.
 
-Lines of the text are the lines of the file, whatever ends them, so citations use its line numbers.
+The lines of the text are the lines of the file for every kind of line end, so citations use its
+line numbers.
 """
 
 import codecs
@@ -74,8 +75,8 @@ def _detect_utf16(data: bytes) -> str | None:
     if most < _NUL_SHARE * units or least * 10 > most or _has_stray_zeros(data, even + odd):
         return None
     text = data[:65_536].decode(encoding, "replace")
-    good = sum(char.isprintable() or char in "\t\r\n\f" for char in text)
-    return encoding if good >= _PRINTABLE_SHARE * len(text) else None
+    printable = sum(char.isprintable() or char in "\t\r\n\f" for char in text)
+    return encoding if printable >= _PRINTABLE_SHARE * len(text) else None
 
 
 def _has_stray_zeros(data: bytes, zeros: int) -> bool:
@@ -120,9 +121,9 @@ def _detect_8bit(data: bytes) -> tuple[str, bytes]:
     return encoding or "utf-8", data
 
 
-def _join_pair(found: re.Match[bytes]) -> bytes:
+def _join_pair(match: re.Match[bytes]) -> bytes:
     """Return the UTF-8 of a character that is encoded as two surrogates."""
-    pair = found[0].decode("utf-8", "surrogatepass")
+    pair = match[0].decode("utf-8", "surrogatepass")
     return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
 
 
@@ -143,5 +144,6 @@ def normalize_text(text: str) -> str:
     # are longer than those of any script.
     parts = _MARK_RUN.split(_SURROGATES.sub(REPLACEMENT, lines))
     return "".join(
-        part if odd % 2 else unicodedata.normalize("NFC", part) for odd, part in enumerate(parts)
+        part if number % 2 else unicodedata.normalize("NFC", part)
+        for number, part in enumerate(parts)
     )

@@ -76,8 +76,8 @@ def _reject(problem: str, *, meant: bool) -> FrontMatter:
 
 def _salvage_title(inner: str, body: int, problem: str) -> FrontMatter:
     """Return the title of damaged front matter; often the title has a bare colon."""
-    found = _TITLE_LINE.search(inner)
-    title = found[1].strip().strip("\"'") if found else None
+    match = _TITLE_LINE.search(inner)
+    title = match[1].strip().strip("\"'") if match else None
     warning = f"{problem}, read as text"
     return FrontMatter(Metadata(title=title or None), body, 0, (warning,))
 
@@ -125,7 +125,7 @@ def _read_json(text: str) -> FrontMatter:
 
 
 def _to_metadata(fields: Fields) -> Metadata:
-    """Return the known fields, whatever their case."""
+    """Return the known fields; the case of their names is ignored."""
     lower = {str(name).strip().lower(): value for name, value in fields.items()}
     return Metadata(
         title=_to_title(lower.get("title")),
@@ -154,5 +154,5 @@ def _to_tags(value: Any) -> tuple[str, ...]:
 
 def _to_lang(value: Any) -> str | None:
     """Return the primary subtag of a language tag, lower case."""
-    found = _LANG.match(value.strip()) if isinstance(value, str) else None
-    return found[1].lower() if found else None
+    match = _LANG.match(value.strip()) if isinstance(value, str) else None
+    return match[1].lower() if match else None

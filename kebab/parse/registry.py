@@ -56,15 +56,15 @@ _SHORTEST_ALARM_S = 0.001
 
 
 class _DeadlinePassed(BaseException):
-    """The alarm rang; it is no `Exception`, so that no parser catches it."""
+    """The deadline passed; this is no `Exception`, so that no parser catches it."""
 
 
 @contextmanager
 def limit_time(seconds: float, operation: str) -> Iterator[None]:
-    """Raise `TimedOut` when the body takes longer; 0 means no limit.
+    """Raise `TimedOut` when the block takes longer; 0 means no limit.
 
-    On the main thread an alarm interrupts the body. Other threads have no alarm, so the error is
-    raised after the body ends.
+    On the main thread an alarm interrupts the block. Other threads have no alarm, so the error is
+    raised after the block ends.
     """
     started = time.monotonic()
     try:

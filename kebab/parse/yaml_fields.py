@@ -38,7 +38,7 @@ def read_top_level(text: str) -> dict[str, Value] | YamlError | None:
 class TopLevelLoader(yaml.CBaseLoader):
     """Reads the events of the parser without building objects.
 
-    So no tag is run, no alias is followed, and depth needs no stack.
+    Therefore no tag is run, no alias is followed, and depth needs no stack.
     """
 
     def get_single_data(self) -> dict[str, Value] | None:

@@ -157,13 +157,13 @@ def _add_layer(parent: Layer | None, base: int, origin: str, lines: Iterable[str
 
 def _compile_patterns(lines: Iterable[str]) -> "GitIgnoreSpec | None":
     """Return the patterns; like git, it skips lines that are no pattern."""
-    kept = [line for line in lines if line.strip() and not line.startswith("#")]
-    if not kept:
+    pattern_lines = [line for line in lines if line.strip() and not line.startswith("#")]
+    if not pattern_lines:
         return None
     with translate_import_errors("ignore files", "pathspec"):
         from pathspec import GitIgnoreSpec
 
-    patterns = [pattern for line in kept for pattern in _parse_pattern(line)]
+    patterns = [pattern for line in pattern_lines for pattern in _parse_pattern(line)]
     return GitIgnoreSpec(patterns) if patterns else None
 
 

@@ -98,11 +98,11 @@ class LanceTable:
 
     def drop(self) -> None:
         """Delete the table with all its files."""
-        gone = self.path.with_suffix(".gone")
+        renamed = self.path.with_suffix(".gone")
         with translate_os_errors(self.path, "write"):
             # A half-deleted table would look damaged, so rename it first.
-            self.path.rename(gone)
-            shutil.rmtree(gone)
+            self.path.rename(renamed)
+            shutil.rmtree(renamed)
         self._table = None
 
     def iterate_batches(self) -> "Iterator[Batch]":

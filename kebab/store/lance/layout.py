@@ -84,7 +84,7 @@ def read_table_digest(table: Path) -> bytes | None:
         try:
             return blake2b(manifest.read_bytes(), digest_size=_STAMP_BYTES).digest()
         except FileNotFoundError:
-            continue  # the writer has dropped it since; an older one will not match
+            continue  # the writer has deleted it meanwhile; an older one will not match
         except OSError as fault:
             raise build_io_error(fault, "read", manifest) from fault
     return None

@@ -74,8 +74,8 @@ class LanceVectors(MappedVectors):
         if not keys or before is None:
             return
         self._table.delete(keys)
-        gone = np.fromiter(keys, np.int64, len(keys))
-        self._follow(before, lambda old, new: self._file.delete_rows(old, new, gone))
+        deleted = np.fromiter(keys, np.int64, len(keys))
+        self._follow(before, lambda old, new: self._file.delete_rows(old, new, deleted))
 
     def clear(self) -> None:
         """Delete every row, and the files that held them."""

@@ -64,7 +64,7 @@ class VectorFile:
     def map_vectors(self, digest: bytes) -> "Batch | None":
         """Return the keys and the mapped vectors if the file equals this state of the table.
 
-        None also stands for a file that cannot be mapped, because the table can still be read.
+        It also returns None for a file that cannot be mapped, because the table can still be read.
         """
         return self._read_at(digest, self._map_batch)
 
@@ -135,11 +135,13 @@ class VectorFile:
             if opened is None:
                 return
             file, header = opened
-            gone = np.isin(self._get_keys(file, header), keys)
+            deleted = np.isin(self._get_keys(file, header), keys)
             records = self._map_records(file, header.rows, "r+")
-            records["key"][np.flatnonzero(gone)] = TOMBSTONE
+            records["key"][np.flatnonzero(deleted)] = TOMBSTONE
             followed = header._replace(table_digest=after)
-            self._write_header(file, header, followed, lambda old: np.where(gone, TOMBSTONE, old))
+            self._write_header(
+                file, header, followed, lambda old: np.where(deleted, TOMBSTONE, old)
+            )
 
     def update_digest(self, before: bytes, after: bytes) -> None:
         """Move the file to the next state of the table, which has the same rows."""

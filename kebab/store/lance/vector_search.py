@@ -78,10 +78,10 @@ class ExactIndex:
         import numpy as np
 
         wanted = np.unique(np.fromiter(keys, np.int64, len(keys)))
-        at = np.searchsorted(self._keys, wanted)
-        inside = at < len(self._keys)
-        at, wanted = at[inside], wanted[inside]
-        found: Positions = at[self._keys[at] == wanted]
+        positions = np.searchsorted(self._keys, wanted)
+        inside = positions < len(self._keys)
+        positions, wanted = positions[inside], wanted[inside]
+        found: Positions = positions[self._keys[positions] == wanted]
         return found
 
     def _get_rows(self, found: "Positions") -> "Positions":

@@ -53,8 +53,8 @@ class Catalogue:
                 f"{_SUMMARY} WHERE {where} ORDER BY s.name, d.path LIMIT ? OFFSET ?",
                 [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
             )
-            found = tuple(_build_summary(row) for row in rows)
-        return DocumentListing(documents=found, total=total)
+            documents = tuple(_build_summary(row) for row in rows)
+        return DocumentListing(documents=documents, total=total)
 
     def resolve_document(self, reference: str) -> DocId | AmbiguousName | None:
         """Return the document that an id, a path, or the start of an id refers to.
@@ -65,13 +65,13 @@ class Catalogue:
             "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
             " WHERE ?1 IN (d.path, rtrim(s.root, '/') || '/' || d.path) ORDER BY d.doc_id LIMIT ?2"
         )
-        found = self._resolve("documents", "doc_id", reference, paths)
-        return DocId(found) if isinstance(found, str) else found
+        resolved = self._resolve("documents", "doc_id", reference, paths)
+        return DocId(resolved) if isinstance(resolved, str) else resolved
 
     def resolve_chunk(self, reference: str) -> ChunkId | AmbiguousName | None:
         """Return the chunk that an id or the start of an id refers to."""
-        found = self._resolve("chunks", "chunk_id", reference)
-        return ChunkId(found) if isinstance(found, str) else found
+        resolved = self._resolve("chunks", "chunk_id", reference)
+        return ChunkId(resolved) if isinstance(resolved, str) else resolved
 
     def _resolve(
         self, table: str, column: str, reference: str, *others: str
@@ -90,7 +90,7 @@ class Catalogue:
                 if len(rows) == 1:
                     return str(rows[0][0])
                 if rows:
-                    return AmbiguousName(tuple(str(found) for (found,) in rows))
+                    return AmbiguousName(tuple(str(candidate) for (candidate,) in rows))
         return None
 
     def load_summary(self, doc_id: DocId) -> StoredDocument | None:
@@ -176,12 +176,14 @@ class Catalogue:
     def find_damage(self) -> list[str]:
         """Return the faults of the database, one sentence each."""
         with self._translate_errors():
-            found = [str(text) for (text,) in self._database.execute("PRAGMA integrity_check(10)")]
+            messages = [
+                str(text) for (text,) in self._database.execute("PRAGMA integrity_check(10)")
+            ]
             orphans = self._database.execute("PRAGMA foreign_key_check").fetchall()
             words = self._count("SELECT count(*) FROM chunks_fts")
             states = self._count("SELECT count(*) FROM vectors")
             stored = self._count("SELECT count(*) FROM chunks")
-        faults = [text for text in found if text != "ok"]
+        faults = [text for text in messages if text != "ok"]
         if orphans:
             faults.append(f"rows without an owner: {len(orphans)}")
         if not words == states == stored:
@@ -193,7 +195,7 @@ class Catalogue:
 
 
 def _is_hex(text: str) -> bool:
-    return text != "" and all(sign in "0123456789abcdef" for sign in text.lower())
+    return text != "" and all(char in "0123456789abcdef" for char in text.lower())
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:

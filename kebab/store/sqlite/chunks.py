@@ -111,7 +111,11 @@ def _insert_chunks(
         "INSERT INTO chunks (key, chunk_id, doc, ordinal, start, end, start_line, end_line,"
         " heading_path, text, text_hash, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            (*(key, row.chunk_id, target.doc), *_get_position(row), *_content(row))
+            (
+                *(key, row.chunk_id, target.doc),
+                *_get_position(row),
+                *(row.chunk.text, row.text_hash, row.embed_hash),
+            )
             for key, row in keyed
         ),
     )
@@ -128,10 +132,6 @@ def _get_position(row: ChunkRow) -> Position:
     chunk = row.chunk
     lines = (chunk.start_line, chunk.end_line)
     return (chunk.ordinal, chunk.start, chunk.end, *lines, to_json(chunk.heading_path))
-
-
-def _content(row: ChunkRow) -> tuple[str, str, str]:
-    return row.chunk.text, row.text_hash, row.embed_hash
 
 
 def _build_index_rows(
@@ -167,8 +167,8 @@ _BY_DOCUMENT = " WHERE d.doc_id = ? ORDER BY c.ordinal"
 def load_chunks(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredChunk]:
     """Return chunks in the order of their keys; unknown keys are left out."""
     rows = database.execute(_STORED + _BY_KEY, (to_json(keys),))
-    found = {chunk.key: chunk for chunk in _build_chunks(rows)}
-    return [found[key] for key in keys if key in found]
+    by_key = {chunk.key: chunk for chunk in _build_chunks(rows)}
+    return [by_key[key] for key in keys if key in by_key]
 
 
 def load_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:

@@ -75,10 +75,10 @@ def get_file_identity(database: apsw.Connection) -> tuple[int, int] | None:
     if database.open_flags & apsw.SQLITE_OPEN_URI:
         return None
     try:
-        found = Path(database.filename).stat()
+        stat = Path(database.filename).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def _register_functions(database: apsw.Connection) -> None:

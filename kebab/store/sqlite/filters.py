@@ -18,9 +18,9 @@ _ANY = "(SELECT value FROM json_each(?))"
 
 def build_condition(filters: Filters) -> Condition:
     """Return the SQL expression for the documents that pass, and its parameters."""
-    found = [part for build in _PARTS for part in build(filters)]
-    sql = " AND ".join(f"({expression})" for expression, _ in found) or "1"
-    return sql, [value for _, values in found for value in values]
+    parts = [condition for build in _PARTS for condition in build(filters)]
+    sql = " AND ".join(f"({expression})" for expression, _ in parts) or "1"
+    return sql, [value for _, values in parts for value in values]
 
 
 def build_chunk_key_query(filters: Filters) -> Condition:
@@ -86,7 +86,7 @@ def _lower_values(values: Iterable[str]) -> str:
 
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
-"""One pattern for each path segment; None stands for any number of segments."""
+"""One pattern for each path segment; None matches any number of segments."""
 
 
 def matches_glob(pattern: str, path: str) -> bool:
@@ -110,20 +110,20 @@ def _compile(pattern: str) -> Segments:
 
 def _matches_segments(pattern: Segments, names: list[str]) -> bool:
     """Match name by name; on a mismatch the last `**` takes one more name."""
-    at = here = 0
-    star, resume = -1, 0
-    while here < len(names):
-        if at < len(pattern) and _matches_name(pattern[at], names[here]):
-            at, here = at + 1, here + 1
-        elif at < len(pattern) and pattern[at] is None:
-            star, resume = at, here
-            at += 1
-        elif star >= 0:
-            resume += 1
-            at, here = star + 1, resume
+    part_index = name_index = 0
+    star_part, star_name = -1, 0
+    while name_index < len(names):
+        if part_index < len(pattern) and _matches_name(pattern[part_index], names[name_index]):
+            part_index, name_index = part_index + 1, name_index + 1
+        elif part_index < len(pattern) and pattern[part_index] is None:
+            star_part, star_name = part_index, name_index
+            part_index += 1
+        elif star_part >= 0:
+            star_name += 1
+            part_index, name_index = star_part + 1, star_name
         else:
             return False
-    return all(part is None for part in pattern[at:])
+    return all(part is None for part in pattern[part_index:])
 
 
 def _matches_name(part: re.Pattern[str] | None, name: str) -> bool:

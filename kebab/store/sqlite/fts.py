@@ -116,10 +116,10 @@ class TokenCache(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_WORDS:
             self.clear()
-        cut = " ".join(self._tokens(word))
+        tokens = " ".join(self._tokens(word))
         if len(word) <= _MAX_WORD_CHARS:
-            self[word] = cut
-        return cut
+            self[word] = tokens
+        return tokens
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text in order; those of one word are joined by blanks."""

@@ -104,15 +104,15 @@ class Postings:
     def _read(self, term: str) -> TermPostings:
         import numpy as np
 
-        (found,) = read_integer_columns(self._database, _OF_TERM, (term,))
-        keys, column = found >> 2, found & 3
+        (packed,) = read_integer_columns(self._database, _OF_TERM, (term,))
+        keys, column = packed >> 2, packed & 3
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         if not len(starts):
             return TermPostings(np.empty(0, np.int32), np.empty(0, np.float64))
-        often = np.add.reduceat(self._weights[column], starts)
-        places = np.searchsorted(self._keys, keys[starts])
-        share = (often * (K1 + 1.0)) / (often + self._sizes[places])
-        return TermPostings(places.astype(np.int32), self._idf(len(starts)) * share)
+        weighted_count = np.add.reduceat(self._weights[column], starts)
+        positions = np.searchsorted(self._keys, keys[starts])
+        saturation = (weighted_count * (K1 + 1.0)) / (weighted_count + self._sizes[positions])
+        return TermPostings(positions.astype(np.int32), self._idf(len(starts)) * saturation)
 
     def _idf(self, count: int) -> float:
         idf = math.log((len(self._keys) - count + 0.5) / (count + 0.5))
@@ -138,12 +138,12 @@ def find_positions(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, 
     """Return which wanted keys occur among rising keys, and their positions there."""
     import numpy as np
 
-    asked = np.fromiter(wanted, np.int64, len(wanted))
-    at = np.searchsorted(keys, asked)
-    inside = at < len(keys)
-    at, asked = at[inside], asked[inside]
-    there = keys[at] == asked
-    return asked[there], at[there]
+    candidates = np.fromiter(wanted, np.int64, len(wanted))
+    positions = np.searchsorted(keys, candidates)
+    inside = positions < len(keys)
+    positions, candidates = positions[inside], candidates[inside]
+    is_present = keys[positions] == candidates
+    return candidates[is_present], positions[is_present]
 
 
 def _parse_integers(text: str | None) -> "Numbers":
@@ -165,9 +165,9 @@ def sum_varints(blobs: Iterable[bytes]) -> "Numbers":
         return np.empty(0, np.int64)
     raw = np.frombuffer(b"".join(rows), np.uint8)
     ends = np.flatnonzero(raw < _LAST_OF_VARINT)
-    places = np.arange(len(raw))
-    behind = ends[np.searchsorted(ends, places)] - places
-    worth = (raw & (_LAST_OF_VARINT - 1)).astype(np.int64) << (7 * behind)
+    indexes = np.arange(len(raw))
+    bytes_after = ends[np.searchsorted(ends, indexes)] - indexes
+    values = (raw & (_LAST_OF_VARINT - 1)).astype(np.int64) << (7 * bytes_after)
     starts = np.cumsum([0, *map(len, rows[:-1])])
-    sums: Numbers = np.add.reduceat(worth, starts)
+    sums: Numbers = np.add.reduceat(values, starts)
     return sums

@@ -1,4 +1,4 @@
-"""Contains the query cache: answers by corpus revision, dropped rather than waited for."""
+"""Contains the query cache: cached answers by corpus revision."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +11,7 @@ from kebab.store.sqlite.connection import get_database_path, truncate_log
 
 _ROWS = 512
 _BATCH = 64
-"""How many answers wait in memory, because each write empties the page caches of all readers."""
+"""How many answers are buffered, because each write empties the page caches of all readers."""
 
 _LONG_LOG_BYTES = 4_000_000
 """The bytes of log from which emptying it is cheaper for later readers."""
@@ -86,7 +86,7 @@ class QueryCache:
 
     def _write(self, database: apsw.Connection) -> None:
         """Write the buffered answers, or drop them."""
-        rows = [(*asked, answer) for asked, answer in self._buffer.items()]
+        rows = [(*key, answer) for key, answer in self._buffer.items()]
         self._buffer = {}
         if not rows:
             return

@@ -212,7 +212,7 @@ class ReaderPool:
     """Reuses the connection of a closed reader of one data directory, on a new snapshot.
 
     A new connection reads the schema again and starts with an empty page cache. Only one thread may
-    use the pool, and nobody may use a reader after closing it.
+    use the pool, and a closed reader must not be used.
     """
 
     def __init__(self, data_dir: Path, weights: Weights = EQUAL_WEIGHTS) -> None:

@@ -21,8 +21,8 @@ R = TypeVar("R")
 class AmortizedTable(Generic[T]):
     """A table in memory that is built once queries without it have cost as much as building it.
 
-    Nobody knows how many queries a process will make. This rule costs at most twice as much as the
-    best choice (the ski rental problem).
+    The number of queries of a process is not known in advance. This rule costs at most twice as
+    much as the best choice (the ski rental problem).
 
     Args:
         build: Builds the table.
@@ -118,8 +118,8 @@ class DocumentNumbers:
 
     def find(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return the document numbers of these chunks; unknown keys are left out."""
-        found, at = postings.find_positions(self._keys, keys)
-        return dict(zip(found.tolist(), self._documents[at].tolist(), strict=True))
+        present, positions = postings.find_positions(self._keys, keys)
+        return dict(zip(present.tolist(), self._documents[positions].tolist(), strict=True))
 
 
 class CommittedKeys:

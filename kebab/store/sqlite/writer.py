@@ -110,9 +110,9 @@ class SqliteWriter:
         if not doc_ids:
             return 0
         with self._transactions.unit():
-            gone = documents.remove_documents(self._database, doc_ids)
+            count = documents.remove_documents(self._database, doc_ids)
             self._transactions.mark_changed()
-        return gone
+        return count
 
     def list_pending(self, limit: int) -> list[PendingChunk]:
         """Return up to `limit` chunks that lack a vector, by key."""
