@@ -106,7 +106,9 @@ class _QueryWriter:
     def write_unanswerable(self, number: int, lang: str | None) -> GoldenQuery:
         """Return two made-up words; every other question also has a word of the notes."""
         first = number * _PASSAGES_PER_QUESTION
-        candidates = (generate_word(lang, self.seed, first + at) for at in range(_WORD_CANDIDATES))
+        candidates = (
+            generate_word(lang, self.seed, first + offset) for offset in range(_WORD_CANDIDATES)
+        )
         words = [
             *islice((candidate for candidate in candidates if candidate not in self.statistics), 2)
         ]

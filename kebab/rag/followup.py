@@ -144,9 +144,9 @@ def _build_rewrite_messages(question: str, turns: Sequence[Turn]) -> tuple[Messa
         lines.append(f"Question: {shorten(turn.standalone or turn.question, _TURN_PART_TOKENS)}")
         if turn.refusal is None:
             lines.append(f"Answer: {shorten(remove_markers(turn.answer), _TURN_PART_TOKENS)}")
-    asked = escape_text(question).strip()
-    conversation = wrap_in_delimiters("conversation", "\n".join(lines), asked)
-    request = f"{conversation}\n\nLast question: {asked}\n\nThe question, rewritten:"
+    escaped = escape_text(question).strip()
+    conversation = wrap_in_delimiters("conversation", "\n".join(lines), escaped)
+    request = f"{conversation}\n\nLast question: {escaped}\n\nThe question, rewritten:"
     return Message(role="system", content=REWRITE_RULES), Message(role="user", content=request)
 
 

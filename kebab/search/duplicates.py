@@ -98,11 +98,11 @@ def find_duplicates(
 
     With `exact` only identical documents and passages count.
     """
-    found = sign_passages(library, filters, report)
-    if not found.keys:
+    signed = sign_passages(library, filters, report)
+    if not signed.keys:
         return DuplicateGroups(groups=[], compared=0)
-    finder = _Finder(library, found, threshold, exact=exact)
-    documents, passages = _list_documents(found), _list_passages(found)
+    finder = _Finder(library, signed, threshold, exact=exact)
+    documents, passages = _list_documents(signed), _list_passages(signed)
     clusters = finder.find_clusters(documents)
     group_of = {
         document: number for number, cluster in enumerate(clusters) for document in cluster.items
@@ -111,22 +111,22 @@ def find_duplicates(
     groups += [
         finder.build_group(cluster, passages)
         for cluster in finder.find_clusters(passages)
-        if not _is_explained(cluster, found.owners, group_of)
+        if not _is_explained(cluster, signed.owners, group_of)
     ]
     groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.copies)))
-    return DuplicateGroups(groups=groups, compared=len(found.keys))
+    return DuplicateGroups(groups=groups, compared=len(signed.keys))
 
 
-def _list_documents(found: SignedPassages) -> _Items:
-    spans = [range(*bounds) for bounds in pairwise([*found.starts, len(found.keys)])]
-    rows = signatures.merge_signatures(found.rows, found.starts)
-    texts = ["".join(found.texts[index] for index in span) for span in spans]
-    return _Items("document", rows, spans, texts, found.contents)
+def _list_documents(signed: SignedPassages) -> _Items:
+    spans = [range(*bounds) for bounds in pairwise([*signed.starts, len(signed.keys)])]
+    rows = signatures.merge_signatures(signed.rows, signed.starts)
+    texts = ["".join(signed.texts[index] for index in span) for span in spans]
+    return _Items("document", rows, spans, texts, signed.contents)
 
 
-def _list_passages(found: SignedPassages) -> _Items:
-    spans = [range(index, index + 1) for index in range(len(found.keys))]
-    return _Items("passage", found.rows, spans, found.texts, found.texts)
+def _list_passages(signed: SignedPassages) -> _Items:
+    spans = [range(index, index + 1) for index in range(len(signed.keys))]
+    return _Items("passage", signed.rows, spans, signed.texts, signed.texts)
 
 
 def _is_explained(cluster: Cluster, owners: Sequence[int], group_of: dict[int, int]) -> bool:
@@ -140,10 +140,10 @@ class _Finder:
     """Finds the duplicates of one library."""
 
     def __init__(
-        self, library: LibraryReader, found: SignedPassages, threshold: float, *, exact: bool
+        self, library: LibraryReader, signed: SignedPassages, threshold: float, *, exact: bool
     ) -> None:
         self._library = library
-        self._found = found
+        self._signed = signed
         self._threshold = threshold
         self._exact = exact
         self._shingler = Shingler()
@@ -174,7 +174,7 @@ class _Finder:
         """Return the equal items by the first of them, without passages that are too short."""
         equal: dict[str, list[int]] = defaultdict(list)
         for item, digest in enumerate(items.contents if self._exact else items.texts):
-            if items.unit == "document" or self._found.counts[item] >= MIN_TOKENS:
+            if items.unit == "document" or self._signed.counts[item] >= MIN_TOKENS:
                 equal[digest].append(item)
         return {group[0]: group for group in equal.values()}
 
@@ -195,7 +195,7 @@ class _Finder:
             yield Cluster(tuple(firsts[index] for index in one.items), one.similarity)
 
     def _find_keys(self, items: _Items, item: int) -> tuple[Key, ...]:
-        return tuple(self._found.keys[index] for index in items.spans[item])
+        return tuple(self._signed.keys[index] for index in items.spans[item])
 
 
 def _add_copies(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:
@@ -211,11 +211,11 @@ def _add_copies(cluster: Cluster, copies: dict[int, list[int]]) -> Cluster:
 
 def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     """Return the partners of each item, items in rising order."""
-    found: dict[int, list[int]] = defaultdict(list)
+    partners: dict[int, list[int]] = defaultdict(list)
     for left, right in pairs:
-        found[left].append(right)
-        found[right].append(left)
-    return dict(sorted(found.items()))
+        partners[left].append(right)
+        partners[right].append(left)
+    return dict(sorted(partners.items()))
 
 
 def cluster_by_leader(

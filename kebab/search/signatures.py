@@ -247,7 +247,7 @@ def sign_passages(
     library: LibraryReader, filters: Filters, report: ProgressCallback
 ) -> SignedPassages:
     """Compute the signatures of the passages of all documents that pass the filters."""
-    found = SignedPassages()
+    signed = SignedPassages()
     shingler = Shingler()
     total = None if filters.is_active else library.count_chunks()
     last: DocId | None = None
@@ -256,18 +256,18 @@ def sign_passages(
         for passage in batch:
             if passage.doc_id != last:
                 last = passage.doc_id
-                found.starts.append(len(found.keys))
-                found.contents.append(passage.content_hash)
-            found.keys.append(passage.key)
-            found.owners.append(len(found.starts) - 1)
-            found.texts.append(_digest(passage.text))
+                signed.starts.append(len(signed.keys))
+                signed.contents.append(passage.content_hash)
+            signed.keys.append(passage.key)
+            signed.owners.append(len(signed.starts) - 1)
+            signed.texts.append(_digest(passage.text))
         shingles, starts, counts = shingler.shingle_texts([passage.text for passage in batch])
-        found.counts.extend(counts.tolist())
-        found.parts.append(compute_signatures(shingles, starts))
-        if len(found.keys) % _REPORT_EVERY == 0:
-            kind, done = ProgressKind.HEARTBEAT, len(found.keys)
+        signed.counts.extend(counts.tolist())
+        signed.parts.append(compute_signatures(shingles, starts))
+        if len(signed.keys) % _REPORT_EVERY == 0:
+            kind, done = ProgressKind.HEARTBEAT, len(signed.keys)
             report(Progress(kind=kind, phase="compare", done=done, total=total, unit="chunks"))
-    return found
+    return signed
 
 
 def _digest(text: str) -> str:

@@ -100,10 +100,10 @@ def _iter_lines(text: str) -> Iterator[_Line]:
 
 def _iter_line_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of lines without their newlines."""
-    at = 0
+    start = 0
     for line in text.split("\n"):
-        yield at, at + len(line)
-        at += len(line) + 1
+        yield start, start + len(line)
+        start += len(line) + 1
 
 
 def _find_code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
@@ -128,16 +128,16 @@ def _find_code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
 
 def _parse_line(text: str, start: int, end: int) -> _Line:
     quoted = _QUOTED.match(text, start, end)
-    at = quoted.end() if quoted else start
+    content_start = quoted.end() if quoted else start
     depth = quoted[0].count(">") if quoted else 0
-    content = text[at:end]
+    content = text[content_start:end]
     if not content.strip() or any(one.match(content) for one in (_RULE, _UNDERLINE, _COMMENT)):
         return _Line(start, end, end, None, depth)
     for pattern, kind in ((_HEADING, LayoutKind.HEADING), (_ITEM, LayoutKind.ITEM)):
-        if sign := pattern.match(text, at, end):
+        if sign := pattern.match(text, content_start, end):
             return _Line(start, end, sign.end(), kind, depth)
     kind = LayoutKind.ROW if content.lstrip().startswith("|") else LayoutKind.PROSE
-    return _Line(start, end, at, kind, depth)
+    return _Line(start, end, content_start, kind, depth)
 
 
 def _iter_blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:

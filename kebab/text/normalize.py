@@ -42,11 +42,11 @@ def fold_text(text: str) -> str:
 def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return a text with spaces instead of some spans, which are in order and do not overlap."""
     parts: list[str] = []
-    at = 0
+    position = 0
     for start, end in spans:
-        parts += (text[at:start], " " * (end - start))
-        at = end
-    return "".join([*parts, text[at:]])
+        parts += (text[position:start], " " * (end - start))
+        position = end
+    return "".join([*parts, text[position:]])
 
 
 def escape_undecodable(text: str) -> str:

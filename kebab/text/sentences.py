@@ -49,17 +49,17 @@ def find_sentence_spans(text: str) -> list[tuple[int, int]]:
 def _split_block(plain: str, block: LayoutBlock) -> Iterator[tuple[int, int]]:
     """Yield the sentences of a block; long code counts line by line."""
     if block.kind is LayoutKind.CODE and block.end - block.start > LONGEST:
-        at = block.start
+        start = block.start
         for line in plain[block.start : block.end].split("\n"):
-            yield at, at + len(line)
-            at += len(line) + 1
+            yield start, start + len(line)
+            start += len(line) + 1
         return
-    at = block.start
+    start = block.start
     if block.kind in {LayoutKind.PROSE, LayoutKind.ITEM}:
         for end in find_sentence_ends(plain[block.start : block.end]):
-            yield at, block.start + end
-            at = block.start + end
-    yield at, block.end
+            yield start, block.start + end
+            start = block.start + end
+    yield start, block.end
 
 
 def _split_long(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:

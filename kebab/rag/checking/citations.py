@@ -38,11 +38,11 @@ class EditedText:
     def __init__(self, text: str, edits: Iterable[Edit]) -> None:
         ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
         parts: list[str] = []
-        at = 0
+        position = 0
         for edit in ordered:
-            parts += (text[at : edit.start], edit.text)
-            at = edit.end
-        self.text = "".join([*parts, text[at:]])
+            parts += (text[position : edit.start], edit.text)
+            position = edit.end
+        self.text = "".join([*parts, text[position:]])
         self._ends = [edit.end for edit in ordered]
         growth = (len(edit.text) - (edit.end - edit.start) for edit in ordered)
         self._shifts = [0, *accumulate(growth)]
@@ -82,18 +82,18 @@ def build_edits(marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool)
     """
     starts = [marker.start for marker in marked.markers]
     found: list[Edit] = []
-    at = 0
+    index = 0
     valid = {evidence.marker for one in checks for evidence in one.supporting}
     for one in checks:
         low, high = (bisect_left(starts, position) for position in one.claim.span)
-        found += _remove_stray(marked.markers[at:low], marked.text, valid)
+        found += _remove_stray(marked.markers[index:low], marked.text, valid)
         inner = marked.markers[low:high]
         if one.supporting:
             found += _edit_supported(marked.text, one, inner)
         elif mark:
             found += _edit_unsupported(marked.text, one, inner)
-        at = high
-    return [*found, *_remove_stray(marked.markers[at:], marked.text, valid)]
+        index = high
+    return [*found, *_remove_stray(marked.markers[index:], marked.text, valid)]
 
 
 def _remove_stray(
@@ -129,16 +129,16 @@ def _edit_unsupported(text: str, check: ClaimCheck, inner: Sequence[MarkerSpan])
 
 def _remove_markers(text: str, start: int, markers: Sequence[MarkerSpan]) -> Iterator[Edit]:
     """Yield edits that remove markers with the blanks before, or after when they come first."""
-    at = start
+    position = start
     leading = _count_leading(text, start, markers)
     for index, one in enumerate(markers):
         if index >= leading:
-            edit = _remove(text, _skip_blanks_back(text, at, one.start), one.end)
+            edit = _remove(text, _skip_blanks_back(text, position, one.start), one.end)
         else:
             rest = text[one.end : one.end + _BLANKS]
             edit = _remove(text, one.start, one.end + len(rest) - len(rest.lstrip(" \t")))
         yield edit
-        at = edit.end
+        position = edit.end
 
 
 def _remove(text: str, start: int, end: int) -> Edit:

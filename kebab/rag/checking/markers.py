@@ -168,18 +168,18 @@ def parse_markers(text: str, known: Collection[int]) -> MarkedText:
     Equal neighbours become one marker. The rest of the text is unchanged.
     """
     output = _Output()
-    at = 0
+    position = 0
     for row in _find_rows(text):
         low, high = row.start, row.end
         is_known = any(number in known for _, numbers in row.entries for number in numbers)
         if not is_known:
-            low, high = _include_brackets(text, at, low, high)
-        output.add(text[at:low])
+            low, high = _include_brackets(text, position, low, high)
+        output.add(text[position:low])
         output.add_row(row, known)
         if not is_known:
             output.add(choose_separator(text, low, high))
-        at = high
-    output.add(text[at:])
+        position = high
+    output.add(text[position:])
     return MarkedText("".join(output.parts), tuple(output.markers), tuple(output.unknown))
 
 
@@ -191,11 +191,11 @@ def find_markers(text: str) -> list[MarkerSpan]:
 def cut_markers(text: str, start: int, end: int, markers: Iterable[MarkerSpan]) -> str:
     """Return [start, end) of a text without the markers and the blanks before them."""
     parts: list[str] = []
-    at = start
+    position = start
     for one in markers:
-        parts.append(text[at : one.start].rstrip(" \t"))
-        at = one.end
-    return "".join([*parts, text[at:end]]).strip()
+        parts.append(text[position : one.start].rstrip(" \t"))
+        position = one.end
+    return "".join([*parts, text[position:end]]).strip()
 
 
 def choose_separator(text: str, start: int, end: int) -> str:

@@ -120,7 +120,9 @@ class NameIndex:
 def _is_derived(one: str, other: str) -> bool:
     """Return whether two words differ only in their endings, as `italy` and `italian` do."""
     pairs = zip(one, other, strict=False)
-    shared = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    shared = next(
+        (index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other))
+    )
     endings = {one[shared:], other[shared:]}
     is_adjective = not endings.isdisjoint(_ADJECTIVE_ENDINGS)
     return endings <= _ENDINGS and (is_adjective or shared >= _LONG_STEM)

@@ -46,7 +46,7 @@ _UNITS = {
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _UNIT_OF |= {unit.lower(): unit for unit in ("kWh", "kHz", "MHz", "GHz", "mph", "rpm")}
 _MORE_EXACT = {"\u00b0": {"\u00b0C", "\u00b0F"}}
-"""Units with the more exact units that they may stand for."""
+"""Units with the more exact units that they may mean."""
 
 _UNIT = re.compile(
     r"[ -]?(\u00b0 ?[CF]?|[%$\u20ac\u00a3\u00a5\u20a9]|per ?cent|[^\W\d_]{1,13}(?:/h)?)"
@@ -75,7 +75,7 @@ def find_unit_after(text: str, position: int) -> tuple[str | None, int]:
 
 
 def are_compatible_units(one: str | None, other: str | None) -> bool:
-    """Return whether two units may be the same; None stands for any unit."""
+    """Return whether two units may be the same; None means any unit."""
     return (
         one is None
         or other is None

@@ -55,16 +55,16 @@ def _remove_footnotes(text: str) -> str:
     for label in _LABEL.finditer(text):
         first_use.setdefault(label[0], label.start())
     parts: list[str] = []
-    at = 0
+    position = 0
     for found in footnotes:
-        if found.start() < at or is_inside(code, found.start()):
+        if found.start() < position or is_inside(code, found.start()):
             continue
-        is_next = bool(parts) and found.start() == at
+        is_next = bool(parts) and found.start() == position
         is_used = is_next or first_use[found[0].strip()[:-1]] < found.start()
         if found["note"] or (is_used and _NUMBERED_FOOTNOTE.match(found[0])):
-            parts.append(text[at : found.start()])
-            at = _find_footnote_end(text, found.end())
-    return "".join([*parts, text[at:]])
+            parts.append(text[position : found.start()])
+            position = _find_footnote_end(text, found.end())
+    return "".join([*parts, text[position:]])
 
 
 def _find_footnote_end(text: str, position: int) -> int:

@@ -10,7 +10,7 @@ def run_selected(models, *only, **script):
     return run_benchmark(options, models, lambda event: None, FakeRunner(**script))
 
 
-def test_everything_is_measured(models):
+def test_all_measurements_run(models):
     report = run_selected(models, version=VERSION)
 
     assert {one.name.partition(".")[0] for one in report.figures} == set(MEASUREMENTS)

@@ -18,7 +18,7 @@ def sandbox(tmp_path, runner, monkeypatch):
     return Sandbox(tmp_path / "sandbox", tmp_path / "models", runner)
 
 
-def test_processes_see_no_settings_of_the_person_at_work(sandbox, runner, tmp_path):
+def test_processes_ignore_the_settings_of_the_user(sandbox, runner, tmp_path):
     sandbox.run(build_kebab_command("--help"))
 
     (environment,) = runner.environments
@@ -33,7 +33,7 @@ def test_processes_see_no_settings_of_the_person_at_work(sandbox, runner, tmp_pa
     assert "XDG_DATA_HOME" not in environment
 
 
-def test_the_disk_is_what_the_data_directory_takes(sandbox):
+def test_disk_space_is_that_of_the_data_directory(sandbox):
     (sandbox.data / "lance").mkdir(parents=True)
     (sandbox.data / "kebab.db").write_bytes(b"x" * 10_000)
     (sandbox.data / "lance" / "rows").write_bytes(b"x" * 10_000)

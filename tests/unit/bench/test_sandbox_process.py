@@ -75,12 +75,12 @@ def test_an_interruption_ends_the_child(tmp_path):
         os.kill(int(record.read_text()), 0)
 
 
-def test_a_long_complaint_is_cut_at_its_beginning():
+def test_a_long_error_message_loses_its_beginning():
     outcome = Outcome(status=1, seconds=0, err=b"x" * 1000 + b"the end")
 
-    complaint = str(outcome.describe_failure())
-    assert complaint.endswith("the end")
-    assert len(complaint) < 400
+    failure = str(outcome.describe_failure())
+    assert failure.endswith("the end")
+    assert len(failure) < 400
 
 
 def test_a_silent_failure_reports_its_status():

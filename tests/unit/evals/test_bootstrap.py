@@ -25,11 +25,11 @@ def test_the_same_values_always_give_the_same_interval():
     assert estimate_mean(values) == estimate_mean(values)
 
 
-def test_what_never_varies_is_certain():
+def test_equal_values_have_an_interval_of_one_value():
     assert estimate_mean([1.0] * 5) == Estimate(1.0, 1.0, 1.0, 5)
 
 
-def test_nothing_gives_no_estimate():
+def test_no_values_give_no_estimate():
     assert (
         estimate_mean([])
         == estimate_ratio([])
@@ -75,13 +75,13 @@ def test_large_samples_are_drawn_in_parts(monkeypatch):
     assert estimate_mean(values) == whole
 
 
-def test_differences_of_one_kind_are_no_chance_and_balanced_ones_are():
+def test_one_sided_differences_are_significant_and_balanced_ones_are_not():
     assert compute_p_value([0.5] * 20) < 0.001
     assert compute_p_value([0.5, -0.5] * 10) == 1
     assert compute_p_value([]) == compute_p_value([0.0] * 5) == 1
 
 
-def test_few_differences_prove_nothing():
+def test_few_differences_are_not_significant():
     # Of eight signs of three differences two are as extreme as all alike.
     assert compute_p_value([1.0, 1.0, 1.0, 0.0]) == pytest.approx(0.25, abs=0.02)
 

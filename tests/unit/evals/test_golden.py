@@ -131,7 +131,7 @@ def test_a_file_without_questions_is_refused(write_lines):
         load(write_lines("q.jsonl"))
 
 
-def test_a_file_that_is_not_there_cannot_be_read(tmp_path):
+def test_a_missing_file_cannot_be_read(tmp_path):
     with pytest.raises(IoError):
         load(tmp_path / "none.jsonl")
 

@@ -53,7 +53,7 @@ def test_an_output_path_is_checked_before_the_run(tmp_path):
         assert (caught.value.op, caught.value.path) == ("create", str(path))
 
 
-def test_what_was_there_stays_when_writing_fails(tmp_path, monkeypatch):
+def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     path.write_text("before")
 

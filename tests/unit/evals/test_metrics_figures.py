@@ -40,11 +40,11 @@ def mixed():
         ("p95_ms", 2.0),
     ],
 )
-def test_a_figure_is_what_its_name_says(mixed, name, expected):
+def test_each_figure_has_its_value(mixed, name, expected):
     assert value(mixed, name) == pytest.approx(expected)
 
 
-def test_a_right_hit_below_the_tenth_counts_for_nothing():
+def test_a_relevant_hit_below_rank_10_has_no_gain():
     deep = [outcome(rank=11)]
 
     assert value(deep, "hit@10") == value(deep, "mrr@10") == 0
@@ -57,13 +57,13 @@ def test_every_figure_lies_within_its_interval(mixed):
         assert (one.low or 0) <= (one.value or 0) <= (one.high or 0)
 
 
-def test_refusals_are_unknown_where_everything_is_answered():
+def test_refusal_figures_are_undefined_without_unanswerable_questions():
     assert value([outcome()], "refusal_precision") is None
     assert value([outcome()], "refusal_recall") is None
     assert value([outcome()], "false_refusal_rate") == 0
 
 
-def test_where_nothing_is_answered_nothing_can_be_found():
+def test_without_answerable_questions_hit_rates_are_undefined():
     assert value([nothing("a")], "hit@1") is None
     assert value([nothing("a")], "refusal_recall") == 1
     assert compute_hit_curve([nothing("a")], 10) == []

@@ -38,11 +38,11 @@ def test_a_document_is_named_by_whole_names_at_its_end(doc, path, same):
     ("lines", "right"),
     [((12, 13), True), ((1, 12), True), ((13, 20), True), ((1, 11), False), ((14, 14), False)],
 )
-def test_lines_are_right_when_they_overlap(lines, right):
+def test_overlapping_lines_are_relevant(lines, right):
     assert is_relevant(question(doc="backup.md", lines=lines), hit()) is right
 
 
-def test_without_lines_any_passage_of_the_document_is_right():
+def test_without_lines_any_passage_of_the_document_is_relevant():
     assert is_relevant(question(doc="backup.md"), hit())
     assert not is_relevant(question(doc="other.md"), hit())
 
@@ -55,25 +55,25 @@ def test_a_passage_without_lines_overlaps_none():
     assert is_relevant(question(doc="a.pdf"), found)
 
 
-def test_a_grade_above_nothing_is_right_too():
+def test_a_grade_above_0_is_relevant():
     graded = question(doc="a.md", relevant={"backup.md": 1, "c.md": 0})
 
     assert is_relevant(graded, hit())
     assert not is_relevant(graded, hit("c.md"))
 
 
-def test_nothing_is_right_for_a_question_that_nothing_answers():
+def test_no_hit_is_relevant_to_an_unanswerable_question():
     assert not is_relevant(question(doc="backup.md", answerable=False), hit())
 
 
-def test_the_rank_is_that_of_the_first_right_hit():
+def test_the_rank_is_that_of_the_first_relevant_hit():
     hits = [hit("a.md"), hit(), hit()]
 
     assert find_rank(question(doc="backup.md"), hits) == 2
     assert find_rank(question(doc="none.md"), hits) is None
 
 
-def test_without_grades_ndcg_is_that_of_the_right_hit_alone():
+def test_without_grades_ndcg_counts_the_relevant_hit_alone():
     assert compute_ndcg(question(doc="backup.md"), [hit()]) == 1
     assert compute_ndcg(question(doc="backup.md"), [hit("a.md"), hit()]) == pytest.approx(
         1 / math.log2(3)

@@ -66,7 +66,7 @@ def test_only_weak_hits_are_a_refusal(confidences, refused):
     assert build_outcome(question(), replies.response(*hits), 1.0).refused is refused
 
 
-def test_what_degraded_is_counted_by_reason(create_runner):
+def test_degraded_searches_are_counted_by_reason(create_runner):
     found = create_runner(PartlyDegradedKebab).run(
         [question("long one"), question("abc"), question("restore")], "hybrid"
     )

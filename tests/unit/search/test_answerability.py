@@ -28,7 +28,7 @@ def _answerability(notes, text, mode=Mode.LEXICAL, **given):
 
 
 @pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.HYBRID])
-def test_a_question_that_the_notes_answer_is_answerable(notes, mode):
+def test_a_question_with_an_answer_in_the_notes_is_answerable(notes, mode):
     assert _answerability(notes, "When does the backup of documents run?", mode) >= FAIR
 
 

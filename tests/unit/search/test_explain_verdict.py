@@ -29,7 +29,7 @@ def test_a_hit_is_found_at_its_rank(notes):
     assert (found.kind, found.text, found.remedy) == ("found", "found at rank 1", None)
 
 
-def test_a_weak_hit_is_called_weak(notes):
+def test_the_verdict_names_a_weak_hit(notes):
     assert _verdict(notes, "oil", "a.md", mode=Mode.VECTOR).kind == "found"
     assert "weak" in _verdict(notes, "zebra oil unicorn", "b.md").text
 

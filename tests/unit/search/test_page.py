@@ -53,7 +53,7 @@ def test_snippets_get_shorter_before_hits_are_dropped(engine):
     assert len(page.hits[0].snippet.text) < len(free.hits[0].snippet.text)
 
 
-def test_when_not_one_hit_fits_there_is_no_next_page_to_loop_over(engine):
+def test_a_page_without_fitting_hits_has_no_next_page(engine):
     page = engine.search(Query(text="oil embargo", max_tokens=1))
 
     assert (page.hits, page.truncated, page.has_more, page.next_offset) == ((), True, True, None)

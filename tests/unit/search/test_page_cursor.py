@@ -18,7 +18,7 @@ def test_a_cursor_gives_its_offset_back():
     "free",
     [{"limit": 50}, {"offset": 3}, {"trace": True}, {"snippet_chars": 80}, {"max_tokens": 900}],
 )
-def test_what_does_not_change_the_order_may_change(free):
+def test_fields_that_do_not_affect_the_order_may_change(free):
     assert decode_cursor(encode_cursor(QUERY, 20, 7, "s"), replace(QUERY, **free), 7, "s") == 20
 
 

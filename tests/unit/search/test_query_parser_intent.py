@@ -4,13 +4,13 @@ from kebab.core.queries import Filters
 from kebab.search.query_parser import classify_intent, parse_query
 
 
-def _aim(text):
+def _classify(text):
     return classify_intent(parse_query(text, Filters()))
 
 
 @pytest.mark.parametrize("text", ["oil embargo", "API 개요", "Kubelet", "bread recipe rye"])
 def test_a_few_words_name_a_topic(text):
-    found = _aim(text)
+    found = _classify(text)
 
     assert not found.asks
     assert found.topic > 0.9
@@ -32,24 +32,24 @@ def test_a_few_words_name_a_topic(text):
     ],
 )
 def test_a_question_is_known_by_its_words_or_its_mark(text):
-    found = _aim(text)
+    found = _classify(text)
 
     assert found.asks
     assert found.topic == 0
 
 
 def test_a_question_word_late_in_a_query_does_not_ask():
-    assert not _aim("settings dialog that shows where").asks
+    assert not _classify("settings dialog that shows where").asks
 
 
 def test_many_words_describe_a_need():
-    need = _aim("heat transfer hypersonic boundary layer blunt bodies dissociated gas flow")
+    need = _classify("heat transfer hypersonic boundary layer blunt bodies dissociated gas flow")
 
     assert need.need == 1
     assert need.question == 0
 
 
-def test_a_long_question_becomes_a_need_later_than_what_does_not_ask():
+def test_a_question_becomes_a_need_at_more_words_than_a_statement():
     words = "heat transfer hypersonic boundary layer blunt bodies"
 
-    assert _aim(f"{words}?").need < _aim(words).need
+    assert _classify(f"{words}?").need < _classify(words).need

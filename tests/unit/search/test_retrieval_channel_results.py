@@ -10,6 +10,6 @@ def test_candidates_beyond_the_list_have_a_score_and_no_rank():
     assert [results.scores.get(Key(key)) for key in (3, 4, 5)] == [0.5, 0.1, None]
 
 
-def test_without_more_the_scores_are_those_of_the_list():
+def test_scores_default_to_those_of_the_listed_candidates():
     assert ChannelResults([(Key(7), 0.9)]).scores == {7: 0.9}
     assert ChannelResults().scores == {}

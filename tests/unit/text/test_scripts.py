@@ -12,7 +12,7 @@ def test_scripts_without_blanks_are_dense(sign):
 
 
 @pytest.mark.parametrize("sign", ["a", "я", "ω", "ع", "ה", "ह", "த", "1", "→", "🙂", "๑", "。"])
-def test_everything_else_is_not(sign):
+def test_other_scripts_are_not_dense(sign):
     assert not scripts.is_dense(sign)
 
 
@@ -38,7 +38,7 @@ def test_the_spans_of_units_match_their_text():
     assert scripts.split_units(text) == ["a", "snake_case", "서울에서", "c++", "→", "don't"]
 
 
-def test_plain_text_is_cut_as_any_text():
+def test_ascii_text_is_split_like_other_text():
     plain = "x.y a-b don't 1,000 c++ C# .env foo(bar) https://a.b/c_d?e=f"
 
     assert [*scripts.split_units(plain), "é"] == scripts.split_units(plain + " é")

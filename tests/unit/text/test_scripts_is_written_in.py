@@ -47,6 +47,6 @@ def test_half_of_the_letters_is_enough():
     assert not is_written_in("ab가나다", LATIN)
 
 
-def test_a_model_of_all_scripts_knows_everything():
+def test_a_model_of_all_scripts_supports_every_text():
     assert is_written_in("데이터", E5_SMALL.scripts)
     assert not is_written_in("데이터", MINILM.scripts)

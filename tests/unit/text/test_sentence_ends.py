@@ -38,7 +38,7 @@ def test_sentences_of_any_script_are_split(sentences):
         "彼は「はい。」と言った。",
     ],
 )
-def test_what_ends_no_sentence_begins_none(text):
+def test_text_without_a_sentence_end_has_one_start(text):
     assert find_sentence_starts(text) == [0]
 
 

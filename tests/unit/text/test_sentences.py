@@ -53,7 +53,7 @@ def parts(text):
         ("Am 3. Oktober war es so. Gut.", ["Am 3. Oktober war es so.", "Gut."]),
     ],
 )
-def test_prose_ends_where_a_reader_ends_it(text, expected):
+def test_prose_is_split_at_sentence_ends(text, expected):
     assert parts(text) == expected
 
 
@@ -147,7 +147,7 @@ def test_a_long_stretch_without_stops_is_cut_at_a_clause():
     assert "".join("".join(parts(text)).split()) == "".join(text.split())
 
 
-def test_a_stretch_without_any_space_is_cut_all_the_same():
+def test_a_long_run_without_spaces_is_cut_too():
     assert [end - start for start, end in find_sentence_spans("x" * 1000)] == [
         LONGEST,
         LONGEST,

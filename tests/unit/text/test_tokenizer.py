@@ -68,7 +68,7 @@ def test_text_is_cut_into_tokens(text, tokens):
         ("company", "the company\u2019s goal"),
     ],
 )
-def test_a_query_matches_the_text_it_means(query, text):
+def test_a_query_matches_other_forms_of_its_words(query, text):
     assert set(_words(query)) & set(tokenize(text))
 
 
