@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from kebab.bench.sandbox import Command, Outcome
 
@@ -14,11 +15,6 @@ class Sample:
     fault: str | None = None
 
 
-def read_seconds(outcome: Outcome) -> float:
-    """Return the duration of a process."""
-    return outcome.seconds
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A command to measure. `build_command` takes the number of the turn; turn 0 is a warm-up.
@@ -29,7 +25,7 @@ class Candidate:
     name: str
     build_command: Callable[[int], Command]
     find_fault: Callable[[Outcome], str | None] = Outcome.describe_failure
-    read_value: Callable[[Outcome], float] = read_seconds
+    read_value: Callable[[Outcome], float] = attrgetter("seconds")
 
 
 def build_repeated_candidate(name: str, command: Command) -> Candidate:

@@ -69,7 +69,7 @@ def run_benchmark(
         imports=context.results.imports,
         gaps=context.results.gaps,
         machine=describe_machine(),
-        duration_ms=progress.count_elapsed_ms(),
+        duration_ms=progress.get_elapsed_ms(),
     )
 
 
@@ -94,7 +94,7 @@ class ProgressReporter:
         self._lock = threading.Lock()
         self._step: tuple[str, int, int] = ("start", 0, 1)
 
-    def count_elapsed_ms(self) -> int:
+    def get_elapsed_ms(self) -> int:
         """Return how long the run has taken so far."""
         return int((self._clock() - self._started) * 1000)
 
@@ -111,5 +111,5 @@ class ProgressReporter:
     def _send_step(self) -> None:
         with self._lock:
             name, done, total = self._step
-            elapsed = self.count_elapsed_ms()
+            elapsed = self.get_elapsed_ms()
             self._send(BenchProgress(name=name, done=done, total=total, elapsed_ms=elapsed))

@@ -51,7 +51,7 @@ class ProgressReporter:
         self._started = clock()
         self._last = self._started - _INTERVAL_S
 
-    def count_elapsed_ms(self) -> int:
+    def get_elapsed_ms(self) -> int:
         """Return how long the run has taken so far."""
         return int((self._clock() - self._started) * 1000)
 
@@ -60,7 +60,7 @@ class ProgressReporter:
         now = self._clock()
         if now - self._last >= _INTERVAL_S or done in (0, total):
             self._last = now
-            elapsed = self.count_elapsed_ms()
+            elapsed = self.get_elapsed_ms()
             self._send(EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))
 
 
@@ -179,7 +179,7 @@ def evaluate(
         corpus_revision=revisions[-1] if revisions else build.models.corpus_revision,
         modes=[_measure_mode(mode, run, options.limit) for mode, run in runs.items()],
         skipped=skipped,
-        duration_ms=progress.count_elapsed_ms(),
+        duration_ms=progress.get_elapsed_ms(),
         moved=len(set(revisions)) > 1,
     )
 

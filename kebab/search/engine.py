@@ -62,7 +62,7 @@ class SearchEngine:
             truncated=selection.truncated,
             degraded=(*candidates.degraded, *self._list_pending(query, candidates.degraded)),
             revision=self._library.get_revision(),
-            timing_ms=timer.elapsed_ms(),
+            timing_ms=timer.get_elapsed_ms(),
             stages=tuple(timer.stages) if query.trace else (),
             term_rarities=candidates.weighted.rarities,
             answerability=calibration.answerability,

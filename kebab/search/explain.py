@@ -124,7 +124,7 @@ class Explainer:
             candidate_count=len(candidates.ranked),
             degraded=candidates.degraded,
             revision=self._library.get_revision(),
-            timing_ms=timer.elapsed_ms(),
+            timing_ms=timer.get_elapsed_ms(),
         )
 
     def _explain_passages(

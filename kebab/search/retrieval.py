@@ -42,7 +42,7 @@ class StageTimer:
         )
         self._last = now
 
-    def elapsed_ms(self) -> float:
+    def get_elapsed_ms(self) -> float:
         """Return how long the search has taken."""
         return round((self._clock() - self._start) * 1000, 3)
 

@@ -17,7 +17,7 @@ def test_progress_reports_the_step_and_the_elapsed_time():
     assert [(one.name, one.done, one.total, one.elapsed_ms) for one in events] == [
         ("search", 1, 9, 2500)
     ]
-    assert progress.count_elapsed_ms() == 3000
+    assert progress.get_elapsed_ms() == 3000
 
 
 def test_a_long_step_is_reported_again():

@@ -11,4 +11,4 @@ def test_a_stage_lasts_from_the_end_of_the_one_before():
         ("parse", 10.0, 3, ""),
         ("lexical", 5.0, 7, "2 terms"),
     ]
-    assert timer.elapsed_ms() == 30.0
+    assert timer.get_elapsed_ms() == 30.0
