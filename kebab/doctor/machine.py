@@ -56,7 +56,7 @@ def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
 def check_folders(folders: Mapping[str, Path]) -> Finding:
     """Check that every folder can be written or created."""
     for purpose, path in folders.items():
-        existing = _find_existing(path)
+        existing = _find_existing_folder(path)
         if not existing.is_dir():
             fix = f"mv {_quote(existing)} {_quote(existing.with_name(f'{existing.name}.old'))}"
             return fail(f"a file is in the place of the {purpose} folder: {existing}", fix)
@@ -68,7 +68,7 @@ def check_folders(folders: Mapping[str, Path]) -> Finding:
 
 def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
     """Check that the disk has space for the index."""
-    existing = _find_existing(data)
+    existing = _find_existing_folder(data)
     space = free(existing) if free else shutil.disk_usage(existing).free
     summary = f"{space / _MIB:,.0f} MiB free: {existing}"
     fix = f"df -h {_quote(existing)}"
@@ -104,7 +104,7 @@ def _suggest_settings_fix(origin: str) -> str:
     return f"kebab --config {shlex.quote(origin)} init --force"
 
 
-def _find_existing(path: Path) -> Path:
+def _find_existing_folder(path: Path) -> Path:
     """Return the path, or the nearest parent that exists."""
     candidates = (path, *path.parents)
     return next(folder for folder in candidates if folder.exists() or folder == folder.parent)

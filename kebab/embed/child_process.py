@@ -75,7 +75,7 @@ class ChildProcess:
                 size = match.groupdict().get("size")
                 self.total = int(size) if size else self.total
 
-    def status(self) -> int | None:
+    def poll_status(self) -> int | None:
         """Return the exit status, or None while the process runs."""
         status = self._process.poll()
         if status is not None:
@@ -97,7 +97,7 @@ class ChildProcess:
         for pattern in patterns:
             if matching := [line for line in lines if re.search(pattern, line)]:
                 return _shorten_line(matching[-1])
-        return _shorten_line(lines[-1]) if lines else f"ended with status {self.status()}"
+        return _shorten_line(lines[-1]) if lines else f"ended with status {self.poll_status()}"
 
     def stop(self) -> None:
         """Kill the process and its own children."""

@@ -95,7 +95,7 @@ class _Fetch:
         Raises:
             EmbeddingUnavailable: No source gave one.
         """
-        with _working_folder(self._models_dir) as folder, translate_os_errors(folder, "write"):
+        with _make_working_folder(self._models_dir) as folder, translate_os_errors(folder, "write"):
             installed = self._try_sources(_list_sources(models), folder)
         if installed is not None:
             return installed
@@ -149,7 +149,7 @@ def _list_sources(models: tuple[EmbeddingModel, ...]) -> list[DownloadSource]:
 
 
 @contextmanager
-def _working_folder(models_dir: Path) -> Iterator[Path]:
+def _make_working_folder(models_dir: Path) -> Iterator[Path]:
     """Yield a working folder beside the installed models, and delete it at the end."""
     with translate_os_errors(models_dir, "create"):
         models_dir.mkdir(parents=True, exist_ok=True)

@@ -112,10 +112,10 @@ def is_complete(model: EmbeddingModel, directory: Path) -> bool:
     if manifest is None or manifest.embedding_version != model.version:
         return False
     expected = [(directory / name, manifest.files.get(name)) for name in FILES]
-    return all(file is not None and _file_size(path) == file.size for path, file in expected)
+    return all(file is not None and _get_file_size(path) == file.size for path, file in expected)
 
 
-def _file_size(path: Path) -> int | None:
+def _get_file_size(path: Path) -> int | None:
     try:
         return path.stat().st_size
     except OSError:

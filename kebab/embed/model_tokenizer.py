@@ -92,7 +92,7 @@ class ModelTokenizer:
                     from tokenizers import Tokenizer
 
                 with self._translate_errors():
-                    tokenizer = Tokenizer.from_file(str(self._verified_file()))
+                    tokenizer = Tokenizer.from_file(str(self._verify_file()))
                     tokenizer.no_padding()
                     tokenizer.no_truncation()
                     special: list[int] = tokenizer.encode("").ids
@@ -103,7 +103,7 @@ class ModelTokenizer:
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_tokenizer_errors(self._model.name, str(self._directory))
 
-    def _verified_file(self) -> "Path":
+    def _verify_file(self) -> "Path":
         """Return the tokenizer's file after comparing its hash with the manifest.
 
         The library raises a bare `Exception` for a damaged file, so the hash is checked first.

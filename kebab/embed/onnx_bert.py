@@ -35,7 +35,7 @@ class _Graph:
         self.nodes.append(helper.make_node(operator, list(inputs), [name], name, **attributes))
         return name
 
-    def constant(self, name: str, value: "NDArray[np.generic]") -> str:
+    def add_constant(self, name: str, value: "NDArray[np.generic]") -> str:
         """Add a constant and return its name."""
         self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
         return name
@@ -50,87 +50,91 @@ class _Encoder:
         self.layers = sum(name.endswith(".intermediate.dense.weight") for name in weights)
         self.graph = _Graph()
 
-    def _weight(self, name: str) -> str:
-        return self.graph.constant(name, self._weights[name].astype(np.float32))
+    def _add_weight(self, name: str) -> str:
+        return self.graph.add_constant(name, self._weights[name].astype(np.float32))
 
-    def _table(self, name: str, ids: str) -> str:
-        return self.graph.add("Gather", f"{name}.rows", self._weight(f"{name}.weight"), ids)
+    def _add_lookup(self, name: str, ids: str) -> str:
+        return self.graph.add("Gather", f"{name}.rows", self._add_weight(f"{name}.weight"), ids)
 
-    def _linear(self, name: str, value: str) -> str:
+    def _add_linear(self, name: str, value: str) -> str:
         """Multiply by a weight matrix, stored as (out, in), and add its bias."""
         matrix = self._weights[f"{name}.weight"].astype(np.float32).T
-        weight = self.graph.constant(f"{name}.weight", matrix)
+        weight = self.graph.add_constant(f"{name}.weight", matrix)
         product = self.graph.add("MatMul", f"{name}.product", value, weight)
-        return self.graph.add("Add", f"{name}.sum", product, self._weight(f"{name}.bias"))
+        return self.graph.add("Add", f"{name}.sum", product, self._add_weight(f"{name}.bias"))
 
-    def _norm(self, name: str, value: str) -> str:
-        scale, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
+    def _add_norm(self, name: str, value: str) -> str:
+        scale, bias = self._add_weight(f"{name}.weight"), self._add_weight(f"{name}.bias")
         return self.graph.add(
             "LayerNormalization", f"{name}.norm", value, scale, bias, axis=-1, epsilon=EPSILON
         )
 
-    def _split(self, name: str, value: str, order: list[int]) -> str:
+    def _add_split(self, name: str, value: str, order: list[int]) -> str:
         """Split the hidden axis into heads and order the axes."""
         each = self.hidden // HEADS
-        sizes = self.graph.constant("heads", np.array([0, 0, HEADS, each], np.int64))
+        sizes = self.graph.add_constant("heads", np.array([0, 0, HEADS, each], np.int64))
         split = self.graph.add("Reshape", f"{name}.split", value, sizes)
         return self.graph.add("Transpose", f"{name}.heads", split, perm=order)
 
-    def embeddings(self) -> str:
+    def add_embeddings(self) -> str:
         """Sum the embeddings of word, position and segment."""
         add = self.graph.add
-        words = self._table("embeddings.word_embeddings", "input_ids")
-        segments = self._table("embeddings.token_type_embeddings", "token_type_ids")
+        words = self._add_lookup("embeddings.word_embeddings", "input_ids")
+        segments = self._add_lookup("embeddings.token_type_embeddings", "token_type_ids")
         both = add("Add", "embeddings.word_segment", words, segments)
-        summed = add("Add", "embeddings.sum", both, self._positions())
-        return self._norm("embeddings.LayerNorm", summed)
+        summed = add("Add", "embeddings.sum", both, self._add_positions())
+        return self._add_norm("embeddings.LayerNorm", summed)
 
-    def _positions(self) -> str:
+    def _add_positions(self) -> str:
         """Slice the table of positions to the length of the batch."""
-        table = self._weight("embeddings.position_embeddings.weight")
-        first = self.graph.constant("first", np.array([0], np.int64))
+        table = self._add_weight("embeddings.position_embeddings.weight")
+        first = self.graph.add_constant("first", np.array([0], np.int64))
         length = self.graph.add("Shape", "length", "input_ids", start=1, end=2)
         return self.graph.add("Slice", "embeddings.positions", table, first, length, first)
 
-    def mask(self) -> str:
+    def add_mask(self) -> str:
         """Turn the attention mask into what is added to scores: zero, or far below."""
         add = self.graph.add
-        axes = self.graph.constant("mask_axes", np.array([1, 2], np.int64))
+        axes = self.graph.add_constant("mask_axes", np.array([1, 2], np.int64))
         wide = add("Unsqueeze", "mask.wide", "attention_mask", axes)
         real = add("Cast", "mask.real", wide, to=TensorProto.FLOAT)
-        one = self.graph.constant("mask_one", np.array(1.0, np.float32))
-        far = self.graph.constant("mask_far", np.array(_MASKED, np.float32))
+        one = self.graph.add_constant("mask_one", np.array(1.0, np.float32))
+        far = self.graph.add_constant("mask_far", np.array(_MASKED, np.float32))
         return add("Mul", "mask.added", add("Sub", "mask.padded", one, real), far)
 
-    def _attention(self, prefix: str, value: str, mask: str) -> str:
+    def _add_attention(self, prefix: str, value: str, mask: str) -> str:
         add, name = self.graph.add, f"{prefix}.attention"
-        query = self._linear(f"{name}.self.query", value)
-        key = self._linear(f"{name}.self.key", value)
-        content = self._linear(f"{name}.self.value", value)
-        query = self._split(f"{name}.self.query", query, [0, 2, 1, 3])
-        key = self._split(f"{name}.self.key", key, [0, 2, 3, 1])
-        content = self._split(f"{name}.self.value", content, [0, 2, 1, 3])
+        query = self._add_linear(f"{name}.self.query", value)
+        key = self._add_linear(f"{name}.self.key", value)
+        content = self._add_linear(f"{name}.self.value", value)
+        query = self._add_split(f"{name}.self.query", query, [0, 2, 1, 3])
+        key = self._add_split(f"{name}.self.key", key, [0, 2, 3, 1])
+        content = self._add_split(f"{name}.self.value", content, [0, 2, 1, 3])
         root = np.sqrt(self.hidden / HEADS)
-        scale = self.graph.constant("scale", np.array(root, np.float32))
+        scale = self.graph.add_constant("scale", np.array(root, np.float32))
         scores = add("Div", f"{name}.scaled", add("MatMul", f"{name}.scores", query, key), scale)
         shares = add(
             "Softmax", f"{name}.shares", add("Add", f"{name}.masked", scores, mask), axis=-1
         )
         mixed = add("MatMul", f"{name}.mixed", shares, content)
         joined = add("Transpose", f"{name}.joined", mixed, perm=[0, 2, 1, 3])
-        sizes = self.graph.constant("flat", np.array([0, 0, self.hidden], np.int64))
-        dense = self._linear(f"{name}.output.dense", add("Reshape", f"{name}.flat", joined, sizes))
-        return self._norm(f"{name}.output.LayerNorm", add("Add", f"{name}.residual", dense, value))
+        sizes = self.graph.add_constant("flat", np.array([0, 0, self.hidden], np.int64))
+        dense = self._add_linear(
+            f"{name}.output.dense", add("Reshape", f"{name}.flat", joined, sizes)
+        )
+        return self._add_norm(
+            f"{name}.output.LayerNorm", add("Add", f"{name}.residual", dense, value)
+        )
 
-    def layer(self, index: int, value: str, mask: str) -> str:
+    def add_layer(self, index: int, value: str, mask: str) -> str:
         """Add one layer: attention, then the feed-forward part."""
         prefix = f"encoder.layer.{index}"
-        attended = self._attention(prefix, value, mask)
-        wide = self._linear(f"{prefix}.intermediate.dense", attended)
+        attended = self._add_attention(prefix, value, mask)
+        wide = self._add_linear(f"{prefix}.intermediate.dense", attended)
         active = self.graph.add("Gelu", f"{prefix}.gelu", wide)
-        narrow = self._linear(f"{prefix}.output.dense", active)
+        narrow = self._add_linear(f"{prefix}.output.dense", active)
         summed = self.graph.add("Add", f"{prefix}.residual", narrow, attended)
-        return self._norm(f"{prefix}.output.LayerNorm", summed)
+        return self._add_norm(f"{prefix}.output.LayerNorm", summed)
 
 
 def build_graph(weights: "Mapping[str, NDArray[np.generic]]") -> Any:
@@ -143,9 +147,9 @@ def build_graph(weights: "Mapping[str, NDArray[np.generic]]") -> Any:
         KeyError: A weight is missing.
     """
     encoder = _Encoder(weights)
-    mask, value = encoder.mask(), encoder.embeddings()
+    mask, value = encoder.add_mask(), encoder.add_embeddings()
     for index in range(encoder.layers):
-        value = encoder.layer(index, value, mask)
+        value = encoder.add_layer(index, value, mask)
     encoder.graph.add("Identity", "last_hidden_state", value)
     names = ("input_ids", "attention_mask", "token_type_ids")
     inputs = [

@@ -222,16 +222,16 @@ class SourceRace:
 
     def _await_answer(self, source: DownloadSource, child: ChildProcess) -> str | None:
         """Wait until the source answers; return the reason when it fails, else None."""
-        while not child.answered and child.status() is None:
+        while not child.answered and child.poll_status() is None:
             waited = time.monotonic() - child.started
-            if time.monotonic() > self._deadline(child):
+            if time.monotonic() > self._compute_deadline(child):
                 return f"no answer within {waited:.1f} s"
             self._progress.tick("connect", source.label, None, None)
-        if not child.answered and child.status():
+        if not child.answered and child.poll_status():
             return child.find_failure_reason(source.failure_patterns)
         return None
 
-    def _deadline(self, child: ChildProcess) -> float:
+    def _compute_deadline(self, child: ChildProcess) -> float:
         latest = child.started + self._timeouts.start + _SLOW_START
         if child.first_line is None:
             return latest
@@ -267,7 +267,7 @@ def wait_for_process(
 ) -> str | None:
     """Wait until a subprocess ends while its files grow; return the reason when it fails."""
     size, changed_at = -1, time.monotonic()
-    while child.status() is None:
+    while child.poll_status() is None:
         current_size = child.count_written_bytes()
         if current_size != size:
             size, changed_at = current_size, time.monotonic()
@@ -275,4 +275,4 @@ def wait_for_process(
             return f"nothing arrived for {step.stall:.0f} s"
         done = min(size, step.total) if step.total else size
         progress.tick(step.phase, step.message, done, step.total)
-    return child.find_failure_reason(patterns) if child.status() else None
+    return child.find_failure_reason(patterns) if child.poll_status() else None

@@ -63,24 +63,24 @@ class Call:
 _SignalBuilder: TypeAlias = Callable[[Call, Exception], Signal]
 
 
-def _unreachable(cause: str) -> _SignalBuilder:
+def _report_unreachable(cause: str) -> _SignalBuilder:
     return lambda call, _failure: call.build_unreachable(cause)
 
 
-def _os_error_or(cause: str) -> _SignalBuilder:
+def _report_os_error(cause: str) -> _SignalBuilder:
     """Report the error of the operating system, or `cause` where there is none."""
     return lambda call, failure: call.build_unreachable(_describe_os_error(failure) or cause)
 
 
-def _protocol_error(cause: str) -> _SignalBuilder:
+def _report_protocol_error(cause: str) -> _SignalBuilder:
     return lambda call, _failure: call.build_protocol_error(cause)
 
 
-def _timeout(call: Call, _failure: Exception) -> Signal:
+def _report_timeout(call: Call, _failure: Exception) -> Signal:
     return call.build_timeout()
 
 
-_connection_lost = _os_error_or("the connection was cut")
+_report_lost_connection = _report_os_error("the connection was cut")
 
 
 @functools.cache
@@ -90,28 +90,28 @@ def load_error_table() -> dict[type[Exception], _SignalBuilder]:
         import httpx
 
     return {
-        httpx.ConnectError: _os_error_or("no connection"),
-        httpx.ConnectTimeout: _unreachable("connecting took too long"),
-        httpx.PoolTimeout: _timeout,
-        httpx.ReadTimeout: _timeout,
-        httpx.WriteTimeout: _timeout,
-        httpx.TimeoutException: _timeout,
-        httpx.ReadError: _connection_lost,
-        httpx.WriteError: _connection_lost,
-        httpx.CloseError: _connection_lost,
-        httpx.NetworkError: _connection_lost,
-        httpx.RemoteProtocolError: _unreachable("the response is incomplete"),
-        httpx.LocalProtocolError: _unreachable("the request is not HTTP"),
-        httpx.ProtocolError: _protocol_error("the response is not HTTP"),
-        httpx.ProxyError: _unreachable("the proxy failed"),
-        httpx.UnsupportedProtocol: _unreachable("only http and https are supported"),
-        httpx.InvalidURL: _unreachable("the address is not a URL"),
-        httpx.DecodingError: _protocol_error("the response cannot be decoded"),
-        httpx.TooManyRedirects: _protocol_error("too many redirects"),
-        httpx.HTTPStatusError: _protocol_error("the server returned an error status"),
-        httpx.TransportError: _connection_lost,
-        httpx.RequestError: _connection_lost,
-        httpx.HTTPError: _connection_lost,
+        httpx.ConnectError: _report_os_error("no connection"),
+        httpx.ConnectTimeout: _report_unreachable("connecting took too long"),
+        httpx.PoolTimeout: _report_timeout,
+        httpx.ReadTimeout: _report_timeout,
+        httpx.WriteTimeout: _report_timeout,
+        httpx.TimeoutException: _report_timeout,
+        httpx.ReadError: _report_lost_connection,
+        httpx.WriteError: _report_lost_connection,
+        httpx.CloseError: _report_lost_connection,
+        httpx.NetworkError: _report_lost_connection,
+        httpx.RemoteProtocolError: _report_unreachable("the response is incomplete"),
+        httpx.LocalProtocolError: _report_unreachable("the request is not HTTP"),
+        httpx.ProtocolError: _report_protocol_error("the response is not HTTP"),
+        httpx.ProxyError: _report_unreachable("the proxy failed"),
+        httpx.UnsupportedProtocol: _report_unreachable("only http and https are supported"),
+        httpx.InvalidURL: _report_unreachable("the address is not a URL"),
+        httpx.DecodingError: _report_protocol_error("the response cannot be decoded"),
+        httpx.TooManyRedirects: _report_protocol_error("too many redirects"),
+        httpx.HTTPStatusError: _report_protocol_error("the server returned an error status"),
+        httpx.TransportError: _report_lost_connection,
+        httpx.RequestError: _report_lost_connection,
+        httpx.HTTPError: _report_lost_connection,
     }
 
 

@@ -38,10 +38,10 @@ class HeadingLabels:
         if _MARKUP.search(source):
             source = _SHORTCODE.sub(r"\1", _ATTRIBUTES.sub("", source))
             source = _WIKI_LINK.sub(r"\1", source)
-            source = _join_visible_text(self._inline(source))
+            source = _join_visible_text(self._parse_inline(source))
         return " ".join(source.split())
 
-    def _inline(self, source: str) -> "list[Token]":
+    def _parse_inline(self, source: str) -> "list[Token]":
         """Return the inline tokens of a heading."""
         links = self._links if "[" in source else {}
         tokens: list[Token] = []

@@ -49,35 +49,35 @@ class TopLevelLoader(yaml.CBaseLoader):
             return None
         fields: dict[str, Value] = {}
         while not isinstance(key := self.get_event(), yaml.MappingEndEvent):
-            name, value = self._value(key), self._value(self.get_event())
+            name, value = self._read_value(key), self._read_value(self.get_event())
             if isinstance(name, str):
                 fields[name] = value
         while self.check_event():  # finds damage behind the mapping
             self.get_event()
         return fields
 
-    def _value(self, event: yaml.Event | None) -> Value:
+    def _read_value(self, event: yaml.Event | None) -> Value:
         """Return a scalar or a list of scalars; skip everything else."""
         if isinstance(event, yaml.ScalarEvent):
             plain_null = not event.style and event.value in _NULL_WORDS
             return None if plain_null else str(event.value)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._items()
+            return self._read_items()
         if isinstance(event, yaml.MappingStartEvent):
-            self._skip()
+            self._skip_collection()
         return None
 
-    def _items(self) -> list[str]:
+    def _read_items(self) -> list[str]:
         """Return the scalars of a sequence."""
         items = []
         while not isinstance(event := self.get_event(), yaml.SequenceEndEvent):
             if isinstance(event, yaml.ScalarEvent):
                 items.append(str(event.value))
             elif isinstance(event, yaml.CollectionStartEvent):
-                self._skip()
+                self._skip_collection()
         return items
 
-    def _skip(self) -> None:
+    def _skip_collection(self) -> None:
         """Read to the end of the collection that has just begun."""
         depth = 1
         while depth:

@@ -62,13 +62,13 @@ def resolve_link(link: Entry, root: str, rules: ScanRules, followed: set[str]) -
     except OSError:
         return "symlink_broken"
     folder = modes.S_ISDIR(stat.st_mode)
-    if real != root and not real.startswith(_with_slash(root)):
+    if real != root and not real.startswith(_add_slash(root)):
         return "symlink_outside"
     if not folder and not modes.S_ISREG(stat.st_mode):
         return "special_file"
-    if folder and (real in followed or _with_slash(link.absolute).startswith(_with_slash(real))):
+    if folder and (real in followed or _add_slash(link.absolute).startswith(_add_slash(real))):
         return "symlink_loop"
-    if _is_found_by_scan(real[len(_with_slash(root)) :], root, rules, folder=folder):
+    if _is_found_by_scan(real[len(_add_slash(root)) :], root, rules, folder=folder):
         return "duplicate"
     return Target(real, stat, folder)
 
@@ -79,7 +79,7 @@ def _is_found_by_scan(path: str, root: str, rules: ScanRules, *, folder: bool) -
     return find_skip_reason_from_root(root, rules, path, folder=folder) is None
 
 
-def _with_slash(folder: str) -> str:
+def _add_slash(folder: str) -> str:
     return folder if folder.endswith("/") else f"{folder}/"
 
 

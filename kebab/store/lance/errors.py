@@ -59,10 +59,10 @@ def build_signal(error: Exception, path: str, op: Op) -> Signal | None:
     builders = build_signal_table()
     kinds = (kind for kind in type(error).__mro__ if kind in builders)
     build = builders.get(next(kinds, Exception))
-    return build(path, op, _first_line(error)) if build else None
+    return build(path, op, _get_first_line(error)) if build else None
 
 
-def _first_line(error: BaseException) -> str:
+def _get_first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
@@ -82,7 +82,7 @@ def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
     except BaseException as error:
         # The classes of a panic cannot be imported, so their module's name identifies them.
         if type(error).__module__ in _PANIC_MODULES:
-            raise StoreCorrupt(path=path, cause=_first_line(error)) from error
+            raise StoreCorrupt(path=path, cause=_get_first_line(error)) from error
         signal = build_signal(error, path, op) if isinstance(error, Exception) else None
         if signal is None:
             raise

@@ -112,9 +112,9 @@ class Postings:
         weighted_count = np.add.reduceat(self._weights[column], starts)
         positions = np.searchsorted(self._keys, keys[starts])
         saturation = (weighted_count * (K1 + 1.0)) / (weighted_count + self._sizes[positions])
-        return TermPostings(positions.astype(np.int32), self._idf(len(starts)) * saturation)
+        return TermPostings(positions.astype(np.int32), self._compute_idf(len(starts)) * saturation)
 
-    def _idf(self, count: int) -> float:
+    def _compute_idf(self, count: int) -> float:
         idf = math.log((len(self._keys) - count + 0.5) / (count + 0.5))
         return idf if idf > 0 else MIN_IDF
 

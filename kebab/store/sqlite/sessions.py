@@ -50,7 +50,7 @@ class SqliteSessionStore:
 
     def list_turns(self, session: str, last: int | None = None) -> list[Turn]:
         """Return the turns of a session in order, or only the last ones; none when unknown."""
-        with self._reading() as database:
+        with self._open_for_reading() as database:
             rows = database.execute(_LAST, (session, _ALL if last is None else last)).fetchall()
         return [_build_turn(row) for row in reversed(rows)]
 
@@ -63,7 +63,7 @@ class SqliteSessionStore:
             ReadOnly: Writing is switched off.
             Locked: Another writer held the database for longer than the wait.
         """
-        with self._writing("ask --session") as database:
+        with self._open_for_writing("ask --session") as database:
             index = int(database.execute(_NEXT, (turn.session,)).get)
             database.execute(_ADD, _to_row(turn, index))
             database.execute(
@@ -74,7 +74,7 @@ class SqliteSessionStore:
 
     def list_sessions(self) -> list[StoredSession]:
         """Return every session, the most recently used first."""
-        with self._reading() as database:
+        with self._open_for_reading() as database:
             rows = database.execute(_SESSIONS).fetchall()
         return [_build_session(row) for row in rows]
 
@@ -85,12 +85,12 @@ class SqliteSessionStore:
             ReadOnly: Writing is switched off.
             Locked: Another writer held the database for longer than the wait.
         """
-        with self._writing("session rm") as database:
+        with self._open_for_writing("session rm") as database:
             database.execute("DELETE FROM turns WHERE session = ?", (session,))
             return database.changes()
 
     @contextmanager
-    def _reading(self) -> Iterator[apsw.Connection]:
+    def _open_for_reading(self) -> Iterator[apsw.Connection]:
         with (
             translate_sqlite_errors(self._path, "read"),
             closing(open_reader(self._data_dir)) as database,
@@ -98,7 +98,7 @@ class SqliteSessionStore:
             yield database
 
     @contextmanager
-    def _writing(self, operation: str) -> Iterator[apsw.Connection]:
+    def _open_for_writing(self, operation: str) -> Iterator[apsw.Connection]:
         """Yield the database in an exclusive write transaction."""
         if self._read_only:
             raise ReadOnly(operation=operation)

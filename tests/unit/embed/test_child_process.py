@@ -10,14 +10,14 @@ def run(tmp_path, program, life="^alive"):
 
 
 def finished(child):
-    while child.status() is None:
+    while child.poll_status() is None:
         time.sleep(0.01)
     child.stop()
     return child
 
 
 def test_a_finished_child_has_its_status(tmp_path):
-    assert finished(run(tmp_path, "raise SystemExit(3)")).status() == 3
+    assert finished(run(tmp_path, "raise SystemExit(3)")).poll_status() == 3
 
 
 def test_a_sign_of_life_is_a_line_that_matches(tmp_path):
@@ -95,7 +95,7 @@ def test_a_stopped_child_takes_its_children_along(tmp_path):
 
     child.stop()
 
-    assert child.status() == -9
+    assert child.poll_status() == -9
     assert gone(inner)
 
 
@@ -133,4 +133,4 @@ def test_output_that_is_no_utf8_does_no_harm(tmp_path):
 
 @pytest.mark.parametrize("lines", [0, 5000])
 def test_much_output_does_not_block(tmp_path, lines):
-    assert finished(run(tmp_path, f"[print('x' * 200) for _ in range({lines})]")).status() == 0
+    assert finished(run(tmp_path, f"[print('x' * 200) for _ in range({lines})]")).poll_status() == 0

@@ -22,7 +22,7 @@ def download(tmp_path):
     child = ChildProcess(
         source.arguments, tmp_path / "work", source.environment, source.answer_pattern
     )
-    while child.status() is None:
+    while child.poll_status() is None:
         time.sleep(0.02)
     child.stop()
     return child
@@ -31,7 +31,7 @@ def download(tmp_path):
 def test_the_files_of_one_revision_arrive_under_their_names(server, tmp_path):
     child = download(tmp_path)
 
-    assert child.status() == 0, child.find_failure_reason()
+    assert child.poll_status() == 0, child.find_failure_reason()
     assert {name: (child.folder / name).read_bytes() for name in FILES} == FILES
     assert any(model_hub.REVISION in path for path in server.asked)
 
@@ -49,7 +49,7 @@ def test_a_file_that_is_not_what_was_announced_is_refused(server, tmp_path):
 
     child = download(tmp_path)
 
-    assert child.status() == 1
+    assert child.poll_status() == 1
     assert "is damaged" in child.find_failure_reason()
 
 
@@ -58,7 +58,7 @@ def test_a_missing_repository_is_no_sign_of_life(server, tmp_path):
 
     child = download(tmp_path)
 
-    assert child.status() == 1
+    assert child.poll_status() == 1
     assert not child.answered
     assert (
         child.find_failure_reason(build_hub_source(E5_SMALL).failure_patterns)
