@@ -76,7 +76,7 @@ TABLES = {
     ),
     "importlib": (
         "errors/test_system_dependency.py",
-        "test_a_library_that_is_broken_is_to_be_installed_anew",
+        "test_a_broken_library_hints_at_reinstalling",
     ),
 }
 """By library, the unit test that fails when it gains an exception without a meaning."""

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from kebab.app.ingest import ingest, to_ingest_report, ingest_text
+from kebab.app.ingest import ingest, ingest_text, to_ingest_report
 from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM

@@ -35,7 +35,7 @@ def context(channels):
     return CommandContext(channels, Interrupts(lambda: None))
 
 
-def test_settings_say_what_flags_do_not():
+def test_settings_fill_in_missing_flags():
     settings = Settings(ask=Ask(limit=3), search=Search(mode="lexical"))
 
     made = build_ask_request(settings, "why", {"session": None, "extractive": False, "tag": ("a",)})

@@ -26,7 +26,7 @@ def python(program, **options):
     )
 
 
-def test_text_is_utf_8_and_lone_surrogates_do_no_harm(pipe):
+def test_text_is_utf_8_and_lone_surrogates_are_escaped(pipe):
     reader, channel = pipe
 
     channel.write("백업 \udcff\n")
@@ -65,7 +65,7 @@ def test_a_full_disk_is_an_io_error():
         os.close(descriptor)
 
 
-def test_what_an_expendable_channel_cannot_write_is_lost():
+def test_a_best_effort_channel_drops_unwritable_text():
     descriptor = os.open("/dev/full", os.O_WRONLY)
     try:
         OutputChannel(descriptor, "<stderr>", best_effort=True).write("x")
@@ -88,7 +88,7 @@ def test_a_pipe_is_no_terminal_and_80_columns_wide(pipe, monkeypatch):
     assert (pipe[1].is_terminal, pipe[1].columns) == (False, 80)
 
 
-def test_columns_outrank_the_terminal(pipe, monkeypatch):
+def test_columns_override_the_terminal(pipe, monkeypatch):
     monkeypatch.setenv("COLUMNS", "123")
 
     assert pipe[1].columns == 123

@@ -73,7 +73,7 @@ def typing(*lines):
     return prompt
 
 
-def test_a_session_of_its_own_is_named_and_said(talking):
+def test_a_new_session_gets_a_name_that_is_shown(talking):
     talk = talking()
     talk.start().run_lines(["one", "two"])
 
@@ -100,7 +100,7 @@ def test_a_named_session_is_continued(talking):
     assert talk.asked == [("one", "move")]
 
 
-def test_without_history_each_question_stands_alone(talking):
+def test_without_history_questions_have_no_session(talking):
     talk = talking(history=False)
     talk.start().run_lines(["one"])
 
@@ -108,7 +108,7 @@ def test_without_history_each_question_stands_alone(talking):
     assert talk.err == "session: none, each question stands alone\n"
 
 
-def test_a_base_that_may_not_be_written_remembers_nothing(talking):
+def test_read_only_stores_no_session(talking):
     talk = talking()
     talk.context.flags.read_only = True
     talk.start().run_lines(["one"])
@@ -116,7 +116,7 @@ def test_a_base_that_may_not_be_written_remembers_nothing(talking):
     assert talk.asked == [("one", None)]
 
 
-def test_questions_without_a_person_are_said_again_before_their_answer(talking):
+def test_without_a_terminal_each_question_is_printed_before_its_answer(talking):
     talk = talking()
     talk.start().run_lines(["x\x1b"])
 
@@ -134,11 +134,11 @@ def test_questions_without_a_person_are_said_again_before_their_answer(talking):
         (["exit", "cut"], 0),
     ],
 )
-def test_the_status_is_that_of_the_worst(talking, lines, worst):
+def test_the_exit_status_is_the_worst_of_all_answers(talking, lines, worst):
     assert talking().start().run_lines(lines) == worst
 
 
-def test_each_fault_is_shown_and_it_goes_on(talking):
+def test_each_error_is_shown_and_the_chat_continues(talking):
     talk = talking()
     talk.start().run_lines(["cut", "cut", "one"])
 
@@ -158,7 +158,7 @@ def test_sources_help_and_new_are_commands(talking):
     assert "no such command" in talk.err
 
 
-def test_a_path_may_open_a_question(talking):
+def test_a_question_may_begin_with_a_path(talking):
     talk = talking()
     talk.start().run_lines(["/etc/hosts is what"])
 
@@ -166,14 +166,14 @@ def test_a_path_may_open_a_question(talking):
 
 
 @pytest.mark.parametrize("last", ["exit", "quit", "/exit", EOFError()])
-def test_a_person_leaves_with_0_whatever_went_wrong(talking, last):
+def test_an_interactive_chat_ends_with_exit_status_0(talking, last):
     talk = talking()
 
     assert talk.start().run_interactive(typing("cut", "", "weak", last, "never")) == 0
     assert [question for question, _ in talk.asked] == ["cut", "weak"]
 
 
-def test_ctrl_c_at_the_prompt_leaves_when_it_comes_twice(talking):
+def test_a_second_ctrl_c_at_the_prompt_leaves(talking):
     talk = talking()
     again = KeyboardInterrupt()
 
@@ -207,7 +207,7 @@ def test_an_interruption_stops_one_answer_only(talking):
     assert talk.err.count("note: interrupted") == 2
 
 
-def test_without_a_person_an_interruption_ends_it(talking):
+def test_without_a_terminal_an_interruption_ends_the_chat(talking):
     talk = talking(Interrupted)
     talk.kebab.interrupts = talk.context.interrupts
 
@@ -215,7 +215,7 @@ def test_without_a_person_an_interruption_ends_it(talking):
     assert len(talk.asked) == 1
 
 
-def test_who_insists_leaves(talking):
+def test_a_repeated_interruption_leaves(talking):
     talk = talking(Interrupted)
     talk.kebab.interrupts, talk.kebab.times = talk.context.interrupts, 2
 
@@ -223,7 +223,7 @@ def test_who_insists_leaves(talking):
     assert len(talk.asked) == 1
 
 
-def test_a_program_that_ends_it_ends_all_of_it(talking):
+def test_sigterm_ends_the_chat(talking):
     talk = talking(Interrupted)
     talk.kebab.interrupts = talk.context.interrupts
     talk.context.interrupts.terminated = True
@@ -246,7 +246,7 @@ def test_a_closed_pipe_ends_the_chat(talking):
         assert len(talk.asked) == 1
 
 
-def test_a_missing_channel_is_named_once(talking):
+def test_a_degraded_channel_is_reported_once(talking):
     talk = talking()
     talk.start().run_lines(["odd", "odd"])
 

@@ -39,5 +39,5 @@ def test_a_group_alone_is_a_usage_error(kebab):
     assert kebab("fetch", "--json").fault["code"] == "usage_invalid"
 
 
-def test_a_command_bears_its_whole_name(kebab):
+def test_a_command_has_its_full_name(kebab):
     assert kebab("fetch", "chunk", "x", "--json").reply["command"] == "fetch chunk"

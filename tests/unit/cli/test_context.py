@@ -25,7 +25,7 @@ def load(file, data_dir=None):
     return context.load_settings()
 
 
-def test_the_envelope_carries_command_moment_and_status(context):
+def test_the_envelope_has_command_timestamp_and_status(context):
     context.command = "search"
 
     line = context.encode_reply(replies.response(), 1)
@@ -39,7 +39,7 @@ def test_a_status_that_is_not_known_yet_is_null(context):
     assert b'"exit_code":null' in context.encode_reply(replies.response(), None)
 
 
-def test_moments_are_utc_with_z(context):
+def test_timestamps_are_utc_with_z(context):
     moment = json.loads(context.encode_reply(replies.response(), 0))["timestamp"]
 
     assert moment[10] == "T"
@@ -62,7 +62,7 @@ def test_the_next_page_is_the_same_command_with_another_cursor(context, argument
     assert context.repeat_command_with("--cursor", "X") == again
 
 
-def test_flags_outrank_the_environment_and_that_outranks_the_file(home, monkeypatch):
+def test_flags_override_the_environment_and_that_overrides_the_file(home, monkeypatch):
     file = home / "config.toml"
     file.write_text('data_dir = "/from-file"\nworkspace = "/w"\n')
 
@@ -105,6 +105,6 @@ def test_a_named_file_that_is_missing_is_refused(context, home, monkeypatch):
         context.load_settings()
 
 
-def test_without_a_name_the_settings_lie_in_the_usual_place(context, home):
+def test_without_a_flag_the_settings_file_has_its_default_path(context, home):
     assert context.named_config_path is None
     assert context.config_path == home / "config" / "kebab" / "config.toml"

@@ -60,7 +60,7 @@ def written(err):
 
 
 @pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
-def test_under_json_every_fault_is_one_line(context, err, fault, status, code):
+def test_with_json_every_error_is_one_line(context, err, fault, status, code):
     context.arguments = ("--json",)
     context.flags.machine = True
 
@@ -70,7 +70,7 @@ def test_under_json_every_fault_is_one_line(context, err, fault, status, code):
 
 
 @pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
-def test_for_a_person_every_fault_is_a_few_lines(context, err, fault, status, code):
+def test_without_json_every_error_is_a_few_lines(context, err, fault, status, code):
     assert run_reporting_errors(context, failing(fault)) == status
     text = written(err)
     assert text.startswith("error: ")
@@ -114,7 +114,7 @@ def test_a_stream_that_cannot_be_ended_leaves_the_report(context, err):
     assert "pid 7" in written(err)
 
 
-def test_others_hear_of_a_fault_first(context):
+def test_on_error_is_called_before_the_report(context):
     heard: list[Any] = []
     context.on_error = heard.append
 
@@ -123,7 +123,7 @@ def test_others_hear_of_a_fault_first(context):
     assert [one.reply.code for one in heard] == ["locked"]
 
 
-def test_a_fault_is_kept_in_the_log_under_its_correlation_id(context, err, home):
+def test_an_error_is_logged_with_its_correlation_id(context, err, home):
     context.flags.machine = True
 
     run_reporting_errors(context, failing(RuntimeError("a bug")))
@@ -133,13 +133,13 @@ def test_a_fault_is_kept_in_the_log_under_its_correlation_id(context, err, home)
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), click.UsageError("x"), BrokenPipeError()])
-def test_what_is_no_fault_of_kebab_is_not_in_the_log(context, home, fault):
+def test_interruptions_and_usage_errors_are_not_logged(context, home, fault):
     run_reporting_errors(context, failing(fault))
 
     assert not (home / "state").exists()
 
 
-def test_the_log_knows_the_call_also_without_usable_settings(context, home, monkeypatch):
+def test_the_log_has_the_call_without_usable_settings(context, home, monkeypatch):
     context.arguments = ("search", "x", "--password=hunter2")
     context.flags.config = str(home / "none.toml")
     context.flags.data_dir = "/elsewhere"
@@ -228,7 +228,7 @@ def test_a_mistyped_line_names_the_help_of_its_command(kebab):
         assert kebab(*line, "--json").fault["hint"] == "kebab search --help"
 
 
-def test_a_command_that_refuses_what_was_typed_names_its_own_help(context, err):
+def test_a_usage_error_raised_by_a_command_names_its_help(context, err):
     context.command = "model use"
 
     run_reporting_errors(
@@ -247,7 +247,7 @@ def test_a_command_that_refuses_what_was_typed_names_its_own_help(context, err):
         (click.UsageError("Missing command."), "", "missing command"),
     ],
 )
-def test_a_usage_error_names_the_culprit(fault, option, cause):
+def test_a_usage_error_names_the_flag_or_argument(fault, option, cause):
     signal = convert_click_error(fault)
 
     assert signal.option == option
@@ -255,9 +255,7 @@ def test_a_usage_error_names_the_culprit(fault, option, cause):
     assert not signal.cause.endswith(".")
 
 
-def test_the_home_directory_is_written_short_when_the_settings_say_so(
-    context, err, home, monkeypatch
-):
+def test_the_home_directory_is_shortened_by_the_setting(context, err, home, monkeypatch):
     monkeypatch.setenv("KEBAB_ERRORS_REDACT_HOME", "true")
 
     run_reporting_errors(context, failing(RuntimeError("a bug")))

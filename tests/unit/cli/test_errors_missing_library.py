@@ -11,7 +11,7 @@ MISSING = ModuleNotFoundError("No module named 'click'", name="click")
 @pytest.mark.parametrize(
     "form", [["--json"], ["--stream"], ["--output-format=json"], ["--output-format", "json"]]
 )
-def test_a_program_gets_error_v1(form):
+def test_json_output_gets_error_v1(form):
     said: list[str] = []
 
     assert report_missing_library(MISSING, said.append, ["list", *form]) == 2
@@ -20,14 +20,14 @@ def test_a_program_gets_error_v1(form):
     assert told["details"] == {"feature": "click", "install": "pip install click"}
 
 
-def test_a_person_gets_three_lines():
+def test_text_output_gets_three_lines():
     said: list[str] = []
 
     assert report_missing_library(MISSING, said.append, ["list"]) == 2
     assert [line.partition(":")[0] for line in said[0].splitlines()] == ["error", "hint", "code"]
 
 
-def test_a_fault_of_our_own_is_not_called_a_missing_library():
+def test_a_missing_own_module_is_not_a_missing_library():
     said: list[str] = []
 
     assert (

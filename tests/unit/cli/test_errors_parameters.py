@@ -25,5 +25,5 @@ PARAMS = (
         ("queries.jsonl:3", "queries.jsonl:3"),
     ],
 )
-def test_a_field_is_called_as_help_spells_it_and_stays_where_nothing_stands_for_it(field, typed):
+def test_a_field_is_replaced_by_its_flag_if_there_is_one(field, typed):
     assert find_parameter_name(field, PARAMS) == typed

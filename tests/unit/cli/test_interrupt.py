@@ -16,7 +16,7 @@ def interrupts(left):
     return Interrupts(lambda: left.append(True))
 
 
-def test_work_that_cannot_stop_by_itself_is_cut_off(interrupts):
+def test_work_that_is_not_cancellable_is_interrupted(interrupts):
     with pytest.raises(KeyboardInterrupt):
         interrupts.interrupt()
 
@@ -30,7 +30,7 @@ def test_the_first_interruption_asks_work_to_stop_and_reports_it(interrupts, lef
         assert (cancel.requested, said, left) == (True, ["stopping"], [])
 
 
-def test_the_second_one_leaves_at_once_and_more_add_nothing(interrupts, left):
+def test_the_second_interruption_leaves_and_further_ones_are_ignored(interrupts, left):
     with interrupts.cancelling(lambda: None):
         interrupts.interrupt()
         with pytest.raises(KeyboardInterrupt):
@@ -40,7 +40,7 @@ def test_the_second_one_leaves_at_once_and_more_add_nothing(interrupts, left):
     assert left == [True]
 
 
-def test_work_that_has_ended_is_not_asked_any_more(interrupts):
+def test_completed_work_is_not_cancelled(interrupts):
     with interrupts.cancelling(lambda: None) as cancel:
         pass
 
@@ -49,7 +49,7 @@ def test_work_that_has_ended_is_not_asked_any_more(interrupts):
     assert not cancel.requested
 
 
-def test_other_work_counts_anew(interrupts, left):
+def test_new_work_resets_the_count(interrupts, left):
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             interrupts.interrupt()

@@ -51,7 +51,7 @@ def test_a_shell_is_given_completions(home):
     assert done.stdout == "plain,search\n"
 
 
-def test_a_version_that_nobody_reads_is_quiet():
+def test_a_version_for_a_closed_pipe_is_quiet():
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as closed:

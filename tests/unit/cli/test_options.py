@@ -2,7 +2,12 @@ import click
 import pytest
 
 from kebab.cli.errors import detect_json_output
-from kebab.cli.options import detect_error_language, filter_options, create_global_options, select_global_options
+from kebab.cli.options import (
+    create_global_options,
+    detect_error_language,
+    filter_options,
+    select_global_options,
+)
 
 EVERYWHERE = [
     ("--read-only", lambda one: one.read_only),
@@ -26,7 +31,7 @@ EVERYWHERE = [
         (["search", "--", "--json"], False),
     ],
 )
-def test_what_a_caller_expects_shows_before_flags_are_understood(arguments, wanted):
+def test_json_output_is_detected_in_unparsed_arguments(arguments, wanted):
     assert detect_json_output(arguments) is wanted
 
 
@@ -43,7 +48,7 @@ def test_shared_flags_go_between_group_and_subcommand_too(kebab):
 
 
 @pytest.mark.parametrize("flag", ["--data-dir", "--config"])
-def test_an_empty_name_is_refused_rather_than_taken_for_none(kebab, opened, flag):
+def test_an_empty_flag_value_is_refused(kebab, opened, flag):
     ran = kebab(flag, "", "reset", "--yes", "--json")
 
     assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
@@ -68,7 +73,7 @@ def test_a_value_that_looks_like_a_flag_stays_a_value(kebab, opened):
     assert opened[0].asked[0][1].path_glob == "--json"
 
 
-def test_verbose_shows_the_causes_of_what_nobody_expected(kebab):
+def test_verbose_shows_the_causes_of_an_unexpected_error(kebab):
     quiet, verbose = kebab("search", "surprise"), kebab("search", "surprise", "--verbose")
 
     assert "nobody expected this" not in quiet.err
@@ -111,7 +116,7 @@ def test_errors_use_the_requested_language(kebab, arguments, message):
 
 
 @pytest.mark.parametrize("command", ["search", "list", "ask"])
-def test_where_documents_have_a_language_the_flag_means_theirs(kebab, opened, command):
+def test_the_own_lang_flag_of_a_command_filters_documents(kebab, opened, command):
     words = [] if command == "list" else ["word"]
     kebab("--lang", "zh", command, *words, "--lang", "ko")
 

@@ -6,7 +6,7 @@ from kebab.wire.ask import AskRequest
 from kebab.wire.search import SearchRequest
 
 
-def test_a_flag_that_was_given_outranks_the_defaults():
+def test_a_given_flag_overrides_the_defaults():
     flags = {"limit": 2, "mode": None, "tag": ("a", "b"), "lang": (), "trace": False}
 
     assert merge_flags({"limit": 10, "mode": "lexical"}, flags) == {

@@ -64,7 +64,7 @@ def test_events_are_passed_on(reporter, recorder):
     assert recorder.events == [READING]
 
 
-def test_a_long_silence_is_broken_with_what_is_going_on(reporter, recorder, clock):
+def test_a_long_silence_causes_a_heartbeat_with_the_phase(reporter, recorder, clock):
     reporter(READING)
     clock.now = 2.5
     reporter.beat()
@@ -73,7 +73,7 @@ def test_a_long_silence_is_broken_with_what_is_going_on(reporter, recorder, cloc
     assert (beat.kind, beat.path, beat.elapsed_ms) == (ProgressKind.HEARTBEAT, "a.md", 2500)
 
 
-def test_a_short_one_is_not(reporter, recorder, clock):
+def test_a_short_silence_causes_no_heartbeat(reporter, recorder, clock):
     reporter(READING)
     clock.now = 0.9
     reporter.beat()
@@ -89,7 +89,7 @@ def test_after_the_end_there_is_no_heartbeat(reporter, recorder, clock):
     assert (recorder.events, recorder.ends) == ([], [(0, None, False)])
 
 
-def test_it_beats_by_itself_while_work_is_silent(recorder):
+def test_silent_work_gets_heartbeats(recorder):
     with WorkReporter(recorder, silence_s=0.02):
         for _ in range(200):
             if recorder.events:

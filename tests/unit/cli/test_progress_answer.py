@@ -120,7 +120,7 @@ def test_a_heartbeat_that_nobody_reads_interrupts_too(pipe, tmp_path):
         time.sleep(30)
 
 
-def test_an_interruption_by_the_user_stays_one(pipe):
+def test_an_interruption_by_the_user_is_raised(pipe):
     with pytest.raises(KeyboardInterrupt), report_answer(context_on(pipe[1]), Shown()):
         raise KeyboardInterrupt
 

@@ -105,7 +105,7 @@ def test_a_line_can_be_edited(at_terminal):
     assert person.process.wait(20) == 0
 
 
-def test_lines_are_remembered_for_the_owner_alone_in_the_next_process_too(at_terminal, tmp_path):
+def test_history_is_private_and_available_in_the_next_process(at_terminal, tmp_path):
     history = tmp_path / "state" / "chat_history"
     first = at_terminal(str(history))
     first.type("one\n")
@@ -118,7 +118,7 @@ def test_lines_are_remembered_for_the_owner_alone_in_the_next_process_too(at_ter
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
 
 
-def test_without_a_file_lines_are_remembered_while_it_runs(at_terminal, tmp_path):
+def test_without_a_file_history_lasts_for_the_process(at_terminal, tmp_path):
     person = at_terminal()
     person.type("one\n")
     person.wait_for("<one>")
@@ -128,14 +128,14 @@ def test_without_a_file_lines_are_remembered_while_it_runs(at_terminal, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_place_that_cannot_be_written_is_no_fault(at_terminal):
+def test_an_unwritable_history_file_raises_no_error(at_terminal):
     person = at_terminal("/dev/null/history")
     person.type("one\n")
 
     person.wait_for("<one>")
 
 
-def test_ctrl_c_takes_a_line_back_and_only_an_empty_one_is_an_interruption(at_terminal):
+def test_ctrl_c_clears_a_line_and_interrupts_on_an_empty_line(at_terminal):
     person = at_terminal()
     person.type("half")
     person.wait_for("half")
@@ -144,7 +144,7 @@ def test_ctrl_c_takes_a_line_back_and_only_an_empty_one_is_an_interruption(at_te
     person.interrupt_for("KeyboardInterrupt")
 
 
-def test_a_python_without_readline_asks_all_the_same(monkeypatch):
+def test_the_prompt_works_without_readline(monkeypatch):
     near, far = pty.openpty()
     try:
         monkeypatch.setitem(sys.modules, "readline", None)
@@ -156,7 +156,7 @@ def test_a_python_without_readline_asks_all_the_same(monkeypatch):
         os.close(far)
 
 
-def test_the_sign_is_painted_in_marks_that_readline_skips(monkeypatch):
+def test_escape_sequences_of_the_prompt_are_marked_for_readline(monkeypatch):
     near, far = pty.openpty()
     try:
         monkeypatch.setattr(prompt, "input", lambda sign: sign, raising=False)

@@ -46,7 +46,7 @@ def _screen(descriptor):
 
 
 @pytest.mark.parametrize("typed", [b"y\n", b"Yes\n", b"  YES \n"])
-def test_a_yes_goes_on_after_the_plan_was_shown(asked, typed):
+def test_yes_confirms_after_the_plan_is_shown(asked, typed):
     screen = asked(typed)
 
     assert "this deletes a lot:" in screen
@@ -54,24 +54,24 @@ def test_a_yes_goes_on_after_the_plan_was_shown(asked, typed):
 
 
 @pytest.mark.parametrize("typed", [b"n\n", b"\n", b"yep\n", b"\x04"])
-def test_anything_else_ends_it(asked, typed):
+def test_any_other_answer_cancels(asked, typed):
     with pytest.raises(Cancelled) as caught:
         asked(typed)
 
     assert caught.value.operation == "wipe"
 
 
-def test_with_nothing_at_stake_nothing_is_asked(asked):
+def test_an_empty_plan_needs_no_confirmation(asked):
     assert "go on?" not in asked(b"", plan=[])
 
 
-def test_a_machine_is_never_asked(asked):
+def test_json_output_never_prompts(asked):
     with pytest.raises(ConfirmationRequired):
         asked(b"y\n", machine=True)
 
 
 @pytest.mark.parametrize("stdin", [None, io.StringIO("y\n")])
-def test_without_a_person_it_wants_to_be_confirmed(asked, monkeypatch, stdin):
+def test_without_a_terminal_confirmation_is_required(asked, monkeypatch, stdin):
     monkeypatch.setattr(sys, "stdin", stdin)
     with pytest.raises(ConfirmationRequired) as caught:
         asked(b"", plan=[])

@@ -41,7 +41,7 @@ def stream(sent):
     return IngestEvents(sent, always_ends=True)
 
 
-def test_the_terminal_event_waits_for_the_status(events, written):
+def test_the_terminal_event_is_written_with_the_status(events, written):
     with events:
         events(STARTED)
         events(COMPLETED)
@@ -51,7 +51,7 @@ def test_the_terminal_event_waits_for_the_status(events, written):
     assert written == [("scan_started", None), ("completed", 0)]
 
 
-def test_work_that_names_no_end_gets_one(events, written):
+def test_work_without_a_terminal_event_gets_one(events, written):
     with events:
         events.finish(130, cancelled=True)
 
@@ -99,7 +99,7 @@ def test_nothing_is_sent_to_a_closed_pipe(stream, written):
     assert written == [("scan_started", None)]
 
 
-def test_there_is_one_end_only(stream, written):
+def test_a_stream_has_one_terminal_event(stream, written):
     with stream:
         stream.finish(0, cancelled=False)
         stream.abort()

@@ -1,4 +1,4 @@
-def test_a_page_comes_in_frames_and_ends_with_complete_and_end(kebab):
+def test_a_page_is_written_as_frames_that_end_with_complete_and_end(kebab):
     ran = kebab("search", "word", "-n", "2", "--stream")
 
     assert [one["type"] for one in ran.events] == ["stage", "progress", "items", "complete", "end"]
@@ -16,7 +16,7 @@ def test_an_empty_page_has_exit_status_1(kebab):
     assert ran.events[-1] == {**ran.events[-1], "type": "end", "exit_code": 1, "data": {}}
 
 
-def test_a_fault_is_a_frame_and_is_reported_under_the_same_id(kebab):
+def test_an_error_is_a_frame_and_is_reported_with_the_same_id(kebab):
     ran = kebab("search", "broken", "--stream")
 
     assert [one["type"] for one in ran.events] == ["stage", "error", "end"]

@@ -20,11 +20,11 @@ def _written(tmp_path, text):
     return path
 
 
-def test_without_any_word_the_defaults_hold():
+def test_without_input_the_defaults_apply():
     assert load_settings(environ={}) == Settings()
 
 
-def test_a_flag_outranks_the_environment_which_outranks_the_file(tmp_path):
+def test_a_flag_overrides_the_environment_which_overrides_the_file(tmp_path):
     path = _written(tmp_path, "[search]\nlimit = 1\nmode = 'lexical'\nsnippet_chars = 99\n")
     environ = {"KEBAB_SEARCH_LIMIT": "2", "KEBAB_SEARCH_MODE": "vector"}
 
@@ -54,20 +54,20 @@ def test_a_named_file_that_does_not_exist_is_refused(tmp_path):
         ("[ingest]\nmax_file_bytes = -1", "`ingest.max_file_bytes`: Expected `int` >= 1"),
     ],
 )
-def test_what_is_not_known_is_refused_with_the_nearest_name(tmp_path, text, cause):
+def test_an_unknown_key_is_refused_with_the_nearest_name(tmp_path, text, cause):
     with pytest.raises(ConfigInvalid) as caught:
         load_settings(_written(tmp_path, text), environ={})
 
     assert cause in caught.value.cause
 
 
-def test_a_byte_order_mark_of_an_editor_is_passed_over(tmp_path):
+def test_a_byte_order_mark_is_ignored(tmp_path):
     path = _written(tmp_path, "\ufeff[search]\nlimit = 7\n")
 
     assert load_settings(path, environ={}).search.limit == 7
 
 
-def test_default_settings_out_of_reach_are_refused_and_not_passed_over(monkeypatch):
+def test_an_unreadable_default_file_is_refused_and_not_ignored(monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -125,13 +125,13 @@ def test_a_locale_in_the_variable_is_a_language_and_never_refused(text, spoken):
     )
 
 
-def test_a_language_that_the_file_names_must_be_one_that_we_speak(tmp_path):
+def test_a_language_in_the_file_must_be_supported(tmp_path):
     assert load_settings(_written(tmp_path, 'lang = "ko"'), environ={}).lang == "ko"
     with pytest.raises(ConfigInvalid, match="lang"):
         load_settings(_written(tmp_path, 'lang = "ko_KR"'), environ={})
 
 
-def test_an_empty_variable_is_no_word_at_all():
+def test_an_empty_variable_is_ignored():
     assert load_settings(environ={"KEBAB_SEARCH_LIMIT": "", "KEBAB_OFFLINE": ""}) == Settings()
 
 

@@ -7,7 +7,7 @@ from kebab.config.paths import find_default_config, resolve_paths
 from kebab.config.settings import Settings
 
 
-def test_the_platform_decides_when_no_setting_does(monkeypatch, tmp_path):
+def test_without_settings_the_folders_of_the_platform_are_used(monkeypatch, tmp_path):
     for name in ("DATA", "CACHE", "STATE", "CONFIG"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
 

@@ -13,14 +13,14 @@ def test_every_setting_is_documented_in_file_and_table():
     assert [key for key in keys if f"`{key}`" not in build_settings_table()] == []
 
 
-def test_the_file_changes_nothing_until_a_line_is_taken_in(tmp_path):
+def test_the_unchanged_file_changes_no_setting(tmp_path):
     path = tmp_path / "config.toml"
     path.write_text(build_toml())
 
     assert load_settings(path, environ={}) == Settings()
 
 
-def test_every_line_of_the_file_is_a_default_once_taken_in(tmp_path):
+def test_every_uncommented_line_sets_a_default(tmp_path):
     path = tmp_path / "config.toml"
     lines = build_toml().splitlines()
     taken = [line[2:] if " = " in line and line.startswith("# ") else line for line in lines]

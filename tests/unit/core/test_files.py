@@ -1,7 +1,7 @@
 from kebab.core.files import MAX_EXAMPLES, SkipCounts, get_suffix
 
 
-def test_only_the_first_few_names_of_a_reason_are_kept():
+def test_only_the_first_names_of_a_reason_are_stored():
     skips = SkipCounts()
 
     for number in range(10):

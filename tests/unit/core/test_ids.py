@@ -16,7 +16,7 @@ def test_an_occurrence_gives_another_id():
 
 
 @given(st.lists(st.text(), min_size=1), st.lists(st.text(), min_size=1))
-def test_part_lists_never_run_together(one, other):
+def test_different_lists_of_parts_have_different_digests(one, other):
     assert (compute_digest(*one) == compute_digest(*other)) is (one == other)
 
 

@@ -7,11 +7,11 @@ from kebab.core.model_profile import CosineScale, ProbePair
 @pytest.mark.parametrize(
     ("cosine", "share"), [(-0.2, 0.0), (0.7, 0.0), (0.85, 0.5), (1.0, 1.0), (1.2, 1.0)]
 )
-def test_a_cosine_becomes_evidence_between_0_and_1(cosine, share):
+def test_a_cosine_is_normalised_to_evidence_between_0_and_1(cosine, share):
     assert CosineScale(0.7, 1.0).normalise(cosine) == pytest.approx(share)
 
 
-def test_many_cosines_become_the_evidence_that_each_becomes():
+def test_many_cosines_are_normalised_like_each_one():
     scale = CosineScale(0.3, 0.9)
     cosines = {Key(number): number / 10 for number in range(-2, 12)}
 

@@ -9,7 +9,7 @@ def wait_for(beats, count):
         time.sleep(0.001)
 
 
-def test_it_beats_again_and_again_while_the_context_is_open():
+def test_a_heartbeat_repeats_while_the_context_is_open():
     beats: list[int] = []
 
     with Heartbeat(lambda: beats.append(1), 0.001):

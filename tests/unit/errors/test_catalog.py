@@ -48,7 +48,7 @@ def test_every_code_is_snake_case_and_every_domain_code_dotted_capitals(row):
     assert re.fullmatch(r"[A-Z]+\.[A-Z_]+", row.meaning.domain)
 
 
-def test_every_kind_that_callers_may_meet_is_declared():
+def test_every_kind_of_error_is_declared():
     assert len(Kind) == 19
     assert {row.meaning.kind for row in _ROWS} <= set(Kind)
 

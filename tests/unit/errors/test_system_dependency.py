@@ -6,7 +6,7 @@ from kebab.errors.catalog import DependencyMissing
 from kebab.errors.system import build_import_error, translate_import_errors
 
 
-def test_a_library_that_is_not_there_is_to_be_installed(monkeypatch):
+def test_a_missing_library_hints_at_installing(monkeypatch):
     monkeypatch.setitem(sys.modules, "apsw", None)
 
     with pytest.raises(DependencyMissing) as caught, translate_import_errors("the index", "apsw"):
@@ -25,7 +25,7 @@ def test_a_library_that_is_not_there_is_to_be_installed(monkeypatch):
     ],
     ids=repr,
 )
-def test_a_library_that_is_broken_is_to_be_installed_anew(fault):
+def test_a_broken_library_hints_at_reinstalling(fault):
     with (
         pytest.raises(DependencyMissing) as caught,
         translate_import_errors("embedding", "onnxruntime"),
@@ -35,12 +35,12 @@ def test_a_library_that_is_broken_is_to_be_installed_anew(fault):
     assert caught.value.install == "pip install --force-reinstall onnxruntime"
 
 
-def test_other_faults_of_a_library_stay_themselves():
+def test_other_exceptions_of_a_library_are_not_translated():
     with pytest.raises(ZeroDivisionError), translate_import_errors("embedding", "onnxruntime"):
         raise ZeroDivisionError
 
 
-def test_an_import_that_nobody_prepared_for_names_the_library():
+def test_an_unexpected_failed_import_names_the_library():
     signal = build_import_error(ModuleNotFoundError("text", name="platformdirs.unix"))
 
     assert signal is not None
@@ -48,5 +48,5 @@ def test_an_import_that_nobody_prepared_for_names_the_library():
 
 
 @pytest.mark.parametrize("name", [None, "kebab.cli.nowhere", "readline"])
-def test_an_import_that_is_our_own_fault_means_no_library(name):
+def test_a_failed_import_of_kebab_is_no_missing_library(name):
     assert build_import_error(ImportError("text", name=name)) is None

@@ -17,15 +17,13 @@ from kebab.errors.system import resolve_path
         (repr("a\0b"), "", "'a\\x00b'"),
     ],
 )
-def test_a_path_is_named_from_the_root_and_what_is_none_stays(
-    path, base, named, monkeypatch, tmp_path
-):
+def test_a_path_becomes_absolute_and_other_text_stays(path, base, named, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     assert resolve_path(path, base) == named.format(here=tmp_path)
 
 
-def test_a_folder_that_is_gone_leaves_the_path_as_it_is(monkeypatch, tmp_path):
+def test_a_deleted_working_folder_leaves_the_path_unchanged(monkeypatch, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -15,7 +15,7 @@ from kebab.errors.system import (
 )
 
 
-def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
+def test_a_system_error_has_the_text_of_the_system(tmp_path):
     place = tmp_path / "missing"
 
     with pytest.raises(IoError) as caught, translate_os_errors(place, "read"):
@@ -29,7 +29,7 @@ def test_a_refusal_is_told_in_the_words_of_the_system(tmp_path):
     assert isinstance(caught.value.__cause__, FileNotFoundError)
 
 
-def test_a_fault_without_words_of_the_system_speaks_for_itself():
+def test_a_system_error_without_text_has_its_own_message():
     assert build_io_error(OSError("cut short"), "write", Path("a.md")).cause == "cut short"
 
 
@@ -56,7 +56,7 @@ def test_every_exception_of_the_system_is_translated(kind):
     assert caught.value.op == "write"
 
 
-def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
+def test_an_unusable_path_is_refused_with_the_reason():
     signal = build_read_error(Path("notes"), "no such folder")
 
     assert signal.details() == {
@@ -66,12 +66,12 @@ def test_a_place_that_kebab_cannot_use_is_refused_in_its_own_words():
     }
 
 
-def test_what_is_no_refusal_passes():
+def test_other_exceptions_are_not_translated():
     with pytest.raises(ValueError, match="other"), translate_os_errors("a.md", "read"):
         raise ValueError("other")
 
 
-def test_a_lack_of_memory_is_a_refusal_of_the_system():
+def test_a_lack_of_memory_is_an_io_error():
     signal = build_memory_error()
 
     assert (signal.op, signal.cause) == ("create", "out of memory")

@@ -29,7 +29,7 @@ def test_a_row_says_how_long_to_wait_and_whether_it_is_reserved():
         (0, 1, 0, 1, "at once, once"),
     ],
 )
-def test_a_suggestion_is_told_in_words(first, factor, ceiling, attempts, words):
+def test_a_backoff_is_described_in_words(first, factor, ceiling, attempts, words):
     advice = RetryAdvice(first_ms=first, factor=factor, ceiling_ms=ceiling, attempts=attempts)
 
     assert describe_backoff(advice).startswith(words)

@@ -82,7 +82,7 @@ def test_every_operation_has_golden_results():
     assert OPERATIONS.keys() - kept == set(BY_A_FLAG)
 
 
-def test_what_is_long_can_be_stopped():
+def test_long_operations_can_be_cancelled():
     assert {name for name, one in OPERATIONS.items() if one.cancellable} == {
         "ingest",
         "ingest_text",

@@ -31,7 +31,7 @@ def test_every_flag_reaches_the_request(kebab, opened):
     assert (request.since, request.path_glob) == ("7d", "a/**")
 
 
-def test_settings_say_what_flags_do_not(kebab, opened, home):
+def test_settings_fill_in_missing_flags(kebab, opened, home):
     (home / "config.toml").write_text('[search]\nmode = "lexical"\n[ask]\nlimit = 3\n')
 
     kebab("ask", "x", "--config", str(home / "config.toml"))
@@ -119,14 +119,14 @@ def test_a_fault_under_json_leaves_stdout_empty(kebab):
 
 
 @pytest.mark.parametrize("flags", [["-n", "0"], ["-n", "101"], ["--mode", "magic"], ["--nope"]])
-def test_a_value_that_makes_no_sense_is_a_usage_error(kebab, opened, flags):
+def test_an_invalid_value_is_a_usage_error(kebab, opened, flags):
     ran = kebab("ask", "x", *flags, "--json")
 
     assert (ran.status, ran.out, opened) == (2, "", [])
     assert ran.fault["code"] == "usage_invalid"
 
 
-def test_a_question_without_end_is_too_large(kebab, opened):
+def test_an_endless_question_is_too_large(kebab, opened):
     ran = kebab("ask", "-", "--json", stdin=b"x" * 2_000_000)
 
     assert (ran.status, ran.out) == (2, "")

@@ -20,7 +20,7 @@ def test_every_line_keeps_to_its_schema(kebab):
         jsonschema.validate(one, build_schemas()[one["schema_version"]])
 
 
-def test_a_person_reads_figures(kebab):
+def test_text_output_has_figures(kebab):
     ran = kebab(*SMALL)
 
     assert "startup.help" in ran.out
@@ -52,7 +52,7 @@ def test_a_missed_budget_does_not_change_the_status(kebab, monkeypatch, within, 
     assert ran.status == status
 
 
-def test_what_could_not_run_changes_the_status(kebab, monkeypatch):
+def test_a_failed_measurement_changes_the_status(kebab, monkeypatch):
     def broken(context):
         context.results.add_failure("startup", "no such program")
 
@@ -74,5 +74,5 @@ def test_what_could_not_run_changes_the_status(kebab, monkeypatch):
         ["--chunks", "x"],
     ],
 )
-def test_what_makes_no_sense_is_refused(kebab, flags):
+def test_invalid_values_are_refused(kebab, flags):
     assert kebab("bench", *flags, "--json").fault["code"] == "usage_invalid"

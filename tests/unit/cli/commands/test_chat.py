@@ -35,7 +35,7 @@ def test_nothing_on_stdin_is_no_error(kebab):
     assert kebab("chat").status == 0
 
 
-def test_a_question_without_end_is_too_large(kebab, opened):
+def test_an_endless_question_is_too_large(kebab, opened):
     ran = kebab("chat", stdin=b"x" * 2_000_000)
 
     assert (ran.status, ran.out) == (2, "")

@@ -8,7 +8,7 @@ def failed(kebab):
     return [kebab("search", word, "--json").fault["correlation_id"] for word in words]
 
 
-def test_what_went_wrong_is_counted(kebab, failed):
+def test_errors_are_counted(kebab, failed):
     reply = kebab("errors", "--json").reply
 
     assert (reply["schema_version"], reply["total"]) == ("error_stats.v1", 3)
@@ -20,7 +20,7 @@ def test_what_went_wrong_is_counted(kebab, failed):
     assert codes[0]["correlation_ids"] == [failed[2], failed[0]]
 
 
-def test_nothing_went_wrong_yet(kebab, home):
+def test_an_empty_log_has_no_errors(kebab, home):
     ran = kebab("errors", "--json")
 
     assert (ran.status, ran.reply["total"], ran.err) == (0, 0, "")
@@ -35,7 +35,7 @@ def test_what_is_counted_by_and_since_when_are_choices(kebab, failed):
     assert (by_kind["total"], later["total"]) == (3, 0)
 
 
-def test_a_moment_that_is_none_is_refused(kebab):
+def test_an_invalid_time_is_refused(kebab):
     assert kebab("errors", "--since", "whenever", "--json").fault["code"] == "invalid_input"
 
 
@@ -49,7 +49,7 @@ def test_one_error_is_shown_in_full(kebab, failed):
     assert ran.reply["meta"]["argv"] == ["search", "unindexed", "--json"]
 
 
-def test_an_id_that_no_error_has_is_an_answer(kebab, failed):
+def test_an_unknown_id_is_a_reply(kebab, failed):
     ran = kebab("errors", "--id", "nowhere", "--json")
 
     assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
@@ -57,7 +57,7 @@ def test_an_id_that_no_error_has_is_an_answer(kebab, failed):
 
 
 @pytest.mark.parametrize("more", [["--since", "1h"], ["--by", "kind"]])
-def test_one_error_and_a_choice_of_many_exclude_each_other(kebab, more):
+def test_id_excludes_since_and_by(kebab, more):
     assert kebab("errors", "--id", "x", *more, "--json").fault["code"] == "usage_invalid"
 
 

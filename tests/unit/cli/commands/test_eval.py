@@ -36,7 +36,7 @@ def test_a_run_prints_a_report_and_reports_progress_on_stderr(kebab):
     assert {validated(one)["schema_version"] for one in ran.asides} == {"eval_progress.v1"}
 
 
-def test_a_person_reads_a_table(kebab):
+def test_text_output_is_a_table(kebab):
     ran = kebab("eval", "run", "queries.jsonl", "--mode", "lexical")
 
     assert "MRR@10" in ran.out
@@ -57,7 +57,7 @@ def test_flags_reach_the_search(kebab, opened):
     assert (request.mode, request.limit, request.per_doc) == ("vector", 20, 2)
 
 
-def test_what_is_kept_is_what_json_prints(kebab, golden):
+def test_the_written_report_is_the_json_output(kebab, golden):
     printed = kebab("eval", "run", "queries.jsonl", "--out", "a.json", "--json").reply
 
     kept = json.loads((golden / "a.json").read_text())
@@ -73,7 +73,7 @@ def test_the_questions_are_not_replaced_by_the_report(kebab, golden, opened):
     assert (golden / "queries.jsonl").read_text() == before
 
 
-def test_a_report_that_cannot_be_kept_is_refused_before_the_work(kebab, opened):
+def test_an_unwritable_report_path_is_refused_before_the_run(kebab, opened):
     ran = kebab("eval", "run", "queries.jsonl", "--out", "nowhere/a.json", "--json")
 
     assert (ran.status, ran.fault["code"], opened) == (2, "io_error", [])
@@ -136,7 +136,7 @@ def test_questions_are_made_from_the_notes(notes, golden):
     assert [validated(one)["schema_version"] for one in lines] == ["golden_query.v1"] * 2
 
 
-def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(notes, golden):
+def test_an_existing_file_stays_without_force(notes, golden):
     before = (golden / "queries.jsonl").read_text()
 
     refused = run("eval", "init", "--json", opener=notes)

@@ -41,7 +41,7 @@ def test_a_person_sees_the_same_codes_in_the_list(kebab):
 
 
 @pytest.mark.parametrize("arguments", [(), ("timeout", "--all")])
-def test_one_code_or_all_is_asked_for(kebab, arguments):
+def test_a_code_or_all_is_required(kebab, arguments):
     ran = kebab("explain", *arguments)
 
     assert ran.status == 2

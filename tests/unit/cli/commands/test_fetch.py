@@ -19,7 +19,7 @@ def test_a_pipe_gets_the_lines_and_nothing_else(kebab):
         ),
     ],
 )
-def test_what_is_asked_for_reaches_the_library(kebab, opened, arguments, wanted):
+def test_arguments_reach_the_library(kebab, opened, arguments, wanted):
     kebab("fetch", *arguments)
 
     assert opened[0].asked == [("fetch", wanted)]
@@ -28,7 +28,7 @@ def test_what_is_asked_for_reaches_the_library(kebab, opened, arguments, wanted)
 @pytest.mark.parametrize(
     "arguments", [["chunk", "nowhere"], ["doc", "nowhere"], ["span", "nowhere", "1"]]
 )
-def test_a_name_that_nothing_has_is_an_answer(kebab, arguments):
+def test_an_unknown_name_is_a_reply(kebab, arguments):
     ran = kebab("fetch", *arguments, "--json")
 
     assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "not_found.v1")

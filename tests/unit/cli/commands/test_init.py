@@ -14,7 +14,7 @@ def test_a_named_file_in_a_folder_that_does_not_exist_is_refused(kebab, home, op
 
 
 @pytest.mark.parametrize(("flags", "status"), [([], 2), (["--force"], 0)])
-def test_only_force_passes_over_a_file_that_is_broken(kebab, home, flags, status):
+def test_only_force_ignores_an_invalid_file(kebab, home, flags, status):
     (home / "broken.toml").write_text("limit = = 3")
 
     assert kebab("init", "--config", str(home / "broken.toml"), *flags).status == status

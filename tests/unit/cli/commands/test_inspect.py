@@ -10,7 +10,7 @@ def test_what_is_known_is_shown(kebab, what, form):
 
 
 @pytest.mark.parametrize("what", ["doc", "chunk"])
-def test_a_name_that_nothing_has_is_an_answer(kebab, what):
+def test_an_unknown_name_is_a_reply(kebab, what):
     ran = kebab("inspect", what, "nowhere", "--json")
 
     assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)

@@ -8,7 +8,7 @@ def test_limit_and_offset_reach_the_library(kebab, opened):
 
 
 @pytest.mark.parametrize("text", ["yesterdayish", ""])
-def test_what_is_no_date_is_invalid_input(kebab, text):
+def test_an_invalid_date_is_invalid_input(kebab, text):
     ran = kebab("list", "--since", text, "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "invalid_input")

@@ -8,7 +8,7 @@ def test_models_are_listed(kebab):
 
 
 @pytest.mark.parametrize("what", ["pull", "use"])
-def test_a_fetch_reports_progress_and_a_result(kebab, opened, what):
+def test_a_download_reports_progress_and_a_result(kebab, opened, what):
     ran = kebab("model", what, "minilm", "--json")
 
     assert opened[0].asked == [("model_pull", ModelPullRequest(name="minilm"))]
@@ -16,7 +16,7 @@ def test_a_fetch_reports_progress_and_a_result(kebab, opened, what):
     assert [one["kind"] for one in ran.asides] == ["model_fetch", "completed"]
 
 
-def test_a_person_reads_how_much_is_fetched(kebab):
+def test_text_output_shows_the_downloaded_amount(kebab):
     assert kebab("model", "pull", "minilm").err == "fetching model 5 B of 10 B\n"
 
 

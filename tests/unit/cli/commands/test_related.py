@@ -18,7 +18,7 @@ def test_no_neighbour_has_exit_status_1(kebab):
     assert kebab("related", "nothing").status == 1
 
 
-def test_a_name_that_nothing_has_is_an_answer(kebab):
+def test_an_unknown_name_is_a_reply(kebab):
     ran = kebab("related", "nowhere", "--json")
 
     assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)
@@ -30,7 +30,7 @@ def test_one_document_is_no_filter_for_neighbours(kebab):
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
 
 
-def test_what_is_no_date_is_invalid_input(kebab):
+def test_an_invalid_date_is_invalid_input(kebab):
     assert kebab("related", "a.md", "--since", "whenever", "--json").fault["code"] == (
         "invalid_input"
     )

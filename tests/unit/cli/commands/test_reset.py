@@ -4,7 +4,7 @@ from kebab.wire.health import ResetRequest
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_without_a_terminal_it_wants_to_be_confirmed(kebab, opened, flags):
+def test_without_a_terminal_confirmation_is_required(kebab, opened, flags):
     ran = kebab("reset", *flags, stdin=b"y\n")
 
     assert (ran.status, ran.out) == (2, "")

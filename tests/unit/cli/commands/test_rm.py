@@ -1,14 +1,14 @@
 from kebab.wire.library import RmRequest
 
 
-def test_every_name_is_asked_for_at_once(kebab, opened):
+def test_all_names_are_in_one_request(kebab, opened):
     ran = kebab("rm", "a", "b", "--json")
 
     assert opened[0].asked == [("rm", RmRequest(names=["a", "b"]))]
     assert ran.reply["schema_version"] == "remove_report.v1"
 
 
-def test_a_name_that_nothing_has_is_an_answer(kebab):
+def test_an_unknown_name_is_a_reply(kebab):
     assert kebab("rm", "a", "nowhere").status == 1
 
 

@@ -1,7 +1,7 @@
 from kebab.config.settings import Settings
 
 
-def test_it_shows_what_this_build_is(kebab):
+def test_the_build_is_described(kebab):
     assert kebab("schema", "--json").reply["schema_version"] == "schema.v1"
     assert kebab("schema").out.startswith("kebab v")
 

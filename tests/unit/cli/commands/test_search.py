@@ -11,7 +11,7 @@ def test_words_are_joined_to_one_query(kebab, opened):
     assert opened[0].asked[0][1].query == "restore a backup"
 
 
-def test_settings_say_what_flags_do_not(kebab, opened, home):
+def test_settings_fill_in_missing_flags(kebab, opened, home):
     (home / "config.toml").write_text('[search]\nmode = "lexical"\nlimit = 3\nsnippet_chars = 99\n')
 
     kebab("search", "x", "--limit", "2", "--config", str(home / "config.toml"))
@@ -33,7 +33,7 @@ def test_every_flag_reaches_the_request(kebab, opened):
 @pytest.mark.parametrize(
     "flags", [["-n", "abc"], ["-n", "0"], ["-n", "1001"], ["--mode", "magic"], ["--nope"]]
 )
-def test_a_value_that_makes_no_sense_is_a_usage_error(kebab, opened, flags):
+def test_an_invalid_value_is_a_usage_error(kebab, opened, flags):
     ran = kebab("search", "x", *flags, "--json")
 
     assert (ran.status, ran.out, opened) == (2, "", [])
@@ -77,7 +77,7 @@ def test_bulk_goes_with_neither_query_nor_stream(kebab, more):
     assert kebab("search", "--bulk", *more).fault["code"] == "usage_invalid"
 
 
-def test_a_bulk_line_outranks_the_flags():
+def test_a_bulk_line_overrides_the_flags():
     lines = [b'"a"', b'{"query": "b", "limit": 1}', b"[]", b"\xff", b"[" * 100_000]
 
     found = list(add_defaults(lines, {"limit": 5}))

@@ -17,7 +17,7 @@ def test_a_session_is_shown(kebab):
 
 
 @pytest.mark.parametrize("what", ["show", "rm"])
-def test_a_session_that_does_not_exist_is_an_answer(kebab, what):
+def test_an_unknown_session_is_a_reply(kebab, what):
     ran = kebab("session", what, "nowhere", "--json")
 
     assert (ran.status, ran.err) == (1, "")
@@ -39,7 +39,7 @@ def test_with_yes_every_session_is_deleted(kebab, opened):
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"], ["--data-dir", "fresh"]])
-def test_without_a_terminal_forgetting_every_session_wants_to_be_confirmed(kebab, opened, flags):
+def test_without_a_terminal_deleting_every_session_needs_confirmation(kebab, opened, flags):
     ran = kebab("session", "rm", "--all", *flags, stdin=b"y\n")
 
     assert (ran.status, ran.out) == (2, "")

@@ -7,7 +7,7 @@ def test_query_name_and_flags_reach_the_library(kebab, opened):
     assert (request.search.tag, request.search.per_doc) == (["ops"], 1)
 
 
-def test_what_was_found_is_exit_0_and_what_was_lost_1(kebab):
+def test_a_found_document_has_status_0_and_a_lost_document_1(kebab):
     found = kebab("why", "restore", "a.md", "--json")
     lost = kebab("why", "restore", "nothing", "--json")
 
@@ -19,7 +19,7 @@ def test_text_begins_with_the_verdict(kebab):
     assert kebab("why", "restore", "a.md").out.startswith("found at rank 1\n")
 
 
-def test_a_name_that_nothing_has_is_an_answer(kebab):
+def test_an_unknown_name_is_a_reply(kebab):
     ran = kebab("why", "restore", "nowhere", "--json")
 
     assert (ran.status, ran.err, ran.reply["found"]) == (1, "", False)

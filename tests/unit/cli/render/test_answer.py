@@ -25,7 +25,7 @@ def test_a_pipe_gets_the_markdown_and_its_citations_and_nothing_else():
     ]
 
 
-def test_a_person_gets_it_set_with_links_notes_and_what_it_cost():
+def test_a_terminal_gets_markdown_links_notes_and_a_footer():
     lines = drawn(replies.answer(warnings=[replies.answer_warning("odd")]), TERMINAL)
 
     assert lines[0] == "Stop the writer, then \x1b[1mrestore\x1b[0m \x1b[36m[1]\x1b[0m."
@@ -37,7 +37,7 @@ def test_a_person_gets_it_set_with_links_notes_and_what_it_cost():
     ]
 
 
-def test_an_answer_in_the_words_of_the_notes_quotes_them_once():
+def test_an_extractive_answer_shows_each_quote_once():
     usage = msgspec.structs.replace(replies.answer().usage, latency_ms=12.3)
     reply = replies.answer('- "Restore it." [1]', mode="extractive", model=None, usage=usage)
 

@@ -32,7 +32,7 @@ def test_columns_fit_the_terminal():
     assert measure_width(first.partition("2025")[0]) == measure_width(second.partition("2025")[0])
 
 
-def test_the_footer_counts_and_says_how_to_see_one():
+def test_the_footer_has_counts_and_the_command_for_details():
     reply = replies.session_list(replies.session_summary(), replies.session_summary(turns=1))
 
     assert list(render_session_list(reply, TERMINAL))[-2:] == [
@@ -41,7 +41,7 @@ def test_the_footer_counts_and_says_how_to_see_one():
     ]
 
 
-def test_without_sessions_it_says_how_to_begin_one():
+def test_without_sessions_the_command_to_start_one_is_shown():
     assert list(render_session_list(replies.session_list(), TERMINAL)) == [
         "no sessions",
         "begin one: kebab ask --session NAME QUESTION",
@@ -91,7 +91,7 @@ def test_a_conversation_is_rendered_question_by_question():
     ]
 
 
-def test_numbers_go_on_where_turns_were_forgotten():
+def test_numbers_continue_after_deleted_turns():
     lines = drawn(replies.session_turn(turn_index=199, question="one\ntwo", query="one two"))
 
     assert lines[2:4] == ["200  one", "     two"]
@@ -104,7 +104,7 @@ def test_everything_fits_the_terminal(text):
     assert all(measure_width(line) <= 60 for line in drawn(turn))
 
 
-def test_a_pipe_gets_lines_that_are_not_broken():
+def test_a_pipe_gets_unwrapped_lines():
     turn = replies.session_turn(question="word " * 100, answer="word " * 100 + "\n\nend")
 
     lines = drawn(turn, canvas=Canvas())
@@ -114,7 +114,7 @@ def test_a_pipe_gets_lines_that_are_not_broken():
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \n "])
-def test_an_empty_answer_takes_no_room(text):
+def test_an_empty_answer_has_no_lines(text):
     assert drawn(replies.session_turn(answer=text))[-1].endswith("gemma4:e4b")
 
 

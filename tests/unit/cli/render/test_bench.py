@@ -47,11 +47,11 @@ def test_a_row_shows_median_spread_ratio_and_budget():
     ]  # fmt: skip
 
 
-def test_what_is_over_its_budget_has_a_cross():
+def test_a_missed_budget_has_a_cross():
     assert line_with(drawn(figure("a", share=1.2)), "0.100 s").endswith("✗")
 
 
-def test_columns_stand_below_each_other():
+def test_columns_are_aligned():
     lines = drawn(figure("a", share=0.5), figure("much.longer", share=0.5))
 
     assert len({line.index("≤") for line in lines if "≤" in line}) == 1
@@ -64,7 +64,7 @@ def test_a_bar_is_full_up_to_its_mark_when_the_budget_is_used_up():
     assert "█│·" in bar
 
 
-def test_a_bar_never_leaves_its_place():
+def test_a_bar_never_exceeds_its_width():
     assert line_with(drawn(figure("a", share=70.0)), "7000%").count("█") == 30
 
 
@@ -73,7 +73,7 @@ def test_figures_without_a_budget_have_no_bar():
 
 
 @pytest.mark.parametrize(("failed", "word"), [(True, "failed"), (False, "skipped")])
-def test_what_is_missing_is_reported_with_the_reason(failed, word):
+def test_gaps_are_reported_with_their_reason(failed, word):
     gap = BenchGap(name="search.hybrid", reason="no model", failed=failed)
 
     assert drawn(gaps=[gap])[-1] == f"{word}: search.hybrid: no model"

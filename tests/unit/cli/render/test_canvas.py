@@ -65,7 +65,7 @@ def test_links_are_escape_sequences_only_where_they_work():
     assert Canvas(links=True).link("a", "file:///a") == "\x1b]8;;file:///a\x1b\\a\x1b]8;;\x1b\\"
 
 
-def test_paint_leaves_nothing_behind_on_a_plain_sheet():
+def test_paint_changes_nothing_without_colour():
     canvas = Canvas()
     looks = (
         canvas.strong,
@@ -86,7 +86,7 @@ def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe():
     assert all(len(line) <= 40 for line in Canvas(width=40).wrap("word " * 40, "  "))
 
 
-def test_a_note_is_broken_at_blanks_below_its_own_words():
+def test_a_note_is_wrapped_with_an_indent():
     words = "no vector search: cannot get the embedding model"
 
     assert Canvas(width=30).note(words) == [
@@ -97,7 +97,7 @@ def test_a_note_is_broken_at_blanks_below_its_own_words():
     assert Canvas(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]
 
 
-def test_what_is_to_be_typed_is_not_broken():
+def test_text_in_backticks_is_not_wrapped():
     assert Canvas(width=30).hint("start it, or say `kebab ask --extractive`") == [
         "hint: start it, or say",
         "      `kebab ask --extractive`",

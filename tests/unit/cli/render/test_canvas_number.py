@@ -19,5 +19,5 @@ from kebab.cli.render.canvas import format_number
         (1234.5, "1234"),
     ],
 )
-def test_numbers_have_three_digits_that_count(value, text):
+def test_numbers_have_three_significant_digits(value, text):
     assert format_number(value) == text

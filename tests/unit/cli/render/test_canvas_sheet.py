@@ -3,7 +3,7 @@ import pytest
 from kebab.cli.render.canvas import Canvas, format_bytes, pluralize, render_fields
 
 
-def test_values_stand_in_one_column_and_empty_ones_are_left_out():
+def test_values_are_in_one_column_and_empty_ones_are_omitted():
     rows = render_fields([("a", "1"), ("longer", "2"), ("none", "")], Canvas(), "  ")
 
     assert list(rows) == ["  a       1", "  longer  2"]
@@ -17,5 +17,5 @@ def test_sizes_are_short(count, text):
     assert format_bytes(count) == text
 
 
-def test_one_is_not_many():
+def test_a_count_of_one_has_a_singular_noun():
     assert (pluralize(1, "file"), pluralize(0, "file")) == ("1 file", "0 files")

@@ -19,7 +19,7 @@ def test_columns_fit_the_terminal():
     assert lines[1].endswith("changed")
 
 
-def test_the_footer_counts_and_asks_for_more():
+def test_the_footer_has_counts_and_the_command_for_more():
     reply = replies.doc_list(replies.summary(), total=9, offset=4, has_more=True)
 
     lines = list(render_document_list(reply, TERMINAL, "kebab list --offset 5"))
@@ -27,7 +27,7 @@ def test_the_footer_counts_and_asks_for_more():
     assert lines[-2:] == ["5 to 5 of 9 documents", "more: kebab list --offset 5"]
 
 
-def test_an_empty_library_says_what_to_do():
+def test_an_empty_library_shows_the_next_command():
     assert next(iter(render_document_list(replies.doc_list(), TERMINAL))) == "no documents"
 
 

@@ -16,7 +16,7 @@ def test_a_document_is_shown_with_its_passages():
     assert lines[-1].endswith("ops/backup.md:12  Backups > Restoring  41 characters  (pending)")
 
 
-def test_text_that_is_no_file_has_none():
+def test_text_from_standard_input_shows_no_file():
     assert not [
         line
         for line in render_document(replies.doc_inspection(file=None), Canvas())

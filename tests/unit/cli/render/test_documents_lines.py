@@ -23,14 +23,14 @@ def test_a_terminal_gets_numbers_and_no_control_characters():
     ]
 
 
-def test_context_is_fainter_than_what_was_asked_for():
+def test_context_lines_are_dim():
     lines = list(render_lines(replies.fetch_result(), Canvas(width=60, color=True)))
 
     assert lines[1].endswith("\x1b[2mbefore\x1b[0m")
     assert lines[2].endswith("\x1b[0mStop the writer,")
 
 
-def test_what_is_cut_or_stale_is_said():
+def test_cut_or_stale_text_is_reported():
     lines = list(render_lines(replies.fetch_result(truncated=True, freshness="gone"), TERMINAL))
 
     assert lines[0].endswith("file is gone, indexed text")

@@ -3,7 +3,7 @@ from kebab.cli.render.documents import render_removed_documents, render_reset, r
 from tests.fakes import replies
 
 
-def test_removed_documents_are_named_and_their_return_is_reported():
+def test_removed_documents_and_their_return_are_reported():
     lines = list(render_removed_documents(replies.remove_report(), Canvas()))
 
     assert lines[:2] == [
@@ -13,7 +13,7 @@ def test_removed_documents_are_named_and_their_return_is_reported():
     assert "the next ingest reads them again" in lines[2]
 
 
-def test_a_plan_names_what_goes_and_promises_what_stays():
+def test_a_plan_lists_deletions_and_what_stays():
     lines = list(render_reset_plan(replies.reset_report(models_removed=True), Canvas()))
 
     assert lines[0] == "this deletes 12.3 kB from /home/ada/.local/share/kebab:"
@@ -22,7 +22,7 @@ def test_a_plan_names_what_goes_and_promises_what_stays():
     assert lines[-1] == "your own files stay as they are"
 
 
-def test_a_reset_tells_what_went_and_what_was_not_ours():
+def test_a_reset_lists_deleted_and_foreign_files():
     assert list(render_reset(replies.reset_report(), Canvas())) == [
         "deleted  kebab.db",
         "deleted  vectors",

@@ -89,7 +89,7 @@ def test_values_that_are_left_out_are_counted():
     assert "and 4 more; --limit shows more of them" in lines
 
 
-def test_nothing_went_wrong():
+def test_no_errors_are_reported():
     since = "2025-01-31T11:00:00.000Z"
     lines = list(
         render_error_stats(reply(by("code"), total=0, since=since, unreadable=2), TERMINAL)

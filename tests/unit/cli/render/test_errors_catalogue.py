@@ -19,7 +19,7 @@ def test_the_table_has_one_line_per_code():
     )
 
 
-def test_a_person_learns_where_there_is_more():
+def test_a_terminal_shows_the_command_for_more():
     assert (
         list(render_error_table(rows(), Canvas(width=80)))[-1] == "more of one: kebab explain CODE"
     )
@@ -34,7 +34,7 @@ def test_an_explanation_is_readable_prose_with_the_facts(code):
     assert f"exit status  {build_catalog()[code].meaning.exit.value}" in lines
 
 
-def test_all_explanations_stand_apart():
+def test_explanations_are_separated_by_blank_lines():
     lines = list(render_error_explanations(rows(), Canvas(width=60)))
 
     assert [line for line in lines if line in build_catalog()] == sorted(build_catalog())

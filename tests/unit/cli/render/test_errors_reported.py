@@ -9,7 +9,7 @@ def drawn(fault, log=None, **view):
     return list(render_error(seen.reply, Canvas(), log))
 
 
-def test_an_error_is_what_happened_a_hint_and_a_code():
+def test_an_error_has_a_message_a_hint_and_a_code():
     assert drawn(InvalidCursor(cause="not ours")) == [
         "error: invalid cursor: not ours",
         "hint: repeat the search without `--cursor`",

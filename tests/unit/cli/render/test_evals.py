@@ -27,12 +27,12 @@ def test_metrics_are_rows_and_modes_are_columns():
     assert "hybrid           lexical" in lines[4]
 
 
-def test_what_is_not_known_is_a_dash_and_left_out_where_no_mode_knows_it():
+def test_an_unknown_value_is_a_dash_and_a_row_without_values_is_omitted():
     assert line(drawn(ONE, TWO), "precision")[-1] == "-"
     assert not [one for one in drawn(TWO, TWO) if "precision" in one]
 
 
-def test_the_best_of_several_modes_is_set_off():
+def test_the_best_of_several_modes_is_bold():
     lines = list(render_evaluation(report(ONE, TWO), Canvas(color=True)))
     (row,) = [one for one in lines if "MRR@10" in one]
 
@@ -40,7 +40,7 @@ def test_the_best_of_several_modes_is_set_off():
     assert "\x1b[1m0.250" not in row
 
 
-def test_the_bars_show_what_share_is_right_and_what_the_score_promises():
+def test_the_bars_show_the_right_share_and_the_mean_score():
     lines = drawn(ONE)
 
     assert line(lines, "0.7 …") == ["0.7", "…", "0.8", "████████▓▓", "1"]
@@ -54,7 +54,7 @@ def test_the_curve_of_hits_grows_from_left_to_right():
     assert drawn(ONE)[at + 1].split() == ["▅█████████"]
 
 
-def test_a_deep_curve_is_drawn_in_few_columns():
+def test_a_deep_curve_is_rendered_in_few_columns():
     deep = msgspec.structs.replace(ONE, hit_curve=[number / 999 for number in range(1000)])
 
     (curve,) = [one for one in drawn(deep) if one.strip().startswith("▁")]
@@ -62,13 +62,13 @@ def test_a_deep_curve_is_drawn_in_few_columns():
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
-def test_no_row_is_wider_than_the_sheet(width):
+def test_no_row_is_wider_than_the_canvas(width):
     lines = drawn(ONE, TWO, width=width)[3:]
 
     assert max(len(one) for one in lines if "█ right" not in one) <= width
 
 
-def test_what_a_reader_must_know_is_reported():
+def test_notes_of_an_evaluation_are_shown():
     golden = msgspec.structs.replace(report().golden, missing=["gone.md"], missing_count=12)
     degraded = [EvalDegraded(channel="vector", reason="no model", questions=3)]
     skipped = [EvalSkipped(mode="vector", reason="no weights")]

@@ -47,7 +47,7 @@ def drawn(canvas=None, **changes):
     return list(render_comparison(comparison(**changes), canvas or Canvas()))
 
 
-def test_it_says_how_far_apart_and_how_sure_that_is():
+def test_the_difference_is_shown_with_interval_and_p_value():
     lines = drawn()
 
     assert "10 questions" in lines[2]
@@ -56,7 +56,7 @@ def test_it_says_how_far_apart_and_how_sure_that_is():
     assert lines[6] == "  better 7, worse 1, the same 2"
 
 
-def test_questions_that_changed_are_shown_some_of_them():
+def test_the_first_changed_questions_are_shown():
     lines = drawn()
 
     assert "  better, 5 of 7" in lines
@@ -71,7 +71,7 @@ def test_two_modes_are_both_named_and_no_change_is_not_listed():
     assert len(lines) == 7
 
 
-def test_only_a_difference_that_is_hardly_chance_has_a_colour():
+def test_only_a_significant_difference_has_a_colour():
     canvas = Canvas(color=True)
 
     assert "\x1b[32m+0.250" in drawn(canvas)[5]
@@ -79,7 +79,7 @@ def test_only_a_difference_that_is_hardly_chance_has_a_colour():
     assert "\x1b[2m+0.250" in drawn(canvas, p_value=0.2)[5]
 
 
-def test_a_long_question_is_cut_to_the_sheet():
+def test_a_long_question_is_cut_to_the_width():
     long = [EvalChange(id="1", query="why " * 50, difference=1.0, rank_a=None, rank_b=1)]
 
     assert len(drawn(Canvas(width=60), better=long, worse=[])[-1]) <= 60

@@ -20,7 +20,7 @@ def drawn(**changes):
     return list(render_draft(EvalDraft(**reply), Canvas()))
 
 
-def test_it_says_where_the_questions_lie_and_how_they_were_made():
+def test_the_path_and_the_kinds_of_questions_are_shown():
     lines = drawn()
 
     assert lines[:3] == [
@@ -32,9 +32,9 @@ def test_it_says_where_the_questions_lie_and_how_they_were_made():
     assert lines[-1] == "hint: kebab eval run queries.jsonl"
 
 
-def test_it_says_when_the_notes_gave_fewer():
+def test_too_few_questions_are_reported():
     assert "note: 9 were asked for; the notes gave no more" in drawn(wanted=9)
 
 
-def test_it_says_when_there_was_nothing_to_make_them_from():
+def test_no_questions_are_reported():
     assert drawn(written=False) == ["the notes gave no question: too little running text"]

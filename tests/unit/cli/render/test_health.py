@@ -3,7 +3,7 @@ from kebab.cli.render.health import render_doctor
 from tests.fakes import replies
 
 
-def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
+def test_each_check_has_its_mark_and_each_problem_its_fix():
     reply = replies.doctor(
         replies.check(name="disk", fix="unused"),
         replies.check(name="database", status="fail", summary="damaged", fix="kebab reset"),
@@ -24,7 +24,7 @@ def test_each_check_has_its_mark_and_what_is_not_well_its_fix():
     ]
 
 
-def test_notes_do_not_make_it_sick():
+def test_warnings_leave_the_result_healthy():
     assert (
         list(render_doctor(replies.doctor(replies.check(status="warn")), Canvas()))[-1]
         == "healthy, 1 note"

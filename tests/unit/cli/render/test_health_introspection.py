@@ -7,7 +7,7 @@ from kebab.errors.catalog import NotIndexed
 from tests.fakes import replies
 
 
-def test_four_blocks_stand_under_a_header():
+def test_four_blocks_follow_the_header():
     lines = list(render_schema(replies.introspection(), Canvas()))
 
     assert lines[0] == "kebab v0.1.0"
@@ -19,7 +19,7 @@ def test_four_blocks_stand_under_a_header():
     ]
 
 
-def test_keys_are_padded_and_capabilities_ticked():
+def test_keys_are_padded_and_capabilities_have_marks():
     lines = list(render_schema(replies.introspection(), Canvas()))
 
     assert "  json_mode            ✓" in lines

@@ -27,7 +27,7 @@ def test_the_model_in_use_is_marked():
         ),
     ],
 )
-def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
+def test_the_precision_is_shown_with_its_speed(rates, told):
     row = replies.model_row(precision="fp32", texts_per_second=rates)
 
     lines = list(render_model_list(ModelList(models=[row], configured="auto"), Canvas()))
@@ -35,7 +35,7 @@ def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
     assert f"    weights    {told}" in lines
 
 
-def test_without_any_weights_it_says_how_to_fetch_some():
+def test_without_weights_the_download_command_is_shown():
     rows = [replies.model_row(installed=False, bytes=None)]
 
     assert list(render_model_list(ModelList(models=rows, configured="auto"), Canvas()))[
@@ -43,7 +43,7 @@ def test_without_any_weights_it_says_how_to_fetch_some():
     ].startswith("fetch")
 
 
-def test_a_change_says_what_was_embedded_and_what_waits():
+def test_a_change_reports_embedded_and_pending_passages():
     lines = list(
         render_model_report(replies.model_report(fetched=False, embedded=5, pending=1), Canvas())
     )

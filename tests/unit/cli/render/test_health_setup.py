@@ -3,7 +3,7 @@ from kebab.cli.render.health import render_init
 from tests.fakes import replies
 
 
-def test_it_says_where_everything_lies_and_what_is_next():
+def test_paths_and_the_next_command_are_shown():
     lines = list(render_init(replies.init_report(), Canvas()))
 
     assert lines[0] == "settings  /home/ada/.config/kebab/config.toml  written"
@@ -17,5 +17,5 @@ def test_a_workspace_needs_no_folder():
     )
 
 
-def test_a_file_that_was_there_is_left_alone():
+def test_an_existing_file_is_reported():
     assert "--force" in next(iter(render_init(replies.init_report(written=False), Canvas())))

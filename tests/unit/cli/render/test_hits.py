@@ -54,7 +54,7 @@ def test_a_stale_hit_is_noted():
         assert drawn(replies.response(replies.hit(freshness=freshness)))[0].endswith(words)
 
 
-def test_weak_hits_alone_are_called_what_they_are():
+def test_a_page_of_weak_hits_has_a_note():
     weak, strong = replies.hit(confidence="weak"), replies.hit(confidence="strong")
     said = "note: nothing convincing for: ghosts"
 
@@ -70,13 +70,13 @@ def test_of_weak_hits_only_the_nearest_are_shown():
     assert sum(" weak " in line for line in lines) == 3
 
 
-def test_a_later_page_of_weak_hits_is_no_surprise():
+def test_a_later_page_of_weak_hits_has_no_note():
     lines = drawn(replies.response(replies.hit(confidence="weak", rank=11)))
 
     assert not any("nothing convincing" in line for line in lines)
 
 
-def test_nothing_found_says_so_and_what_to_try():
+def test_no_hits_are_reported_with_suggestions():
     lines = drawn(replies.response(query="x\x07", mode="lexical"))
 
     assert lines[0] == "no results for: x\ufffd"
@@ -84,7 +84,7 @@ def test_nothing_found_says_so_and_what_to_try():
     assert any("kebab list" in line for line in lines)
 
 
-def test_the_footer_tells_of_more_of_limits_and_of_missing_channels():
+def test_the_footer_reports_more_hits_limits_and_degraded_channels():
     missing = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull auto")
     reply = replies.response(
         replies.hit(), has_more=True, next_cursor="C", truncated=True, degraded=[missing]
@@ -106,7 +106,7 @@ def test_a_trace_is_a_table():
     assert line.split() == ["lexical", "1.50", "ms", "12", "bm25"]
 
 
-def test_a_trace_names_what_the_evidence_of_a_hit_is_of():
+def test_a_trace_shows_the_scores_of_each_hit():
     lifts = [Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)]
     found = Retrieval(
         method="hybrid",

@@ -29,7 +29,7 @@ CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
         (CodeCitation(path="a.py", uri="", code=CODE), "a.py:3"),
     ],
 )
-def test_each_kind_of_place_is_named(citation, text):
+def test_each_kind_of_citation_is_formatted(citation, text):
     assert format_location(citation) == text
 
 
@@ -42,7 +42,7 @@ def test_each_kind_of_place_is_named(citation, text):
         (SlideCitation(path="a.pptx", uri="", slide=SlideSpan(number=2)), "a.pptx slide 2"),
     ],
 )
-def test_a_stretch_names_its_last_line_too(citation, text):
+def test_a_line_range_has_its_last_line(citation, text):
     assert format_line_range(citation) == text
 
 

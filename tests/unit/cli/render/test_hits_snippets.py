@@ -4,11 +4,11 @@ from kebab.cli.render.hits import render_snippet
 COLORED = Canvas(width=40, color=True)
 
 
-def test_a_sheet_without_a_width_takes_one_line():
+def test_a_canvas_without_a_width_has_one_line():
     assert list(render_snippet("one\ntwo", [(0, 3)], Canvas())) == ["    one two"]
 
 
-def test_lines_fit_the_sheet_with_their_indent():
+def test_lines_fit_the_canvas_with_their_indent():
     lines = list(render_snippet("word " * 30, [], Canvas(width=30), indent="  "))
 
     assert len(lines) > 1
@@ -21,5 +21,5 @@ def test_marks_stay_true_when_blanks_are_squeezed():
     assert line == "    a b \x1b[33m\x1b[1mrestore\x1b[0m"
 
 
-def test_an_empty_stretch_gives_nothing_to_mark():
+def test_an_empty_range_has_no_runs():
     assert "".join(render_snippet("", [], COLORED)).strip() == ""

@@ -16,13 +16,13 @@ def lines(made, width=40, canvas=None):
     return list(made.lines(width, canvas or Canvas()))
 
 
-def test_markers_stand_out_and_what_is_unsupported_too():
+def test_citation_markers_and_unsupported_marks_are_coloured():
     (line,) = lines(prose(("so [1][12] it is [unsupported]", PLAIN)), canvas=COLOR)
 
     assert line == f"so {CITED.format('[1][12]')} it is \x1b[33m[unsupported]\x1b[0m"
 
 
-def test_what_is_code_is_no_marker():
+def test_code_contains_no_marker():
     assert lines(prose(("a[1]", Style(literal=True))), canvas=COLOR) == ["a[1]"]
 
 
@@ -36,7 +36,7 @@ def test_a_marker_stays_with_the_word_before_it():
     assert lines(prose(("one two three [1].", PLAIN)), 15) == ["one two", "three [1]."]
 
 
-def test_ends_of_lines_are_kept_and_no_control_characters_remain():
+def test_line_ends_stay_and_control_characters_are_removed():
     made = prose(("a\x1b\nb", PLAIN))
     made.end_line()
     made.join(prose(("c", PLAIN)))

@@ -10,13 +10,13 @@ def cell(text, *, right=False):
     return Cell(prose, right=right)
 
 
-def test_columns_are_as_wide_as_what_stands_in_them():
+def test_columns_fit_their_contents():
     rows = [[cell("who"), cell("n", right=True)], [cell("당직자"), cell("10", right=True)]]
 
     assert lay_out_table(rows, 40, Canvas()) == ["who      n", "──────  ──", "당직자  10"]
 
 
-def test_long_cells_are_broken_and_their_rows_kept_apart():
+def test_long_cells_are_wrapped_and_their_rows_separated():
     rows = [[cell("a"), cell("b")], [cell("one two three"), cell("x")], [cell(""), cell("y")]]
 
     assert lay_out_table(rows, 10, Canvas()) == [
@@ -39,5 +39,5 @@ def test_long_cells_are_broken_and_their_rows_kept_apart():
         ([0], 5, [1]),
     ],
 )
-def test_the_widest_columns_give_way(wanted, width, given):
+def test_the_widest_columns_shrink(wanted, width, given):
     assert compute_column_widths(wanted, width) == given

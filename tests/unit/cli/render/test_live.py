@@ -65,7 +65,7 @@ def test_a_wait_says_what_it_is_for_and_how_long_it_took(wait, now):
     ]
 
 
-def test_without_a_model_nobody_is_waited_for(now):
+def test_without_a_model_the_status_names_none(now):
     wait = AnswerStatus(None, clock=lambda: now[0])
     wait.update(FOUND)
     now[0] = 5.0
@@ -109,7 +109,7 @@ def test_of_a_long_text_the_end_is_shown(wait, terminal):
     assert lines[-3] == "line 99"
 
 
-def test_a_restart_takes_the_text_away(wait, terminal):
+def test_a_restart_removes_the_text(wait, terminal):
     region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=True)
     region(token("wrong"))
     region(AGAIN)
@@ -124,7 +124,7 @@ def test_where_the_answer_goes_elsewhere_only_the_status_is_shown(wait, terminal
     assert region.lines(40, 10) == ["gemma\ufffd is writing"]
 
 
-def test_a_region_is_drawn_and_leaves_nothing_behind(wait, terminal):
+def test_a_live_region_is_rendered_and_removed(wait, terminal):
     near, channel = terminal
     with LiveAnswer(channel, Canvas(width=40, live=True), wait, shows_text=True) as region:
         region(token("so it is"))
@@ -149,6 +149,6 @@ def test_leaving_at_once_shows_the_cursor_again(wait, terminal):
     assert shown(near).startswith("\x1b[?25h")
 
 
-def test_what_is_no_terminal_has_as_many_rows_as_they_mostly_have(tmp_path):
+def test_without_a_terminal_the_default_number_of_rows_is_used(tmp_path):
     with (tmp_path / "err").open("wb") as file:
         assert count_screen_rows(OutputChannel(file.fileno(), "<stderr>")) == 24

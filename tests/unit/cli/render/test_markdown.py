@@ -39,7 +39,7 @@ def test_each_block_has_its_form(text, lines):
     assert drawn(text) == lines
 
 
-def test_styles_are_painted_where_the_sheet_takes_colour():
+def test_styles_are_painted_on_a_canvas_with_colour():
     text = "**a *b*** ~~c~~ [1]"
 
     (line,) = render_markdown(text, Canvas(width=30, color=True))
@@ -70,7 +70,7 @@ def test_addresses_and_html_are_shown_as_they_are(text, shown):
         ("so [1](http://evil.example)", "so [1] (http://evil.example)"),
     ],
 )
-def test_a_marker_stays_a_marker_whatever_the_text_makes_of_it(text, shown):
+def test_a_marker_stays_a_marker_in_every_markdown_form(text, shown):
     assert "|".join(render_markdown(text, Canvas(width=80))) == shown
 
 
@@ -85,7 +85,7 @@ def test_control_characters_cannot_control_the_terminal(text):
 
 
 @given(SYNTAX)
-def test_any_text_is_drawn_in_lines_that_fit(text):
+def test_any_text_is_rendered_in_lines_that_fit(text):
     lines = render_markdown(text, PLAIN, 60)
 
     assert all(measure_width(line) <= 60 for line in lines)

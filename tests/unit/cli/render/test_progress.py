@@ -55,12 +55,12 @@ def test_an_event_is_one_plain_line(event, text):
     assert format_event(event) == text
 
 
-def test_what_is_not_counted_has_no_count():
+def test_an_event_without_a_count_shows_none():
     assert format_count(Progress(kind=ProgressKind.HEARTBEAT)) == ""
     assert format_count(Progress(kind=ProgressKind.EMBED_BATCH, done=3)) == "3"
 
 
-def test_a_conversion_is_no_fetching_and_counts_no_bytes():
+def test_a_conversion_is_no_download_and_counts_no_bytes():
     kind = ProgressKind.MODEL_FETCH
     event = Progress(kind=kind, phase="convert", message="m", done=9_000_000, unit="bytes")
 
@@ -77,7 +77,7 @@ def test_a_conversion_is_no_fetching_and_counts_no_bytes():
         ("fetching model", 2_500_000.0, None, "2.5 MB/s"),
     ],
 )
-def test_a_rate_is_shown_once_it_is_known(description, speed, finished, text):
+def test_a_known_rate_is_shown(description, speed, finished, text):
     task = SimpleNamespace(description=description, speed=speed, finished_speed=finished)
 
     assert progress._create_rate_column().render(task).plain == text
@@ -118,7 +118,7 @@ def shown(near):
             return b"".join(parts).decode()
 
 
-def test_a_bar_is_there_at_once_and_leaves_nothing_behind(terminal):
+def test_a_bar_appears_at_once_and_is_removed(terminal):
     near, channel = terminal
     with ProgressBar(channel, Canvas(width=80)) as bar:
         first = shown(near)

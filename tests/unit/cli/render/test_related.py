@@ -48,21 +48,21 @@ def test_text_of_a_file_cannot_control_the_terminal():
     assert "\u202e" not in text
 
 
-def test_nothing_near_says_what_to_try():
+def test_no_related_documents_are_reported_with_suggestions():
     first, *rest = drawn(replies.related_docs())
 
     assert first == "nothing is near to: ops/restic.md"
     assert any("kebab search" in line for line in rest)
 
 
-def test_a_document_without_text_is_called_that():
+def test_a_document_without_text_is_reported():
     reply = replies.related_docs(document=replies.summary(chunk_count=0))
 
     assert drawn(reply) == ["nothing to compare: ops/backup.md has no text"]
 
 
 @pytest.mark.parametrize(("hint", "lines"), [("kebab ingest", 2), (None, 1)])
-def test_what_words_alone_decided_is_reported(hint, lines):
+def test_a_comparison_by_words_only_is_reported(hint, lines):
     lost = DegradedChannel(channel="vector", reason="no vector yet", hint=hint)
 
     said = drawn(replies.related_docs(replies.related_doc(), degraded=[lost]))[-lines:]

@@ -9,7 +9,7 @@ def drawn(reply, canvas=TERMINAL, next_page=""):
     return list(render_duplicates(reply, canvas, next_page))
 
 
-def test_a_terminal_gets_groups_with_their_places():
+def test_a_terminal_gets_groups_with_their_locations():
     reply = replies.duplicates(replies.duplicate_group())
 
     assert drawn(reply) == [
@@ -45,7 +45,7 @@ def test_documents_are_named_by_their_path():
     assert first == "    same  ops/backup.md"
 
 
-def test_more_groups_are_asked_for_with_a_command():
+def test_the_command_for_more_groups_is_shown():
     reply = replies.duplicates(replies.duplicate_group(), has_more=True, next_cursor="C", total=9)
 
     assert drawn(reply, next_page="kebab dupes --cursor C")[-2:] == [
@@ -54,7 +54,7 @@ def test_more_groups_are_asked_for_with_a_command():
     ]
 
 
-def test_no_copies_say_what_to_try():
+def test_no_copies_are_reported_with_suggestions():
     assert drawn(replies.duplicates()) == [
         "no copies among 12 passages",
         "lower the threshold: --threshold 0.5",

@@ -47,7 +47,7 @@ def test_odd_files_are_counted_and_named_on_request():
     assert "  ops/backup.md: odd encoding" in drawn(report, verbose=True)
 
 
-def test_waiting_passages_say_why_and_what_to_do():
+def test_pending_passages_have_a_reason_and_a_hint():
     none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17, unsupported=0)
     some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1, unsupported=5)
 
@@ -57,7 +57,7 @@ def test_waiting_passages_say_why_and_what_to_do():
     assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))
 
 
-def test_passages_that_cannot_have_a_vector_are_owned_up_to():
+def test_passages_in_an_unsupported_script_are_reported():
     some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=0, unsupported=5)
     said = "note: 5 passages in a script the model does not know; words find them"
 
@@ -65,7 +65,7 @@ def test_passages_that_cannot_have_a_vector_are_owned_up_to():
     assert said not in drawn(replies.ingest_report())
 
 
-def test_a_dry_run_and_an_interrupted_one_say_so_first():
+def test_a_dry_run_and_an_interrupted_run_are_reported_first():
     assert drawn(replies.ingest_report(dry_run=True))[0].endswith("nothing was written")
     assert drawn(replies.ingest_report(cancelled=True))[0].startswith("interrupted after 1.2 s")
 

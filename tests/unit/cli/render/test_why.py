@@ -37,13 +37,13 @@ def test_a_pipe_gets_a_plain_layout():
     ]
 
 
-def test_what_was_lost_has_its_hint_below():
+def test_a_lost_document_has_a_hint():
     lost = drawn(found=False, verdict="too_far", message="lost: far", hint="kebab search x")
 
     assert lost[:2] == ["lost: far", "hint: kebab search x"]
 
 
-def test_all_that_was_read_is_reported():
+def test_the_whole_query_reading_is_shown():
     left_out = [
         TermReading(text=use, prefix=False, use=use, weight=None, passages=0)
         for use in ("absent", "common", "surplus", "filler")
@@ -90,7 +90,7 @@ def test_all_that_was_read_is_reported():
         ),
     ],
 )
-def test_what_keeps_a_passage_out_stands_under_it(barrier, text):
+def test_conditions_that_exclude_a_passage_are_shown_below_it(barrier, text):
     lines = drawn(passages=[replies.account(barriers=[barrier])])
 
     assert f"    kept out: {text}" in lines
@@ -105,7 +105,7 @@ def test_what_keeps_a_passage_out_stands_under_it(barrier, text):
         ("committed", "lexical", "not asked"),
     ],
 )
-def test_a_passage_that_a_channel_does_not_have_says_why(vector, mode, note):
+def test_a_passage_missing_in_a_channel_has_a_reason(vector, mode, note):
     nowhere = replies.standing()
     one = replies.account(
         vector=vector,
@@ -124,7 +124,7 @@ def test_a_passage_that_a_channel_does_not_have_says_why(vector, mode, note):
     assert not any(line.strip().startswith("final") for line in lines)
 
 
-def test_words_that_were_not_asked_say_so():
+def test_ignored_words_are_marked():
     one = replies.account(lexical=replies.standing())
 
     assert any(line.endswith("not asked") for line in drawn(mode="vector", passages=[one]))
@@ -142,7 +142,7 @@ def test_a_rank_beyond_the_candidates_is_marked():
     ("withheld", "note"),
     [("per_doc", "--per-doc leaves it out"), ("copies", "another hit has the same text")],
 )
-def test_what_is_not_shown_says_why(withheld, note):
+def test_a_withheld_passage_has_a_reason(withheld, note):
     one = replies.account(hit_rank=None, withheld=withheld)
 
     assert f"    hit               \u2013            not shown: {note}" in drawn(passages=[one])
@@ -158,7 +158,7 @@ def test_a_later_page_and_missing_terms_are_reported():
     assert lines[-1] == "    lacks       zebra"
 
 
-def test_a_channel_that_could_not_answer_is_reported():
+def test_a_degraded_channel_is_reported():
     lost = DegradedChannel(channel="vector", reason="no vector yet", hint="kebab ingest")
 
     assert drawn(degraded=[lost])[-2:] == [
@@ -167,7 +167,7 @@ def test_a_channel_that_could_not_answer_is_reported():
     ]
 
 
-def test_text_of_others_cannot_control_the_terminal():
+def test_foreign_text_cannot_control_the_terminal():
     lines = drawn(
         message="lost: \x1b[2J", query="\x1b[2J", reading=replies.reading(plain="\x1b[2J")
     )

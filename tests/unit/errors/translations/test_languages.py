@@ -64,11 +64,11 @@ def test_commands_and_names_of_flags_are_not_translated(language, row):
         assert sorted(CODE.findall(f"{foreign.message} {foreign.hint}")) == sorted(quoted)
 
 
-def test_english_stands_with_the_rows():
+def test_english_wordings_come_from_the_catalogue():
     assert all(find_wordings(row, "en") is row.wordings for row in ROWS)
 
 
-def test_a_signal_is_told_in_every_language_and_case():
+def test_a_signal_is_worded_in_every_language_and_case():
     older = NotIndexed(data_dir="/kb", expected=4, found=3)
 
     assert older.format_message(find_wordings(NotIndexed, "ko")).endswith(
@@ -80,7 +80,7 @@ def test_a_signal_is_told_in_every_language_and_case():
     ) == ("pip install --upgrade kebab")
 
 
-def test_what_is_not_translated_yet_is_told_in_english(monkeypatch):
+def test_an_untranslated_error_is_worded_in_english(monkeypatch):
     monkeypatch.delitem(ko.ROWS, IoError)
 
     assert find_wordings(IoError, "ko") == {"": Wording(IoError.message, IoError.hint)}
