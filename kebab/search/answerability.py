@@ -25,6 +25,7 @@ from kebab.text.scripts import is_dense
 
 STRONG = 0.8
 FAIR = 0.3
+"""The least calibrated scores of strong and fair confidence."""
 
 _READ_LIMIT = 5
 """How many of the first hits are read."""

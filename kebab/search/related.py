@@ -50,7 +50,7 @@ _MAX_NEAREST = 100
 """How many passages each probe finds."""
 
 _MAX_MEASURED = 100
-"""How many documents that probes or keywords find are compared in full."""
+"""How many documents found by probes, and how many found by keywords, are compared in full."""
 
 _DECIMALS = 6
 

@@ -41,7 +41,7 @@ SYMBOLS = (
     "\u00a2-\u00a9\u00ac\u00ae-\u00b1\u00d7\u00f7\u20a0-\u20bf\u2190-\u23ff\u25a0-\u27ff\u2900-\u2bff"
     "\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 )
-"""Signs that a person may look for by themselves: emoji, arrows, currency, mathematics."""
+"""Signs that are searched for by themselves: emoji, arrows, currency, mathematics."""
 
 _LINKED = (
     r"(?:(?<![\w.])\.)?{word}(?:(?:_+|[-.'\u2010\u2019]|(?<=\d),(?=\d)){word})*(?:\+\+|\#(?!\w))?"
@@ -107,7 +107,7 @@ _LETTERS = {
 """The letters of each script."""
 
 _DENSITY = 3
-"""A letter of Kana, Hangul or Han says as much as some Latin letters.
+"""A letter of Kana, Hangul or Han counts as this many Latin letters.
 
 Technical prose in these scripts is full of Latin names.
 """

@@ -52,8 +52,8 @@ _MAX_QUOTE = 600
 class SupportCheck:
     """Whether evidence supports a claim, the reason if not, and the share of its key terms found.
 
-    Key terms are not compared across scripts or languages: the share is 0 then, and the reason says
-    so even if the claim is supported. `missing` lists what the evidence lacks.
+    Key terms are not compared across scripts or languages: the share is 0 then, and the reason
+    states this even if the claim is supported. `missing` lists what the evidence lacks.
     """
 
     supported: bool

@@ -130,7 +130,7 @@ def _verify_uncited(
 ) -> ClaimCheck:
     """Find the passage that supports a claim without markers; among equals a recent one."""
     results = [(one, check_support(parsed, [one])) for one in evidence.values()]
-    # A result with a reason says that only facts were compared, so there must be some.
+    # A supported result with a reason compared facts only, so the claim must have some.
     supporting = [
         (one, result)
         for one, result in results
