@@ -176,12 +176,12 @@ class CommandContext:
 
         if not value:
             return ""
-        kept: list[str] = []
+        words: list[str] = []
         rest = iter(self.arguments)
         for argument in rest:
             if argument == flag:
                 next(rest, None)
             elif not argument.startswith(f"{flag}="):
-                kept.append(argument)
-        end = kept.index("--") if "--" in kept else len(kept)
-        return shlex.join(["kebab", *kept[:end], flag, value, *kept[end:]])
+                words.append(argument)
+        end = words.index("--") if "--" in words else len(words)
+        return shlex.join(["kebab", *words[:end], flag, value, *words[end:]])

@@ -111,15 +111,15 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     from kebab.app.classify import classify_error
     from kebab.cli.options import detect_error_language
 
-    where = error.ctx if isinstance(error, click.UsageError) else None
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
     command, language = context.command, context.flags.lang
-    if where is not None:
-        command = where.command_path.partition(" ")[2] or where.command_path
-        language = language or detect_error_language(context.arguments, where.command)
+    if ctx is not None:
+        command = ctx.command_path.partition(" ")[2] or ctx.command_path
+        language = language or detect_error_language(context.arguments, ctx.command)
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
-    if where is not None:
-        hint = getattr(error, "hint", None) or f"{where.command_path} --help"
+    if ctx is not None:
+        hint = getattr(error, "hint", None) or f"{ctx.command_path} --help"
         classified = _replace_hint(classified, hint)
     return ErrorReport(error, classified, command, detect_json_output(context.arguments))
 
@@ -191,9 +191,9 @@ def _find_option(error: click.ClickException) -> str:
 
 def find_parameter_name(field: str, params: Iterable[click.Parameter]) -> str:
     """Return the flag or argument for a JSON path; a path without one is returned unchanged."""
-    found = _FIRST_FIELD.match(field)
-    named = (param for param in params if found and param.name == found[1])
-    return next(map(format_parameter, named), field)
+    match = _FIRST_FIELD.match(field)
+    matching = (param for param in params if match and param.name == match[1])
+    return next(map(format_parameter, matching), field)
 
 
 def format_parameter(param: click.Parameter) -> str:
@@ -205,10 +205,10 @@ def format_parameter(param: click.Parameter) -> str:
 
 def _rename_field(error: InvalidInput, params: Iterable[click.Parameter]) -> InvalidInput:
     """Return a copy of the error that names the flag or argument instead of the JSON path."""
-    named = replace(error, field=find_parameter_name(error.field, params))
-    named.__cause__, named.__context__ = error.__cause__, error.__context__
-    named.__suppress_context__ = error.__suppress_context__
-    return named.with_traceback(error.__traceback__)
+    renamed = replace(error, field=find_parameter_name(error.field, params))
+    renamed.__cause__, renamed.__context__ = error.__cause__, error.__context__
+    renamed.__suppress_context__ = error.__suppress_context__
+    return renamed.with_traceback(error.__traceback__)
 
 
 def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:

@@ -11,7 +11,7 @@ from types import FrameType
 
 from kebab.core.progress import Cancel
 
-_LEAVES_AT = 2
+_LEAVING_COUNT = 2
 
 
 class Interrupts:
@@ -21,7 +21,7 @@ class Interrupts:
         self._leave = leave
         self._count = 0
         self.terminated = False
-        """Whether SIGTERM came, which ends the process and not only the current work."""
+        """Whether SIGTERM was received, which ends the process and not only the current work."""
         self._cancel: Cancel | None = None
         self._notice: Callable[[], None] | None = None
 
@@ -37,7 +37,7 @@ class Interrupts:
     @property
     def repeated(self) -> bool:
         """Whether there was more than one interruption."""
-        return self._count >= _LEAVES_AT
+        return self._count >= _LEAVING_COUNT
 
     @contextmanager
     def cancelling(self, notice: Callable[[], None]) -> Iterator[Cancel]:
@@ -59,8 +59,8 @@ class Interrupts:
             self._cancel.request()
             if self._notice:
                 self._notice()
-        elif self._count <= _LEAVES_AT:
-            if self._count == _LEAVES_AT:
+        elif self._count <= _LEAVING_COUNT:
+            if self._count == _LEAVING_COUNT:
                 self._leave()
             raise KeyboardInterrupt
 

@@ -160,7 +160,7 @@ cursor_option = click.option("--cursor", metavar="CURSOR", help="Show the page a
 
 
 def limit_option(most: int | None, noun: str, default: int | None = None) -> Callable[[F], F]:
-    """Return the flag `--limit`, which limits a result to `most` items at the most."""
+    """Return the flag `--limit` with a maximum of `most`; `noun` names the limited items."""
     help_text = f"Show at most N {noun}."
     return click.option(
         "-n", "--limit", type=click.IntRange(1, most), default=default, help=help_text

@@ -97,7 +97,7 @@ class IngestEvents(WorkDisplay):
             self.abort()
 
     def __call__(self, event: Progress) -> None:
-        """Write an event, or keep the terminal one."""
+        """Write an event; store a terminal event until `finish`."""
         from kebab.app.conversions import to_ingest_progress
 
         if event.kind in _TERMINAL:

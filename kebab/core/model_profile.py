@@ -79,8 +79,8 @@ class ProbePair:
 class ModelProfile:
     """The facts about one embedding model that search, ingest and doctor use.
 
-    A model's `version` stands for weights, pooling, prefixes and dimension. Changing any of them
-    means another version. `window` counts content tokens: special tokens and prefix are taken off.
+    A model's `version` identifies weights, pooling, prefixes and dimension. A change of any of them
+    needs another version. `window` counts content tokens, without special tokens and prefix.
     `languages` describes the languages to people. `scripts` is None when the model knows all.
     """
 

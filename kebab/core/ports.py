@@ -293,6 +293,6 @@ class VectorWriter(Vectors, Protocol):
 
 
 ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
-"""Takes the path, the parser and the seconds it may take; turns its faults into signals."""
+"""Takes the path, the parser's version and its time limit; translates exceptions to signals."""
 
 EmbedderFactory: TypeAlias = Callable[[], Embedder | None]

@@ -81,7 +81,7 @@ class Heartbeat:
         return self._stop.is_set()
 
     def stop(self) -> None:
-        """Make no further call; a call that is running ends by itself."""
+        """Make no further call; a running call completes."""
         self._stop.set()
 
     def _run(self) -> None:

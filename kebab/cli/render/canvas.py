@@ -76,7 +76,7 @@ class Canvas:
         Text in backticks is not wrapped.
         """
         indent = " " * (len(label) + 1)
-        glued = _LITERAL.sub(lambda found: found[0].replace(" ", _NO_BREAK_SPACE), text)
+        glued = _LITERAL.sub(lambda match: match[0].replace(" ", _NO_BREAK_SPACE), text)
         lines = self.wrap(glued, indent) or [indent]
         first, *rest = (line.replace(_NO_BREAK_SPACE, " ") for line in lines)
         return [f"{paint(label)} {first[len(indent) :]}", *rest]
@@ -150,6 +150,6 @@ def format_tabs(*fields: str) -> str:
 
 def format_number(value: float) -> str:
     """Return a number with three significant digits."""
-    if value >= 100:  # noqa: PLR2004 - three digits stand before the point
+    if value >= 100:  # noqa: PLR2004 - three digits before the point
         return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - as many behind it as make three
+    return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - three digits in total as make three

@@ -71,10 +71,10 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))
     for chunk in reply.chunks:
-        place = canvas.location(format_location(chunk.citation))
+        location = canvas.location(format_location(chunk.citation))
         size = canvas.dim(f"{_join_headings(chunk)}  {pluralize(chunk.chars, 'character')}")
         vector = "" if chunk.vector == "committed" else canvas.warning(f"  ({chunk.vector})")
-        yield f"  {chunk.chunk_id}  {place}  {size}{vector}"
+        yield f"  {chunk.chunk_id}  {location}  {size}{vector}"
 
 
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
@@ -145,7 +145,7 @@ def _find_requested_lines(reply: FetchResult) -> range:
 
 
 def render_not_found(reply: NotFound, canvas: Canvas) -> Iterator[str]:
-    """Yield the message and the names that are meant perhaps."""
+    """Yield the message and the names that the caller may mean."""
     yield clean(reply.error.message)
     if reply.error.candidates:
         title = "which of these?" if reply.error.kind == "ambiguous" else "did you mean?"

@@ -57,9 +57,9 @@ def _render_title(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
     golden, versions = reply.golden, reply.versions
     model = versions.embedding or "no embedding model"
     yield canvas.strong(f"kebab v{versions.kebab}") + f", {model}"
-    asked = f"{pluralize(golden.answerable, 'question')} of {clean(golden.path)}"
+    source = f"{pluralize(golden.answerable, 'question')} of {clean(golden.path)}"
     nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
-    yield f"{asked}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
+    yield f"{source}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
     yield canvas.dim(f"± is half of a {reply.settings.level:.0%} bootstrap interval")
 
 
@@ -140,7 +140,7 @@ def _sample_curve(curve: Sequence[float], points: int) -> list[float]:
     if len(curve) <= points:
         return [*curve]
     step = (len(curve) - 1) / (points - 1)
-    return [curve[round(place * step)] for place in range(points)]
+    return [curve[round(point * step)] for point in range(points)]
 
 
 def _render_reliability(modes: Sequence[EvalMode], canvas: Canvas) -> Iterator[str]:

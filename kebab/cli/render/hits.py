@@ -23,11 +23,11 @@ from kebab.wire.search import DegradedChannel, Retrieval, SearchHit, SearchRespo
 
 def format_location(citation: Citation) -> str:
     """Return a citation as `path:line`, or with its page, slide, cell or section."""
-    return clean(citation.path) + _detail(citation)
+    return clean(citation.path) + _format_position(citation)
 
 
 def format_line_range(citation: Citation) -> str:
-    """Return a place as `path:first-last`; where there are no lines, as `format_location` does."""
+    """Return a citation of lines as `path:first-last`, and any other like `format_location`."""
     match citation:
         case LineCitation(line=lines) | CodeCitation(code=lines) if lines.end > lines.start:
             return f"{clean(citation.path)}:{lines.start}-{lines.end}"
@@ -35,7 +35,7 @@ def format_line_range(citation: Citation) -> str:
             return format_location(citation)
 
 
-def _detail(citation: Citation) -> str:
+def _format_position(citation: Citation) -> str:
     match citation:
         case LineCitation():
             return f":{citation.line.start}"
@@ -84,14 +84,15 @@ def render_snippet(
 
 def _squeeze(text: str, marks: list[bool]) -> tuple[str, list[bool]]:
     """Return text and marks with one space for each run of spaces, and none at the ends."""
-    kept = [
+    positions = [
         position
         for position, character in enumerate(text)
         if character != " " or (position + 1 < len(text) and text[position + 1] != " ")
     ]
-    if kept and text[kept[0]] == " ":
-        kept = kept[1:]
-    return "".join(text[position] for position in kept), [marks[position] for position in kept]
+    if positions and text[positions[0]] == " ":
+        positions = positions[1:]
+    squeezed = "".join(text[position] for position in positions)
+    return squeezed, [marks[position] for position in positions]
 
 
 _NEAREST = 3
@@ -142,19 +143,19 @@ def render_location(text: str, file: str | None, freshness: Freshness, canvas: C
     return canvas.link(canvas.location(text), build_file_uri(file)) + note
 
 
-def _format_scores(found: Retrieval) -> str:
+def _format_scores(retrieval: Retrieval) -> str:
     """Return the ranks and scores of a hit, for a trace."""
     channels = {
-        "words": (found.lexical_rank, found.lexical_score),
-        "meaning": (found.vector_rank, found.vector_score),
+        "words": (retrieval.lexical_rank, retrieval.lexical_score),
+        "meaning": (retrieval.vector_rank, retrieval.vector_score),
     }
     parts = [
         f"{name} {rank or 'beyond the candidates'} ({score:.3f})"
         for name, (rank, score) in channels.items()
         if score is not None
     ]
-    parts += [f"{boost.reason} {boost.value:+.3f}" for boost in found.lifts or []]
-    return ", ".join([*parts, f"in all {found.fusion_score:.3f}"])
+    parts += [f"{boost.reason} {boost.value:+.3f}" for boost in retrieval.lifts or []]
+    return ", ".join([*parts, f"in all {retrieval.fusion_score:.3f}"])
 
 
 def format_headings(title: str, path: list[str]) -> str:

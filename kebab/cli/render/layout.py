@@ -65,10 +65,10 @@ class StyledText:
 
     def _with_markers(self) -> list[Style]:
         styles = list(self.styles)
-        for found in _MARKERS.finditer(self.text):
-            start, end = found.span()
+        for match in _MARKERS.finditer(self.text):
+            start, end = match.span()
             if not styles[start].literal:
-                cited = found[0][1].isdecimal()
+                cited = match[0][1].isdecimal()
                 styles[start:end] = [_CITED if cited else _UNSUPPORTED] * (end - start)
         return styles
 

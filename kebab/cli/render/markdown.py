@@ -80,11 +80,11 @@ def _render_code(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
 def _fold_line(line: str, width: int) -> Iterator[str]:
     """Yield a line of code in parts of `width` cells; words may be split."""
     start = used = 0
-    for place, character in enumerate(line):
+    for position, character in enumerate(line):
         used += measure_character(character)
         if used > width:
-            yield line[start:place]
-            start, used = place, measure_character(character)
+            yield line[start:position]
+            start, used = position, measure_character(character)
     yield line[start:]
 
 
@@ -184,7 +184,7 @@ def _add_link(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
 
 
 def _add_address(address: str, styled: StyledText) -> None:
-    shown = _FOREIGN.sub(lambda found: unquote(found[0]), address)
+    shown = _FOREIGN.sub(lambda match: unquote(match[0]), address)
     if shown:
         styled.add(f" ({shown})", Style(dim=True, literal=True))
 
