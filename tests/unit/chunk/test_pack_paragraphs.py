@@ -25,7 +25,7 @@ def test_paragraphs_are_joined_up_to_the_target():
     assert packed(45, 15, 45, 45) == [60, 45, 45]
 
 
-def test_a_paragraph_of_usual_length_stands_alone():
+def test_a_paragraph_of_usual_length_is_its_own_chunk():
     assert packed(50, 50, 50) == [50, 50, 50]
 
 
@@ -42,7 +42,7 @@ def test_a_heading_stays_with_what_follows():
     assert packed(80, 10, 80, glued={1}) == [80, 90]
 
 
-def test_a_heading_at_the_end_stands_alone_when_it_must():
+def test_a_heading_at_the_end_can_be_its_own_chunk():
     assert packed(95, 10, glued={1}) == [95, 10]
 
 
@@ -62,7 +62,7 @@ SIZES = st.lists(st.integers(1, ROOM) | st.lists(st.integers(1, ROOM), min_size=
 
 
 @given(sizes=SIZES, glued=st.sets(st.integers(0, 12)))
-def test_packing_loses_nothing_and_keeps_to_the_room(sizes, glued):
+def test_packing_loses_nothing_and_fits_the_room(sizes, glued):
     given_cells = cells(*sizes, glued=glued)
     pieces = [piece for cell in given_cells for piece in cell]
     ranges = list(pack_pieces(given_cells, ROOM))

@@ -28,7 +28,7 @@ def test_a_heading_with_nothing_under_it_opens_what_follows():
     ]
 
 
-def test_an_empty_heading_never_opens_what_stands_above_it():
+def test_an_empty_heading_never_opens_the_block_above_it():
     assert [len(section) for section in outline_of("# A\na\n\n### B\n\n# C\nc\n")] == [2, 1, 2]
 
 

@@ -52,7 +52,7 @@ def test_odd_settings_are_a_worry(tmp_path):
         ("$KEBAB_SEARCH_LIMIT", "unset KEBAB_SEARCH_LIMIT"),
     ],
 )
-def test_refused_settings_fail_with_the_fix_for_their_place(origin, fix):
+def test_refused_settings_fail_with_the_fix_for_their_origin(origin, fix):
     finding = machine.check_settings(refusing(origin))
 
     assert (finding.status, finding.fix) == ("fail", fix)
@@ -107,7 +107,7 @@ def test_free_space_has_two_limits(tmp_path, free, status):
     assert str(tmp_path) in finding.summary
 
 
-def test_free_space_is_asked_of_the_system(tmp_path, monkeypatch):
+def test_free_space_is_read_from_the_system(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2048 * MIB))
 
     assert machine.check_disk_space(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
@@ -118,7 +118,7 @@ def test_few_descriptors_are_a_worry(limit, status):
     assert machine.check_open_files(lambda: limit).status == status
 
 
-def test_the_limit_of_descriptors_is_asked_of_the_system():
+def test_the_limit_of_descriptors_is_read_from_the_system():
     assert machine.check_open_files().summary.startswith("a process may open ")
 
 

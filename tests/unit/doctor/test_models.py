@@ -55,7 +55,7 @@ def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status,
         ),
     ],
 )
-def test_the_precision_is_told_with_what_it_was_chosen_by(rates, told):
+def test_the_precision_is_reported_with_the_measured_speeds(rates, told):
     weights = replace(WEIGHTS, precision="int8", texts_per_second=rates)
 
     assert (

@@ -116,7 +116,7 @@ def test_a_damaged_base_is_an_illness_with_its_cure(sound):
     assert named(torn, "skip") == STORED
 
 
-def test_nothing_is_asked_of_a_database_that_failed_its_integrity_check(sound):
+def test_a_database_that_failed_its_integrity_check_gets_no_further_checks(sound):
     torn = replace(sound, storage=replace(sound.storage, find_damage=lambda: ["torn page"]))
 
     assert named(torn, "skip") == STORED - {"integrity"}
@@ -131,7 +131,7 @@ def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
     assert failed.fix == "kebab ingest --force"
 
 
-def test_a_model_without_weights_is_not_asked_for_a_vector(sound):
+def test_a_model_without_weights_computes_no_vector(sound):
     bare = replace(sound, models=replace(sound.models, read_weights=lambda: None))
 
     assert statuses(bare)["embedding_probe"] == "skip"
@@ -168,9 +168,7 @@ ASKED = [
     [CORRUPT, ConfigInvalid(path="/c.toml", cause="x"), PermissionError(13, "denied", "/x")],
     ids=["signal", "settings", "system"],
 )
-def test_whatever_question_fails_doctor_ends_unhealthy_and_names_a_command(
-    sound, room, question, fault
-):
+def test_a_failed_check_makes_doctor_unhealthy_and_names_a_command(sound, room, question, fault):
     ill = replace(sound, **{room: replace(getattr(sound, room), **{question: raising(fault)})})
 
     diagnosis = run_checks(ill, Wall())

@@ -55,7 +55,7 @@ def test_a_file_whose_folder_became_a_file_is_gone(indexed):
     assert "1 gone of 1 file" in storage.check_files(asked([below])).summary
 
 
-def test_a_file_that_cannot_be_looked_at_is_said_so(indexed):
+def test_a_file_that_cannot_be_inspected_is_reported(indexed):
     too_long = IndexedFile(indexed("a.md").path.with_name("x" * 5000), 1, 1)
 
     assert "1 unreadable" in storage.check_files(asked([too_long])).summary

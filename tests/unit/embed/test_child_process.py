@@ -112,7 +112,7 @@ def gone(pid):
     return False
 
 
-def test_our_modules_run_whatever_lies_in_the_working_folder(tmp_path):
+def test_files_in_the_working_folder_do_not_shadow_our_modules(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "json.py").write_text("raise RuntimeError('shadowed')")
 

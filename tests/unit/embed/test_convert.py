@@ -97,7 +97,7 @@ def finished(target, measure, model=E5_SMALL):
 
 
 @pytest.mark.parametrize(("fp32", "kept"), [(100.0, "int8"), (300.0, "fp32")])
-def test_the_faster_precision_alone_is_kept_and_the_manifest_says_why(target, fp32, kept):
+def test_only_the_faster_precision_is_installed_and_the_manifest_has_the_speeds(target, fp32, kept):
     manifest = finished(target, lambda _: {"int8": 100.0, "fp32": fp32})
 
     assert manifest.precision == kept

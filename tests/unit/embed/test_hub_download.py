@@ -36,7 +36,7 @@ def test_the_files_of_one_revision_arrive_under_their_names(server, tmp_path):
     assert any(model_hub.REVISION in path for path in server.asked)
 
 
-def test_the_answer_tells_how_much_is_to_come(server, tmp_path):
+def test_the_answer_reports_the_total_size(server, tmp_path):
     child = download(tmp_path)
 
     assert child.answered

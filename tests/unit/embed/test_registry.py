@@ -64,7 +64,7 @@ def test_the_hub_repository_is_the_one_that_fastembed_knows():
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
-def test_scripts_are_ones_that_can_be_told_apart(model):
+def test_the_scripts_of_a_model_are_distinguishable(model):
     assert is_written_in("12:30", model.scripts)
     assert model.scripts is None or not is_written_in("데이터", model.scripts)
 

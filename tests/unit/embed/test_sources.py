@@ -72,7 +72,7 @@ def test_the_next_takes_over_from_one_that_fails(tmp_path, program, reason):
     assert run.failures[0].reason.startswith(reason)
 
 
-def test_when_all_fail_every_reason_is_kept(tmp_path):
+def test_when_all_sources_fail_every_reason_is_reported(tmp_path):
     run = race(tmp_path, REFUSES, BREAKS)
 
     assert run.find_winner() is None

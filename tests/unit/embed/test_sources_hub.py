@@ -10,7 +10,7 @@ def test_the_hub_is_the_public_one_unless_a_mirror_is_named(monkeypatch):
     assert get_hub_endpoint() == "https://mirror.example"
 
 
-def test_a_password_in_the_address_is_not_told(monkeypatch):
+def test_a_password_in_the_address_is_not_reported(monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "https://me:hidden@mirror.example")
     source = build_hub_source(E5_SMALL)
 
@@ -18,7 +18,7 @@ def test_a_password_in_the_address_is_not_told(monkeypatch):
     assert "mirror.example" in source.label
 
 
-def test_the_client_is_told_to_be_quiet_and_plain():
+def test_the_client_shows_no_progress_and_sends_no_telemetry():
     environment = build_hub_source(E5_SMALL).environment
 
     assert environment["HF_HUB_DISABLE_PROGRESS_BARS"] == "1"

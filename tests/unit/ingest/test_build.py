@@ -108,7 +108,7 @@ def test_a_medium_without_a_parser_is_refused(entry):
         builder({}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
 
 
-def test_whatever_a_parser_stumbles_over_is_a_refusal_of_that_file(entry):
+def test_an_unexpected_exception_of_a_parser_is_a_refusal_of_the_file(entry):
     odd = builder({"text/markdown": Surprised(IndexError)})
 
     with pytest.raises(ParseFailed) as caught:

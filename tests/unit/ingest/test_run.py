@@ -220,7 +220,7 @@ def test_only_one_of_two_copies_takes_over_a_document_that_went(desk):
     assert list(desk.ids().values()).count(before) == 1
 
 
-def test_a_file_that_takes_the_place_of_a_moved_one_gets_an_id_of_its_own(desk):
+def test_a_file_at_the_path_of_a_moved_file_gets_its_own_id(desk):
     desk.write("a.md", "first text")
     desk.ingest()
     (desk.root / "a.md").rename(desk.root / "b.md")
@@ -607,7 +607,7 @@ def test_without_a_model_chunks_wait_and_the_next_run_fills_them_in(desk):
     assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
 
 
-def test_a_model_that_turns_out_to_be_damaged_leaves_chunks_waiting(desk):
+def test_a_damaged_model_leaves_chunks_pending(desk):
     class Damaged(HashingEmbedder):
         def embed_passages(self, texts):
             raise EmbeddingUnavailable(model="m", tried=[], cause="the file is damaged")
@@ -623,7 +623,7 @@ def test_a_model_that_turns_out_to_be_damaged_leaves_chunks_waiting(desk):
     assert desk.events[-1].kind is ProgressKind.COMPLETED
 
 
-def test_a_library_that_the_model_needs_and_is_not_there_leaves_chunks_waiting(desk):
+def test_a_missing_library_of_the_model_leaves_chunks_pending(desk):
     class Bare(HashingEmbedder):
         def prepare(self):
             raise DependencyMissing(feature="embedding", install="onnxruntime")
@@ -657,7 +657,7 @@ def test_another_model_is_refused_before_anything_is_written(desk):
     assert kinds(desk)[-1] is ProgressKind.ABORTED
 
 
-def test_cancelled_after_a_document_everything_done_is_kept(desk):
+def test_a_cancel_after_a_document_keeps_the_stored_documents(desk):
     for number in range(5):
         desk.write(f"{number}.md", f"text {number}")
     cancel = Cancel()
@@ -678,7 +678,7 @@ def test_cancelled_after_a_document_everything_done_is_kept(desk):
     assert desk.library.count_pending() == 0
 
 
-def test_cancelled_between_batches_the_vectors_done_are_kept(desk):
+def test_a_cancel_between_batches_keeps_the_computed_vectors(desk):
     desk.embedder = HashingEmbedder(batch=2)
     for number in range(6):
         desk.write(f"{number}.md", f"text {number}")

@@ -51,7 +51,7 @@ def test_named_files_are_looked_up_one_by_one(desk):
     assert scan.found.skips.by_reason == reasons
 
 
-def test_what_was_named_against_the_rules_is_remembered_until_it_is_gone(desk):
+def test_an_exempt_file_stays_exempt_until_it_is_deleted(desk):
     desk.write("a.md", "one")
     path = desk.write(".b.md", "two")
     source = folder(desk.root)

@@ -138,7 +138,7 @@ def test_everything_lies_below_the_root_of_the_file_system():
     assert not is_below("/a", "/a")
 
 
-def test_a_scope_knows_its_place(tree):
+def test_a_scope_has_a_location(tree):
     source = folder(tree)
 
     assert Scope(source=source).location == str(tree)

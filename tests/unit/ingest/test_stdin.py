@@ -54,7 +54,7 @@ def test_the_same_title_and_uri_replace_the_text(desk, folder):
     assert len(list(folder.iterdir())) == 2
 
 
-def test_a_text_outlives_the_next_run_over_everything(desk, folder):
+def test_a_text_remains_after_the_next_run_over_everything(desk, folder):
     store(desk, note(folder))
 
     assert desk.again().unchanged == 1
@@ -140,7 +140,7 @@ def test_a_title_does_not_count_towards_the_limit_that_a_text_was_held_to(desk, 
     assert held.count(ItemKind.NEW) == 1
 
 
-def test_a_text_that_its_parser_refuses_is_not_kept(desk, folder, refusing):
+def test_a_text_that_its_parser_refuses_is_not_stored(desk, folder, refusing):
     with pytest.raises(ParseFailed):
         store(desk, note(folder, refusing))
 

@@ -32,7 +32,7 @@ def test_another_model_is_refused(desk, sync):
         sync.set_model(HashingEmbedder(version="another"), rebuild=False)
 
 
-def test_a_rebuild_lets_everything_wait_and_clears_the_old_index(desk):
+def test_a_rebuild_makes_all_chunks_pending_and_clears_the_old_index(desk):
     desk.write("a.md", "text")
     desk.ingest()
     sync = VectorSync(desk.library, desk.ports().vectors, make_context(desk))

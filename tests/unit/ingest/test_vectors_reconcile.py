@@ -49,7 +49,7 @@ def test_a_chunk_whose_row_is_missing_waits_again(three):
 
 
 @pytest.mark.parametrize("verify", [False, True])
-def test_only_who_wants_to_be_sure_has_the_rows_themselves_read(three, verify):
+def test_only_verify_reads_the_table_itself(three, verify):
     asked = []
 
     class Watched(MemoryVectors):

@@ -18,7 +18,7 @@ RUSSIAN = "Это обычный русский текст, который ни�
         ("§ 5 Abs. 2, 25 °C, 3 m³", "cp1252"),
     ],
 )
-def test_short_texts_are_told_apart(text, codec):
+def test_the_encodings_of_short_texts_are_distinguished(text, codec):
     assert detect_legacy_encoding(text.encode(codec)) == codec
 
 

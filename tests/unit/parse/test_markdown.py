@@ -9,7 +9,7 @@ CASES = Path(__file__).parents[2] / "cases" / "markdown"
 
 
 @pytest.mark.parametrize("note", sorted(CASES.glob("*.md")), ids=lambda note: note.stem)
-def test_notes_are_read_as_their_case_says(note):
+def test_a_note_is_parsed_as_its_case_expects(note):
     document = MarkdownParser().parse(note.read_bytes(), note.name)
 
     def line(at):

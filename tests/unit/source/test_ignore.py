@@ -47,7 +47,7 @@ def test_the_nearest_file_decides(tree):
     assert reason(root, "keep/a.txt") is None
 
 
-def test_patterns_are_about_the_folder_that_holds_them(tree):
+def test_patterns_apply_to_the_folder_of_their_file(tree):
     root = tree({"sub/.gitignore": "/only.md\n"})
 
     assert reason(root, "sub/only.md") == "ignored"
@@ -97,7 +97,7 @@ def test_an_ignore_file_overrules_the_settings(tree):
     assert reason(root, "a.log", ScanRules(exclude=("*.log",))) is None
 
 
-def test_hidden_files_can_be_asked_for(tree):
+def test_a_rule_includes_hidden_files(tree):
     assert reason(tree({}), ".b.md", ScanRules(hidden=True)) is None
 
 

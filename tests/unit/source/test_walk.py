@@ -233,7 +233,7 @@ def test_each_folder_gives_a_tick(root):
     assert len(ticks) == 2
 
 
-def test_hidden_files_are_found_when_asked_for(root):
+def test_hidden_files_are_found_with_the_option(root):
     write(root, ".hidden.md")
 
     found = SCANNER.scan(str(root), ScanRules(hidden=True))

@@ -72,7 +72,7 @@ def test_relative_directories_become_absolute(monkeypatch, tmp_path):
     assert layout.get_table_path(Path("data"), "v").is_absolute()
 
 
-def test_a_data_folder_that_is_a_link_to_itself_has_a_place_all_the_same(tmp_path):
+def test_a_data_folder_that_links_to_itself_still_has_a_tables_folder(tmp_path):
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
 

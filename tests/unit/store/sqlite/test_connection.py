@@ -72,7 +72,7 @@ def without_room_for_shared_memory(data_dir):
     shared.symlink_to("nowhere")
 
 
-def test_a_database_without_room_for_shared_memory_is_read_as_it_stands(data_dir):
+def test_a_database_without_shared_memory_is_read_as_immutable(data_dir):
     without_room_for_shared_memory(data_dir)
     database = open_reader(data_dir)
     assert database.execute("SELECT value FROM kv WHERE name = 'corpus_revision'").get == "0"
