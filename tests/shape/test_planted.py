@@ -15,7 +15,7 @@ _SMALL = shutil.ignore_patterns("__pycache__", "kept")
 PLANTED = {
     "an exception of a library that no table maps": (
         "kebab/llm/http_client.py",
-        "        httpx.ReadError: _connection_lost,\n",
+        "        httpx.ReadError: _report_lost_connection,\n",
         "",
         "tests/unit/llm/test_http_client_http_errors.py",
     ),
