@@ -100,6 +100,15 @@ def test_a_rewrite_must_keep_numbers_and_quoted_words(question, response):
     )
 
 
+@pytest.mark.parametrize(("length", "used"), [(400, True), (401, False)])
+def test_a_rewrite_of_more_than_400_characters_is_not_used(length, used):
+    response = f"How loud is the {'Aurora ' * 60}"[: length - 1] + "?"
+
+    result = build_standalone_question("How loud is it?", [PUMP], RewritingModel(response))
+
+    assert (result == response) is used
+
+
 def test_an_answer_to_a_question_without_a_question_mark_is_not_used():
     result = build_standalone_question(
         "그건 가격이 얼마인지 알려줘", [KOREAN], RewritingModel("가격은 9,400유로입니다.")

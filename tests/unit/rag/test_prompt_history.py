@@ -2,6 +2,7 @@ import pytest
 
 from kebab.core.answers import AnswerMode, Refusal, Turn
 from kebab.rag.prompt import build_history, estimate_prompt_tokens, remove_markers, shorten
+from kebab.rag.tokens import estimate_tokens
 
 
 def turn(question, answer="It is so [1].", refusal=None, standalone=""):
@@ -64,3 +65,10 @@ def test_markers_are_removed(answer, plain):
 
 def test_a_short_text_is_not_shortened():
     assert shorten("  a b  ", 5) == "a b"
+
+
+def test_a_shortened_text_uses_all_its_tokens():
+    tokens = estimate_tokens("It rains today. \u2026")
+
+    assert shorten("It rains today. It snows tomorrow.", tokens) == "It rains today. \u2026"
+    assert shorten("It rains today. It snows tomorrow.", tokens - 1) == "It rains \u2026"
