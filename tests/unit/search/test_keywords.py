@@ -86,3 +86,15 @@ def test_held_keywords_are_those_of_the_text(base):
         base.add(f"{word}.md", word)
 
     assert list(_extract(base, "vault restic").select_held("a vault")) == ["vault"]
+
+
+def test_only_the_thousand_most_frequent_tokens_can_be_keywords(base):
+    base.add("a.md", "vault restic")
+    base.add("b.md", "vault restic")
+    for word in FILLING:
+        base.add(f"{word}.md", word)
+    frequent = " ".join(f"term{number}" for number in range(999))
+
+    weights = _extract(base, frequent, frequent, "vault restic").weights
+
+    assert list(weights) == ["vault"]

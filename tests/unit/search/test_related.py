@@ -80,6 +80,16 @@ def test_without_vectors_keywords_decide_and_the_channel_is_degraded(filled):
     assert (lost.channel, lost.hint) == ("vector", "kebab ingest")
 
 
+@pytest.mark.parametrize(("better", "found"), [(599, ["b.md", "c.md"]), (600, ["b.md"])])
+def test_keywords_find_the_best_600_passages_of_other_documents(base, better, found):
+    base.add("a.md", "restic vault", embed=False)
+    base.add("b.md", *["restic vault"] * better, embed=False)
+    base.add("c.md", "restic vault on a disk", embed=False)
+    base.add("d.md", *["grass"] * 700, embed=False)
+
+    assert paths(_finder(base, "a.md", space=None).find(9, Filters())) == found
+
+
 def test_a_script_that_the_model_does_not_know_is_compared_by_words(base):
     for path, text in (
         ("a.md", "쿠버네티스 클러스터를 복원한다"),

@@ -98,3 +98,11 @@ def test_similar_sets_are_found_among_many_half_similar_ones():
     wanted = {(at, 600 + at) for at in range(100)}
     assert len(wanted & set(map(tuple, found.tolist()))) >= 90
     assert len(found) < 700 * 4 * 16
+
+
+def test_every_bit_of_a_value_is_set_for_half_of_the_shingles():
+    values = signatures.compute_signatures(numbers(5_000), np.arange(5_000))
+
+    shares = [float((values >> np.uint32(bit) & np.uint32(1)).mean()) for bit in range(32)]
+
+    assert shares == pytest.approx([0.5] * 32, abs=0.02)
