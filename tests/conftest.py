@@ -13,6 +13,8 @@ from kebab.embed.registry import MINILM
 from tests.isolation import Isolation
 
 ISOLATION = pytest.StashKey[Isolation]()
+SLOW = frozenset(("e2e", "faults", "test_planted.py"))
+"""Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 
 
@@ -33,6 +35,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Give the process its real environment back."""
     if ISOLATION in config.stash:
         config.stash[ISOLATION].stop()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the slow tests first, so that no worker waits for another one at the end."""
+    items.sort(key=lambda item: not SLOW.intersection(item.path.parts))
 
 
 @pytest.hookimpl(wrapper=True)
