@@ -45,3 +45,7 @@ def test_dates_are_parsed_in_many_notations(text, expected):
 )
 def test_a_stated_date_has_all_parts_of_the_claimed_one(claimed, expected):
     assert is_same_date(Date(0, 0, *claimed), Date(0, 0, 2024, 3, 12)) is expected
+
+
+def test_dates_without_anything_between_them_are_all_found():
+    assert list_dates("2024年3月12日2025年4月13日") == [[(2024, 3, 12)], [(2025, 4, 13)]]

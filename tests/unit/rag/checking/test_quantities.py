@@ -105,3 +105,11 @@ def test_a_number_with_misplaced_separators_and_a_scale_has_no_value():
     (found,) = find_quantities("12,5,7 million")
 
     assert found.values == ()
+
+
+@pytest.mark.parametrize("text", ["三人", "三人が来た", "会社に三人の技術者"])
+def test_a_han_numeral_before_a_counter_is_sure_whatever_follows(text):
+    (found,) = find_quantities(text)
+
+    assert found.sure
+    assert "3" in found.values
