@@ -106,3 +106,16 @@ def test_every_bit_of_a_value_is_set_for_half_of_the_shingles():
     shares = [float((values >> np.uint32(bit) & np.uint32(1)).mean()) for bit in range(32)]
 
     assert shares == pytest.approx([0.5] * 32, abs=0.02)
+
+
+def test_equal_rows_are_paired_in_large_buckets_because_another_band_agrees_too():
+    width, count = 4, 100
+    bands = signatures.SIGNATURE_SIZE // width
+    table = np.arange(1, count * bands + 1, dtype=np.uint32).reshape(count, bands)
+    row, band = np.indices(table.shape)
+    table[(row + band) % 2 == 0] = 0
+    table[[0, count // 2]] = 0
+
+    found = signatures.find_candidate_pairs(np.repeat(table, width, axis=1), 0.9)
+
+    assert found.tolist() == [[0, count // 2]]

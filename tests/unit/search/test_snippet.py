@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,3 +114,12 @@ def test_a_match_is_always_shown(before, after, chars):
     text = "word. " * before + "needle " + "other " * after
 
     assert "needle" in _marked(cut_snippet(text, {"needl": 1.0}, chars))
+
+
+@pytest.mark.parametrize(
+    ("chars", "expected"), [(23, "needle aaaa bbbb cccc"), (24, "needle aaaa bbbb cccc ee")]
+)
+def test_a_word_that_is_one_character_too_long_is_left_out(chars, expected):
+    text = "needle aaaa bbbb cccc ee" + " dddd" * 20
+
+    assert cut_snippet(text, {"needl": 1.0}, chars).text == expected

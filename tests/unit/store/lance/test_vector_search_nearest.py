@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import layout
+from kebab.store.lance import layout, vector_search
 from kebab.store.lance.table import LanceVectors
+from kebab.store.lance.vector_file import VectorFile
 from kebab.store.lance.vector_search import MappedVectors
 
 ROOT = Path(__file__).parents[4]
@@ -88,3 +89,23 @@ def test_a_read_only_reader_writes_no_vector_file(writer, tmp_path):
 
     assert [key for key, _ in vectors.find_nearest(X, 2)] == [0, 1]
     assert not vector_file.exists()
+
+
+def test_a_rebuilt_vector_file_is_mapped_and_the_table_not_read_again(
+    writer, tmp_path, monkeypatch
+):
+    def refuse(*_):
+        raise AssertionError("the table is read into memory")
+
+    layout.get_vector_file_path(tmp_path, "v").unlink()
+    monkeypatch.setattr(vector_search, "load_rows", refuse)
+
+    assert found(tmp_path) == [0, 1, 2]
+
+
+def test_a_rebuilt_vector_file_that_cannot_be_mapped_is_replaced_by_memory(
+    writer, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(VectorFile, "map_vectors", lambda _file, _digest: None)
+
+    assert found(tmp_path) == [0, 1, 2]
