@@ -115,3 +115,15 @@ def test_a_machine_gets_one_object(context, tmp_path):
 
     assert (tmp_path / "out").read_text().count("\n") == 1
     assert (tmp_path / "err").read_text() == ""
+
+
+def test_a_machine_gets_no_tokens_before_the_answer(context, tmp_path):
+    context.flags.machine = True
+    settings = Settings()
+    display = choose_answer_display(context, settings, build_ask_request(settings, "x", {}))
+
+    assert not display(AnswerEvent(type="token", delta="a"))
+    display.show_heartbeat(5.0)
+
+    assert (tmp_path / "out").read_text() == ""
+    assert "heartbeat" in (tmp_path / "err").read_text()

@@ -2,7 +2,14 @@ from dataclasses import asdict
 
 import msgspec
 
-from kebab.ingest.job import SLOWEST, FileOutcome, IngestOutcome, ItemKind, select_slowest
+from kebab.ingest.job import (
+    SLOWEST,
+    FileOutcome,
+    IngestJob,
+    IngestOutcome,
+    ItemKind,
+    select_slowest,
+)
 from kebab.wire.ingest import SlowFile
 
 
@@ -36,3 +43,9 @@ def test_the_slowest_files_come_slowest_first():
     told = select_slowest(files)
 
     assert [file.duration_ms for file in told] == [7.0, 6.0, 5.0, 4.0, 3.0]
+
+
+def test_a_job_writes_and_reads_only_changes_unless_told_otherwise():
+    job = IngestJob()
+
+    assert (job.dry_run, job.force, job.paths) == (False, False, ())

@@ -152,3 +152,11 @@ def test_deleted_sessions_are_named_and_counted():
         "2 sessions with 4 turns deleted",
     ]
     assert list(render_removed_sessions(replies.session_removed(), Canvas())) == ["no sessions"]
+
+
+def test_a_narrow_terminal_still_shows_the_first_eight_columns_of_a_question():
+    reply = replies.session_list(replies.session_summary(first_question="abcdefghijkl"))
+
+    line, *_ = render_session_list(reply, Canvas(width=20))
+
+    assert line.endswith("  abcdefg…")

@@ -31,3 +31,12 @@ def test_a_passage_is_shown_with_its_neighbours_and_its_text():
     assert f"next      {'e' * 32}" in lines
     assert not [line for line in lines if line.startswith("previous")]
     assert lines[-1] == "Stop the writer,\nthen restore."
+
+
+def test_a_passage_names_the_one_before_it():
+    reply = replies.chunk_inspection(previous_chunk_id="d" * 32, next_chunk_id=None)
+
+    lines = list(render_chunk(reply, Canvas()))
+
+    assert f"previous  {'d' * 32}" in lines
+    assert not [line for line in lines if line.startswith("next")]

@@ -94,3 +94,14 @@ def test_a_report_without_modes_has_only_a_title():
 
 def test_a_run_without_an_answerable_question_has_no_curve():
     assert not [one for one in drawn(mode(nothing("a"))) if "hit@1 …" in one]
+
+
+def test_a_mode_without_a_value_does_not_hide_the_best_of_the_others():
+    empty = mode(nothing("c"), mode="vector")
+    bare = msgspec.structs.replace(empty, figures=[])
+
+    for other in (empty, bare):
+        lines = list(render_evaluation(report(ONE, TWO, other), Canvas(color=True)))
+        (row,) = [one for one in lines if "MRR@10" in one]
+        assert "\x1b[1m0.750" in row
+        assert "\x1b[1m0.250" not in row

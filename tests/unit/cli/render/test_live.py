@@ -152,3 +152,9 @@ def test_leaving_at_once_shows_the_cursor_again(wait, terminal):
 def test_without_a_terminal_the_default_number_of_rows_is_used(tmp_path):
     with (tmp_path / "err").open("wb") as file:
         assert count_screen_rows(OutputChannel(file.fileno(), "<stderr>")) == 24
+
+
+def test_a_live_region_takes_every_event(wait, terminal):
+    region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=False)
+
+    assert [region(event) for event in (FOUND, token("so"), AGAIN)] == [True] * 3
