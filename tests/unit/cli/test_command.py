@@ -1,5 +1,7 @@
 import pytest
 
+from kebab.cli.command import Command
+
 
 def test_help_ends_with_examples_and_exit_statuses(kebab):
     text = kebab("search", "--help").out
@@ -41,3 +43,11 @@ def test_a_group_alone_is_a_usage_error(kebab):
 
 def test_a_command_has_its_full_name(kebab):
     assert kebab("fetch", "chunk", "x", "--json").reply["command"] == "fetch chunk"
+
+
+def test_help_is_at_most_a_hundred_columns_wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+    formatter = Command("x").make_context("x", []).make_formatter()
+
+    assert formatter.width == 100 - 2  # click leaves two columns free

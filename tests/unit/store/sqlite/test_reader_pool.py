@@ -1,5 +1,6 @@
 import shutil
 
+import apsw
 import pytest
 
 from kebab.core.ids import make_doc_id
@@ -86,3 +87,19 @@ def test_a_folder_that_cannot_be_written_is_opened_every_time(writer, tmp_path):
         pool.close()
     finally:
         copy.chmod(0o700)
+
+
+def test_a_reader_whose_snapshot_cannot_end_is_closed_and_not_reused(writer, pool):
+    def refuse(_cursor, statement, _bindings):
+        if statement == "COMMIT":
+            raise apsw.NoMemError("out of memory")
+        return True
+
+    with pool.acquire() as first:
+        connection = first.connection
+        connection.exec_trace = refuse
+
+    with pytest.raises(apsw.ConnectionClosedError):
+        connection.execute("SELECT 1")
+    with pool.acquire() as second:
+        assert second is not first
