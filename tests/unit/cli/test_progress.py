@@ -2,8 +2,9 @@ import time
 
 import pytest
 
+from kebab.cli import progress
 from kebab.cli.progress import WorkReporter
-from kebab.core.progress import Progress, ProgressKind
+from kebab.core.progress import Heartbeat, Progress, ProgressKind
 
 READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a.md", done=1, total=2)
 
@@ -97,3 +98,17 @@ def test_silent_work_gets_heartbeats(recorder):
             time.sleep(0.01)
 
     assert recorder.events[0].kind is ProgressKind.HEARTBEAT
+
+
+@pytest.mark.parametrize(("silence_s", "expected"), [(0.4, 0.2), (1.0, 0.5), (3.0, 0.5)])
+def test_the_silence_is_checked_at_least_twice_a_second(recorder, monkeypatch, silence_s, expected):
+    intervals = []
+
+    def record(beat, interval_s):
+        intervals.append(interval_s)
+        return Heartbeat(beat, interval_s)
+
+    monkeypatch.setattr(progress, "Heartbeat", record)
+    WorkReporter(recorder, silence_s=silence_s)
+
+    assert intervals == [expected]
