@@ -158,13 +158,13 @@ def _squeeze_blanks(text: str) -> str:
     return " ".join(text.split())
 
 
-def load_equivalents() -> set[tuple[str, str]]:
-    """Return the mutants that behave like the original, as changed lines."""
+def load_equivalents() -> set[tuple[str, str, str]]:
+    """Return the mutants that behave like the original, as file and changed lines."""
     if not EQUIVALENTS.exists():
         return set()
     entries = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8")).get("mutant", [])
     assert all(entry["reason"] for entry in entries)
-    return {(entry["before"], entry["after"]) for entry in entries}
+    return {(entry["file"], entry["before"], entry["after"]) for entry in entries}
 
 
 def format_diff(mutant: Mutant) -> str:
@@ -197,7 +197,7 @@ def run_mutants(mutants: Sequence[Mutant], jobs: int, wanted: Sequence[str]) -> 
 
     def run_mutant(mutant: Mutant) -> Result:
         before, after = find_changed_lines(mutant)
-        if (before, after) in equivalents:
+        if (mutant.file, before, after) in equivalents:
             return Result(mutant, "equivalent", before, after)
         workspace = idle.get()
         try:
