@@ -21,6 +21,15 @@ from kebab.store.lance.vector_file import VectorFile
 if TYPE_CHECKING:
     from kebab.store.lance.vector_file import Batch, Keys
 
+RETENTION = timedelta(hours=1)
+"""How long an old version stays readable; no reader needs that long to copy it."""
+
+_BATCH_ROWS = 4_096
+_KEYS_PER_DELETE = 10_000
+_MAX_FRAGMENTS = 8
+_ROWS_PER_FRAGMENT = 4_096
+_MAX_VERSIONS = 32
+_MAX_DELETED_SHARE = 0.2
 _TABLE_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
 
 
@@ -46,17 +55,6 @@ def _sync_path(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-RETENTION = timedelta(hours=1)
-"""How long an old version stays readable; no reader needs that long to copy it."""
-
-_BATCH_ROWS = 4_096
-_KEYS_PER_DELETE = 10_000
-_MAX_FRAGMENTS = 8
-_ROWS_PER_FRAGMENT = 4_096
-_MAX_VERSIONS = 32
-_MAX_DELETED_SHARE = 0.2
 
 
 class LanceTable:
