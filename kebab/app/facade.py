@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kebab.app.context import AppContext
+from kebab.app.maintenance import MaintenanceOperations
 from kebab.config.settings import Settings
-from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
+from kebab.core.progress import ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     from kebab.app.ask import AnswerCallback
@@ -19,30 +20,6 @@ if TYPE_CHECKING:
         SessionShowRequest,
         SessionTranscript,
     )
-    from kebab.wire.error import (
-        ErrorAudit,
-        ErrorCatalog,
-        ErrorsRequest,
-        ErrorStats,
-        ExplainRequest,
-        InspectErrorRequest,
-    )
-    from kebab.wire.health import (
-        Doctor,
-        DoctorRequest,
-        InitReport,
-        InitRequest,
-        Introspection,
-        ModelList,
-        ModelListRequest,
-        ModelPullRequest,
-        ModelReport,
-        ModelUseRequest,
-        ResetReport,
-        ResetRequest,
-        SchemaRequest,
-    )
-    from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
     from kebab.wire.library import (
         ChunkInspection,
         DocInspection,
@@ -55,15 +32,13 @@ if TYPE_CHECKING:
         InspectDocRequest,
         ListRequest,
         NotFound,
-        RemoveReport,
-        RmRequest,
     )
     from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
     from kebab.wire.search import SearchRequest, SearchResponse
     from kebab.wire.why import Explanation, WhyRequest
 
 
-class Kebab:
+class Kebab(MaintenanceOperations):
     """One knowledge base. Stores and models are opened when a method first needs them.
 
     Use it as a context manager, or call `close`. Each method takes the request record of its
@@ -175,105 +150,3 @@ class Kebab:
         from kebab.app.sessions import remove_sessions
 
         return remove_sessions(self._context, request)
-
-    def ingest(
-        self,
-        request: "IngestRequest",
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
-    ) -> "IngestReport":
-        """Update the index from the files."""
-        from kebab.app.ingest import ingest
-
-        return ingest(self._context, request, report, cancel or Cancel())
-
-    def ingest_text(
-        self,
-        request: "IngestTextRequest",
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
-    ) -> "IngestReport":
-        """Index a text that is not in a file."""
-        from kebab.app.ingest import ingest_text
-
-        return ingest_text(self._context, request, report, cancel or Cancel())
-
-    def rm(self, request: "RmRequest") -> "RemoveReport | NotFound":
-        """Remove documents from the index; when one is not found, none is removed."""
-        from kebab.app.library import remove_documents
-
-        return remove_documents(self._context, request)
-
-    def reset(self, request: "ResetRequest") -> "ResetReport":
-        """Delete everything that kebab created."""
-        from kebab.app.reset import reset
-
-        return reset(self._context, request)
-
-    def init(self, request: "InitRequest") -> "InitReport":
-        """Write the settings file and create the data directory."""
-        from kebab.app.init import init
-
-        return init(self._context, request)
-
-    def model_list(self, _request: "ModelListRequest") -> "ModelList":
-        """Return every embedding model."""
-        from kebab.app.models import list_models
-
-        return list_models(self._context)
-
-    def model_pull(
-        self,
-        request: "ModelPullRequest",
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
-    ) -> "ModelReport":
-        """Download the weights of a model."""
-        from kebab.app.models import pull_model
-
-        return pull_model(self._context, request, report, cancel or Cancel())
-
-    def model_use(
-        self,
-        request: "ModelUseRequest",
-        *,
-        report: ProgressCallback = ignore_progress,
-        cancel: Cancel | None = None,
-    ) -> "ModelReport":
-        """Change the model of the knowledge base."""
-        from kebab.app.models import use_model
-
-        return use_model(self._context, request, report, cancel or Cancel())
-
-    def doctor(self, _request: "DoctorRequest") -> "Doctor":
-        """Check the knowledge base and everything that it needs."""
-        from kebab.app.doctor import check_health
-
-        return check_health(self._context)
-
-    def schema(self, _request: "SchemaRequest") -> "Introspection":
-        """Describe this version and the knowledge base."""
-        from kebab.app.schema import describe_build
-
-        return describe_build(self._context)
-
-    def errors(self, request: "ErrorsRequest") -> "ErrorStats":
-        """Count the errors of the log."""
-        from kebab.app.errors import count_errors
-
-        return count_errors(self._context, request)
-
-    def inspect_error(self, request: "InspectErrorRequest") -> "ErrorAudit | NotFound":
-        """Return one error of the log."""
-        from kebab.app.errors import inspect_error
-
-        return inspect_error(self._context, request)
-
-    def explain(self, request: "ExplainRequest") -> "ErrorCatalog | NotFound":
-        """Explain error codes."""
-        from kebab.app.errors import explain_codes
-
-        return explain_codes(request)

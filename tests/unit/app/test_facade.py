@@ -9,7 +9,7 @@ import pytest
 from kebab.app.ask import AnswerCallback
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
-from kebab.core.progress import Cancel, ProgressCallback
+from kebab.core.progress import ProgressCallback
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.wire.ask import (
@@ -255,16 +255,6 @@ def test_a_newer_database_is_not_read(desk, newer, name):
         call(kebab, name)
 
     assert (caught.value.expected, caught.value.found) == newer
-
-
-def test_a_cancelled_run_is_passed_on(lab, opened):
-    lab.write("a.md", "the cat\n")
-    cancel = Cancel()
-    cancel.request()
-    with opened() as kebab:
-        report = kebab.ingest(IngestRequest(paths=[str(lab.notes)]), cancel=cancel)
-
-    assert report.cancelled
 
 
 def test_not_found_is_a_reply(filled, opened):
