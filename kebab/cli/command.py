@@ -2,13 +2,16 @@
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from kebab import __version__
 from kebab.cli.options import GlobalOption, select_global_options
 from kebab.errors.signal import Exit
+
+if TYPE_CHECKING:
+    from kebab.wire.record import Reply
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -94,6 +97,16 @@ class Group(Command, click.Group):
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
         super().__init__(name, no_args_is_help=False, **attrs)
 
+    def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Return the name and the summary of each subcommand."""
+        from kebab.cli.describe import summarize_help
+
+        return [
+            (name, summarize_help(command))
+            for name in self.list_commands(ctx)
+            if (command := self.get_command(ctx, name)) is not None
+        ]
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the subcommands, then the flags."""
         self.format_commands(ctx, formatter)
@@ -123,8 +136,26 @@ def _describe_unknown_command(name: str, names: list[str]) -> str:
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
     del param
     if value and not ctx.resilient_parsing:
-        ctx.obj.channels.out.write(ctx.get_help() + "\n")
+        if _wants_json(ctx):
+            from kebab.cli.describe import describe_command
+
+            _print_json(ctx, describe_command(ctx.command, ctx.command_path))
+        else:
+            ctx.obj.channels.out.write(ctx.get_help() + "\n")
         ctx.exit()
+
+
+def _wants_json(ctx: click.Context) -> bool:
+    """Return whether the call asks for JSON; not all of its flags are parsed yet."""
+    from kebab.cli.errors import detect_json_output
+
+    return ctx.obj.flags.machine or detect_json_output(ctx.obj.arguments)
+
+
+def _print_json(ctx: click.Context, reply: "Reply") -> None:
+    """Print an object before the command runs; the context does not know its name yet."""
+    ctx.obj.command = ctx.command_path.partition(" ")[2] or ctx.command_path
+    ctx.obj.write_json(reply, Exit.DONE)
 
 
 class CommandEntry(NamedTuple):
@@ -167,6 +198,11 @@ class LazyGroup(Group):
         del ctx
         return list(COMMANDS)
 
+    def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Return the names and summaries of the table, which needs no import."""
+        del ctx
+        return [(name, entry.summary) for name, entry in COMMANDS.items()]
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command after importing its module."""
         del ctx
@@ -193,7 +229,12 @@ class LazyGroup(Group):
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
     del param
     if value and ctx.obj is not None:
-        ctx.obj.channels.out.write(f"kebab {__version__}\n")
+        if _wants_json(ctx):
+            from kebab.wire.command_help import Version
+
+            _print_json(ctx, Version(kebab_version=__version__))
+        else:
+            ctx.obj.channels.out.write(f"kebab {__version__}\n")
         ctx.exit()
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from kebab.wire import (
     ask,
     bench,
+    command_help,
     error,
     evals,
     golden,
@@ -20,7 +21,20 @@ from kebab.wire import (
 from kebab.wire.record import Record, Request
 
 _MODULES: tuple[ModuleType, ...] = (
-    *(ask, bench, error, evals, golden, health, ingest, library, related, search, why),
+    *(
+        ask,
+        bench,
+        command_help,
+        error,
+        evals,
+        golden,
+        health,
+        ingest,
+        library,
+        related,
+        search,
+        why,
+    ),
 )
 """The modules that declare wire records; a test finds a module that is missing here."""
 

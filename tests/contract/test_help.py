@@ -5,7 +5,9 @@ import shlex
 import click
 import pytest
 
+from kebab import __version__
 from kebab.cli.command import root
+from tests.contract.conftest import check_channel
 from tools.cli_reference import iterate_commands
 
 COMMANDS = dict(iterate_commands())
@@ -36,6 +38,29 @@ def test_help_is_there_and_complete(path, flag, kebab):
 @pytest.mark.parametrize("path", COMMANDS)
 def test_help_needs_no_settings(path, kebab, empty):
     assert kebab("--config", str(empty / "none.toml"), *path.split(), "--help").status == 0
+
+
+@pytest.mark.parametrize("path", ["", "model", *COMMANDS])
+@pytest.mark.parametrize(
+    "flags",
+    [["--help", "--json"], ["--output-format", "json", "-h"]],
+    ids=["help first", "format first"],
+)
+def test_help_under_json_is_one_object(path, flags, kebab):
+    ran = kebab(*path.split(), *flags)
+
+    (reply,) = check_channel(ran.out, status=0, command=path or "kebab")
+    assert (ran.status, ran.err) == (0, "")
+    assert reply["schema_version"] == "help.v1"
+    assert reply["name"] == f"kebab {path}".strip()
+    assert {"--json", "--config"} <= {one["name"] for one in reply["options"]}
+
+
+def test_the_version_under_json_is_one_object(kebab):
+    for flags in (["--version", "--json"], ["--json", "--version"]):
+        ran = kebab(*flags)
+        (reply,) = check_channel(ran.out, status=0, command="kebab")
+        assert (reply["schema_version"], reply["kebab_version"]) == ("version.v1", __version__)
 
 
 @pytest.mark.parametrize("path", COMMANDS)

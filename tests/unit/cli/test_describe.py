@@ -1,0 +1,112 @@
+"""A command is described by records, from which help under `--json` is made."""
+
+import click
+import pytest
+
+from kebab.cli.command import Command, Group, root
+from kebab.cli.describe import describe_command, summarize_help
+from kebab.errors.signal import Exit
+
+
+@click.command("try", cls=Command, examples=("kebab try a",), exits=(Exit.NO,))
+@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+@click.option("-n", "--limit", type=click.IntRange(1, 9), default=3, help="At most N.")
+@click.option("--tag", multiple=True, metavar="TAG", help="Only this tag.")
+@click.option("--by", type=click.Choice(["name", "size"]), help="The order.")
+@click.option("--old/--new", default=None, help="Which ones.")
+@click.option("--secret", hidden=True, help="Not shown.")
+@click.option("-v", is_flag=True, help="More.")
+def sample() -> None:
+    """Try something. Then stop.
+
+    A second paragraph.
+    """
+
+
+@click.group("outer", cls=Group)
+def outer() -> None:
+    """Hold commands."""
+
+
+outer.add_command(sample)
+
+
+def find_option(name):
+    (found,) = [one for one in describe_command(sample, "kebab try").options if one.name == name]
+    return found
+
+
+def test_a_command_is_described_with_its_usage_text_examples_and_exits():
+    help_ = describe_command(sample, "kebab try")
+
+    assert (help_.name, help_.usage) == ("kebab try", "kebab try [OPTIONS] NAME…")
+    assert help_.summary == "Try something"
+    assert help_.description.endswith("A second paragraph.")
+    assert help_.examples == ["kebab try a"]
+    assert [one.status for one in help_.exits] == [0, 1, 2, 130, 141]
+
+
+def test_an_argument_says_whether_it_is_needed_and_may_be_repeated():
+    (argument,) = describe_command(sample, "kebab try").arguments
+
+    assert (argument.name, argument.type) == ("NAME", "text")
+    assert (argument.required, argument.repeatable) == (True, True)
+
+
+def test_a_number_has_its_range_and_its_default():
+    limit = find_option("--limit")
+
+    assert (limit.short, limit.type, limit.metavar) == ("-n", "integer", "N")
+    assert (limit.minimum, limit.maximum, limit.default) == (1, 9, 3)
+    assert not limit.repeatable
+
+
+def test_a_flag_that_may_be_repeated_has_no_default():
+    tag = find_option("--tag")
+
+    assert (tag.metavar, tag.repeatable, tag.default) == ("TAG", True, None)
+
+
+def test_a_choice_lists_its_values():
+    assert (find_option("--by").type, find_option("--by").choices) == ("choice", ["name", "size"])
+    assert find_option("--by").metavar == "BY"
+
+
+@pytest.mark.parametrize(("name", "others"), [("--old", ["--new"]), ("-v", [])])
+def test_a_flag_without_a_value_is_a_boolean(name, others):
+    flag = find_option(name)
+
+    assert (flag.type, flag.metavar, flag.short) == ("boolean", None, None)
+    assert flag.others == others
+
+
+def test_hidden_flags_are_left_out_and_shared_flags_come_last():
+    options = describe_command(sample, "kebab try").options
+
+    assert "--secret" not in [one.name for one in options]
+    assert [one.shared for one in options] == sorted(one.shared for one in options)
+    assert find_option("--json").shared
+
+
+def test_a_group_lists_its_commands():
+    (inner,) = describe_command(outer, "kebab outer").commands
+
+    assert (inner.name, inner.summary) == ("try", "Try something")
+
+
+def test_the_root_lists_every_command_with_the_summary_of_its_table():
+    commands = {one.name: one.summary for one in describe_command(root, "kebab").commands}
+
+    assert commands["fetch"] == "Print original lines of a file"
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("One sentence.", "One sentence"),
+        ("Over two\nlines. And more.", "Over two lines"),
+        ("", ""),
+    ],
+)
+def test_the_summary_is_the_first_sentence(text, summary):
+    assert summarize_help(click.Command("x", help=text)) == summary
