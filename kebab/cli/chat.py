@@ -38,15 +38,32 @@ _FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)
 
 
 class Chat:
-    """Runs a chat with one knowledge base; messages about the chat go to stderr."""
+    """Runs a chat with one knowledge base; messages about the chat go to stderr.
+
+    Args:
+        context: The call.
+        kebab: The knowledge base.
+        settings: The settings.
+        flags: The flags of the command.
+        starts_session: Whether a chat without a named session starts one. A chat of a program
+            does not, because nobody asked for its questions to be stored.
+    """
 
     def __init__(
-        self, context: CommandContext, kebab: Kebab, settings: Settings, flags: dict[str, Any]
+        self,
+        context: CommandContext,
+        kebab: Kebab,
+        settings: Settings,
+        flags: dict[str, Any],
+        *,
+        starts_session: bool,
     ) -> None:
         self._context = context
         self._kebab = kebab
         self._settings = settings
         self._flags = flags
+        stores = settings.ask.history and not context.flags.read_only
+        self._starts_session = starts_session and stores
         self._name: str | None = flags["session"] or self._find_new_name()
         self._last: Answer | None = None
         self._degraded: list[DegradedChannel] = []
@@ -143,8 +160,8 @@ class Chat:
         self._print_session()
 
     def _find_new_name(self) -> str | None:
-        """Return an unused session name, None when sessions are not stored."""
-        if not self._settings.ask.history or self._context.flags.read_only:
+        """Return an unused session name, None when this chat starts no session."""
+        if not self._starts_session:
             return None
         name = stem = time.strftime("chat-%Y-%m-%d-%H%M")
         numbers = count(2)

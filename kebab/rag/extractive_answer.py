@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from kebab.core.answers import AnswerMode, Evidence, Quote, Refusal, SupportingQuote, Turn
+from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
 from kebab.core.chunks import build_embed_text
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import AnswerListener, DraftAnswer
-from kebab.rag.evidence import escape_text
+from kebab.rag.quotation import ScoredSentence, format_quotes
 from kebab.search.answerability import compute_coverage, compute_relative_evidence, weigh_keywords
 from kebab.text.layout import LayoutKind
 from kebab.text.sentences import Sentence, find_sentences
@@ -52,21 +52,6 @@ _OPEN_ENDS = ("?", "\uff1f", "\u061f", ":", "\uff1a")
 _LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+")
 _MIN_LETTERS = 12
 """A sentence with links and fewer other letters and digits is a list of links."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredSentence:
-    """A sentence at [start, end) of its chunk's text, and its score from 0 to 1."""
-
-    passage: Evidence
-    start: int
-    end: int
-    score: float
-
-    @property
-    def text(self) -> str:
-        """The verbatim text."""
-        return self.passage.chunk.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,70 +166,6 @@ def _select_distinct(candidates: Sequence[_Candidate], limit: int) -> Iterator[S
         selected.append(tokens)
         start, end, _ = one.sentence
         yield ScoredSentence(passage=one.passage, start=start, end=end, score=min(1.0, one.score))
-
-
-_QUOTE_PREFIX = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
-_LINE_BREAK = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
-_CELL_BORDER = re.compile(r"\s*(?<!\\)\|\s*")
-_MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
-
-
-def format_quotes(sentences: Sequence[ScoredSentence]) -> tuple[str, tuple[SupportingQuote, ...]]:
-    """Return the answer in Markdown, and the citation of every marker in it.
-
-    The document of the best sentence comes first. The sentences of a document keep their order,
-    and adjacent ones become one quote. Markers count from 1.
-    """
-    quotes = _join_adjacent(_sort_by_document(sentences))
-    bullet = "- " if len(quotes) > 1 else ""
-    text, supports = "", []
-    for marker, quote in enumerate(quotes, start=1):
-        text += ("\n" if text else "") + bullet
-        start = len(text)
-        text += f"{_add_quotation_marks(_flatten(quote.text))} [{marker}]"
-        supports.append(SupportingQuote(marker=marker, quote=quote, spans=((start, len(text)),)))
-    return text, tuple(supports)
-
-
-def _sort_by_document(sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-    document_ranks: dict[str, int] = {}
-    for one in sorted(sentences, key=lambda one: -one.score):
-        document_ranks.setdefault(one.passage.chunk.doc_id, len(document_ranks))
-
-    def sort_key(one: ScoredSentence) -> tuple[int, int, int]:
-        return document_ranks[one.passage.chunk.doc_id], one.passage.chunk.ordinal, one.start
-
-    return sorted(sentences, key=sort_key)
-
-
-def _join_adjacent(sentences: Sequence[ScoredSentence]) -> list[Quote]:
-    quotes: list[Quote] = []
-    for before, one in zip([None, *sentences], sentences, strict=False):
-        is_next = before is not None and _is_adjacent(before, one)
-        start = quotes.pop().start if is_next else one.start
-        quotes.append(Quote(chunk=one.passage.chunk, start=start, end=one.end))
-    return quotes
-
-
-def _is_adjacent(before: ScoredSentence, one: ScoredSentence) -> bool:
-    """Return whether two sentences are adjacent in a paragraph, and not in a table."""
-    chunk = one.passage.chunk
-    if before.passage.chunk.chunk_id != chunk.chunk_id or before.text.startswith("|"):
-        return False
-    return _LINE_BREAK.fullmatch(chunk.text[before.end : one.start]) is not None
-
-
-def _flatten(text: str) -> str:
-    """Return text on one line without the syntax of tables, quotations and citations."""
-    line = " ".join(escape_text(_QUOTE_PREFIX.sub(" ", text)).split())
-    if line.startswith("|"):
-        cells = filter(None, _CELL_BORDER.split(line))
-        line = " \u00b7 ".join(cell.replace("\\|", "|") for cell in cells)
-    return _MARKERS.sub(r"(\1)", line).replace("![", "[")
-
-
-def _add_quotation_marks(line: str) -> str:
-    return f"\u201c{line}\u201d" if '"' in line else f'"{line}"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

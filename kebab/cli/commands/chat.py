@@ -41,14 +41,15 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
 
     Follow-up questions may refer to earlier ones. Ctrl-C stops an answer, Ctrl-D leaves, and
     `/help` lists more. Without `--session`, the chat starts a new session. When stdin is no
-    terminal, each line is a question, and the exit status is that of the worst answer.
+    terminal, each line is a question, the exit status is that of the worst answer, and nothing
+    is stored unless `--session` names a session.
     """
     if context.flags.machine:
         raise ChatNeedsPersonError("a chat is for people", click.get_current_context())
     settings = context.load_settings()
     terminal = find_terminal(context.channels)
     with context.open_kebab(settings) as kebab:
-        chat = Chat(context, kebab, settings, flags)
+        chat = Chat(context, kebab, settings, flags, starts_session=terminal is not None)
         if terminal is None:
             return chat.run_lines(_read_lines())
         history = _find_history(context, settings)

@@ -29,8 +29,11 @@ class Talk:
         self.files = opened
         return OutputChannels(*(OutputChannel(one.fileno(), one.name) for one in opened))
 
-    def start(self):
-        return Chat(self.context, self.kebab, self.settings, {"session": self.name})
+    def start(self, *, starts_session=True):
+        flags = {"session": self.name}
+        return Chat(
+            self.context, self.kebab, self.settings, flags, starts_session=starts_session
+        )
 
     @property
     def out(self):
@@ -98,6 +101,16 @@ def test_a_named_session_is_continued(talking):
     talk.start().run_lines(["one"])
 
     assert talk.asked == [("one", "move")]
+
+
+def test_a_chat_of_a_program_stores_nothing_unless_a_session_is_named(talking):
+    talk = talking()
+    talk.start(starts_session=False).run_lines(["one", "/new", "two"])
+    named = talking(name="move")
+    named.start(starts_session=False).run_lines(["three"])
+
+    assert talk.asked == [("one", None), ("two", None)]
+    assert named.asked == [("three", "move")]
 
 
 def test_without_history_questions_have_no_session(talking):

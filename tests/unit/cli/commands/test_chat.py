@@ -10,7 +10,8 @@ def test_without_a_terminal_each_line_is_a_question(kebab, opened):
 
     assert questions(opened) == ["one", "백업은?", "three"]
     assert (ran.status, ran.out.count("> ")) == (0, 3 + 3)
-    assert ran.err.startswith("session: chat-")
+    assert ran.err == "session: none, each question stands alone\n"
+    assert [request.session for what, request in opened[0].asked if what == "ask"] == [None] * 3
 
 
 def test_flags_hold_for_every_question(kebab, opened):

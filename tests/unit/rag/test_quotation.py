@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.answers import Evidence
-from kebab.rag.extractive_answer import ScoredSentence, format_quotes
+from kebab.rag.quotation import ScoredSentence, drop_link_targets, format_quotes
 from kebab.text.sentences import find_sentence_spans
 from tests.fakes.evidence import stored
 
@@ -67,7 +67,8 @@ def test_adjacent_sentences_are_one_quote():
         ("| photos | a \\| b | monthly |", '"photos \u00b7 a | b \u00b7 monthly"'),
         ('He said "Go." once', '\u201cHe said "Go." once\u201d'),
         ("see [3] and \u3010\uff14\u3011", '"see (3) and (\uff14)"'),
-        ("![cat](https://a.b/c.png) sat", '"[cat](https://a.b/c.png) sat"'),
+        ("![cat](https://a.b/c.png) sat", '"cat sat"'),
+        ("See [the guide](../guide.md#start), now.", '"See the guide, now."'),
         ("two   blanks\tand \u202eturned\x07", '"two blanks and turned\ufffd"'),
     ],
 )
@@ -88,3 +89,29 @@ def test_table_rows_and_list_items_are_separate_quotes():
 
 def test_no_sentences_give_an_empty_answer():
     assert format_quotes([]) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ('[a](b "title") and [c](<d e>)', "a and c"),
+        ("[wiki](https://w.org/A_(b)) page", "wiki page"),
+        ("[text][ref] and [text][]", "text and text"),
+        ("[[Page]] and [[Page|its name]]", "Page and its name"),
+        ("[![build](badge.svg)](https://ci) passes", "build passes"),
+        ("`[a](b)` is a link, ``[`c`](d)`` too", "`[a](b)` is a link, ``[`c`](d)`` too"),
+        ("list[0](x) and f[1] stay text", "list[0](x) and f[1] stay text"),
+        ("![](https://a.b/c.png)", "![](https://a.b/c.png)"),
+        ("[a] (b) [c]: d", "[a] (b) [c]: d"),
+        ("[" * 200 + "](" * 200, "[" * 200 + "](" * 200),
+    ],
+)
+def test_a_link_is_shown_by_its_label(line, shown):
+    assert drop_link_targets(line) == shown
+
+
+def test_the_quote_of_a_citation_keeps_its_links():
+    note = "Read [the guide](guide.md) first."
+    text, (support,) = format_quotes(make_sentences(note, 0))
+    assert text == '"Read the guide first." [1]'
+    assert support.quote.text == note
