@@ -31,9 +31,7 @@ class Talk:
 
     def start(self, *, starts_session=True):
         flags = {"session": self.name}
-        return Chat(
-            self.context, self.kebab, self.settings, flags, starts_session=starts_session
-        )
+        return Chat(self.context, self.kebab, self.settings, flags, starts_session=starts_session)
 
     @property
     def out(self):
