@@ -9,7 +9,7 @@ from msgspec import UNSET
 from kebab.app.context import format_index_version
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import STDIN, StoredDocument
-from kebab.core.queries import Hit, Page, Query, StoredChunk
+from kebab.core.queries import Detail, Hit, Page, Query, StoredChunk
 from kebab.wire.citation import Citation, Freshness, LineCitation, LineSpan
 from kebab.wire.search import SearchHit, SearchResponse
 
@@ -94,7 +94,7 @@ def to_search_response(page: Page, query: Query, next_cursor: str | None) -> Sea
     return SearchResponse(
         query=query.text,
         mode=query.mode.value,
-        hits=[to_search_hit(hit) for hit in page.hits],
+        hits=[to_search_hit(hit, query.detail) for hit in page.hits],
         has_more=page.has_more,
         next_cursor=next_cursor,
         truncated=page.truncated,
@@ -105,9 +105,10 @@ def to_search_response(page: Page, query: Query, next_cursor: str | None) -> Sea
     )
 
 
-def to_search_hit(hit: Hit) -> SearchHit:
+def to_search_hit(hit: Hit, detail: Detail = Detail.SNIPPETS) -> SearchHit:
     """Convert a hit, and compare its file with the disk."""
-    chunk = hit.chunk
+    chunk, (text, highlights) = hit.chunk, hit.snippet
+    whole = detail is Detail.PASSAGES
     return SearchHit(
         rank=hit.rank,
         score=hit.score,
@@ -120,8 +121,10 @@ def to_search_hit(hit: Hit) -> SearchHit:
         title=chunk.title,
         heading_path=list(chunk.heading_path),
         chunk_id=chunk.chunk_id,
-        snippet=hit.snippet.text,
-        highlights=list(hit.snippet.highlights),
+        snippet="" if whole else text,
+        highlights=[] if whole else list(highlights),
+        text=text if whole else UNSET,
+        text_highlights=list(highlights) if whole else UNSET,
         citation=cite_chunk(chunk),
         retrieval=hit.retrieval,
         indexed_at=format_timestamp(chunk.indexed_at),

@@ -9,7 +9,7 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import to_search_response
 from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.core.queries import Filters, Mode, Query
+from kebab.core.queries import Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search.engine import SearchEngine
 from kebab.search.page import decode_cursor, encode_cursor
@@ -52,6 +52,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
         limit=request.limit,
         filters=build_filters(request, now),
         per_doc=request.per_doc,
+        detail=Detail(request.detail),
         snippet_chars=request.snippet_chars,
         max_tokens=request.max_tokens,
         trace=request.trace,

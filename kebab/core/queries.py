@@ -19,6 +19,14 @@ class Mode(StrEnum):
     VECTOR = "vector"
 
 
+class Detail(StrEnum):
+    """How much text of a passage a hit carries: none, a part, or all of it."""
+
+    IDS = "ids"
+    SNIPPETS = "snippets"
+    PASSAGES = "passages"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
@@ -53,6 +61,7 @@ class Query:
     offset: int = 0
     filters: Filters = field(default_factory=Filters)
     per_doc: int | None = None
+    detail: Detail = Detail.SNIPPETS
     snippet_chars: int = 240
     max_tokens: int | None = None
     trace: bool = False
@@ -97,7 +106,7 @@ class StoredChunk(NamedTuple):
 
 
 class Snippet(NamedTuple):
-    """A part of a chunk's text; highlights are [start, end) code points of `text`."""
+    """A chunk's text or a part of it; highlights are [start, end) code points of `text`."""
 
     text: str
     highlights: tuple[tuple[int, int], ...] = ()

@@ -11,9 +11,9 @@ from itertools import count
 
 from kebab.core.answers import Evidence, Quote
 from kebab.core.queries import Hit, Snippet
-from kebab.rag.tokens import estimate_tokens, fit_sentences, split_in_half
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.tokenizer import build_query_terms, tokenize
+from kebab.text.tokens import estimate_tokens, fit_sentences, split_in_half
 
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _INVISIBLE = re.compile(

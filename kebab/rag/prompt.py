@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from kebab.core.answers import Evidence, Message, Turn
 from kebab.rag.evidence import escape_text, format_evidence
-from kebab.rag.tokens import estimate_tokens, fit_sentences
 from kebab.text.language import Language
+from kebab.text.tokens import estimate_tokens, fit_sentences
 
 _HISTORY_TURNS = 2
 _QUESTION_TOKENS = 60

@@ -4,14 +4,14 @@ import hmac
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import islice
 from struct import Struct
 
 from kebab.core.ids import DocId, Key
-from kebab.core.queries import Hit, Query, StoredChunk
+from kebab.core.queries import Detail, Hit, Query, Snippet, StoredChunk
 from kebab.errors.catalog import InvalidCursor, StaleCursor
 from kebab.search import snippet
 from kebab.search.answerability import Calibration, classify_confidence
@@ -148,17 +148,27 @@ def _build_hits(
                 score=score,
                 confidence=classify_confidence(score),
                 chunk=chunk,
-                snippet=snippet.cut_snippet(chunk.text, highlighted, chars),
+                snippet=_select_text(chunk.text, highlighted, query.detail, chars),
                 retrieval=candidates.build_retrieval(chunk.key, evidence, trace=query.trace),
             )
         )
     return tuple(hits)
 
 
+def _select_text(text: str, weights: Mapping[str, float], detail: Detail, chars: int) -> Snippet:
+    match detail:
+        case Detail.IDS:
+            return Snippet("")
+        case Detail.PASSAGES:
+            return snippet.highlight_text(text, weights)
+        case Detail.SNIPPETS:
+            return snippet.cut_snippet(text, weights, chars)
+
+
 _VERSION = 1
 _BODY = Struct(">BQQ16s")
 _SIGNATURE = 16
-_UNBOUND_FIELDS = frozenset({"limit", "offset", "snippet_chars", "max_tokens", "trace"})
+_UNBOUND_FIELDS = frozenset({"limit", "offset", "detail", "snippet_chars", "max_tokens", "trace"})
 
 
 def encode_cursor(query: Query, offset: int, revision: int, salt: str) -> str:

@@ -120,6 +120,12 @@ class _Window(NamedTuple):
         return self.end - self.start
 
 
+def highlight_text(text: str, weights: Mapping[str, float]) -> Snippet:
+    """Return a whole text with its matches."""
+    spans = [(one.start, one.end) for one in find_matches(text, weights)]
+    return Snippet(text=text, highlights=tuple(_merge_spans(spans)))
+
+
 def cut_snippet(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
     """Return the window of at most `chars` code points whose matches weigh the most."""
     found = find_matches(text, weights)

@@ -11,6 +11,7 @@ from kebab.wire.record import Record, Reply, Request
 
 ConfidenceName = Literal["strong", "fair", "weak"]
 ModeName = Literal["hybrid", "lexical", "vector"]
+DetailName = Literal["ids", "snippets", "passages"]
 Unit = Annotated[float, Meta(ge=0, le=1)]
 
 MAX_LIMIT = 1000
@@ -50,6 +51,9 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     """The `next_cursor` of the previous page, for the same query and filters."""
     per_doc: Positive | None = None
     """The maximum number of hits from one document."""
+    detail: DetailName = "snippets"
+    """The text of each hit: none (`ids`), the part around the best match (`snippets`), or the whole
+    passage (`passages`)."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
@@ -113,9 +117,13 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     chunk_id: str
     """The id of the passage; `kebab fetch chunk ID` returns its whole text."""
     snippet: str
-    """A part of the original text around the best match."""
+    """A part of the original text around the best match; empty unless `detail` is `snippets`."""
     highlights: list[tuple[int, int]]
     """Matches as [start, end) code points of `snippet`."""
+    text: str | UnsetType = UNSET
+    """The whole passage with its lines as they are in the file, with `detail` `passages`."""
+    text_highlights: list[tuple[int, int]] | UnsetType = UNSET
+    """Matches as [start, end) code points of `text`, with `detail` `passages`."""
     citation: Citation
     """The place of the passage in the file."""
     retrieval: Retrieval

@@ -24,12 +24,17 @@ CASES = {
     "search": [
         (["search", "restore"], 0, "search_response.v1"),
         (["search", "restore", "-n", "1", "--trace", "--mode", "lexical"], 0, "search_response.v1"),
+        (["search", "restore", "--detail", "passages"], 0, "search_response.v1"),
+        (["search", "restore", "--detail", "ids", "--format", "compact"], 0, "search_response.v1"),
+        (["search", "restore", "-l"], 0, "search_response.v1"),
         (["search", "qqqqqqqq", "--mode", "lexical"], 1, "search_response.v1"),
         (["search", "restore", "--mode", "vector"], 2, "embedding_unavailable"),
         (["search", ""], 2, "invalid_input"),
         (["search", "x", "--since", "whenever"], 2, "invalid_input"),
         (["search", "x", "--cursor", "forged"], 2, "invalid_cursor"),
         (["search", "x", "-n", "many"], 2, "usage_invalid"),
+        (["search", "x", "--detail", "much"], 2, "usage_invalid"),
+        (["search", "x", "-l", "--format", "compact"], 2, "usage_invalid"),
     ],
     "ask": [
         (["ask", "how do I restore a backup", "--extractive"], 0, "answer.v1"),

@@ -167,6 +167,7 @@ def _list_search_cases() -> Iterator[Case]:
         "no_hit": ("qqqqqqqq", "--mode", "lexical"),
         "first_page": ("restore", "-n", "1"),
         "next_page": ("restore", "-n", "1", "--cursor", "{cursor}"),
+        "passages": ("restore", "-n", "2", "--detail", "passages"),
         "traced": ("restore", "--mode", "lexical", "-n", "1"),
         "korean": ("배추", "--mode", "lexical"),
         "empty_query": ("",),

@@ -27,6 +27,15 @@ from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
 
+DETAILS = ("ids", "snippets", "passages")
+FORM_DEFAULTS: dict[str, dict[str, Any]] = {
+    "text": {},
+    "compact": {"detail": "passages", "limit": 5},
+    "vimgrep": {"detail": "passages"},
+    "paths": {"detail": "ids", "per_doc": 1},
+}
+"""The forms of text output with the fields of the request that each changes by default."""
+
 
 @click.command(
     "search",
@@ -36,6 +45,8 @@ if TYPE_CHECKING:
         'kebab search "how do I restore a backup"',
         "kebab search snapshot --tag ops --since 30d --limit 5",
         "kebab search --mode lexical '\"exact phrase\"' -- -draft",
+        'kebab search "restore a backup" --format compact',
+        "kebab search backup -l",
         'printf \'"backup"\\n{"query": "restore", "limit": 3}\\n\' | kebab search --bulk',
     ),
 )
@@ -45,6 +56,15 @@ if TYPE_CHECKING:
 @cursor_option
 @filter_options
 @per_doc_option
+@click.option("--detail", type=click.Choice(DETAILS), help="How much text each hit carries.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([*FORM_DEFAULTS]),
+    default="text",
+    help="The form of text output; `compact` prints whole passages. `--json` ignores it.",
+)
+@click.option("-l", "--files-with-matches", is_flag=True, help="Print paths only.")
 @click.option(
     "--snippet-chars",
     type=click.IntRange(20, 10_000),
@@ -61,7 +81,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     A passage may match any of the words. `"a phrase"` must occur exactly. After `--`, a word like
     `-draft` excludes passages. Hits must match all filters.
     """
-    bulk, stream = flags.pop("bulk"), flags.pop("stream")
+    bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
     if bulk and (query or stream):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
     frames = None
@@ -70,7 +90,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
 
         frames = SearchFrames(context)
     settings = context.load_settings()
-    fields = merge_flags(msgspec.to_builtins(settings.search), flags)
+    defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
+    fields = merge_flags({**msgspec.to_builtins(settings.search), **defaults}, flags)
     if bulk:
         return _search_lines(context, settings, fields)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
@@ -81,12 +102,42 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return frames.finish(reply, status)
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
-        from kebab.cli.render.hits import render_hits
-
         next_page = context.repeat_command_with("--cursor", reply.next_cursor)
-        return render_hits(reply, canvas, next_page)
+        return _render_form(form, reply, canvas, next_page)
 
     return context.print_reply(reply, render, status)
+
+
+def _pop_form(flags: dict[str, Any]) -> str:
+    """Return the form of text output, and drop its flags.
+
+    Raises:
+        UsageError: `-l` contradicts another form.
+    """
+    form: str = flags.pop("form")
+    if not flags.pop("files_with_matches"):
+        return form
+    if form not in ("text", "paths"):
+        cause = f"`-l` prints paths and `--format {form}` does not"
+        raise click.UsageError(cause, click.get_current_context())
+    return "paths"
+
+
+def _render_form(
+    form: str, reply: SearchResponse, canvas: "Canvas", next_page: str
+) -> Iterator[str]:
+    """Yield the lines of a page in a form of text output."""
+    if form == "text":
+        from kebab.cli.render.hits import render_hits
+
+        return render_hits(reply, canvas, next_page)
+    if form == "compact":
+        from kebab.cli.render.compact import render_compact
+
+        return render_compact(reply, canvas, next_page)
+    from kebab.cli.render.paths import render_paths, render_vimgrep
+
+    return render_paths(reply, canvas) if form == "paths" else render_vimgrep(reply, canvas)
 
 
 def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:

@@ -130,7 +130,10 @@ def _render_hit(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}"
     if context := format_headings(hit.title, hit.heading_path):
         yield INDENT + canvas.dim(canvas.fit(context, len(INDENT)))
-    yield from render_snippet(hit.snippet, hit.highlights, canvas)
+    if hit.text:
+        yield from render_snippet(hit.text, hit.text_highlights or [], canvas)
+    elif hit.snippet:
+        yield from render_snippet(hit.snippet, hit.highlights, canvas)
     if hit.retrieval.lifts is not UNSET:
         yield from canvas.wrap_with_label(
             f"{INDENT}evidence", _format_scores(hit.retrieval), canvas.dim

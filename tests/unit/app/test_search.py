@@ -374,3 +374,22 @@ def test_boosts_are_reported_with_a_trace(desk, trace):
         assert told == [UNSET] * len(hits)
         return
     assert {lift.reason for lifts in told for lift in lifts} == {"context", "spread"}
+
+
+def test_a_hit_carries_as_much_text_as_the_request_says(library):
+    by_detail = {
+        detail: library.search("backup", limit=1, detail=detail).hits[0]
+        for detail in ("ids", "snippets", "passages")
+    }
+    ids, snippets, passages = by_detail.values()
+
+    assert (ids.snippet, ids.highlights, ids.text, ids.text_highlights) == ("", [], UNSET, UNSET)
+    assert "backup" in snippets.snippet.lower()
+    assert (snippets.text, snippets.text_highlights) == (UNSET, UNSET)
+    assert (passages.snippet, passages.highlights) == ("", [])
+    lines = Path(passages.file).read_text().split("\n")
+    cited = passages.citation.line
+    assert passages.text == "\n".join(lines[cited.start - 1 : cited.end])
+    assert {passages.text[start:end].lower() for start, end in passages.text_highlights} == {
+        "backup"
+    }

@@ -8,7 +8,7 @@ from kebab.rag.evidence import (
     format_evidence,
     wrap_in_delimiters,
 )
-from kebab.rag.tokens import estimate_tokens
+from kebab.text.tokens import estimate_tokens
 from tests.fakes.evidence import stored
 
 

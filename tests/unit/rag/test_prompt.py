@@ -18,8 +18,8 @@ from kebab.rag.prompt import (
     estimate_prompt_tokens,
     is_declined,
 )
-from kebab.rag.tokens import estimate_tokens
 from kebab.text.language import Language, detect_question_language
+from kebab.text.tokens import estimate_tokens
 from tests.fakes.evidence import stored
 
 CASES = Path(__file__).parents[2] / "cases" / "prompt"

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.queries import Query
+from kebab.core.queries import Detail, Query
 from kebab.search.page import estimate_hit_tokens
 
 TEXT = "The oil embargo of {} was long. " + "More is said about the matter of oil here. " * 20
@@ -76,3 +76,20 @@ def test_frequent_words_are_not_highlighted_beside_rare_ones(base):
     hit = base.engine().search(Query(text="oil embargo")).hits[0]
 
     assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["embargo"]
+
+
+def test_passages_are_whole_with_all_their_matches(base):
+    text = "# Oil\n\n" + "Nothing is said here. " * 40 + "\n\n    the oil embargo\n"
+    base.add("a.md", text)
+
+    [hit] = base.engine().search(Query(text="oil embargo", detail=Detail.PASSAGES)).hits
+
+    assert hit.snippet.text == text
+    found = [text[start:end] for start, end in hit.snippet.highlights]
+    assert found == ["Oil", "oil", "embargo"]
+
+
+def test_ids_have_no_text(engine):
+    page = engine.search(Query(text="oil embargo", detail=Detail.IDS))
+
+    assert [hit.snippet for hit in page.hits] == [("", ())] * 10

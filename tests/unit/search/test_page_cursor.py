@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.queries import Filters, Mode, Query
+from kebab.core.queries import Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidCursor, StaleCursor
 from kebab.search.page import decode_cursor, encode_cursor
 
@@ -16,7 +16,14 @@ def test_a_cursor_gives_its_offset_back():
 
 @pytest.mark.parametrize(
     "free",
-    [{"limit": 50}, {"offset": 3}, {"trace": True}, {"snippet_chars": 80}, {"max_tokens": 900}],
+    [
+        {"limit": 50},
+        {"offset": 3},
+        {"trace": True},
+        {"detail": Detail.IDS},
+        {"snippet_chars": 80},
+        {"max_tokens": 900},
+    ],
 )
 def test_fields_that_do_not_affect_the_order_may_change(free):
     assert decode_cursor(encode_cursor(QUERY, 20, 7, "s"), replace(QUERY, **free), 7, "s") == 20

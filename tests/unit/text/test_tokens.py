@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.rag.tokens import estimate_tokens
+from kebab.text.tokens import estimate_tokens
 
 CASES = json.loads(
     (Path(__file__).parents[2] / "cases" / "model-tokens.json").read_text(encoding="utf-8")

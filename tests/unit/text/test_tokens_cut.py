@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.rag.tokens import estimate_tokens, fit_sentences, split_in_half
+from kebab.text.tokens import estimate_tokens, fit_sentences, split_in_half
 
 TEXT = (
     "The pump was installed in 2019. It draws its heat from the lake. "

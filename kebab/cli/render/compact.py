@@ -1,0 +1,179 @@
+"""Renders a page of hits as compact text: whole passages, and what they share only once.
+
+It is made for programs that read text, such as coding agents. Each block begins with a reference
+that `kebab fetch` takes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kebab.app.conversions import quote_path
+from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.cli.render.hits import render_degraded
+from kebab.cli.render.layout import find_runs
+from kebab.cli.render.width import clean
+from kebab.wire.citation import LineCitation
+from kebab.wire.search import SearchHit, SearchResponse
+
+_FRESHNESS = {"fresh": "", "changed": ", changed since", "gone": ", file is gone"}
+_CONFIDENCES = ("strong", "fair", "weak")
+
+_BLANK_LINES = 2
+"""Two passages touch when at most this many line numbers, so one blank line, are between them."""
+
+_NOT_WORD = re.compile(r"\W+")
+_HEADING_LINES = 8
+"""How many lines at the beginning of a passage are searched for its headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Passages of one section that follow each other in the file, in the order of the file."""
+
+    hits: tuple[SearchHit, ...]
+
+    @property
+    def first(self) -> SearchHit:
+        """The passage that begins the block."""
+        return self.hits[0]
+
+    @property
+    def confidence(self) -> str:
+        """The best confidence of the passages."""
+        return min((hit.confidence for hit in self.hits), key=_CONFIDENCES.index)
+
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """The first and the last line in the file; None for a citation without lines."""
+        first, last = _get_lines(self.hits[0]), _get_lines(self.hits[-1])
+        return (first[0], last[1]) if first and last else None
+
+
+def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -> Iterator[str]:
+    """Yield the passages with their references; `next_page` is the command for the next page."""
+    folder = reply.hits[0].source if reply.hits else ""
+    yield canvas.dim(_format_header(reply, folder))
+    for channel in reply.degraded:
+        yield from render_degraded(channel, canvas)
+    for block in merge_adjacent(reply.hits):
+        yield ""
+        yield _render_head(block, folder, canvas)
+        yield from _render_text(block, canvas)
+    notes = list(_list_notes(reply, next_page))
+    yield from ["", *map(canvas.dim, notes)] if notes else []
+
+
+def merge_adjacent(hits: Sequence[SearchHit]) -> list[Block]:
+    """Return blocks in the order of their best hits; neighbours in one section share a block."""
+    blocks: list[Block] = []
+    for hit in hits:
+        joined = Block((hit,))
+        place = len(blocks)
+        for index in reversed(range(len(blocks))):
+            if merged := _join_blocks(blocks[index], joined):
+                joined, place = merged, index
+                del blocks[index]
+        blocks.insert(place, joined)
+    return blocks
+
+
+def _join_blocks(one: Block, other: Block) -> Block | None:
+    """Return both blocks as one, None when they are not neighbours in one section."""
+    early, late = sorted((one, other), key=lambda block: block.lines or (0, 0))
+    above, below = early.lines, late.lines
+    if above is None or below is None or below[0] - above[1] > _BLANK_LINES:
+        return None
+    same = (early.first.doc_id, early.first.heading_path) == (
+        late.first.doc_id,
+        late.first.heading_path,
+    )
+    return Block((*early.hits, *late.hits)) if same else None
+
+
+def _get_lines(hit: SearchHit) -> tuple[int, int] | None:
+    cited = hit.citation
+    return (cited.line.start, cited.line.end) if isinstance(cited, LineCitation) else None
+
+
+def _format_header(reply: SearchResponse, folder: str) -> str:
+    count = pluralize(len(reply.hits), "passage") if reply.hits else "no passages"
+    place = f" in {clean(folder)}" if folder else ""
+    return f"{count}{place} (revision {reply.corpus_revision}) for: {clean(reply.query)}"
+
+
+def _render_head(block: Block, folder: str, canvas: Canvas) -> str:
+    """Return the line above a block: reference, confidence and the headings that lead to it."""
+    first = block.first
+    facts = block.confidence + _FRESHNESS[first.freshness]
+    headings = " > ".join(map(clean, select_headings(first)))
+    reference = canvas.location(format_reference(block, folder))
+    return f"{reference} [{facts}]" + (f" {canvas.dim(headings)}" if headings else "")
+
+
+def format_reference(block: Block, folder: str) -> str:
+    """Return a reference that `kebab fetch` takes, absolute for a file outside of the folder."""
+    first = block.first
+    name = quote_path(first.doc_path)
+    if first.source != folder and first.file:
+        name = quote_path(first.file)
+    if block.lines is None:
+        return name + first.citation.uri.removeprefix(quote_path(first.citation.path))
+    start, end = block.lines
+    return f"{name}#L{start}" + (f"-L{end}" if end > start else "")
+
+
+def select_headings(hit: SearchHit) -> list[str]:
+    """Return title and headings, each once, without those that the passage itself begins with."""
+    path = list(dict.fromkeys(heading for heading in (hit.title, *hit.heading_path) if heading))
+    opening = (hit.text or "").split("\n", _HEADING_LINES)[:_HEADING_LINES]
+    shown = {_normalize(line) for line in opening}
+    return [heading for heading in path if _normalize(heading) not in shown]
+
+
+def _normalize(heading: str) -> str:
+    return _NOT_WORD.sub(" ", heading).strip().casefold()
+
+
+def _render_text(block: Block, canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of a block as they are in the file; a blank line that separates passages."""
+    end = None
+    for hit in block.hits:
+        lines = _get_lines(hit)
+        if end is not None and lines and lines[0] - end == _BLANK_LINES:
+            yield ""
+        yield from _render_lines(hit, canvas)
+        end = lines[1] if lines else None
+
+
+def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of a passage, with its matches painted if the canvas has colour."""
+    text = hit.text or hit.snippet
+    spans = (hit.text_highlights or []) if hit.text else hit.highlights
+    marks = [False] * len(text)
+    for first, last in spans if canvas.color else ():
+        marks[first:last] = [True] * (last - first)
+    start = 0
+    for line in text.split("\n"):
+        shown, end = clean_line(line), start + len(line)
+        runs = find_runs(marks, start, end) if canvas.color else [(start, end)]
+        parts = (
+            (shown[first - start : last - start], marks[first]) for first, last in runs if line
+        )
+        yield "".join(canvas.match(part) if marked else part for part, marked in parts)
+        start = end + 1
+
+
+def clean_line(line: str) -> str:
+    """Return a line without control characters; tabs stay, because code may need them."""
+    return "\t".join(map(clean, line.split("\t")))
+
+
+def _list_notes(reply: SearchResponse, next_page: str) -> Iterator[str]:
+    """Yield what a reader has to know about the page."""
+    if not reply.hits:
+        yield "try other words, or drop a filter"
+    elif reply.hits[0].rank == 1 and all(hit.confidence == "weak" for hit in reply.hits):
+        yield "nothing convincing: these passages are likely on other matters"
+    if reply.has_more and reply.next_cursor:
+        yield f"more: {next_page or f'--cursor {reply.next_cursor}'}"

@@ -1,0 +1,70 @@
+"""Renders hits as lines for editors and other programs: paths, or `path:line:column:text`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.compact import clean_line
+from kebab.cli.render.width import clean
+from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.wire.search import SearchHit, SearchResponse
+
+
+def render_paths(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield the path of each document once."""
+    paths = dict.fromkeys(format_openable_path(hit.file, hit.doc_path) for hit in reply.hits)
+    for path in paths:
+        yield clean(path) if canvas.is_terminal else path
+
+
+def render_vimgrep(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield one line for each hit: its path, and the line that matches best.
+
+    The column counts bytes from 1, as in the lines that Vim and `rg --vimgrep` write.
+    """
+    for hit in reply.hits:
+        path = format_openable_path(hit.file, hit.doc_path)
+        number, column, line = find_best_line(hit)
+        place = clean(path) if canvas.is_terminal else path
+        yield f"{place}:{number}:{column}:{clean_line(line)}"
+
+
+def format_openable_path(file: str | None, doc_path: str) -> str:
+    """Return a path that opens from the working directory: below it relative, else absolute.
+
+    Text from standard input has no file, so its name is returned.
+    """
+    if file is None:
+        return doc_path
+    try:
+        return str(Path(file).relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        return file
+
+
+def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
+    """Return the number, the column and the text of the line with the most different matches.
+
+    The column is that of the first match, counted in bytes from 1.
+    """
+    text, best = hit.text or "", (0, 0, 0)
+    start, most = 0, -1
+    for index, line in enumerate(text.split("\n")):
+        end = start + len(line)
+        inside = [span for span in hit.text_highlights or [] if start <= span[0] < end]
+        words = {text[first:last].casefold() for first, last in inside}
+        if len(words) > most and (line.strip() or not index):
+            first = inside[0][0] if inside else start
+            best, most = (index, start, first), len(words)
+        start = end + 1
+    index, start, first = best
+    column = len(text[start:first].encode("utf-8", "surrogatepass")) + 1
+    return _get_first_line(hit) + index, column, text[start:].partition("\n")[0]
+
+
+def _get_first_line(hit: SearchHit) -> int:
+    match hit.citation:
+        case LineCitation(line=lines) | CodeCitation(code=lines):
+            return lines.start
+        case _:
+            return 1

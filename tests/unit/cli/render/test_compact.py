@@ -1,0 +1,174 @@
+import pytest
+
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.compact import merge_adjacent, render_compact
+from kebab.wire.citation import PageCitation, PageSpan
+from kebab.wire.search import DegradedChannel
+from tests.fakes import replies
+
+CODE = "Run it:\n\n```sh\n\tkebab  search x\n```"
+
+
+def passage(start=12, end=13, text="Stop the writer,\nthen restore.", **changes):
+    path = changes.pop("path", "ops/backup.md")
+    return replies.hit(
+        doc_path=path,
+        citation=replies.line_citation(path, start, end),
+        snippet="",
+        highlights=[],
+        text=text,
+        text_highlights=changes.pop("text_highlights", []),
+        **changes,
+    )
+
+
+def drawn(*hits, canvas=None, next_page="", **changes):
+    return list(render_compact(replies.response(*hits, **changes), canvas or Canvas(), next_page))
+
+
+def test_shared_values_appear_once_and_a_passage_keeps_its_lines():
+    assert drawn(passage(), passage(40, 44, CODE, heading_path=["Backups", "Use"])) == [
+        "2 passages in notes (revision 7) for: restore",
+        "",
+        "ops/backup.md#L12-L13 [strong] Backups > Restoring",
+        "Stop the writer,",
+        "then restore.",
+        "",
+        "ops/backup.md#L40-L44 [strong] Backups > Use",
+        *CODE.split("\n"),
+    ]
+
+
+def test_a_passage_of_one_line_has_a_reference_to_one_line():
+    assert drawn(passage(5, 5, "x"))[2].startswith("ops/backup.md#L5 [")
+
+
+def test_a_heading_at_the_beginning_of_a_passage_is_not_repeated():
+    hit = passage(text="## `Restoring`:\n\nStop the writer.")
+
+    assert drawn(hit)[2:4] == ["ops/backup.md#L12-L13 [strong] Backups", "## `Restoring`:"]
+
+
+def test_title_and_headings_appear_once_each():
+    hit = passage(title="T", heading_path=["T", "A", "A"])
+
+    assert drawn(hit)[2].endswith("[strong] T > A")
+
+
+@pytest.mark.parametrize(
+    ("freshness", "words"),
+    [
+        ("fresh", "[strong]"),
+        ("changed", "[strong, changed since]"),
+        ("gone", "[strong, file is gone]"),
+    ],
+)
+def test_only_a_file_that_is_not_fresh_is_noted(freshness, words):
+    assert words in drawn(passage(freshness=freshness))[2]
+
+
+def test_a_path_is_quoted_so_that_a_reference_is_one_word():
+    hit = passage(path="my notes/여행 (1).md")
+
+    assert drawn(hit)[2].startswith("my%20notes/여행%20%281%29.md#L12-L13 [")
+
+
+def test_a_file_of_another_source_has_an_absolute_reference():
+    other = passage(source="more", file="/home/ada/more/a.md", path="a.md", doc_id="e" * 32)
+
+    lines = drawn(passage(), other)
+
+    assert lines[0].startswith("2 passages in notes ")
+    assert lines[6].startswith("/home/ada/more/a.md#L12-L13 [")
+
+
+def test_text_from_standard_input_has_its_name_as_reference():
+    other = passage(source="stdin", file=None, path="talk", doc_id="e" * 32)
+
+    assert drawn(passage(), other)[6].startswith("talk#L12-L13 [")
+
+
+def test_a_citation_without_lines_keeps_its_fragment():
+    page = PageCitation(path="a.pdf", uri="a.pdf#page=3", page=PageSpan(number=3, of=9))
+    hit = passage(path="a.pdf")
+    hit = replies.hit(text="x", doc_path="a.pdf", citation=page)
+
+    assert drawn(hit)[2].startswith("a.pdf#page=3 [strong]")
+
+
+def test_neighbours_in_one_section_are_one_block_in_the_order_of_the_file():
+    late, early = passage(15, 16, "c\nd", confidence="fair"), passage(12, 13, "a\nb")
+    touching = passage(17, 17, "e")
+
+    lines = drawn(late, early, touching)
+
+    assert lines[0].startswith("3 passages ")
+    assert lines[2:] == [
+        "ops/backup.md#L12-L17 [strong] Backups > Restoring",
+        *["a", "b", "", "c", "d", "e"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"heading_path": ["Backups", "Else"]},
+        {"doc_id": "e" * 32},
+        {"start": 16, "end": 17},
+    ],
+)
+def test_other_passages_are_not_merged(other):
+    assert len(merge_adjacent([passage(12, 13), passage(**{"start": 15, "end": 16, **other})])) == 2
+
+
+def test_a_block_stands_where_its_best_passage_was_found():
+    blocks = merge_adjacent(
+        [
+            passage(90, 91, rank=1),
+            passage(20, 21, rank=2),
+            passage(50, 51, rank=3),
+            passage(23, 24, rank=4),
+        ]
+    )
+
+    assert [block.lines for block in blocks] == [(90, 91), (20, 24), (50, 51)]
+
+
+def test_control_characters_are_replaced_and_tabs_stay():
+    assert drawn(passage(text="a\t\x1b[2Jb\u202e"))[3] == "a\t\ufffd[2Jb\ufffd"
+
+
+def test_matches_are_painted_with_colour_only():
+    hit = passage(text="ab\n\ncd ef", text_highlights=[(4, 6)])
+
+    assert "\x1b" not in "".join(drawn(hit))
+    assert drawn(hit, canvas=Canvas(color=True))[3:] == [
+        "ab",
+        "",
+        "\x1b[33m\x1b[1mcd\x1b[0m ef",
+    ]
+
+
+def test_notes_are_at_the_end_after_a_blank_line():
+    weak = passage(confidence="weak")
+
+    lines = drawn(weak, has_more=True, next_cursor="C", next_page="kebab search x --cursor C")
+
+    assert lines[-3:] == [
+        "",
+        "nothing convincing: these passages are likely on other matters",
+        "more: kebab search x --cursor C",
+    ]
+    assert drawn(passage(), has_more=True, next_cursor="C")[-1] == "more: --cursor C"
+
+
+def test_no_hit_and_a_missing_channel_are_said():
+    missing = DegradedChannel(channel="vector", reason="no model", hint="kebab doctor")
+
+    assert drawn(degraded=[missing]) == [
+        "no passages (revision 7) for: restore",
+        "note: no vector search: no model",
+        "hint: kebab doctor",
+        "",
+        "try other words, or drop a filter",
+    ]
