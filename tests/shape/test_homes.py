@@ -42,6 +42,7 @@ HOMES = {
     "platformdirs": ("kebab.config.paths",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": ("kebab.store.lance",),
+    "pygments": ("kebab.cli.render.code",),
     "rich": ("kebab.cli.render",),
     "tokenizers": ("kebab.embed",),
     "yaml": ("kebab.parse",),

@@ -87,6 +87,7 @@ HARMLESS = {
     "onnx": "runs only in the child process that converts weights, whose every failure is one text",
     "platformdirs": "joins names of folders, and has no exception of its own",
     "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
+    "pygments": "splits any text into tokens; an unknown language is the one exception, and caught",
     "rich": "is handed finished texts, never markup of a file or of a model",
     "tokenizers": "has no exception of its own; plain `Exception` is translated",
 }

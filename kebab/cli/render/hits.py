@@ -1,13 +1,13 @@
 """Renders a page of hits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.layout import find_runs
-from kebab.cli.render.width import clean, measure_width, wrap_text
+from kebab.cli.render.excerpt import INDENT, render_excerpt
+from kebab.cli.render.width import clean, measure_width
 from kebab.wire.citation import (
     CellCitation,
     Citation,
@@ -61,40 +61,6 @@ def build_file_uri(file: str | None) -> str | None:
         return None
 
 
-INDENT = "    "
-_NARROWEST = 20
-
-
-def render_snippet(
-    snippet: str, highlights: Sequence[tuple[int, int]], canvas: Canvas, indent: str = INDENT
-) -> Iterator[str]:
-    """Yield the lines of a snippet, wrapped to the width of the canvas."""
-    text = clean(snippet)
-    highlighted = {position for start, end in highlights for position in range(start, end)}
-    text, marks = _squeeze(text, [position in highlighted for position in range(len(text))])
-    room = max(_NARROWEST, canvas.width - len(indent)) if canvas.width else None
-    for start, end in wrap_text(text, room) if room else [(0, len(text))]:
-        runs = find_runs(marks, start, end) if canvas.color else [(start, end)]
-        parts = (
-            canvas.match(text[first:last]) if marks[first] else text[first:last]
-            for first, last in runs
-        )
-        yield indent + "".join(parts)
-
-
-def _squeeze(text: str, marks: list[bool]) -> tuple[str, list[bool]]:
-    """Return text and marks with one space for each run of spaces, and none at the ends."""
-    positions = [
-        position
-        for position, character in enumerate(text)
-        if character != " " or (position + 1 < len(text) and text[position + 1] != " ")
-    ]
-    if positions and text[positions[0]] == " ":
-        positions = positions[1:]
-    squeezed = "".join(text[position] for position in positions)
-    return squeezed, [marks[position] for position in positions]
-
-
 _NEAREST = 3
 """The number of passages that are shown when none is convincing."""
 
@@ -130,13 +96,24 @@ def _render_hit(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}"
     if context := format_headings(hit.title, hit.heading_path):
         yield INDENT + canvas.dim(canvas.fit(context, len(INDENT)))
-    if hit.text:
-        yield from render_snippet(hit.text, hit.text_highlights or [], canvas)
-    elif hit.snippet:
-        yield from render_snippet(hit.snippet, hit.highlights, canvas)
+    yield from _render_text(hit, canvas)
     if hit.retrieval.lifts is not UNSET:
         yield from canvas.wrap_with_label(
             f"{INDENT}evidence", _format_scores(hit.retrieval), canvas.dim
+        )
+
+
+def _render_text(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
+    """Yield the whole passage if the hit contains it, otherwise its snippet."""
+    headings = hit.heading_path or [hit.title]
+    if hit.text:
+        spans = hit.text_highlights or []
+        yield from render_excerpt(
+            hit.text, spans, canvas, media=hit.media, headings=headings, lines=None
+        )
+    else:
+        yield from render_excerpt(
+            hit.snippet, hit.highlights, canvas, media=hit.media, headings=headings
         )
 
 

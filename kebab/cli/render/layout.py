@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.width import clean, measure_width, wrap_text
+from kebab.cli.render.width import clean, measure_character, measure_width, wrap_text
+
+MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
+"""Surround a match of the query in a text; Unicode gives these two no other meaning."""
 
 _LINE = "\n"
+_MATCH_SIGNS = re.compile(f"([{MATCH_START}{MATCH_END}])")
 _GLUE = "\u00a0"
 _MARKERS = re.compile(r"\[\d{1,3}\]|\[unsupported\]")
 _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
@@ -26,6 +30,7 @@ class Style:
 
 
 PLAIN = Style()
+MATCH_COLOR = "yellow"
 _CITED = Style(fg="cyan")
 _UNSUPPORTED = Style(fg="yellow")
 
@@ -36,11 +41,17 @@ class StyledText:
 
     text: str = ""
     styles: list[Style] = field(default_factory=list)
+    in_match: bool = False
 
     def add(self, text: str, style: Style = PLAIN) -> None:
-        """Append text of one style."""
-        self.text += clean(text)
-        self.styles += [style] * len(text)
+        """Append text of one style; matches of the query in it are emphasised."""
+        for part in _MATCH_SIGNS.split(clean(text)):
+            if part in (MATCH_START, MATCH_END):
+                self.in_match = part == MATCH_START
+            elif part:
+                look = replace(style, fg=MATCH_COLOR, bold=True) if self.in_match else style
+                self.text += part
+                self.styles += [look] * len(part)
 
     def join(self, other: "StyledText") -> None:
         """Append other text with its styles."""
@@ -62,6 +73,22 @@ class StyledText:
             for first, last in wrap_text(line, width):
                 yield self._paint(start + first, start + last, styles, canvas)
             start += len(line) + 1
+
+    def fold(self, width: int, canvas: Canvas) -> Iterator[str]:
+        """Yield one line of code in painted parts of `width` cells.
+
+        A part ends after a space if one is in its second half; otherwise a word is split.
+        """
+        start = used = space = 0
+        for position, character in enumerate(self.text):
+            used += measure_character(character)
+            if used > width:
+                end = space if space > start + width // 2 else position
+                yield self._paint(start, end, self.styles, canvas)
+                start, used = end, measure_width(self.text[end : position + 1])
+            if character == " ":
+                space = position + 1
+        yield self._paint(start, len(self.text), self.styles, canvas)
 
     def _with_markers(self) -> list[Style]:
         styles = list(self.styles)
@@ -109,13 +136,13 @@ class Cell:
 
 
 def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
-    """Return rows as lines; the first row is the head, with a rule below it."""
+    """Return rows as lines; the first row is the head, with a rule below it unless it is empty."""
     wanted = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
     columns = compute_column_widths(wanted, width)
     head, *body = [list(_render_row(row, columns, canvas)) for row in rows]
     rule = canvas.dim((" " * _GAP).join("─" * column for column in columns))
     is_spaced = any(len(lines) > 1 for lines in body)
-    lines = [*head, rule]
+    lines = [*head, rule] if any(cell.content.text for cell in rows[0]) else []
     for number, row in enumerate(body):
         lines += ["", *row] if is_spaced and number else row
     return lines

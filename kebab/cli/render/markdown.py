@@ -1,4 +1,4 @@
-"""Renders the Markdown of a model.
+"""Renders Markdown: the answers of a model, and excerpts of documents.
 
 The text is not trusted: HTML stays text, an address is shown and is no clickable link, and numbers
 in brackets stay citation markers even when the text defines them as links.
@@ -11,12 +11,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from kebab.cli.render.code import split_code
 from kebab.cli.render.layout import PLAIN, Cell, Style, StyledText, lay_out_table
-from kebab.cli.render.width import clean, clean_lines, measure_character
+from kebab.cli.render.width import clean_lines
 from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
@@ -72,20 +73,9 @@ def _render_paragraph(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[
 
 
 def _render_code(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    del canvas
-    lines = node.content.removesuffix("\n").expandtabs(_TAB).split("\n")
-    return [_INDENT + part for line in lines for part in _fold_line(clean(line), width - _TAB)]
-
-
-def _fold_line(line: str, width: int) -> Iterator[str]:
-    """Yield a line of code in parts of `width` cells; words may be split."""
-    start = used = 0
-    for position, character in enumerate(line):
-        used += measure_character(character)
-        if used > width:
-            yield line[start:position]
-            start, used = position, measure_character(character)
-    yield line[start:]
+    code = node.content.removesuffix("\n").expandtabs(_TAB)
+    lines = split_code(code, node.info.partition(" ")[0] if canvas.color else "")
+    return [_INDENT + part for line in lines for part in line.fold(width - _TAB, canvas)]
 
 
 def _render_quote(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.cli.render.excerpt import INDENT, render_excerpt
 from kebab.cli.render.hits import (
-    INDENT,
     format_headings,
     format_line_range,
     format_location,
     render_degraded,
     render_location,
-    render_snippet,
 )
 from kebab.cli.render.width import clean, truncate
 from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
@@ -38,7 +37,9 @@ def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]
     yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
     if context := format_headings(found.title, pair.found.heading_path):
         yield INDENT + canvas.dim(canvas.fit(context, margin))
-    yield from render_snippet(pair.snippet, pair.highlights, canvas)
+    yield from render_excerpt(
+        pair.snippet, pair.highlights, canvas, media=found.media, headings=pair.found.heading_path
+    )
     if found.terms:
         shared = f"shared: {clean(', '.join(found.terms))}"
         yield INDENT + canvas.dim(canvas.fit(shared, margin))
@@ -87,7 +88,7 @@ def _render_group(group: DuplicateGroup, canvas: Canvas) -> Iterator[str]:
     count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
     title = truncate(clean(group.members[0].title), max(8, (canvas.width or 80) - 40))
     yield f"{canvas.strong(f'{count} of a {group.unit}')}  {canvas.dim(title)}"
-    yield from render_snippet(group.snippet, [], canvas)
+    yield from render_excerpt(group.snippet, [], canvas)
     for member in group.members:
         paint = canvas.success if member.exact else canvas.warning
         score = paint("same" if member.exact else f"{member.similarity:.2f}")

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.excerpt import INDENT
 from kebab.cli.render.hits import (
     FRESHNESS_NOTES,
-    INDENT,
     format_headings,
     format_line_range,
     render_degraded,

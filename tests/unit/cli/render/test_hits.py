@@ -10,11 +10,12 @@ def drawn(reply, canvas=None, next_page=""):
     return list(render_hits(reply, canvas or Canvas(), next_page))
 
 
-def test_a_pipe_gets_a_plain_layout_with_the_snippet_on_one_line():
+def test_a_pipe_gets_a_plain_layout_with_the_lines_of_the_snippet():
     assert drawn(replies.response(replies.hit())) == [
         " 1  0.83 strong  ops/backup.md:12",
         "    Backups > Restoring",
-        "    Stop the writer, then restore the snapshot.",
+        "    Stop the writer,",
+        "    then restore the snapshot.",
         "",
     ]
 
@@ -26,12 +27,6 @@ def test_a_terminal_gets_wrapped_highlighted_lines_and_a_link():
     assert len(snippet) == 2
     assert "\x1b[33m\x1b[1mrestore\x1b[0m" in "".join(snippet)
     assert blank == ""
-
-
-def test_highlights_stay_true_when_blanks_are_squeezed():
-    hit = replies.hit(snippet="a\n\n  b  restore ", highlights=[(8, 15)])
-
-    assert drawn(replies.response(hit), TERMINAL)[2] == "    a b \x1b[33m\x1b[1mrestore\x1b[0m"
 
 
 def test_text_of_a_file_cannot_control_the_terminal():
@@ -101,7 +96,7 @@ def test_the_footer_reports_more_hits_limits_and_degraded_channels():
 def test_a_trace_is_a_table():
     stage = TraceStage(stage="lexical", duration_ms=1.5, candidates=12, note="bm25")
 
-    (line,) = drawn(replies.response(replies.hit(), trace=[stage]))[4:]
+    (line,) = drawn(replies.response(replies.hit(), trace=[stage]))[5:]
 
     assert line.split() == ["lexical", "1.50", "ms", "12", "bm25"]
 
@@ -120,7 +115,7 @@ def test_a_trace_shows_the_scores_of_each_hit():
 
     lines = drawn(replies.response(replies.hit(retrieval=found)))
 
-    assert lines[3] == (
+    assert lines[4] == (
         "    evidence words 2 (7.500), meaning beyond the candidates (0.250),"
         " context +0.125, spread -0.050, in all 0.500"
     )

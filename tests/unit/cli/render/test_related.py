@@ -16,7 +16,8 @@ def test_a_pipe_gets_a_plain_layout():
     assert drawn(replies.related_docs(replies.related_doc())) == [
         " 1  0.41  ops/backup.md:12",
         "    Backups > Restoring",
-        "    Stop the writer, then restore the snapshot.",
+        "    Stop the writer,",
+        "    then restore the snapshot.",
         "    shared: restore, snapshot",
         "    nearest to: ops/restic.md:3-9",
         "",

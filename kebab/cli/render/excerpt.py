@@ -1,0 +1,127 @@
+"""Renders excerpts of documents: a terminal gets drawn Markdown, a pipe gets clean lines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kebab.cli.render.layout import MATCH_END, MATCH_START, StyledText
+from kebab.cli.render.markup import clean_markdown
+from kebab.cli.render.width import clean_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kebab.cli.render.canvas import Canvas
+
+INDENT = "    "
+MARKDOWN = "text/markdown"
+_NARROWEST = 20
+MOST_LINES = 8
+_SIGNS = re.compile(f"[{MATCH_START}{MATCH_END}]")
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\S*)", re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}[ \t]+([^\n]*?)[ \t#]*(?:\n|\Z)")
+_ROW = re.compile(r"[ \t]*\|.*")
+_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
+
+
+def render_excerpt(
+    text: str,
+    highlights: Sequence[tuple[int, int]],
+    canvas: Canvas,
+    *,
+    media: str = MARKDOWN,
+    headings: Sequence[str] = (),
+    lines: int | None = MOST_LINES,
+) -> Iterator[str]:
+    """Yield the indented lines of an excerpt, on a terminal at most `lines`.
+
+    A first line that repeats the last of its `headings` is omitted.
+    """
+    marked = _mark_matches(text, highlights)
+    if media == MARKDOWN:
+        marked = _complete(marked)
+        marked = clean_markdown(marked, emphasis=canvas.is_terminal)
+        marked = _omit_heading(marked, headings)
+    if canvas.width is None:
+        drawn = clean_lines(_SIGNS.sub("", marked)).split("\n")
+    else:
+        width = max(_NARROWEST, canvas.width - len(INDENT))
+        draw = _draw_markdown if media == MARKDOWN else _wrap_lines
+        drawn = _shorten(draw(marked, canvas, width), lines, canvas)
+    yield from (f"{INDENT}{line}".rstrip() for line in drawn if line.strip())
+
+
+def _mark_matches(text: str, highlights: Sequence[tuple[int, int]]) -> str:
+    """Return text with a sign before and after each match."""
+    text = _SIGNS.sub("\ufffd", text)
+    parts, last = [], 0
+    for start, end in highlights:
+        parts += [text[last:start], MATCH_START, text[start:end], MATCH_END]
+        last = end
+    return "".join(parts) + text[last:]
+
+
+def _complete(text: str) -> str:
+    """Return a cut piece of Markdown with the opening of its first code block or table."""
+    fences = [match[1] for match in _FENCE.finditer(text)]
+    if fences and not fences[0] and (len(fences) % 2 or any(fences[1::2])):
+        text = f"```\n{text}"
+    return "\n".join(_complete_tables(text.split("\n")))
+
+
+def _complete_tables(lines: list[str]) -> Iterator[str]:
+    """Yield lines with an empty head above each table that has none."""
+    in_code = in_table = False
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        in_code ^= bool(_FENCE.match(line))
+        is_row = not in_code and bool(_ROW.fullmatch(line))
+        if is_row and not in_table and (_RULE.fullmatch(line) or not _RULE.fullmatch(following)):
+            yield _build_head(line)
+        yield line
+        in_table = is_row
+
+
+def _build_head(row: str) -> str:
+    """Return an empty head for a table that begins with this row, or with its rule."""
+    columns = max(1, row.strip().strip("|").replace("\\|", "").count("|") + 1)
+    head = "|" + " |" * columns
+    return head if _RULE.fullmatch(row) else f"{head}\n|" + "-|" * columns
+
+
+def _omit_heading(text: str, headings: Sequence[str]) -> str:
+    """Return text without a first line that only repeats the last heading."""
+    match = _HEADING.match(text)
+    if match is None or not headings or not text[match.end() :].strip():
+        return text
+    same = _simplify(match[1]) == _simplify(headings[-1])
+    return text[match.end() :].lstrip("\n") if same else text
+
+
+def _simplify(heading: str) -> str:
+    return re.sub(r"[\W_]+", "", _SIGNS.sub("", heading)).casefold()
+
+
+def _draw_markdown(text: str, canvas: Canvas, width: int) -> list[str]:
+    from kebab.cli.render.markdown import render_markdown
+
+    return render_markdown(text, canvas, width)
+
+
+def _wrap_lines(text: str, canvas: Canvas, width: int) -> list[str]:
+    """Return plain text with its own lines, each wrapped."""
+    wrapped = []
+    styled = StyledText()
+    for line in clean_lines(text).expandtabs(4).split("\n"):
+        styled = StyledText(in_match=styled.in_match)
+        styled.add(line)
+        wrapped += list(styled.lines(width, canvas))
+    return wrapped
+
+
+def _shorten(lines: list[str], most: int | None, canvas: Canvas) -> list[str]:
+    """Return at most `most` lines that are not blank; an ellipsis replaces the others."""
+    lines = [line for line in lines if line.strip()]
+    if most is None or len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], canvas.dim("…")]

@@ -1,0 +1,110 @@
+import pytest
+
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.excerpt import render_excerpt
+from kebab.cli.render.width import measure_width
+
+COLORED = Canvas(width=40, color=True)
+PLAIN = Canvas(width=40)
+
+
+def drawn(text, canvas=PLAIN, highlights=(), **options):
+    return list(render_excerpt(text, highlights, canvas, **options))
+
+
+def test_a_pipe_keeps_the_lines_and_gets_no_noise():
+    text = "see [the manual](https://x.example)\n\n- one <!-- why -->\n- `a`"
+
+    assert drawn(text, Canvas()) == ["    see the manual", "    - one", "    - `a`"]
+
+
+def test_lines_fit_the_canvas_with_their_indent():
+    lines = drawn("word " * 30, Canvas(width=30))
+
+    assert len(lines) > 1
+    assert all(len(line) <= 30 and line.startswith("    word") for line in lines)
+
+
+def test_matches_stay_true_when_markdown_around_them_is_drawn():
+    text = "a [restore point](http://restore.example) and **restore**"
+    start = text.rindex("restore")
+
+    (line,) = drawn(text, Canvas(width=60, color=True), [(3, 10), (start, start + 7)])
+
+    assert line == ("    a \x1b[33m\x1b[1mrestore\x1b[0m point and \x1b[33m\x1b[1mrestore\x1b[0m")
+
+
+def test_a_match_in_code_is_emphasised():
+    lines = drawn("```sh\nrun restore\n```", COLORED, [(10, 17)])
+
+    assert lines == ["        run \x1b[33m\x1b[1mrestore\x1b[0m"]
+
+
+def test_matches_stay_true_in_plain_text():
+    lines = drawn("one\ntwo three", COLORED, [(8, 13)], media="text/plain")
+
+    assert lines == ["    one", "    two \x1b[33m\x1b[1mthree\x1b[0m"]
+
+
+def test_code_of_a_known_language_has_colours_and_its_lines():
+    lines = drawn('```python\ndef f():\n    return "x"\n```', COLORED)
+
+    assert len(lines) == 2
+    assert "\x1b[35mdef\x1b[0m" in lines[0]
+    assert '\x1b[32m"x"\x1b[0m' in lines[1].replace("\x1b[0m\x1b[32m", "")
+
+
+@pytest.mark.parametrize("language", ["", "nosuchlanguage"])
+def test_code_of_an_unknown_language_has_no_colours(language):
+    assert drawn(f"```{language}\nx = 1\n```", COLORED) == ["        x = 1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\n```\nprose", ["        a", "    prose"]),
+        ("a\n```\nb\n```sh\nc\n```", ["        a", "    b", "        c"]),
+        ("```sh\na", ["        a"]),
+        ("| a | b |\n| c | d |", ["    a  b", "    c  d"]),
+        ("|---|---|\n| c | d |", ["    c  d"]),
+        ("| a | b |\n|---|---|\n| c | d |", ["    a  b", "    ─  ─", "    c  d"]),
+    ],
+)
+def test_a_piece_without_its_beginning_is_drawn_like_the_whole(text, lines):
+    assert drawn(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("## Mounting {#mount}\n\ntext", ["    text"]),
+        ("## Mounting", ["    Mounting"]),
+        ("## Other\n\ntext", ["    Other", "    text"]),
+    ],
+)
+def test_a_heading_that_is_shown_already_is_omitted(text, lines):
+    assert drawn(text, headings=["Disk", "Mounting"]) == lines
+
+
+def test_a_long_excerpt_is_cut():
+    lines = drawn("- word\n" * 20)
+
+    assert len(lines) == 8
+    assert lines[-1].strip() == "…"
+
+
+def test_wide_letters_and_long_code_fit():
+    text = "스냅샷이 진행 중이면 명령이 멈출 수 있다. " * 3 + "\n\n```\n" + "x" * 90 + "\n```"
+
+    assert all(measure_width(line) <= 40 for line in drawn(text))
+
+
+def test_signs_of_matches_in_a_file_are_replaced():
+    (line,) = drawn("a \ufdd0b\ufdd1 c", COLORED)
+
+    assert line == "    a \ufffdb\ufffd c"
+
+
+def test_text_without_content_has_no_lines():
+    assert drawn("") == []
+    assert drawn("<!-- body -->") == []
