@@ -51,6 +51,25 @@ class Embedders:
         """
         return self._load(*install.find_stored_model(version, self._folder))
 
+    def is_intact(self, version: str) -> bool:
+        """Return whether the weights of a version are on this machine and not damaged."""
+        return model_directory.find_intact(find_model(version), self._folder) is not None
+
+    def repair(
+        self, version: str, report: "ProgressCallback", cancel: "Cancel"
+    ) -> "OnnxEmbedder | None":
+        """Install damaged weights again and return their embedder; None when none are damaged.
+
+        Raises:
+            EmbeddingUnavailable: Its weights cannot be downloaded.
+        """
+        model = find_model(version)
+        installed = self.find_weights(model)
+        if installed is None or not model_directory.verify_files(installed):
+            return None
+        self._built.pop(version, None)
+        return self._load(*self._ensure_weights(model.name, report, cancel, patient=True))
+
     def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
 

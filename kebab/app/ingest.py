@@ -11,7 +11,6 @@ from kebab.core.documents import EMBEDDING_VERSION, STDIN
 from kebab.core.files import ScanRules
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import (
-    DependencyMissing,
     EmbeddingUnavailable,
     InvalidInput,
     ParseFailed,
@@ -112,6 +111,7 @@ def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> Inges
         moved=outcome.count(ItemKind.MOVED),
         unchanged=outcome.unchanged,
         skipped=outcome.skipped,
+        documents=outcome.unchanged + outcome.count(ItemKind.NEW, ItemKind.UPDATED, ItemKind.MOVED),
         removed=outcome.count(ItemKind.REMOVED),
         errors=outcome.count(ItemKind.ERROR),
         cancelled=outcome.cancelled,
@@ -169,20 +169,32 @@ class _RunEmbedder:
     loaded: "Embedder | None" = field(default=None, init=False)
     started: float = field(default_factory=time.monotonic, init=False)
 
-    def embedder(self) -> "Embedder | None":
-        """Return the embedder, downloaded if necessary; report why there is none."""
+    def embedder(self) -> "Embedder":
+        """Return the embedder, downloaded if necessary.
+
+        Raises:
+            EmbeddingUnavailable: There is none.
+            DependencyMissing: Its libraries cannot be loaded.
+        """
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         try:
-            embedder = self.context.embedders.obtain(stored, self.report, self.cancel)
-            embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
-        except EmbeddingUnavailable as signal:
-            self._report(f"no vectors in this run, words only: {signal.cause}")
-        except DependencyMissing as signal:
-            self._report(f"no vectors in this run, words only: {signal.format_message()}")
-        else:
-            self.loaded = embedder
-            self._report(f"embedding with {embedder.version}")
-        return self.loaded
+            return self._check(self.context.embedders.obtain(stored, self.report, self.cancel))
+        except EmbeddingUnavailable:
+            repaired = self.repair(stored) if stored is not None else None
+            if repaired is None:
+                raise
+            return repaired
+
+    def repair(self, version: str) -> "Embedder | None":
+        """Install the files of a model that failed again; None when they are intact."""
+        repaired = self.context.embedders.repair(version, self.report, self.cancel)
+        return self._check(repaired) if repaired is not None else None
+
+    def _check(self, embedder: "Embedder") -> "Embedder":
+        embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
+        self.loaded = embedder
+        self._report(f"embedding with {embedder.version}")
+        return embedder
 
     def budget(self) -> "Budget":
         """Return the token limit of a chunk; an embedder counts its own tokens."""
@@ -237,6 +249,8 @@ def _build_ports(
         budget=models.budget,
         clock=context.clock,
         batch=library.batch if library else _no_batch,
+        is_model_intact=context.embedders.is_intact,
+        repair_model=models.repair,
     )
 
 

@@ -210,5 +210,8 @@ CURSOR_SALT = "cursor_salt"
 VECTORS_DIRTY = "vectors_dirty"
 """The key that is set while the vector table may hold rows that the library lacks."""
 
+VECTOR_FILES = "vector_files"
+"""The key of the description of the index files at the end of the last run that wrote vectors."""
+
 STDIN = "stdin"
 """The name of the source of texts from standard input."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kebab.core.chunks import ChunkText, KeyedScore, Matrix, PendingChunk, Vector
     from kebab.core.documents import (
@@ -158,6 +156,9 @@ class LibraryWriter(Protocol):
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
 
+    def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
+        """Return how many chunks of each of these documents have a stored vector, 0 included."""
+
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
 
@@ -285,14 +286,14 @@ class VectorWriter(Vectors, Protocol):
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""
 
+    def find_damaged_keys(self) -> set[Key]:
+        """Read every row; return the keys of those whose vector is damaged."""
+
+    def describe_files(self) -> str:
+        """Return a digest that changes with the files of the index, without reading them."""
+
     def clear(self) -> None:
         """Delete every row."""
 
     def maintain(self) -> None:
         """Compact and drop old versions when it pays, and refresh the files that readers map."""
-
-
-ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
-"""Takes the path, the parser's version and its time limit; translates exceptions to signals."""
-
-EmbedderFactory: TypeAlias = Callable[[], Embedder | None]

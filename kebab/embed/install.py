@@ -44,7 +44,7 @@ def install_model(
 
     An installed model is preferred to one that must be downloaded and converted. Without `patient`
     a source that does not answer within 3 seconds is abandoned. With `patient` the bytes of an
-    installed model are verified, and a damaged model does not count as installed.
+    installed model are always verified. A damaged model does not count as installed.
 
     Raises:
         EmbeddingUnavailable: No model is installed and no source gave one.
@@ -53,8 +53,8 @@ def install_model(
     """
     name, models = (model.name, (model,)) if model else (AUTO, registry.MODELS)
     for candidate in models:
-        directory = model_directory.find_installed(candidate, models_dir)
-        if directory is not None and not (patient and model_directory.verify_files(directory)):
+        directory = model_directory.find_intact(candidate, models_dir, verify=patient)
+        if directory is not None:
             return candidate, directory
     if offline:
         raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")

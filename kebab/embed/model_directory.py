@@ -122,6 +122,31 @@ def _get_file_size(path: Path) -> int | None:
         return None
 
 
+def is_unchanged(directory: Path) -> bool:
+    """Return whether no file is newer than the manifest, which installation writes last."""
+    try:
+        newest = max((directory / name).stat().st_mtime_ns for name in FILES)
+        return newest <= (directory / MANIFEST_FILE).stat().st_mtime_ns
+    except OSError:
+        return False
+
+
+def find_intact(model: EmbeddingModel, models_dir: Path, *, verify: bool = False) -> Path | None:
+    """Return the model's directory unless a file is missing or damaged.
+
+    The bytes are compared only with `verify`, or when a file is newer than its manifest. If they
+    are right, the manifest becomes the newest file again.
+    """
+    directory = find_installed(model, models_dir)
+    if directory is None or (not verify and is_unchanged(directory)):
+        return directory
+    if verify_files(directory):
+        return None
+    with suppress(OSError):
+        os.utime(directory / MANIFEST_FILE)
+    return directory
+
+
 def verify_files(directory: Path) -> list[str]:
     """Compare every byte of a model directory with its manifest; return the faults."""
     manifest = read_manifest(directory)

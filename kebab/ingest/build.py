@@ -9,8 +9,9 @@ from kebab.chunk.split import split_document
 from kebab.core.documents import DocumentRow, FileStamp, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_content
-from kebab.core.ports import Parser, ParserGuard
+from kebab.core.ports import Parser
 from kebab.errors.catalog import UnsupportedMedia
+from kebab.ingest.job import ParserGuard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,7 @@ class DocumentCommitter:
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
         outcome = task.to_outcome()
-        outcome.reused = self._library.put_document(row).kept
+        self._library.put_document(row)
         outcome.doc_id = row.doc_id
         outcome.chunk_count = len(row.chunks)
         outcome.warnings = row.warnings

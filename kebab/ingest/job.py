@@ -4,22 +4,25 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
 from kebab.core.files import ScanRules
 from kebab.core.ids import DocId
 from kebab.core.ports import (
     Clock,
-    EmbedderFactory,
+    Embedder,
     FileScanner,
     LibraryWriter,
     Parser,
-    ParserGuard,
     VectorWriter,
 )
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
 from kebab.wire.ingest import EmbeddingSummary, SlowFile
+
+ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
+"""Takes the path, the parser's version and its time limit; translates exceptions to signals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,18 +51,22 @@ class IngestPorts:
     `library` is None only for a dry run without a database. `vectors` opens the index of an
     embedding version. `budget` is called once, after `embedder` and before the first document is
     split. Writes to the library within `batch` may share commits. `parsers` and `guard` are
-    picklable, because a helper process gets a copy of them.
+    picklable, because a helper process gets a copy of them. `is_model_intact` tells, without
+    reading them, whether the model files of an embedding version are as they were installed.
+    `repair_model` installs a model that failed again; it returns None when that does not help.
     """
 
     library: LibraryWriter | None
     vectors: Callable[[str], VectorWriter]
-    embedder: EmbedderFactory
+    embedder: Callable[[], Embedder | None]
     scanner: FileScanner
     parsers: Mapping[str, Parser]
     guard: ParserGuard
     budget: Callable[[], Budget]
     clock: Clock
     batch: Callable[[], AbstractContextManager[None]] = nullcontext
+    is_model_intact: Callable[[str], bool] = lambda _version: True
+    repair_model: Callable[[str], Embedder | None] = lambda _version: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,9 +177,9 @@ class IngestOutcome:
     embedding: EmbeddingSummary = NO_EMBEDDING
     slowest: tuple[SlowFile, ...] = ()
 
-    def count(self, kind: ItemKind) -> int:
-        """Return how many items are of this kind."""
-        return sum(item.kind is kind for item in self.items)
+    def count(self, *kinds: ItemKind) -> int:
+        """Return how many items are of one of these kinds."""
+        return sum(item.kind in kinds for item in self.items)
 
 
 def select_slowest(files: Iterable[SlowFile]) -> tuple[SlowFile, ...]:

@@ -22,7 +22,7 @@ from kebab.ingest.job import (
 from kebab.ingest.plan import CompareOptions, Plan, compare_files
 from kebab.ingest.scan import ScanSummary, is_single_file, scan_scopes, store_exempt_files
 from kebab.ingest.scopes import EmptyLibrary, LibraryState, choose_scopes
-from kebab.ingest.vectors import VectorSync
+from kebab.ingest.vectors import VectorSync, describe_fault
 from kebab.text.normalize import escape_undecodable
 
 
@@ -104,16 +104,17 @@ class _Run:
     ) -> None:
         """Bring library and vectors up to date, and add the results to the outcome."""
         vectors = VectorSync(library, self._ports.vectors, self._context)
-        embedder = self._load_embedder(plan, library, vectors)
         if self._job.force:
             vectors.verify_all()
+        vectors.check_files()
+        embedder = self._load_embedder(plan, library, vectors)
         self._register_sources(summary, library)
         committer = DocumentCommitter(library, self._context)
         self._store_changes(plan, committer, vectors)
         _release_files(summary, plan)
         if not self._context.cancel.requested:
             self._update_vectors(vectors, embedder)
-        _add_results(outcome, committer, vectors)
+        _add_results(outcome, committer, vectors, library)
         self._record_run(summary, outcome, library)
         if is_single_file(self._job, summary.scopes):
             for item in committer.items:
@@ -147,11 +148,16 @@ class _Run:
     def _load_embedder(
         self, plan: Plan, library: LibraryWriter, vectors: VectorSync
     ) -> Embedder | None:
-        """Load the model when it has something to embed."""
-        if not plan.tasks and not library.count_pending():
+        """Load the model when it has something to embed, or when its files need a repair."""
+        is_idle = not plan.tasks and not library.count_pending()
+        if is_idle and (vectors.version is None or self._ports.is_model_intact(vectors.version)):
             return None
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
-        embedder = self._ports.embedder()
+        try:
+            embedder = self._ports.embedder()
+        except (EmbeddingUnavailable, DependencyMissing) as error:
+            self._report_no_model(vectors, error)
+            return None
         if embedder is not None:
             vectors.set_model(embedder, rebuild=False)
             vectors.prepare_index()
@@ -191,13 +197,26 @@ class _Run:
     def _update_vectors(self, vectors: VectorSync, embedder: Embedder | None) -> None:
         """Embed what is pending; without a working model or index, chunks stay pending."""
         try:
-            vectors.update(embedder)
+            self._update_or_repair(vectors, embedder)
         except (EmbeddingUnavailable, DependencyMissing) as error:
-            reason = (
-                error.cause if isinstance(error, EmbeddingUnavailable) else error.format_message()
-            )
-            message = f"no vectors in this run, words only: {reason}"
-            self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
+            self._report_no_model(vectors, error)
+
+    def _report_no_model(
+        self, vectors: VectorSync, fault: EmbeddingUnavailable | DependencyMissing
+    ) -> None:
+        vectors.fault = fault
+        message = f"no vectors in this run, words only: {describe_fault(fault)}"
+        self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
+
+    def _update_or_repair(self, vectors: VectorSync, embedder: Embedder | None) -> None:
+        """Update the vectors; after a failure of the model, try once more with new files."""
+        try:
+            vectors.update(embedder)
+        except EmbeddingUnavailable:
+            repaired = self._ports.repair_model(vectors.version) if vectors.version else None
+            if repaired is None:
+                raise
+            vectors.update(repaired)
 
     def _record_run(
         self, summary: ScanSummary, outcome: IngestOutcome, library: LibraryWriter
@@ -226,20 +245,24 @@ def _release_files(summary: ScanSummary, plan: Plan) -> None:
     plan.missing.clear()
 
 
-def _add_results(outcome: IngestOutcome, committer: DocumentCommitter, vectors: VectorSync) -> None:
+def _add_results(
+    outcome: IngestOutcome,
+    committer: DocumentCommitter,
+    vectors: VectorSync,
+    library: LibraryWriter,
+) -> None:
     """Add the outcomes of the stored files, with the vectors of each."""
-    embedding, counts = vectors.build_summary(), vectors.counts
-    kept_vectors = 0
+    counts = vectors.counts
+    stored = library.count_committed({item.doc_id for item in committer.items if item.doc_id})
     for item in committer.items:
-        if embedding.version is None:
-            item.reused = 0
-        kept_vectors += item.reused
         if item.doc_id is not None:
             item.embedded = counts.embedded.get(item.doc_id, 0)
-            item.reused += counts.copied.get(item.doc_id, 0)
+            item.reused = stored.get(item.doc_id, 0) - item.embedded
+    elsewhere = sum(count for doc_id, count in counts.copied.items() if doc_id not in stored)
     outcome.items += committer.items
     outcome.slowest = committer.slowest
-    outcome.embedding = structs.replace(embedding, reused=embedding.reused + kept_vectors)
+    reused = elsewhere + sum(item.reused for item in committer.items)
+    outcome.embedding = structs.replace(vectors.build_summary(), reused=reused)
 
 
 def _build_last_scan_key(source: Source) -> str:

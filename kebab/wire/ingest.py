@@ -58,6 +58,12 @@ class EmbeddingSummary(Struct, frozen=True, kw_only=True):
     """The number of passages without a vector."""
     unsupported: int
     """The number of passages of this run in a script that the model does not know."""
+    lost: int = 0
+    """The number of vectors that were lost or damaged, so that this run computed them again."""
+    unavailable: str | None = None
+    """The reason why the run had no model; null when it had one or needed none."""
+    hint: str | None = None
+    """The command that gives the next run a model; null without a reason."""
 
 
 class SlowFile(Struct, frozen=True, kw_only=True):
@@ -77,7 +83,7 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     dry_run: bool
     """Whether the run only planned."""
     scanned: int
-    """The number of scanned files."""
+    """The number of files that were found, skipped ones included."""
     new: int
     """The number of new documents."""
     updated: int
@@ -108,6 +114,8 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The vectors of the run."""
     slowest: list[SlowFile]
     """The slowest files."""
+    documents: int = 0
+    """The number of documents in the scanned folders: new, updated, moved or unchanged files."""
 
 
 class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1"):

@@ -168,6 +168,13 @@ class MemoryLibrary:
     def list_committed_keys(self) -> Keys:
         return sort_keys(e.key for e in self._entries.values() if e.state == "committed")
 
+    def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
+        counts = dict.fromkeys(doc_ids, 0)
+        for entry in self._entries.values():
+            if entry.state == "committed" and entry.document.doc_id in counts:
+                counts[entry.document.doc_id] += 1
+        return counts
+
     def get_value(self, name: str) -> str | None:
         return self._values.get(name)
 

@@ -552,6 +552,7 @@ def ingest_report(**changes: Any) -> IngestReport:
                 version="fastembed-minilml6-384-v1", embedded=3, reused=0, pending=0, unsupported=0
             ),
             "slowest": [SlowFile(doc_path="ops/backup.md", duration_ms=42.0)],
+            "documents": 10,
             **changes,
         }
     )

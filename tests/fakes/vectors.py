@@ -53,6 +53,12 @@ class MemoryVectors:
     def list_keys(self, *, verify: bool = False) -> Keys:
         return sort_keys(row.key for row in self.rows)
 
+    def find_damaged_keys(self) -> set[Key]:
+        return {row.key for row in self.rows if not np.isfinite(row.vector).all()}
+
+    def describe_files(self) -> str:
+        return str([(row.key, row.vector.tobytes()) for row in self.rows])
+
     def clear(self) -> None:
         self.rows = []
         self.commits += 1

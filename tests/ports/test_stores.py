@@ -504,6 +504,17 @@ class TestVectors:
         index.writer.append([row(2, *NORTH)])
         assert index.reader().find_nearest(unit(*NORTH), 1) == [(2, 1.0)]
 
+    def test_the_files_are_described_by_their_state(self, index: Index) -> None:
+        empty = index.writer.describe_files()
+        index.writer.append([row(1, *EAST)])
+        filled = index.writer.describe_files()
+        assert (filled == empty, filled == index.writer.describe_files()) == (False, True)
+
+    def test_stored_vectors_are_intact(self, index: Index) -> None:
+        assert index.writer.find_damaged_keys() == set()
+        index.writer.append([row(1, *EAST), row(2, 1, 2, 3, 4)])
+        assert index.writer.find_damaged_keys() == set()
+
     def test_maintenance_changes_no_row(self, index: Index) -> None:
         for key in range(12):
             index.writer.append([row(key, 1, key, 0, 0)])

@@ -27,12 +27,12 @@ def render_ingest_report(
 
 def _format_headline(reply: IngestReport) -> str:
     seconds = f"{reply.duration_ms / 1000:.1f} s"
-    files = pluralize(reply.scanned, "file")
     if reply.cancelled:
         return f"interrupted after {seconds}; completed work is kept"
-    if reply.dry_run:
-        return f"{files} looked at in {seconds}; nothing was written"
-    return f"{files} in {seconds}"
+    files = pluralize(reply.documents, "document")
+    if reply.scanned != reply.documents:
+        files = f"{files}, {pluralize(reply.scanned, 'file')} found"
+    return f"{files}, in {seconds}" + ("; nothing was written" if reply.dry_run else "")
 
 
 def _list_counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
@@ -87,6 +87,10 @@ def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     done = f"{vectors.embedded} computed, {vectors.reused} reused"
     model = f" with {vectors.version}" if vectors.version else ""
     yield f"{canvas.strong('vectors')}  {done}{model}"
+    if vectors.lost:
+        lost = pluralize(vectors.lost, "vector")
+        again = "" if vectors.pending else "; their passages were embedded again"
+        yield from canvas.note(f"{lost} lost or damaged{again}")
     if vectors.unsupported:
         passages = pluralize(vectors.unsupported, "passage")
         yield from canvas.note(f"{passages} in a script the model does not know; words find them")
@@ -96,6 +100,9 @@ def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     if vectors.version is None:
         yield from canvas.note(f"{pending} without a vector, because no model is available")
         yield from canvas.hint("words are searched; `kebab model list` shows the models")
+    elif vectors.unavailable:
+        yield from canvas.note(f"{pending} without a vector: {clean(vectors.unavailable)}")
+        yield from canvas.hint(vectors.hint or "kebab doctor")
     else:
         yield from canvas.note(f"{pending} still without a vector")
         yield from canvas.hint("kebab ingest")

@@ -1,5 +1,6 @@
 """Contains the writer of the vector index: it changes the table, then the vector file."""
 
+import os
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -8,17 +9,18 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key, Keys
-from kebab.errors.system import translate_import_errors
+from kebab.core.ids import Key, Keys, compute_digest
+from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import layout
 from kebab.store.lance.engine import LanceTable, preload_lancedb, rebuild_vector_file
 from kebab.store.lance.vector_file import TOMBSTONE
-from kebab.store.lance.vector_search import MappedVectors
+from kebab.store.lance.vector_search import ExactIndex, MappedVectors
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
 
 _MAX_TOMBSTONE_SHARE = 0.25
+_MAX_LENGTH_ERROR = 0.01
 
 
 class LanceVectors(MappedVectors):
@@ -79,7 +81,7 @@ class LanceVectors(MappedVectors):
 
     def clear(self) -> None:
         """Delete every row, and the files that held them."""
-        if self._table.exists():
+        if self._table.path.exists():
             self._table.drop()
         with suppress(OSError):
             self._file.delete_file()
@@ -95,6 +97,46 @@ class LanceVectors(MappedVectors):
         keys = keys[keys != TOMBSTONE]
         keys.sort()
         return array("q", keys.tobytes())
+
+    def find_damaged_keys(self) -> set[Key]:
+        """Return the keys whose vector has not length 1, or differs between table and file.
+
+        Both hold the same bytes, and neither has checksums.
+        """
+        with translate_import_errors(layout.FEATURE, "numpy"):
+            import numpy as np
+
+        digest = self._read_digest()
+        if digest is None or not self._dimension:
+            return set()
+        mapped = self._file.map_vectors(digest)
+        index = ExactIndex(*mapped) if mapped else None
+        damaged: set[Key] = set()
+        for keys, matrix in self._table.iterate_batches():
+            with np.errstate(all="ignore"):
+                intact = np.abs(np.einsum("ij,ij->i", matrix, matrix) - 1.0) < _MAX_LENGTH_ERROR
+            damaged.update(keys[~intact].tolist())
+            copies = index.get(keys.tolist()) if index else {}
+            damaged.update(
+                Key(key)
+                for key, vector in zip(keys.tolist(), matrix, strict=True)
+                if key in copies and copies[key].tobytes() != vector.tobytes()
+            )
+        return damaged
+
+    def describe_files(self) -> str:
+        """Return a digest of the name, size and time of every file of the index."""
+        table = layout.get_table_path(self._data_dir, self._version)
+        files = [layout.get_vector_file_path(self._data_dir, self._version)]
+        with translate_os_errors(table, "read"):
+            for folder, _, names in os.walk(table):
+                files += [Path(folder, name) for name in names]
+            facts = [
+                f"{path.name} {stat.st_size} {stat.st_mtime_ns}"
+                for path in sorted(files)
+                if path.exists() and (stat := path.stat())
+            ]
+        return compute_digest(*facts)
 
     def maintain(self) -> None:
         """Compact and drop old versions when it pays, and refresh the vector file."""

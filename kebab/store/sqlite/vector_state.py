@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 import apsw
 
 from kebab.core.chunks import PendingChunk
-from kebab.core.ids import Key, Keys
+from kebab.core.ids import DocId, Key, Keys
 from kebab.core.queries import VectorState
 from kebab.store.sqlite.values import parse_strings, to_json
 
@@ -101,6 +101,18 @@ def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set
         (to_json(keys),),
     )
     return {Key(key) for (key,) in rows}
+
+
+def count_committed(database: apsw.Connection, doc_ids: Collection[DocId]) -> dict[DocId, int]:
+    """Return how many chunks of each of these documents have a stored vector, 0 included."""
+    rows = database.execute(
+        "SELECT d.doc_id, count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
+        " JOIN vectors v ON v.key = c.key"
+        " WHERE d.doc_id IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
+        " GROUP BY d.doc_id",
+        (to_json(doc_ids),),
+    )
+    return dict.fromkeys(doc_ids, 0) | {DocId(doc_id): int(count) for doc_id, count in rows}
 
 
 def list_deleted_keys(database: apsw.Connection) -> list[Key]:

@@ -158,6 +158,11 @@ class SqliteWriter:
         with self._translate_errors():
             return vector_state.list_committed_keys(self._database)
 
+    def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
+        """Return how many chunks of each of these documents have a stored vector, 0 included."""
+        with self._translate_errors():
+            return vector_state.count_committed(self._database, doc_ids)
+
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name."""
         with self._translate_errors():

@@ -126,3 +126,22 @@ def test_threads_come_from_the_settings(made):
     )
 
     assert one @ many == pytest.approx(1.0, abs=1e-6)
+
+
+def test_intact_weights_need_no_repair(made):
+    embedders = made()
+
+    assert embedders.is_intact(MINILM.version)
+    assert embedders.repair(MINILM.version, ignore_progress, Cancel()) is None
+
+
+def test_damaged_weights_cannot_be_repaired_offline(made, tiny_models, tmp_path):
+    folder = tmp_path / "models"
+    shutil.copytree(tiny_models, folder)
+    path = folder / MINILM.version / "tokenizer.json"
+    path.write_bytes(b"x" * path.stat().st_size)
+    embedders = made(folder=folder)
+
+    assert not embedders.is_intact(MINILM.version)
+    with pytest.raises(EmbeddingUnavailable):
+        embedders.repair(MINILM.version, ignore_progress, Cancel())

@@ -1,4 +1,5 @@
 import io
+import os
 import sys
 import threading
 import time
@@ -95,10 +96,26 @@ def test_the_hub_gives_the_best_model_to_auto(tmp_path, hub, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hub):
+def damage_silently(directory):
+    """Replace the bytes of the model; its size and time stay."""
+    path = directory / model_directory.MODEL_FILE
+    before = path.stat()
+    path.write_bytes(b"x" * before.st_size)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_model_that_changed_after_its_installation_is_fetched_again(tmp_path, hub):
     directory = tiny_model.install_model(E5_SMALL, tmp_path)
     path = directory / model_directory.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
+
+    assert install_model(tmp_path, E5_SMALL) == (E5_SMALL, directory)
+    assert verify_files(directory) == []
+
+
+def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hub):
+    directory = tiny_model.install_model(E5_SMALL, tmp_path)
+    damage_silently(directory)
 
     assert install_model(tmp_path, E5_SMALL) == (E5_SMALL, directory)
     assert install_model(tmp_path, E5_SMALL, patient=True) == (E5_SMALL, directory)
@@ -107,8 +124,7 @@ def test_a_damaged_model_is_fetched_again_when_asked_for_explicitly(tmp_path, hu
 
 def test_auto_mends_the_best_model_when_it_may_take_its_time(tmp_path, hub):
     directory = tiny_model.install_model(E5_SMALL, tmp_path)
-    path = directory / model_directory.MODEL_FILE
-    path.write_bytes(b"x" * path.stat().st_size)
+    damage_silently(directory)
 
     assert install_model(tmp_path) == (E5_SMALL, directory)
     assert verify_files(directory) != []

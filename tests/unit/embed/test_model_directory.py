@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -118,3 +119,39 @@ def test_publishing_replaces_a_damaged_directory(tmp_path):
     model_directory.publish_directory(fresh, MINILM, tmp_path / "models")
 
     assert model_directory.verify_files(there) == []
+
+
+def test_the_bytes_of_a_model_are_compared_only_after_a_change(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    path, manifest = directory / "model.onnx", directory / "manifest.json"
+    raw = path.read_bytes()
+
+    def write(data, mtime):
+        path.write_bytes(data)
+        os.utime(path, (mtime, mtime))
+
+    installed = manifest.stat().st_mtime
+    write(raw[:-1] + bytes([raw[-1] ^ 1]), installed - 1)
+    assert model_directory.find_intact(MINILM, tmp_path) == directory
+    assert model_directory.find_intact(MINILM, tmp_path, verify=True) is None
+    os.utime(path, (installed + 9, installed + 9))
+    assert model_directory.find_intact(MINILM, tmp_path) is None
+    write(raw, installed - 9)
+    assert model_directory.find_intact(MINILM, tmp_path) == directory
+
+
+def test_a_manifest_that_is_older_than_an_intact_file_is_touched(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    os.utime(directory / "manifest.json", (0, 0))
+
+    assert not model_directory.is_unchanged(directory)
+    assert model_directory.find_intact(MINILM, tmp_path) == directory
+    assert model_directory.is_unchanged(directory)
+
+
+def test_a_model_without_a_file_is_not_intact(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    (directory / "tokenizer.json").unlink()
+
+    assert not model_directory.is_unchanged(directory)
+    assert model_directory.find_intact(MINILM, tmp_path) is None

@@ -51,17 +51,56 @@ def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
     assert {file.doc_path for file in outcome.slowest} == {"a.md", "sub/b.txt"}
 
 
-def test_a_run_without_changes_loads_nothing_and_opens_nothing(desk):
+def test_a_run_without_changes_loads_no_model_and_leaves_the_index_alone(desk):
     desk.write("a.md", "text")
     desk.ingest()
+    table = desk.tables[desk.embedder.version]
+    before = (table.commits, table.maintained, desk.models_loaded)
 
-    outcome = desk.again()
-    opened, loaded = desk.tables_opened, desk.models_loaded
     outcome = desk.again()
 
     assert counts(outcome) == {"unchanged": 1}
     assert not outcome.items
-    assert (desk.tables_opened, desk.models_loaded) == (opened, loaded) == (1, 1)
+    assert (table.commits, table.maintained, desk.models_loaded) == before
+
+
+def test_a_damaged_model_is_installed_again_by_a_run_without_changes(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    ports = replace(desk.ports(), is_model_intact=lambda _: False)
+
+    run_ingest(IngestJob(), ports)
+
+    assert desk.models_loaded == 2
+
+
+def test_a_model_that_fails_is_repaired_once_and_the_run_goes_on(desk):
+    class Damaged(HashingEmbedder):
+        def embed_passages(self, texts):
+            raise EmbeddingUnavailable(model="m", tried=[], cause="the file is damaged")
+
+    model, desk.embedder = desk.embedder, Damaged()
+    desk.write("a.md", "one")
+    ports = replace(desk.ports(), repair_model=lambda _: model)
+
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), ports)
+
+    assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
+    assert outcome.embedding.unavailable is None
+
+
+def test_the_counts_of_vectors_add_up_to_the_passages(desk):
+    model, desk.embedder = desk.embedder, None
+    desk.write("a.md", "# A\n\nalpha\n\n# B\n\nbeta\n")
+    desk.write("b.md", "# A\n\nalpha\n\n# C\n\ngamma\n")
+    desk.ingest()
+    desk.embedder = model
+
+    forced = desk.ingest(force=True).embedding
+    again = desk.ingest(force=True).embedding
+
+    assert (forced.embedded, forced.reused, forced.pending) == (3, 1, 0)
+    assert (again.embedded, again.reused, again.pending) == (0, 4, 0)
 
 
 def test_an_edit_keeps_the_id_and_the_vectors_of_what_stayed(desk):
@@ -618,6 +657,8 @@ def test_a_damaged_model_leaves_chunks_pending(desk):
     outcome = desk.ingest()
 
     assert (outcome.count(ItemKind.NEW), outcome.embedding.pending) == (1, 1)
+    assert outcome.embedding.unavailable == "the file is damaged"
+    assert outcome.embedding.hint == "kebab model pull m"
     said = [event.message for event in desk.events if event.message]
     assert said == ["no vectors in this run, words only: the file is damaged"]
     assert desk.events[-1].kind is ProgressKind.COMPLETED

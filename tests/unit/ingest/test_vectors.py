@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY
@@ -104,15 +105,68 @@ def test_verify_all_before_the_first_model_does_nothing(desk, sync):
     assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
-def test_lost_vectors_come_back_when_a_run_is_forced(desk):
+@pytest.mark.parametrize("force", [False, True])
+def test_lost_vectors_come_back_with_the_next_run(desk, force):
     desk.write("a.md", "text")
     desk.ingest()
     kept = desk.tables[desk.embedder.version].list_keys()
     desk.tables[desk.embedder.version].clear()
 
-    desk.ingest(force=True)
+    outcome = desk.ingest(force=force)
 
     assert desk.tables[desk.embedder.version].list_keys() == kept
+    assert (outcome.embedding.lost, outcome.embedding.embedded, outcome.embedding.reused) == (
+        1,
+        1,
+        0,
+    )
+    said = [event.message for event in desk.events if event.message]
+    assert said == ["lost or damaged, computed again: 1 vector"]
+
+
+def test_a_damaged_vector_is_computed_again(desk):
+    desk.write("a.md", "text")
+    desk.write("b.md", "more")
+    desk.ingest()
+    table = desk.tables[desk.embedder.version]
+    table.rows[0].vector[:] = np.nan
+
+    outcome = desk.ingest()
+
+    assert (outcome.embedding.lost, outcome.embedding.embedded) == (1, 1)
+    assert table.find_damaged_keys() == set()
+
+
+def test_lost_vectors_are_pending_without_a_model_and_are_reported_once(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    desk.tables[desk.embedder.version].clear()
+    model, desk.embedder = desk.embedder, None
+
+    lost = [desk.ingest().embedding.lost for _ in range(2)]
+    desk.embedder = model
+    outcome = desk.ingest()
+
+    assert lost == [1, 0]
+    assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
+
+
+def test_an_index_with_unchanged_files_is_not_read(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+
+    class Unread(MemoryVectors):
+        def list_keys(self, *, verify=False):
+            raise AssertionError("read")
+
+    unread = Unread()
+    unread.rows = desk.tables[desk.embedder.version].rows
+    sync = VectorSync(desk.library, lambda _: unread, make_context(desk))
+
+    sync.check_files()
+    sync.update(None)
+
+    assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
 class Torn(MemoryVectors):
@@ -130,16 +184,15 @@ class Torn(MemoryVectors):
         super().clear()
 
 
-def test_an_unreadable_index_is_rebuilt_only_in_a_forced_run(desk):
+@pytest.mark.parametrize("force", [False, True])
+def test_an_unreadable_index_is_built_again(desk, force):
     desk.write("a.md", "text")
     desk.ingest()
     kept = desk.tables[desk.embedder.version].list_keys()
     desk.tables[desk.embedder.version] = Torn()
     desk.write("b.md", "more")
 
-    with pytest.raises(StoreCorrupt):
-        desk.ingest()
-    outcome = desk.ingest(force=True)
+    outcome = desk.ingest(force=force)
 
     assert set(desk.tables[desk.embedder.version].list_keys()) > set(kept)
     assert outcome.embedding.pending == 0

@@ -19,7 +19,7 @@ def failed(name):
 
 def test_counts_and_what_was_left_out_are_shown():
     assert drawn(replies.ingest_report()) == [
-        "12 files in 1.2 s",
+        "10 documents, 12 files found, in 1.2 s",
         "  new        3",
         "  unchanged  7",
         "  skipped    2",
@@ -55,6 +55,34 @@ def test_pending_passages_have_a_reason_and_a_hint():
         replies.ingest_report(embedding=none)
     )
     assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))
+
+
+def test_lost_vectors_are_reported():
+    lost = EmbeddingSummary(version="m", embedded=2, reused=0, pending=0, unsupported=0, lost=2)
+    said = "note: 2 vectors lost or damaged; their passages were embedded again"
+
+    assert said in drawn(replies.ingest_report(embedding=lost))
+
+
+def test_without_a_model_the_hint_is_not_the_same_command_again():
+    report = replies.ingest_report(
+        embedding=EmbeddingSummary(
+            version="m",
+            embedded=0,
+            reused=0,
+            pending=2,
+            unsupported=0,
+            lost=2,
+            unavailable="working offline",
+            hint="kebab model pull m",
+        )
+    )
+
+    assert drawn(report)[-3:] == [
+        "note: 2 vectors lost or damaged",
+        "note: 2 passages without a vector: working offline",
+        "hint: kebab model pull m",
+    ]
 
 
 def test_passages_in_an_unsupported_script_are_reported():

@@ -1,3 +1,4 @@
+import os
 import signal
 import subprocess
 import sys
@@ -171,3 +172,53 @@ def test_preparing_imports_the_engine_and_reports_no_error():
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert (run.stdout, run.stderr) == ("", "")
+
+
+@pytest.mark.parametrize("pattern", ["*.lance/data/*", "*.lance/_versions/*.manifest", "*.f32"])
+@pytest.mark.parametrize("damage", ["remove", "truncate", "change"])
+def test_the_description_of_the_files_tells_damage(tmp_path, writer, pattern, damage):
+    before = writer.describe_files()
+    (path,) = (tmp_path / "lance").glob(pattern)
+
+    if damage == "remove":
+        path.unlink()
+    elif damage == "truncate":
+        os.truncate(path, path.stat().st_size - 1)
+    else:
+        path.write_bytes(path.read_bytes())
+
+    assert writer.describe_files() != before
+
+
+@pytest.mark.parametrize("pattern", ["*.lance/data/*", "*.f32"])
+def test_a_vector_with_a_changed_byte_is_damaged(tmp_path, writer, pattern):
+    (path,) = (tmp_path / "lance").glob(pattern)
+    raw = path.read_bytes()
+    vector = writer.get([1])[1].tobytes()
+    path.write_bytes(raw.replace(vector, bytes([vector[0] ^ 0x55]) + vector[1:]))
+
+    assert LanceVectors(tmp_path, "v", 3).find_damaged_keys() == {1}
+
+
+def test_without_the_vector_file_a_vector_of_another_length_is_damaged(tmp_path, writer):
+    (path,) = (tmp_path / "lance").glob("*.lance/data/*")
+    vector = writer.get([2])[2].tobytes()
+    path.write_bytes(path.read_bytes().replace(vector, bytes(len(vector))))
+    next((tmp_path / "lance").glob("*.f32")).unlink()
+
+    assert LanceVectors(tmp_path, "v", 3).find_damaged_keys() == {2}
+
+
+def test_the_vectors_of_an_unknown_dimension_are_not_checked(tmp_path, writer):
+    assert LanceVectors(tmp_path, "v", 0).find_damaged_keys() == set()
+
+
+def test_a_table_without_versions_is_cleared(tmp_path, writer, make_rows):
+    for manifest in (tmp_path / "lance").glob("*.lance/_versions/*"):
+        manifest.unlink()
+    other = LanceVectors(tmp_path, "v", 3)
+
+    other.clear()
+    other.append(make_rows(4))
+
+    assert other.list_keys(verify=True) == sort_keys([4])

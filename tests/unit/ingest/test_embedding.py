@@ -3,9 +3,9 @@ import pytest
 from kebab.core.documents import VectorRow
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
-from kebab.ingest import vectors
+from kebab.ingest import embedding
+from kebab.ingest.embedding import FLUSH_INTERVAL_S, ChunkEmbedder
 from kebab.ingest.job import RunContext
-from kebab.ingest.vectors import FLUSH_INTERVAL_S, ChunkEmbedder
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
@@ -61,7 +61,7 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
 
 
 def test_an_equal_chunk_of_another_batch_is_copied(waiting, monkeypatch):
-    monkeypatch.setattr(vectors, "BATCH_CHUNKS", 2)
+    monkeypatch.setattr(embedding, "BATCH_CHUNKS", 2)
     table = MemoryVectors()
     work = make_chunk_embedder(waiting, table)
 

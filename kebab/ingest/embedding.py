@@ -1,0 +1,127 @@
+"""Embeds the chunks that have no vector, and makes the vectors durable at short intervals."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kebab.core.chunks import PendingChunk, build_embed_text
+from kebab.core.documents import VectorRow
+from kebab.core.ids import DocId
+from kebab.core.ports import Embedder, LibraryWriter, VectorWriter
+from kebab.core.progress import ProgressKind
+from kebab.ingest.job import RunContext
+
+if TYPE_CHECKING:
+    from kebab.core.chunks import Vector
+
+BATCH_CHUNKS = 4096
+"""How many pending chunks are loaded at once, and the most rows of one append."""
+
+FLUSH_INTERVAL_S = 5.0
+"""How long computed vectors may wait to be durable: a killed run computes them again."""
+
+
+@dataclass(slots=True)
+class VectorCounts:
+    """Counts computed and copied vectors by document, and chunks that the model cannot embed."""
+
+    embedded: defaultdict[DocId, int] = field(default_factory=lambda: defaultdict(int))
+    copied: defaultdict[DocId, int] = field(default_factory=lambda: defaultdict(int))
+    unsupported: int = 0
+
+
+class ChunkEmbedder:
+    """Gives pending chunks their vectors in batches: copied where possible, else computed."""
+
+    def __init__(
+        self, library: LibraryWriter, vectors: VectorWriter, version: str, context: RunContext
+    ) -> None:
+        self.counts = VectorCounts()
+        self._library = library
+        self._vectors = vectors
+        self._version = version
+        self._context = context
+        self._rows: list[VectorRow] = []
+        self._last_flush = context.clock.monotonic()
+        self._done = 0
+
+    def copy_equal_vectors(self) -> None:
+        """Copy vectors to the first pending chunks from embedded chunks with the same text."""
+        self._copy(self._library.list_pending(BATCH_CHUNKS))
+        self._flush()
+
+    def embed_pending(self, embedder: Embedder) -> None:
+        """Embed all pending chunks, until cancelled."""
+        total = self._library.count_pending()
+        while not self._context.cancel.requested:
+            chunks = self._library.list_pending(BATCH_CHUNKS)
+            if not chunks:
+                return
+            self._embed_batch(chunks, embedder, total)
+            self._flush()
+
+    def _embed_batch(self, chunks: list[PendingChunk], embedder: Embedder, total: int) -> None:
+        unsupported = {chunk.key for chunk in chunks if not embedder.supports(chunk.text)}
+        if unsupported:
+            self._library.mark_vectors(unsupported, "unsupported", self._version)
+            self.counts.unsupported += len(unsupported)
+            self._report(len(unsupported), total)
+            chunks = [chunk for chunk in chunks if chunk.key not in unsupported]
+        remaining = self._copy(chunks)
+        self._report(len(chunks) - len(remaining), total)
+        groups: defaultdict[str, list[PendingChunk]] = defaultdict(list)
+        for chunk in remaining:
+            groups[chunk.embed_hash].append(chunk)
+        self._embed_groups(list(groups.values()), embedder, total)
+
+    def _embed_groups(
+        self, groups: list[list[PendingChunk]], embedder: Embedder, total: int
+    ) -> None:
+        """Embed each group of equal chunks once."""
+        if not groups:
+            return
+        firsts = [group[0] for group in groups]
+        texts = [build_embed_text(chunk.title, chunk.heading_path, chunk.text) for chunk in firsts]
+        for indexes, matrix in embedder.embed_passages(texts):
+            for index, vector in zip(indexes, matrix, strict=True):
+                for number, chunk in enumerate(groups[index]):
+                    self._add(chunk, vector, is_copy=number > 0)
+            self._report(sum(len(groups[index]) for index in indexes), total)
+            if self._context.clock.monotonic() - self._last_flush >= FLUSH_INTERVAL_S:
+                self._flush()
+            if self._context.cancel.requested:
+                return
+
+    def _copy(self, chunks: list[PendingChunk]) -> list[PendingChunk]:
+        """Copy the vectors of equal chunks; return the chunks without one."""
+        equal_keys = self._library.find_equal_embeddings({chunk.embed_hash for chunk in chunks})
+        vectors = self._vectors.get(set(equal_keys.values())) if equal_keys else {}
+        remaining = []
+        for chunk in chunks:
+            key = equal_keys.get(chunk.embed_hash)
+            vector = None if key is None else vectors.get(key)
+            if vector is None:
+                remaining.append(chunk)
+            else:
+                self._add(chunk, vector, is_copy=True)
+        return remaining
+
+    def _add(self, chunk: PendingChunk, vector: "Vector", *, is_copy: bool) -> None:
+        self._rows.append(VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector))
+        counts = self.counts.copied if is_copy else self.counts.embedded
+        counts[chunk.doc_id] += 1
+
+    def _flush(self) -> None:
+        """Make the buffered rows durable, then mark their chunks as committed."""
+        if self._rows:
+            self._vectors.append(self._rows)
+            keys = [row.key for row in self._rows]
+            self._library.mark_vectors(keys, "committed", self._version)
+            self._rows = []
+        self._last_flush = self._context.clock.monotonic()
+
+    def _report(self, count: int, total: int) -> None:
+        self._done += count
+        if count:
+            progress = (self._done, max(total, self._done))
+            self._context.reporter.send(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
