@@ -2,12 +2,18 @@
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_lines, to_search_hit
-from kebab.app.search import build_engine, build_filters, load_query_embedder, require_utf8
+from kebab.app.search import (
+    build_engine,
+    build_filters,
+    load_query_embedder,
+    require_utf8,
+    resolve_request_filters,
+)
 from kebab.app.sessions import parse_session_name
 from kebab.app.timestamps import format_timestamp
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, SupportingQuote, Turn
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
     from kebab.core.ports import Embedder
     from kebab.rag.engine import AnswerWriter
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.search import UnmatchedFilter
 
 AnswerCallback: TypeAlias = Callable[[AnswerEvent], None]
 """Receives the events of an answer."""
@@ -54,6 +61,7 @@ class AnswerContext:
     turn: int | None
     created: float
     prompted: bool = False
+    unmatched: "list[UnmatchedFilter]" = field(default_factory=list)
 
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
@@ -115,6 +123,7 @@ def _to_retrieval(outcome: AskOutcome, context: AnswerContext) -> AnswerRetrieva
         score_gate=retrieved.gate,
         degraded=list(retrieved.page.degraded),
         corpus_revision=retrieved.page.revision,
+        unmatched_filters=context.unmatched,
     )
 
 
@@ -133,10 +142,12 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     session = _select_session(context, query)
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
     with context.open_reader() as reader:
+        query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         writer = _build_writer(context, reader, request)
         outcome = AskEngine(build_engine(context, reader).search, writer).answer(
             query, recent, _EventListener(report)
         )
+        unmatched = _explain_filters(context, reader, query, request, outcome)
     created = context.clock.now()
     index, warnings = None, outcome.warnings
     if session and outcome.refusal is not Refusal.LLM_STREAM_ABORTED:
@@ -150,8 +161,24 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         turn=index,
         created=created,
         prompted=writer.model is not None,
+        unmatched=unmatched,
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
+
+
+def _explain_filters(
+    context: AppContext,
+    reader: "SqliteReader",
+    query: AskQuery,
+    request: AskRequest,
+    outcome: AskOutcome,
+) -> "list[UnmatchedFilter]":
+    """Return the filters that no document passes when nothing was found."""
+    if outcome.retrieved.page.hits or not query.filters.is_active:
+        return []
+    from kebab.app.filters import explain_filters
+
+    return explain_filters(context, reader, query.filters, request)
 
 
 @dataclass(frozen=True, slots=True)

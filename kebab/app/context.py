@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kebab.store.lance.table import LanceVectors
     from kebab.store.lance.vector_search import MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.store.sqlite.filter_values import FilterValues
     from kebab.store.sqlite.query_cache import QueryCache
     from kebab.store.sqlite.reader import ReaderPool, SqliteReader
     from kebab.store.sqlite.sessions import SqliteSessionStore
@@ -124,6 +125,12 @@ class AppContext:
         from kebab.store.sqlite.catalogue import Catalogue
 
         return Catalogue(reader)
+
+    def build_filter_values(self, reader: "SqliteReader") -> "FilterValues":
+        """Return the reader of the values of filters in a snapshot."""
+        from kebab.store.sqlite.filter_values import FilterValues
+
+        return FilterValues(reader)
 
     @contextmanager
     def open_catalogue(self) -> "Iterator[Catalogue]":

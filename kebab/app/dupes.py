@@ -2,6 +2,7 @@
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_lines
+from kebab.app.filters import resolve_filters
 from kebab.app.search import build_filters
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ports import LibraryReader
@@ -26,8 +27,10 @@ def find_duplicates(
         NotIndexed: There is no index.
     """
     filters = build_filters(request, context.clock.now())
-    started, query = context.clock.monotonic(), _build_cursor_query(request, filters)
+    started = context.clock.monotonic()
     with context.open_reader() as reader:
+        filters = resolve_filters(context, reader, filters)
+        query = _build_cursor_query(request, filters)
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.get_revision()
         cursor = request.cursor
         first = 0 if cursor is None else page.decode_cursor(cursor, query, revision, salt)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, cite_chunk, to_doc_summary
+from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.search import build_filters
+from kebab.app.suggested_commands import suggest_filters
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import STDIN, AmbiguousName, ChunkDetail, DocumentDetail, StoredDocument
 from kebab.core.ids import ChunkId, DocId
@@ -39,16 +41,21 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
     """
     filters = build_filters(request, context.clock.now())
     with context.open_reader() as reader:
+        filters = resolve_filters(context, reader, filters)
         listing = context.build_catalogue(reader).list_documents(
             filters, limit=-1 if request.limit is None else request.limit, offset=request.offset
         )
         revision = reader.get_revision()
+        missed = filters.is_active and not listing.total
+        unmatched = explain_filters(context, reader, filters, request) if missed else []
     return DocList(
         documents=[to_doc_summary(document) for document in listing.documents],
         total=listing.total,
         offset=request.offset,
         has_more=request.offset + len(listing.documents) < listing.total,
         corpus_revision=revision,
+        unmatched_filters=unmatched,
+        hint=suggest_filters(request, unmatched),
     )
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_chunk, to_doc_summary
+from kebab.app.filters import explain_filters, resolve_filters
 from kebab.app.library import find_document
 from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
@@ -33,6 +34,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
     filters = build_filters(request, context.clock.now())
     started = context.clock.monotonic()
     with context.open_reader() as reader:
+        filters = resolve_filters(context, reader, filters)
         document = find_document(context.build_catalogue(reader), request.name)
         if isinstance(document, NotFound):
             return document
@@ -41,6 +43,8 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         if document.chunks:
             finder = RelatedFinder(reader, document.chunks, _open_vector_space(context, reader))
             nearest, degraded = finder.find(request.limit, filters), finder.degraded
+        missed = filters.is_active and not nearest
+        unmatched = explain_filters(context, reader, filters, request) if missed else []
         revision = reader.get_revision()
     return RelatedDocs(
         document=to_doc_summary(document.summary),
@@ -48,6 +52,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         degraded=list(degraded),
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
+        unmatched_filters=unmatched,
     )
 
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from kebab.app.context import AppContext
 from kebab.app.conversions import to_search_response
 from kebab.app.timestamps import parse_time
@@ -13,6 +15,7 @@ from kebab.core.queries import Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search.engine import SearchEngine
 from kebab.search.page import decode_cursor, encode_cursor
+from kebab.search.query_parser import parse_query
 from kebab.wire.record import Request
 from kebab.wire.search import FilteredRequest, SearchRequest, SearchResponse
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.search import UnmatchedFilter
 
 
 def require_utf8(request: Request, base: type[Request] | None = None) -> None:
@@ -91,14 +95,49 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
     """
     query = build_query(request, context.clock.now())
     with context.open_reader() as reader:
+        query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         salt = reader.get_value(CURSOR_SALT) or ""
         if request.cursor is not None:
             offset = decode_cursor(request.cursor, query, reader.get_revision(), salt)
             query = replace(query, offset=offset)
         page = build_engine(context, reader).search(query)
+        unmatched = [] if page.hits else _explain_filters(context, reader, query, request)
     following = page.next_offset
     cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
-    return to_search_response(page, query, cursor)
+    response = to_search_response(page, query, cursor)
+    return _add_unmatched_filters(response, request, unmatched) if unmatched else response
+
+
+def resolve_request_filters(
+    context: AppContext, reader: "SqliteReader", filters: Filters
+) -> Filters:
+    """Return filters that name sources, paths and documents as the snapshot does."""
+    if not filters.is_active:
+        return filters
+    from kebab.app.filters import resolve_filters
+
+    return resolve_filters(context, reader, filters)
+
+
+def _explain_filters(
+    context: AppContext, reader: "SqliteReader", query: Query, request: SearchRequest
+) -> "list[UnmatchedFilter]":
+    """Return the filters of the request and of the text of its query that no document passes."""
+    filters = parse_query(query.text, query.filters).filters
+    if not filters.is_active:
+        return []
+    from kebab.app.filters import explain_filters
+
+    return explain_filters(context, reader, filters, request)
+
+
+def _add_unmatched_filters(
+    response: SearchResponse, request: SearchRequest, unmatched: "list[UnmatchedFilter]"
+) -> SearchResponse:
+    from kebab.app.suggested_commands import suggest_filters
+
+    hint = suggest_filters(request, unmatched)
+    return structs.replace(response, unmatched_filters=unmatched, hint=hint)
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:

@@ -1,13 +1,14 @@
-"""Builds command lines: that of a search, and one that finds a lost document."""
+"""Builds command lines: of a search or a list, and one that finds a lost document."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kebab.search.explain_matches import list_active_filters, remove_conditions
-from kebab.wire.search import MAX_LIMIT, SearchRequest
+from kebab.wire.library import ListRequest
+from kebab.wire.search import MAX_LIMIT, FilteredRequest, SearchRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
     from kebab.core.ids import DocId
@@ -30,15 +31,46 @@ _VALUE_FLAGS = {
 
 def format_search_command(request: SearchRequest) -> str:
     """Return the command line of a request, without flags that have their default value."""
-    default = SearchRequest(query="")
-    words = ["kebab", "search"]
+    words = ["kebab", "search", *_list_flags(request, SearchRequest(query=""))]
+    return shlex.join([*words, *(["--"] if request.query.startswith("-") else []), request.query])
+
+
+def _list_flags(request: FilteredRequest, default: FilteredRequest) -> list[str]:
+    """Return the flags of the fields in which a request differs from another of its kind."""
+    words: list[str] = []
     for field, flag in _VALUE_FLAGS.items():
-        value = getattr(request, field)
-        if value != getattr(default, field):
+        value = getattr(request, field, None)
+        if value not in (None, getattr(default, field, None)):
             words += [flag, str(value)]
     for field, flag in _LIST_FLAGS.items():
         words += [word for value in getattr(request, field) for word in (flag, value)]
-    return shlex.join([*words, *(["--"] if request.query.startswith("-") else []), request.query])
+    return words
+
+
+def suggest_filters(request: FilteredRequest, unmatched: Sequence[UnmatchedFilter]) -> str | None:
+    """Return the command with the nearest values that exist, or without the filter in the way.
+
+    The result is None when the text of the query sets the filter.
+    """
+    fields: dict[str, Any] = {}
+    for one in unmatched if unmatched and not unmatched[0].documents else unmatched[-1:]:
+        given = fields.get(one.filter, getattr(request, one.filter))
+        if not given:
+            return None
+        nearest = one.nearest[:1]
+        if isinstance(given, list):
+            kept = [value for value in given if value != one.value and not one.documents]
+            fields[one.filter] = list(dict.fromkeys([*kept, *nearest]))
+        else:
+            fields[one.filter] = nearest[0] if nearest else None
+    if not fields:
+        return None
+    changed = msgspec.structs.replace(request, **fields)
+    if isinstance(changed, SearchRequest):
+        return format_search_command(changed)
+    if isinstance(changed, ListRequest):
+        return shlex.join(["kebab", "list", *_list_flags(changed, ListRequest())])
+    return None
 
 
 def suggest_command(

@@ -1,9 +1,11 @@
 """Explains why a search finds a document or loses it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import cite_chunk, to_doc_summary
+from kebab.app.filters import resolve_filters
 from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.app.suggested_commands import suggest_command
@@ -46,6 +48,7 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
     """
     query = build_query(request.search, context.clock.now())
     with context.open_reader() as reader:
+        query = replace(query, filters=resolve_filters(context, reader, query.filters))
         subject = _find_subject(context.build_catalogue(reader), request.name)
         if isinstance(subject, NotFound):
             return subject

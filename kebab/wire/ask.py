@@ -2,12 +2,20 @@
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.error import ErrorReply
 from kebab.wire.record import Record, Reply, Request
-from kebab.wire.search import DegradedChannel, FilteredRequest, ModeName, SearchHit, Unit
+from kebab.wire.search import (
+    DegradedChannel,
+    FilteredRequest,
+    ModeName,
+    SearchHit,
+    Unit,
+    UnmatchedFilter,
+)
 
 MAX_PASSAGES = 100
 
@@ -84,6 +92,8 @@ class AnswerRetrieval(Struct, frozen=True, kw_only=True):
     """The channels that were not available."""
     corpus_revision: int
     """The revision of the index that was searched."""
+    unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
+    """The filters that no document passes, alone or together; empty when there are passages."""
 
 
 class AnswerUsage(Struct, frozen=True, kw_only=True):

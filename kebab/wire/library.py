@@ -2,11 +2,12 @@
 
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.record import Record, Reply, Request
-from kebab.wire.search import FilteredRequest
+from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 VectorState = Literal["pending", "committed", "unsupported"]
 
@@ -53,6 +54,10 @@ class DocList(Reply, frozen=True, kw_only=True, tag="doc_list.v1"):
     """Whether there are further documents."""
     corpus_revision: int
     """The revision of the index."""
+    unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
+    """The filters that no document passes, alone or together; empty when there are documents."""
+    hint: str | None = None
+    """The command that leads on when a filter matches nothing; null without one."""
 
 
 class ChunkBrief(Struct, frozen=True, kw_only=True):

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.library import DocSummary
 from kebab.wire.record import Record, Reply
-from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit
+from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit, UnmatchedFilter
 
 
 class MatchedPassage(Struct, frozen=True, kw_only=True):
@@ -86,6 +87,8 @@ class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):
     """The revision of the index."""
     timing_ms: float
     """The duration of the comparison."""
+    unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
+    """The filters that no document passes, alone or together; empty when there are documents."""
 
 
 class RelatedRequest(FilteredRequest, frozen=True, kw_only=True, tag="related_request.v1"):

@@ -27,11 +27,13 @@ class FilteredRequest(Request, frozen=True, kw_only=True):
     media: list[str] = msgspec.field(default_factory=list)
     """Only documents of one of these media types, e.g. `text/markdown` or `markdown`."""
     path_glob: str | None = None
-    """Only documents whose path matches: `*` within a folder, `**` across folders, `?`."""
+    """Only documents whose path matches: `*` within a folder, `**` across folders, `?`. A pattern
+    without a slash is the name of a file at any depth. Without wildcards it is a file or a folder;
+    it may be absolute."""
     source: list[str] = msgspec.field(default_factory=list)
-    """Only documents of one of these sources, by name."""
+    """Only documents of one of these sources: a name, the path of a folder, or its last part."""
     doc_id: str | None = None
-    """Only this document."""
+    """Only this document: its id, a unique prefix of its id, or its path."""
     since: str | None = None
     """Only files changed at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`."""
     until: str | None = None
@@ -157,6 +159,19 @@ class DegradedChannel(Struct, frozen=True, kw_only=True):
     """The command or step that makes it available."""
 
 
+class UnmatchedFilter(Struct, frozen=True, kw_only=True):
+    """A filter because of which no document can be found: alone, or with the others listed."""
+
+    filter: str
+    """The field of the request, e.g. `path_glob`."""
+    value: str
+    """The value that matches nothing."""
+    documents: int
+    """The number of documents that pass this filter alone; 0 when it is the reason by itself."""
+    nearest: list[str]
+    """The values that exist and are most like it, the nearest first."""
+
+
 class TraceStage(Struct, frozen=True, kw_only=True):
     """The result of one stage."""
 
@@ -191,6 +206,10 @@ class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1")
     """The revision of the index."""
     timing_ms: float
     """The duration of the search."""
+    unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
+    """The filters that no document passes, alone or together; empty when there are hits."""
+    hint: str | None = None
+    """The command that leads on when a filter matches nothing; null without one."""
     trace: list[TraceStage] | UnsetType = UNSET
     """The result of each stage, when requested."""
 

@@ -71,7 +71,7 @@ from kebab.wire.library import (
     RmRequest,
 )
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
-from kebab.wire.search import SearchRequest, SearchResponse
+from kebab.wire.search import SearchRequest, SearchResponse, UnmatchedFilter
 from kebab.wire.why import Explanation, WhyRequest
 from tests.fakes import replies, script
 
@@ -198,10 +198,14 @@ class FakeKebab:
         return replies.ingest_report()
 
     def list(self, request: ListRequest) -> DocList:
-        """List two documents."""
+        """List at most two documents; the tag `none` has none."""
         self._note("list", request)
         build_filters(request, time.time())
-        return replies.doc_list(replies.summary(), replies.summary(freshness="changed"))
+        documents = [replies.summary(), replies.summary(freshness="changed")][: request.limit]
+        if "none" in request.tag:
+            entry = UnmatchedFilter(filter="tag", value="none", documents=0, nearest=["ops"])
+            return replies.doc_list(unmatched_filters=[entry], hint="kebab list --tag ops")
+        return replies.doc_list(*documents, total=2, has_more=len(documents) < 2)
 
     def inspect_doc(self, request: InspectDocRequest) -> DocInspection | NotFound:
         """Show a document."""

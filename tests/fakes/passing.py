@@ -4,6 +4,9 @@ import re
 
 from kebab.core.documents import DocumentRow
 from kebab.core.queries import Filters
+from tests.fakes.rows import NOTES, OTHER
+
+_ROOTS = {source.name: source.root for source in (NOTES, OTHER)}
 
 
 def passes(row: DocumentRow, filters: Filters) -> bool:
@@ -13,13 +16,18 @@ def passes(row: DocumentRow, filters: Filters) -> bool:
             not filters.tag or bool(_folded(filters.tag) & _folded(row.tags)),
             not filters.lang or (row.lang or "").casefold() in _folded(filters.lang),
             not filters.media or bool(_folded(filters.media) & _names(row.media)),
-            filters.path_glob is None or _glob(filters.path_glob, row.path),
+            filters.path_glob is None or _glob(filters.path_glob, _place(row, filters.path_glob)),
             not filters.source or row.source in filters.source,
             filters.doc_id is None or row.doc_id == filters.doc_id,
             filters.since is None or row.stamp.mtime_ns >= filters.since * 1e9,
             filters.until is None or row.stamp.mtime_ns < filters.until * 1e9,
         )
     )
+
+
+def _place(row: DocumentRow, pattern: str) -> str:
+    """Return the path to compare: an absolute one when the pattern is absolute."""
+    return f"{_ROOTS[row.source]}/{row.path}" if pattern.startswith("/") else row.path
 
 
 def _folded(values: tuple[str, ...]) -> set[str]:
@@ -34,6 +42,8 @@ def _names(media: str) -> set[str]:
 def _glob(pattern: str, path: str) -> bool:
     """Match a pattern of plain signs, `*`, `?`, `[...]` and `**` through one regular expression."""
     wide = pattern + "**" if pattern.endswith("/") else pattern
+    if wide.endswith("/***"):
+        return _glob(wide[:-4], path) or _glob(wide[:-1], path)
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]]+\])", wide)
     return (
         re.fullmatch("".join(_REGEX.get(part) or _plain(part) for part in parts), path) is not None

@@ -8,9 +8,12 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, filter_options, limit_option, merge_flags
-from kebab.cli.render.documents import render_document_list
+from kebab.cli.render.documents import render_document_list, render_list_notes
 from kebab.errors.signal import Exit
 from kebab.wire.library import ListRequest
+
+_SCREEN = 100
+"""The most documents that a terminal shows without being asked."""
 
 
 @click.command(
@@ -24,18 +27,32 @@ from kebab.wire.library import ListRequest
     ),
 )
 @filter_options
-@limit_option(None, "documents", default=100)
+@limit_option(None, "documents")
+@click.option("--all", "all_", is_flag=True, help="Show all documents on a terminal too.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip the first N.")
 @click.pass_obj
-def command(context: CommandContext, /, limit: int, offset: int, **flags: Any) -> Exit:
+def command(
+    context: CommandContext, /, limit: int | None, offset: int, *, all_: bool, **flags: Any
+) -> Exit:
     """List the documents.
 
-    They are sorted by source and path. In a pipe, tabs separate the fields: id, source, path,
-    title, passages, time of change, freshness.
+    They are sorted by source and path. A terminal shows the first 100, unless `--limit` or `--all`
+    is given; a pipe and `--json` get all of them. In a pipe, tabs separate the fields: id, source,
+    path, title, passages, time of change, freshness.
     """
-    fields = {"limit": limit, "offset": offset}
-    request = build_request(merge_flags(fields, flags), ListRequest)
+    if all_ and limit is not None:
+        raise click.UsageError(
+            "`--all` and `--limit` exclude each other", click.get_current_context()
+        )
+    to_person = context.channels.out.is_terminal and not context.flags.machine
+    if limit is None and to_person and not all_:
+        limit = _SCREEN
+    fields = {**merge_flags({"offset": offset}, flags), "limit": limit}
     with context.open_kebab() as kebab:
-        reply = kebab.list(request)
-    next_page = context.repeat_command_with("--offset", str(offset + limit))
-    return context.print_reply(reply, partial(render_document_list, next_page=next_page))
+        reply = kebab.list(build_request(fields, ListRequest))
+    next_page = context.repeat_command_with("--offset", str(offset + len(reply.documents)))
+    status = context.print_reply(reply, partial(render_document_list, next_page=next_page))
+    if not to_person and not context.flags.machine and (reply.has_more or not reply.documents):
+        err = context.channels.err
+        err.write_lines(render_list_notes(reply, context.create_canvas(err), next_page))
+    return status

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from kebab.cli.render.canvas import Canvas, format_tabs, pluralize
+from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
     FRESHNESS_NOTES,
     format_headings,
@@ -60,6 +61,7 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(message))
     for channel in reply.retrieval.degraded:
         yield from render_degraded(channel, canvas)
+    yield from render_unmatched_filters(reply.retrieval.unmatched_filters, None, canvas)
     for hint in _list_hints(reply):
         yield from canvas.hint(hint)
 
@@ -106,6 +108,8 @@ def _render_nearest(hits: list[SearchHit], canvas: Canvas) -> Iterator[str]:
 
 def _list_hints(reply: Answer) -> Iterator[str]:
     """Yield commands that may find what the answer lacks."""
+    if reply.retrieval.unmatched_filters:
+        return
     if reply.refusal_reason == "no_chunks":
         yield from ("kebab list", "kebab ingest FOLDER")
     elif reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas, format_bytes, format_tabs, pluralize, render_fields
+from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import build_file_uri, format_location
 from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_left
 from kebab.wire.citation import CodeCitation, LineCitation
@@ -29,16 +30,24 @@ def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") ->
             fields = (doc.doc_id, doc.source, doc.doc_path, doc.title, str(doc.chunk_count))
             yield format_tabs(*fields, doc.modified_at, doc.freshness)
         return
-    if not reply.documents:
-        yield "no documents"
-        yield canvas.dim("read some files: kebab ingest FOLDER")
-        return
-    yield from _render_table(reply.documents, canvas, canvas.width)
+    if reply.documents:
+        yield from _render_table(reply.documents, canvas, canvas.width)
+        yield ""
+    yield from render_list_notes(reply, canvas, next_page)
+
+
+def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
+    """Yield which part of the documents is listed, or why there is none."""
     shown = len(reply.documents)
-    yield ""
-    yield canvas.dim(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
-    if reply.has_more and next_page:
-        yield canvas.dim(f"more: {next_page}")
+    if shown:
+        yield canvas.dim(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
+        if reply.has_more and next_page:
+            yield canvas.dim(f"more: {next_page}")
+        return
+    yield f"no documents after the first {reply.total}" if reply.total else "no documents"
+    yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
+    if not reply.unmatched_filters and not reply.total:
+        yield canvas.dim("read some files: kebab ingest FOLDER")
 
 
 def _render_table(documents: list[DocSummary], canvas: Canvas, width: int) -> Iterator[str]:

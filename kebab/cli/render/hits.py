@@ -8,6 +8,7 @@ from msgspec import UNSET
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.excerpt import INDENT, render_excerpt
 from kebab.cli.render.width import clean, measure_width
+from kebab.cli.render.filters import render_unmatched_filters
 from kebab.wire.citation import (
     CellCitation,
     Citation,
@@ -146,6 +147,9 @@ def format_headings(title: str, path: list[str]) -> str:
 
 def _render_no_hits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield f"no results for: {clean(reply.query)}"
+    if reply.unmatched_filters:
+        yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
+        return
     yield canvas.dim("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":
         yield canvas.dim("try both channels: --mode hybrid")

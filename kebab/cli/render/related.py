@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.excerpt import INDENT, render_excerpt
+from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
     format_headings,
     format_line_range,
@@ -53,6 +54,9 @@ def _render_nothing_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]
         yield f"nothing to compare: {path} has no text"
         return
     yield f"nothing is near to: {path}"
+    if reply.unmatched_filters:
+        yield from render_unmatched_filters(reply.unmatched_filters, None, canvas)
+        return
     yield canvas.dim("drop a filter, or look for its words: kebab search WORDS")
     yield canvas.dim("read more files: kebab ingest FOLDER")
 

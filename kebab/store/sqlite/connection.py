@@ -12,7 +12,8 @@ from kebab.errors.catalog import NotIndexed
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.errors import translate_sqlite_errors
-from kebab.store.sqlite.filters import lower_text, matches_glob
+from kebab.store.sqlite.filters import lower_text
+from kebab.text.globs import matches_glob
 
 FILE_NAME = "kebab.sqlite"
 _BUSY_MS = 5_000

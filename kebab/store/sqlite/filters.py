@@ -1,9 +1,6 @@
-"""Translates filters and glob patterns to SQL conditions."""
+"""Translates filters to SQL conditions."""
 
-import fnmatch
-import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import TypeAlias
 from unicodedata import normalize
 
@@ -51,13 +48,21 @@ def _filter_media(filters: Filters) -> Iterable[Condition]:
 
 def _filter_place(filters: Filters) -> Iterable[Condition]:
     if filters.path_glob is not None:
-        yield "path_matches(?, d.path)", [filters.path_glob]
+        yield _match_path(filters.path_glob)
     if filters.source:
         names = to_json(list(filters.source))
         name = "(SELECT s.name FROM sources s WHERE s.source = d.source)"
         yield f"{name} IN {_ANY}", [names]
     if filters.doc_id is not None:
         yield "d.doc_id = ?", [filters.doc_id.lower()]
+
+
+def _match_path(pattern: str) -> Condition:
+    """Return the condition of a glob; one that begins with `/` is compared with absolute paths."""
+    if not pattern.startswith("/"):
+        return "path_matches(?, d.path)", [pattern]
+    root = "(SELECT rtrim(s.root, '/') FROM sources s WHERE s.source = d.source)"
+    return f"path_matches(?, {root} || '/' || d.path)", [pattern]
 
 
 def _filter_time(filters: Filters) -> Iterable[Condition]:
@@ -83,48 +88,3 @@ def lower_text(text: str | None) -> str:
 
 def _lower_values(values: Iterable[str]) -> str:
     return to_json([lower_text(value) for value in values])
-
-
-Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
-"""One pattern for each path segment; None matches any number of segments."""
-
-
-def matches_glob(pattern: str, path: str) -> bool:
-    """Return whether the whole path matches the pattern; case matters, Unicode forms do not.
-
-    A pattern that ends in `/` means everything below that folder.
-    """
-    return _matches_segments(_compile(pattern), normalize("NFC", path).split("/"))
-
-
-@lru_cache(maxsize=16)
-def _compile(pattern: str) -> Segments:
-    plain = normalize("NFC", pattern).removeprefix("./")
-    if plain.endswith("/"):
-        plain += "**"
-    parts = plain.split("/")
-    if parts[-1] == "**":
-        parts.append("*")  # a folder is not below itself
-    return tuple(None if part == "**" else re.compile(fnmatch.translate(part)) for part in parts)
-
-
-def _matches_segments(pattern: Segments, names: list[str]) -> bool:
-    """Match name by name; on a mismatch the last `**` takes one more name."""
-    part_index = name_index = 0
-    star_part, star_name = -1, 0
-    while name_index < len(names):
-        if part_index < len(pattern) and _matches_name(pattern[part_index], names[name_index]):
-            part_index, name_index = part_index + 1, name_index + 1
-        elif part_index < len(pattern) and pattern[part_index] is None:
-            star_part, star_name = part_index, name_index
-            part_index += 1
-        elif star_part >= 0:
-            star_name += 1
-            part_index, name_index = star_part + 1, star_name
-        else:
-            return False
-    return all(part is None for part in pattern[part_index:])
-
-
-def _matches_name(part: re.Pattern[str] | None, name: str) -> bool:
-    return part is not None and part.match(name) is not None

@@ -1,5 +1,7 @@
 import pytest
 
+from kebab.cli.channels import OutputChannel
+
 
 def test_limit_and_offset_reach_the_library(kebab, opened):
     kebab("list", "-n", "5", "--offset", "10")
@@ -19,3 +21,63 @@ def test_a_pipe_gets_fields_between_tabs(kebab):
 
     assert first.split("\t")[2:5] == ["ops/backup.md", "Backups", "3"]
     assert second.endswith("\tchanged")
+
+
+@pytest.mark.parametrize(
+    ("flags", "limit"), [((), None), (("--all",), None), (("--json",), None), (("-n", "7"), 7)]
+)
+def test_without_a_limit_a_pipe_gets_every_document(kebab, opened, flags, limit):
+    kebab("list", *flags)
+
+    assert opened[0].asked[0][1].limit == limit
+
+
+@pytest.mark.parametrize(
+    ("flags", "limit"), [((), 100), (("--all",), None), (("--json",), None), (("-n", "7"), 7)]
+)
+def test_a_terminal_gets_a_hundred_documents_unless_told_otherwise(
+    kebab, opened, monkeypatch, flags, limit
+):
+    monkeypatch.setattr(OutputChannel, "is_terminal", True)
+    kebab("list", *flags)
+
+    assert opened[0].asked[0][1].limit == limit
+
+
+def test_a_limit_and_all_exclude_each_other(kebab):
+    ran = kebab("list", "--all", "-n", "3", "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
+
+
+def test_a_list_that_is_cut_off_in_a_pipe_names_the_next_command(kebab):
+    ran = kebab("list", "-n", "1")
+
+    assert len(ran.out.splitlines()) == 1
+    assert ran.err.splitlines() == [
+        "1 to 1 of 2 documents",
+        "more: kebab list -n 1 --offset 1",
+    ]
+
+
+def test_a_whole_list_in_a_pipe_has_no_notice(kebab):
+    assert kebab("list").err == ""
+
+
+def test_a_filter_that_matches_nothing_is_explained_beside_the_pipe(kebab):
+    ran = kebab("list", "--tag", "none")
+
+    assert (ran.status, ran.out) == (0, "")
+    assert ran.err.splitlines() == [
+        "no documents",
+        "note: no document passes `--tag none`",
+        "  nearest: ops",
+        "hint: kebab list --tag ops",
+    ]
+
+
+def test_json_has_the_explanation_and_nothing_beside_it(kebab):
+    ran = kebab("list", "--tag", "none", "--json")
+
+    assert ran.reply["hint"] == "kebab list --tag ops"
+    assert ran.err == ""

@@ -1,0 +1,164 @@
+"""Converts filters to those of a snapshot, and explains filters that nothing passes."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kebab.core.queries import Filters
+from kebab.search.explain_matches import list_active_filters
+from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
+from kebab.text.globs import list_readings
+from kebab.wire.search import FilteredRequest, UnmatchedFilter
+
+if TYPE_CHECKING:
+    from kebab.app.context import AppContext
+    from kebab.core.documents import Source
+    from kebab.store.sqlite.filter_values import FilterValues
+    from kebab.store.sqlite.reader import SqliteReader
+
+_LISTS = ("tag", "lang", "media", "source")
+
+
+def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filters) -> Filters:
+    """Return filters that name sources, paths and documents as the snapshot does.
+
+    A path filter means the first of its readings that any document passes; a value that names
+    nothing stays as it is. Every channel gets the result, so that all agree.
+    """
+    if not (filters.path_glob or filters.source or filters.doc_id):
+        return filters
+    values = context.build_filter_values(reader)
+    if filters.source:
+        sources = values.list_sources()
+        names = [name for value in filters.source for name in _resolve_source(value, sources)]
+        filters = replace(filters, source=tuple(dict.fromkeys(names)))
+    if filters.doc_id:
+        found = context.build_catalogue(reader).resolve_document(filters.doc_id)
+        if isinstance(found, str):
+            filters = replace(filters, doc_id=found)
+    if filters.path_glob:
+        filters = replace(filters, path_glob=_resolve_path(filters, values))
+    return filters
+
+
+def _resolve_path(filters: Filters, values: "FilterValues") -> str:
+    pattern = filters.path_glob or ""
+    readings = list_readings(pattern, get_working_folder())
+    for reading in readings:
+        if values.has_documents(Filters(path_glob=reading, source=filters.source)):
+            return reading
+    return pattern
+
+
+def get_working_folder() -> str:
+    """Return the working folder; the root when it was deleted."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return "/"
+
+
+def _resolve_source(value: str, sources: "Sequence[Source]") -> list[str]:
+    """Return the names of the sources that a name, a path or the end of a path means."""
+    if any(source.name == value for source in sources):
+        return [value]
+    path = os.path.realpath(os.path.expanduser(value)) if "\0" not in value else value  # noqa: PTH111 - a name, perhaps no path
+    end = f"/{value.strip('/')}"
+    at_path = [source.name for source in sources if source.root == path]
+    below = [source.name for source in sources if source.root.endswith(end)]
+    folded = [one.name for one in sources if one.root.casefold().endswith(end.casefold())]
+    return at_path or below or folded or [value]
+
+
+def explain_filters(
+    context: "AppContext", reader: "SqliteReader", filters: Filters, request: FilteredRequest
+) -> list[UnmatchedFilter]:
+    """Return the filters that no document passes, with the nearest values that exist.
+
+    When a document passes each filter alone, the result is the smallest combination that none
+    passes. `filters` are those that were searched with, `request` has them as they were given.
+    """
+    values = context.build_filter_values(reader)
+    active = list_active_filters(filters)
+    counts = {name: values.count_documents(_select(active, name)) for name in active}
+    if not any(counts.values()) and not values.has_documents(Filters()):
+        return []
+    if alone := [name for name, count in counts.items() if not count]:
+        return [
+            one for name in alone for one in _explain_alone(name, active[name], values, request)
+        ]
+    return [
+        UnmatchedFilter(
+            filter=name,
+            value=_format_value(name, active[name], request),
+            documents=counts[name],
+            nearest=[],
+        )
+        for name in _find_empty_combination(active, values)
+    ]
+
+
+def _select(active: Mapping[str, Any], *names: str) -> Filters:
+    return Filters(**{name: active[name] for name in names})
+
+
+def _find_empty_combination(active: Mapping[str, Any], values: "FilterValues") -> tuple[str, ...]:
+    """Return the first of the smallest combinations of filters that no document passes."""
+    for size in range(2, len(active) + 1):
+        for names in combinations(active, size):
+            if not values.has_documents(_select(active, *names)):
+                return names
+    return ()
+
+
+def _format_value(name: str, value: Any, request: FilteredRequest) -> str:
+    given = getattr(request, name) or value
+    return given if isinstance(given, str) else ", ".join(map(str, given))
+
+
+def _explain_alone(
+    name: str, value: Any, values: "FilterValues", request: FilteredRequest
+) -> Iterator[UnmatchedFilter]:
+    """Yield an entry for each value of a filter that no document passes."""
+    for one in value if name in _LISTS else [_format_value(name, value, request)]:
+        yield UnmatchedFilter(
+            filter=name, value=one, documents=0, nearest=_find_nearest_values(name, one, values)
+        )
+
+
+def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[str]:
+    match name:
+        case "path_glob":
+            return find_nearest_globs(value, values.list_values(name))
+        case "source":
+            names = [source.name for source in values.list_sources()]
+            return _find_nearest_sources(value, names) or names[:MAX_NEAREST]
+        case "since" | "until":
+            return _find_nearest_date(name, values)
+        case "doc_id":
+            return find_nearest(value, values.list_values("path_glob"))
+        case _:
+            existing = values.list_values(name)
+            return find_nearest(value, existing) or existing[:MAX_NEAREST]
+
+
+def _find_nearest_sources(value: str, names: "Sequence[str]") -> list[str]:
+    """Return the sources whose folders are most like a value, or are above it."""
+    path = os.path.abspath(os.path.expanduser(value))  # noqa: PTH100, PTH111 - a name, perhaps no path
+    above = [name for name in names if path.startswith(f"{name.rstrip('/')}/")]
+    by_end = {Path(name).name: name for name in names}
+    near = [by_end[end] for end in find_nearest(Path(value).name, by_end)]
+    return list(dict.fromkeys((*above, *near)))[:MAX_NEAREST]
+
+
+def _find_nearest_date(name: str, values: "FilterValues") -> list[str]:
+    """Return the day of the newest file for `since`, the day after the oldest for `until`."""
+    found = values.get_time_range()
+    if found is None:
+        return []
+    oldest, newest = (datetime.fromtimestamp(seconds).date() for seconds in found)  # noqa: DTZ006 - days are local, as in filters
+    return [str(newest if name == "since" else oldest + timedelta(days=1))]

@@ -1,0 +1,136 @@
+"""Matches paths against glob patterns, and lists the patterns that a path filter may mean."""
+
+import fnmatch
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TypeAlias
+from unicodedata import normalize
+
+from kebab.text.normalize import escape_undecodable
+
+Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
+"""One pattern for each path segment; None matches any number of segments."""
+
+ALL_BELOW = "/***"
+"""The end of a pattern for a folder or file itself and everything below it."""
+
+_WILDCARDS = re.compile(r"[*?]")
+_ON_DISK = re.compile(r"~|/|\.{1,2}(/|$)")
+"""The start of a path that is absolute, or relative to the home or working folder."""
+_CLASSES = re.compile(r"(\[[^\]]*\])")
+
+
+def matches_glob(pattern: str, path: str) -> bool:
+    """Return whether the whole path matches the pattern; case matters, Unicode forms do not.
+
+    A pattern that ends in `/` or `/**` means everything below that folder; one that ends in `/***`
+    means the folder or file itself too.
+    """
+    return _matches_segments(_compile(pattern), normalize("NFC", path).split("/"))
+
+
+@lru_cache(maxsize=64)
+def _compile(pattern: str) -> Segments:
+    plain = normalize("NFC", pattern).removeprefix("./")
+    if plain.endswith("/"):
+        plain += "**"
+    parts = plain.split("/")
+    if parts[-1] == "**":
+        parts.append("*")  # a folder is not below itself
+    return tuple(
+        None if part in ("**", "***") else re.compile(fnmatch.translate(part)) for part in parts
+    )
+
+
+def _matches_segments(pattern: Segments, names: list[str]) -> bool:
+    """Match name by name; on a mismatch the last `**` takes one more name."""
+    part_index = name_index = 0
+    star_part, star_name = -1, 0
+    while name_index < len(names):
+        if part_index < len(pattern) and _matches_name(pattern[part_index], names[name_index]):
+            part_index, name_index = part_index + 1, name_index + 1
+        elif part_index < len(pattern) and pattern[part_index] is None:
+            star_part, star_name = part_index, name_index
+            part_index += 1
+        elif star_part >= 0:
+            star_name += 1
+            part_index, name_index = star_part + 1, star_name
+        else:
+            return False
+    return all(part is None for part in pattern[part_index:])
+
+
+def _matches_name(part: re.Pattern[str] | None, name: str) -> bool:
+    return part is not None and part.match(name) is not None
+
+
+def list_readings(pattern: str, working_folder: str) -> list[str]:
+    """Return the globs that a path filter may mean, in the order in which they are tried.
+
+    A path without wildcards is a file or folder at the root of a source, then at any depth, then
+    below the working folder. A pattern without a slash is a file name at any depth. Paths that
+    begin with `/`, `~`, `./` or `../` are paths on disk. All of them are tried again without
+    regard to case.
+    """
+    exact = list(dict.fromkeys(_iterate_readings(normalize("NFC", pattern), working_folder)))
+    return exact + [folded for one in exact if (folded := _ignore_case(one)) not in exact]
+
+
+def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
+    if _ON_DISK.match(pattern):
+        yield from _list_disk_readings(pattern, working_folder)
+        pattern = pattern.removeprefix("./")
+        if _ON_DISK.match(pattern):
+            return
+    if "/" in pattern.rstrip("/") and _WILDCARDS.search(pattern):
+        yield pattern
+    elif _WILDCARDS.search(pattern):
+        yield f"**/{pattern}"
+    elif pattern.strip("/"):
+        yield from (f"{start}{one}" for start in ("", "**/") for one in _spell(pattern))
+        yield from _list_disk_readings(pattern, working_folder)
+
+
+def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
+    """Yield the absolute globs of a path on disk, with and without its links resolved."""
+    if "\0" in pattern or escape_undecodable(working_folder) != working_folder:
+        return
+    whole = os.path.join(working_folder, os.path.expanduser(pattern))  # noqa: PTH111, PTH118 - a pattern
+    wildcard = _WILDCARDS.search(whole)
+    cut = whole.rfind("/", 0, wildcard.start()) if wildcard else len(whole.rstrip("/"))
+    literal, rest = whole[:cut] or "/", whole[cut:]
+    parent, name = os.path.split(literal)
+    for folder in dict.fromkeys(
+        (
+            os.path.normpath(literal),
+            os.path.join(os.path.realpath(parent), name),  # noqa: PTH118 - a pattern
+            os.path.realpath(literal),
+        )
+    ):
+        if wildcard:
+            yield glob.escape(folder.rstrip("/")) + rest
+        yield from _spell(folder.rstrip("/") + rest)
+
+
+def _spell(path: str) -> Iterable[str]:
+    """Return the globs of a path: of its literal name, and of its name as a pattern."""
+    bare = path.rstrip("/")
+    end = "/**" if path.endswith("/") else ALL_BELOW
+    found = [] if _WILDCARDS.search(bare) else [glob.escape(bare) + end]
+    return [*found, path] if glob.has_magic(bare) else found
+
+
+def _ignore_case(pattern: str) -> str:
+    """Return a pattern that matches letters of either case, outside of its `[…]`."""
+    return "".join(
+        part if part.startswith("[") else "".join(map(_both_cases, part))
+        for part in _CLASSES.split(pattern)
+    )
+
+
+def _both_cases(letter: str) -> str:
+    cases = "".join(dict.fromkeys((letter, letter.lower(), letter.upper())))
+    return f"[{cases}]" if len(cases) == 2 else letter  # noqa: PLR2004 - a lower and an upper letter

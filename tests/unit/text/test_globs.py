@@ -1,0 +1,139 @@
+import pytest
+
+from kebab.text.globs import list_readings, matches_glob
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*.md", "a.md"),
+        ("notes/*.md", "notes/a.md"),
+        ("**/*.md", "a.md"),
+        ("**/*.md", "x/y/a.md"),
+        ("notes/**", "notes/x/y.md"),
+        ("notes/", "notes/x/y.md"),
+        ("**", "x/y"),
+        ("a/**/b/**/c", "a/1/b/2/b/3/c"),
+        ("a/**/c", "a/c"),
+        ("?.md", "é.md"),
+        ("[a-c].md", "b.md"),
+        ("[!a].md", "b.md"),
+        ("[[]x].md", "[x].md"),
+        ("[x.md", "[x.md"),
+        ("./a.md", "a.md"),
+        ("caf\u00e9.md", "cafe\u0301.md"),
+        ("a\nb.md", "a\nb.md"),
+        ("notes/***", "notes/a/b.md"),
+        ("a.md/***", "a.md"),
+        ("**/b/***", "a/b"),
+        ("/home/me/**", "/home/me/a.md"),
+    ],
+)
+def test_a_matching_path_passes(pattern, path):
+    assert matches_glob(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*.md", "notes/a.md"),
+        ("*", "a/b"),
+        ("?", "/"),
+        ("notes/**", "notes"),
+        ("notes", "notes/a.md"),
+        ("*.MD", "a.md"),
+        ("a.md", "xa.md"),
+        ("a.md", "a.mdx"),
+        ("a.md", "abmd"),
+        ("**/a/*.md", "b/x.md"),
+        ("", "a"),
+        ("notes/***", "notes2/a.md"),
+        ("/home/me/**", "home/me/a.md"),
+    ],
+)
+def test_another_path_does_not_pass(pattern, path):
+    assert not matches_glob(pattern, path)
+
+
+@pytest.mark.timeout(5)
+def test_hostile_patterns_take_no_more_than_a_moment():
+    assert not matches_glob("**/" * 50 + "x", "a/" * 500 + "b")
+    assert not matches_glob("*a" * 50 + "b", "a" * 500)
+
+
+def read_as(pattern, path, folder="/work"):
+    """Return the position of the first reading that matches a path, None without one."""
+    readings = list_readings(pattern, folder)
+    return next((n for n, one in enumerate(readings) if matches_glob(one, path)), None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("recipes", "recipes/a.md"),
+        ("recipes", "food/recipes/a.md"),
+        ("recipes/", "food/recipes/a.md"),
+        ("recipes/cake", "food/recipes/cake/a.md"),
+        ("backup.md", "ops/backup.md"),
+        ("*sour*", "food/sourdough.md"),
+        ("*sour*", "sourdough.md"),
+        ("2024-*/", "log/2024-01/a.md"),
+        ("[1].md", "ops/[1].md"),
+        ("RECIPES", "recipes/a.md"),
+        ("Deep/*.MD", "deep/a.md"),
+        ("caf\u00e9", "cafe\u0301/a.md"),
+        ("recipes", "/work/recipes/a.md"),
+        ("./recipes/", "/work/recipes/a.md"),
+        ("./recipes/*.md", "/work/recipes/a.md"),
+        ("../other/a.md", "/other/a.md"),
+        ("/notes/a.md", "/notes/a.md"),
+        ("/notes/", "/notes/deep/a.md"),
+        ("/notes/*/a.md", "/notes/deep/a.md"),
+        ("/", "/notes/a.md"),
+        (".", "/work/a.md"),
+        ("./a.md", "a.md"),
+    ],
+)
+def test_a_filter_has_a_reading_for_each_form_of_a_path(pattern, path):
+    assert read_as(pattern, path) is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("recipes", "recipes2/a.md"),
+        ("dapr/**", "docs/dapr/a.md"),
+        ("*/a.md", "x/y/a.md"),
+        ("*sour*", "sour/a.md"),
+        ("", "a.md"),
+        ("/notes/a.md", "notes/a.md"),
+        ("nul\0", "a.md"),
+    ],
+)
+def test_a_filter_has_no_reading_for_another_path(pattern, path):
+    assert read_as(pattern, path) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "better", "worse"),
+    [
+        ("recipes", "recipes/a.md", "food/recipes/a.md"),
+        ("recipes", "food/recipes/a.md", "RECIPES/a.md"),
+        ("./a.md", "/work/a.md", "a.md"),
+        ("[ab].md", "[ab].md", "a.md"),
+    ],
+)
+def test_the_most_literal_reading_comes_first(pattern, better, worse):
+    assert read_as(pattern, better) < read_as(pattern, worse)
+
+
+def test_links_on_the_way_to_a_folder_are_resolved(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    assert read_as(f"{tmp_path}/link/**", f"{tmp_path}/real/a.md") is not None
+    assert read_as("link/a.md", f"{tmp_path}/real/a.md", str(tmp_path)) is not None
+
+
+def test_a_working_folder_that_is_not_utf8_has_no_reading():
+    assert list_readings("./a.md", "/w\udce9") == list_readings("a.md", "/w\udce9")
