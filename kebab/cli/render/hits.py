@@ -7,8 +7,8 @@ from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.excerpt import INDENT, render_excerpt
-from kebab.cli.render.width import clean, measure_width
 from kebab.cli.render.filters import render_unmatched_filters
+from kebab.cli.render.width import clean, measure_width
 from kebab.wire.citation import (
     CellCitation,
     Citation,
