@@ -8,7 +8,7 @@ import pytest
 from kebab.app.library import list_documents
 from kebab.app.related import find_related
 from kebab.wire.library import ListRequest
-from kebab.wire.related import RelatedRequest
+from kebab.wire.related import RelatedDocs, RelatedRequest
 
 
 @pytest.fixture
@@ -165,6 +165,7 @@ def test_hits_and_queries_without_filters_have_no_explanation(kitchen):
 def test_related_documents_explain_their_filters(kitchen):
     reply = find_related(kitchen.context(), RelatedRequest(name=CAKE, tag=["cook"]))
 
+    assert isinstance(reply, RelatedDocs)
     assert [one.nearest for one in reply.unmatched_filters] == [["Cooking"]]
 
 
