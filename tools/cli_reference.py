@@ -1,11 +1,11 @@
 """Builds the reference of the command line from the commands."""
 
 import inspect
-from collections.abc import Iterator
 
 import click
 
 from kebab.cli.command import COMMANDS, EXIT_MEANINGS, Command, root
+from kebab.cli.command_list import iterate_commands
 from kebab.cli.options import GlobalOption, create_global_options
 
 
@@ -33,20 +33,6 @@ def build_reference_page() -> str:
             ),
         ]
     )
-
-
-def iterate_commands() -> Iterator[tuple[str, Command]]:
-    """Yield every command without subcommands, with the words that call it."""
-    context = click.Context(root, info_name="kebab")
-    for name in root.list_commands(context):
-        command = root.get_command(context, name)
-        assert isinstance(command, Command)
-        if isinstance(command, click.Group):
-            for below, inner in command.commands.items():
-                assert isinstance(inner, Command)
-                yield f"{name} {below}", inner
-        else:
-            yield name, command
 
 
 def _build_statuses() -> list[str]:

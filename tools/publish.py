@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kebab.config.template import build_settings_table as settings_table
+from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
 from tools.cli_reference import build_commands_table, build_reference_page
 from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
-from tools.schemas import build_schemas
 
 _ROOT = Path(__file__).resolve().parents[1]
 _WIRE = Path("docs/wire-schema")

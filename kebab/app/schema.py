@@ -19,7 +19,7 @@ from kebab.wire.health import (
     Stats,
     WireInfo,
 )
-from kebab.wire.schemas import get_schema_name, list_records
+from kebab.wire.schemas import list_schema_names
 
 if TYPE_CHECKING:
     from kebab.core.documents import LibraryCounts
@@ -69,9 +69,7 @@ def describe_build(context: AppContext) -> Introspection:
             unreadable = _build_error(context, signal)
     return Introspection(
         kebab_version=__version__,
-        wire=WireInfo(
-            schemas=sorted({*map(str, map(get_schema_name, list_records())), "citation.v1"})
-        ),
+        wire=WireInfo(schemas=list_schema_names()),
         capabilities=_CAPABILITIES,
         models=_build_model_info(context, revision, embedding),
         stats=stats,

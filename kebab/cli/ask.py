@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kebab.cli.completion import complete
 from kebab.cli.options import add_options, build_request, filter_options, merge_flags, mode_option
 from kebab.cli.progress import report_answer
 from kebab.cli.streams import AnswerEvents
@@ -33,7 +34,12 @@ def ask_options(command: F) -> F:
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--session", metavar="NAME", help="Continue this session, or start it."),
+    click.option(
+        "--session",
+        metavar="NAME",
+        shell_complete=complete("sessions"),
+        help="Continue this session, or start it.",
+    ),
     click.option(
         "--extractive", is_flag=True, help="Answer with quoted sentences, without a model."
     ),

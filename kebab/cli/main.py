@@ -26,7 +26,9 @@ def run() -> NoReturn:
     if arguments == ["--version"] and _print_version():
         sys.exit(0)
     if _COMPLETION in os.environ:
-        sys.exit(_complete_shell(os.environ[_COMPLETION]))
+        from kebab.cli.completion import print_completions
+
+        sys.exit(print_completions(os.environ[_COMPLETION]))
     from kebab.cli.channels import open_channels
 
     gc.set_threshold(_COLLECT_EVERY)
@@ -95,11 +97,3 @@ def _end_process(context: "CommandContext") -> None:
         context.on_abort()
         report_safely(context, KeyboardInterrupt())
     os._exit(Exit.INTERRUPTED)
-
-
-def _complete_shell(instruction: str) -> int:
-    from click.shell_completion import shell_complete
-
-    from kebab.cli.command import root
-
-    return shell_complete(root, {}, "kebab", _COMPLETION, instruction)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from click.core import ParameterSource
 
+from kebab.cli.completion import complete
 from kebab.errors.translations.languages import LANGUAGES, Language
 
 if TYPE_CHECKING:
@@ -169,12 +170,40 @@ def limit_option(most: int | None, noun: str, default: int | None = None) -> Cal
 
 _DOC_ID = click.option("--doc-id", metavar="ID", help="Only this document.")
 _FILTERS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--tag", multiple=True, metavar="TAG", help="Only this tag (repeatable)."),
-    click.option("--lang", multiple=True, metavar="CODE", help="Only this language (repeatable)."),
-    click.option("--media", multiple=True, metavar="TYPE", help="Only this type (repeatable)."),
-    click.option("--source", multiple=True, metavar="NAME", help="Only this source (repeatable)."),
     click.option(
-        "--path", "path_glob", metavar="GLOB", help="Only matching paths; `**` spans folders."
+        "--tag",
+        multiple=True,
+        metavar="TAG",
+        shell_complete=complete("tags"),
+        help="Only this tag (repeatable).",
+    ),
+    click.option(
+        "--lang",
+        multiple=True,
+        metavar="CODE",
+        shell_complete=complete("languages"),
+        help="Only this language (repeatable).",
+    ),
+    click.option(
+        "--media",
+        multiple=True,
+        metavar="TYPE",
+        shell_complete=complete("media"),
+        help="Only this type (repeatable).",
+    ),
+    click.option(
+        "--source",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=complete("sources"),
+        help="Only this source (repeatable).",
+    ),
+    click.option(
+        "--path",
+        "path_glob",
+        metavar="GLOB",
+        shell_complete=complete("documents"),
+        help="Only matching paths; `**` spans folders.",
     ),
     _DOC_ID,
     click.option(

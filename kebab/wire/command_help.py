@@ -100,3 +100,43 @@ class Version(Reply, frozen=True, kw_only=True, tag="version.v1"):
 
     kebab_version: str
     """The version of kebab."""
+
+
+class CommandUsage(Struct, frozen=True, kw_only=True):
+    """One command on one line."""
+
+    usage: str
+    """The words and flags after `kebab`; `[ ]` can be left out, `…` can be repeated."""
+    summary: str
+    """The purpose in one sentence."""
+
+
+class CommandList(Reply, frozen=True, kw_only=True, tag="command_list.v1"):
+    """Every command with its flags, short enough to be read in one call."""
+
+    global_flags: str
+    """The flags that every command takes."""
+    filters: str
+    """The flags that `FILTERS` stands for; repeated values of one flag are alternatives."""
+    commands: list[CommandUsage]
+    """The commands in the order of help."""
+    exits: dict[str, str]
+    """The meaning of each exit status."""
+
+
+class SchemaDocument(Reply, frozen=True, kw_only=True, tag="schema_document.v1"):
+    """One published schema."""
+
+    name: str
+    """The name of the schema, such as `search_response.v1`."""
+    document: dict[str, Any]
+    """The schema, JSON Schema 2020-12."""
+
+
+class CompletionScript(Reply, frozen=True, kw_only=True, tag="completion_script.v1"):
+    """The script that makes a shell complete the words of kebab."""
+
+    shell: str
+    """The shell."""
+    script: str
+    """The script."""

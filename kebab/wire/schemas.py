@@ -47,6 +47,11 @@ def list_records() -> list[type[Struct]]:
     return sorted(found, key=lambda record_type: get_schema_name(record_type) or "")
 
 
+def list_schema_names() -> list[str]:
+    """Return the name of every schema, sorted."""
+    return sorted({*map(str, map(get_schema_name, list_records())), "citation.v1"})
+
+
 def get_schema_name(record_type: type[Struct]) -> str | None:
     """Return the `schema_version` of a record, None when it has no schema of its own."""
     tag = record_type.__struct_config__.tag

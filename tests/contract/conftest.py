@@ -14,9 +14,9 @@ import pytest
 
 from kebab.core.answers import AnswerMode, Refusal
 from kebab.store.sqlite.sessions import SqliteSessionStore
+from kebab.wire.json_schema import build_schemas
 from tests.fakes.console import CommandResult, environment, run
 from tests.fakes.session_store import turn
-from tools.schemas import build_schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL, SCRIPTED = "kebab", "tests.fakes.facade"

@@ -7,8 +7,8 @@ import pytest
 
 from kebab import __version__
 from kebab.cli.command import root
+from kebab.cli.command_list import iterate_commands
 from tests.contract.conftest import check_channel
-from tools.cli_reference import iterate_commands
 
 COMMANDS = dict(iterate_commands())
 

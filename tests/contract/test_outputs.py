@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kebab.cli.command_list import iterate_commands
 from tests.contract.conftest import check_channel
-from tools.cli_reference import iterate_commands
 
 DOC = "work/backups.md"
 EVALS = Path(__file__).parents[1] / "cases" / "evals"
@@ -130,6 +130,14 @@ CASES = {
     "schema": [
         (["schema"], 0, "schema.v1"),
         (["schema", "--errors"], 0, "error_catalog.v1"),
+        (["schema", "--commands"], 0, "command_list.v1"),
+        (["schema", "search_response"], 0, "schema_document.v1"),
+        (["schema", "search_answer.v1"], 1, "not_found.v1"),
+        (["schema", "error.v1", "--errors"], 2, "usage_invalid"),
+    ],
+    "completion": [
+        (["completion", "zsh"], 0, "completion_script.v1"),
+        (["completion", "tcsh"], 2, "usage_invalid"),
     ],
     "errors": [
         (["errors"], 0, "error_stats.v1"),

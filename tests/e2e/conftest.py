@@ -15,9 +15,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kebab.embed.registry import MODELS
+from kebab.wire.json_schema import build_schemas
 from tests.fakes import tiny_model
 from tests.fakes.console import CommandResult, run
-from tools.schemas import build_schemas
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "127.0.0.1:9"

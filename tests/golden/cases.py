@@ -44,6 +44,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "reset": ("reset", "--yes"),
     "doctor": ("doctor",),
     "schema": ("schema",),
+    "completion": ("completion", "bash"),
     "errors": ("errors",),
     "explain": ("explain", "locked"),
     "eval run": ("eval", "run", "golden/queries.jsonl", "--mode", "lexical"),
@@ -70,7 +71,7 @@ READS_INDEX = (*NAMED, "search", "ask", "dupes", "list", "session list", "eval r
 WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
 WRITES = ("init", "ingest", "rm", "session rm", "reset", "eval init", "model pull", "model use")
 TAKES_NO_LOCK = ("model pull", "session rm", "eval init")
-NO_SETTINGS = ("errors", "explain", "chat", "eval compare")
+NO_SETTINGS = ("completion", "errors", "explain", "chat", "eval compare")
 OPENS = tuple(command for command in SUCCESS if command not in NO_SETTINGS)
 
 STATES = {

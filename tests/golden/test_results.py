@@ -4,11 +4,11 @@ import difflib
 
 import pytest
 
+from kebab.cli.command_list import iterate_commands
 from tests.contract.conftest import check_channel
 from tests.golden.case import KEPT
 from tests.golden.cases import LINES, list_cases
 from tests.golden.stage import format_observation
-from tools.cli_reference import iterate_commands
 
 CASES = list_cases()
 

@@ -3,6 +3,7 @@
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.render.errors import render_error_explanations
 from kebab.config.settings import Settings
@@ -17,7 +18,7 @@ from kebab.wire.error import ExplainRequest
     exits=(Exit.NO,),
     examples=(f"kebab explain {NotIndexed.meaning.code}", "kebab explain --all"),
 )
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=complete("codes"))
 @click.option("--all", "all_codes", is_flag=True, help="Explain every code.")
 @click.pass_obj
 def command(context: CommandContext, /, code: str | None, *, all_codes: bool) -> Exit:

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from kebab.cli.command import Group
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_lines
 from kebab.errors.signal import Exit
@@ -47,7 +48,7 @@ def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
 
 
 @command.command("doc", exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
-@click.argument("name")
+@click.argument("name", shell_complete=complete("documents"))
 @_max_chars_option
 @click.pass_obj
 def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
@@ -61,7 +62,7 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
 
 
 @command.command("span", exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",))
-@click.argument("name")
+@click.argument("name", shell_complete=complete("documents"))
 @click.argument("start", type=click.IntRange(1))
 @click.argument("end", type=click.IntRange(1), required=False)
 @_context_option

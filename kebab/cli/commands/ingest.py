@@ -8,6 +8,7 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Command
+from kebab.cli.completion import complete_paths
 from kebab.cli.context import CommandContext
 from kebab.cli.options import ndjson_option
 from kebab.cli.progress import report_cancellable_work
@@ -27,7 +28,7 @@ from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
         'pbpaste | kebab ingest --stdin --title "Call with Ada"',
     ),
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]…")
+@click.argument("paths", nargs=-1, metavar="[PATH]…", shell_complete=complete_paths)
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read one document from stdin.")
 @click.option("--title", metavar="TITLE", help="The title of the document from stdin.")
 @click.option("--source-uri", metavar="URI", help="The origin of the document from stdin.")

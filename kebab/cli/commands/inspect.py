@@ -3,6 +3,7 @@
 import click
 
 from kebab.cli.command import Group
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_chunk, render_document
 from kebab.errors.signal import Exit
@@ -17,7 +18,7 @@ def command() -> None:
 
 
 @command.command("doc", exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
-@click.argument("name")
+@click.argument("name", shell_complete=complete("documents"))
 @click.pass_obj
 def doc(context: CommandContext, /, name: str) -> Exit:
     """Show a document with its passages.

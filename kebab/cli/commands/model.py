@@ -7,6 +7,7 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Group
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.health import render_model_list, render_model_report
@@ -33,7 +34,7 @@ def list_(context: CommandContext, /) -> Exit:
 
 
 @command.command("pull", examples=("kebab model pull multilingual-e5-small",))
-@click.argument("model", metavar="[NAME]", default=AUTO)
+@click.argument("model", metavar="[NAME]", default=AUTO, shell_complete=complete("models"))
 @click.pass_obj
 def pull(context: CommandContext, /, model: str) -> Exit:
     """Download a model, so that it works without a network.
@@ -48,7 +49,7 @@ def pull(context: CommandContext, /, model: str) -> Exit:
 
 
 @command.command("use", exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
-@click.argument("model", metavar="NAME")
+@click.argument("model", metavar="NAME", shell_complete=complete("models"))
 @click.pass_obj
 def use(context: CommandContext, /, model: str) -> Exit:
     """Change the model of the knowledge base and embed everything again.

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, limit_option, merge_flags, neighbour_options
 from kebab.cli.render.related import render_related
@@ -24,7 +25,7 @@ from kebab.wire.search import MAX_LIMIT
         "kebab related notes/backup.md --json | jq -r '.related[].doc_path'",
     ),
 )
-@click.argument("name", metavar="DOC")
+@click.argument("name", metavar="DOC", shell_complete=complete("documents"))
 @limit_option(MAX_LIMIT, "documents", default=10)
 @neighbour_options
 @click.pass_obj

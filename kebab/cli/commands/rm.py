@@ -3,6 +3,7 @@
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_removed_documents
 from kebab.errors.signal import Exit
@@ -15,7 +16,9 @@ from kebab.wire.library import RmRequest
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=("kebab rm notes/draft.md", "kebab rm 3f2a91 77b0c4"),
 )
-@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+@click.argument(
+    "names", nargs=-1, required=True, metavar="NAME…", shell_complete=complete("documents")
+)
 @click.pass_obj
 def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
     """Remove documents from the index; files stay.

@@ -1,10 +1,11 @@
-"""`kebab schema` shows version, capabilities, models and statistics."""
+"""`kebab schema` describes this build: its statistics, its commands, its schemas."""
 
 from typing import TYPE_CHECKING
 
 import click
 
 from kebab.cli.command import Command
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.errors.signal import Exit
 
@@ -18,15 +19,32 @@ if TYPE_CHECKING:
 @click.command(
     "schema",
     cls=Command,
-    examples=("kebab schema", "kebab schema --json | jq .capabilities", "kebab schema --errors"),
+    exits=(Exit.NO,),
+    examples=(
+        "kebab schema",
+        "kebab schema --json | jq .capabilities",
+        "kebab schema --commands",
+        "kebab schema search_response.v1 | jq '.[\"$defs\"].SearchHit.properties | keys'",
+        "kebab schema --errors",
+    ),
 )
+@click.argument("name", required=False, shell_complete=complete("schemas"))
+@click.option("--commands", is_flag=True, help="List every command with its flags instead.")
 @click.option("--errors", is_flag=True, help="List every error code instead.")
 @click.pass_obj
-def command(context: CommandContext, *, errors: bool) -> Exit:
+def command(context: CommandContext, /, name: str | None, *, commands: bool, errors: bool) -> Exit:
     """Show version, capabilities, models and statistics.
 
-    The command also works without a knowledge base.
+    With NAME, print the JSON Schema of one object, such as `search_response.v1`; `.v1` can be left
+    out. The command also works without a knowledge base.
     """
+    if sum((name is not None, commands, errors)) > 1:
+        cause = "give one of NAME, `--commands` and `--errors`"
+        raise click.UsageError(cause, click.get_current_context())
+    if name is not None:
+        return _print_schema(context, name)
+    if commands:
+        return _print_commands(context)
     if errors:
         return _print_error_codes(context)
     from kebab.wire.health import SchemaRequest
@@ -34,6 +52,20 @@ def command(context: CommandContext, *, errors: bool) -> Exit:
     with context.open_kebab() as kebab:
         reply = kebab.schema(SchemaRequest())
     return context.print_reply(reply, _render)
+
+
+def _print_schema(context: CommandContext, name: str) -> Exit:
+    from kebab.cli.render.command_list import render_schema_document
+    from kebab.wire.json_schema import find_schema
+
+    return context.print_reply(find_schema(name), render_schema_document)
+
+
+def _print_commands(context: CommandContext) -> Exit:
+    from kebab.cli.command_list import list_commands
+    from kebab.cli.render.command_list import render_command_list
+
+    return context.print_reply(list_commands(), render_command_list)
 
 
 def _print_error_codes(context: CommandContext) -> Exit:

@@ -6,6 +6,7 @@ import click
 
 from kebab.app.facade import Kebab
 from kebab.cli.command import Group
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
 from kebab.cli.render.answer import (
@@ -37,7 +38,7 @@ def list_(context: CommandContext, /) -> Exit:
 
 
 @command.command("show", exits=_EXITS, examples=("kebab session show backups",))
-@click.argument("name")
+@click.argument("name", shell_complete=complete("sessions"))
 @click.pass_obj
 def show(context: CommandContext, /, name: str) -> Exit:
     """Show the questions and answers of a session."""
@@ -49,7 +50,7 @@ def show(context: CommandContext, /, name: str) -> Exit:
 @command.command(
     "rm", exits=_EXITS, examples=("kebab session rm backups garden", "kebab session rm --all --yes")
 )
-@click.argument("names", nargs=-1, metavar="[NAME…]")
+@click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=complete("sessions"))
 @click.option("--all", "all_sessions", is_flag=True, help="Delete every session.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj

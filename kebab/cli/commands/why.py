@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from kebab.cli.command import Command
+from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     build_request,
@@ -33,7 +34,7 @@ from kebab.wire.why import WhyRequest
     ),
 )
 @click.argument("query", nargs=-1, required=True, metavar="QUERY…")
-@click.argument("name", metavar="DOC")
+@click.argument("name", metavar="DOC", shell_complete=complete("documents"))
 @mode_option
 @limit_option(MAX_LIMIT, "hits on a page")
 @filter_options

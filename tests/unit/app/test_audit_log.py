@@ -9,7 +9,7 @@ from kebab.app.audit_log import FailedCall, build_audit, record_error
 from kebab.app.classify import classify_error
 from kebab.errors.catalog import ModelUnreachable
 from kebab.wire.error import ErrorAudit
-from tools.schemas import build_schema
+from kebab.wire.json_schema import build_schema
 
 CALL = FailedCall(("search", "--api-key", "hunter2", "what?"), "/kb")
 

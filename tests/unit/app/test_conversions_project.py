@@ -15,10 +15,10 @@ from kebab.core.queries import (
     Snippet,
     StoredChunk,
 )
+from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.search import DegradedChannel, TraceStage
 from tests.fakes.evidence import retrieval
-from tools.schemas import build_schemas
 
 
 def _chunk(root, *, source="/notes"):

@@ -1,6 +1,7 @@
 from kebab.cli.command import COMMANDS
+from kebab.cli.command_list import iterate_commands
 from kebab.errors.signal import Exit
-from tools.cli_reference import build_commands_table, build_reference_page, iterate_commands
+from tools.cli_reference import build_commands_table, build_reference_page
 
 
 def test_the_table_has_a_row_for_each_command():

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from kebab.cli.command_list import iterate_commands
+from kebab.wire.json_schema import build_schemas
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.schemas import get_schema_name
 from tests.faults import session
 from tests.shape.tree import ROOT
-from tools.cli_reference import iterate_commands
-from tools.schemas import build_schemas
 
 ABOVE = {
     "bench": "measures builds of kebab, not one knowledge base",
     "chat": "asks one question after another",
+    "completion": "prints a script for a shell",
     "eval compare": "compares two reports",
     "eval init": "reads documents and passages",
     "eval run": "asks many searches",

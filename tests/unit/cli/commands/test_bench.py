@@ -1,7 +1,7 @@
 import jsonschema
 import pytest
 
-from tools.schemas import build_schemas
+from kebab.wire.json_schema import build_schemas
 
 SMALL = ["bench", "--only", "startup", "--runs", "1"]
 

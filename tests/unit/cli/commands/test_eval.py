@@ -3,11 +3,11 @@ import json
 import jsonschema
 import pytest
 
+from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import encode_json
 from tests.fakes.console import run
 from tests.fakes.notes import NotesKebab
 from tests.fakes.outcomes import mode, outcome, report
-from tools.schemas import build_schemas
 
 
 @pytest.fixture(autouse=True)

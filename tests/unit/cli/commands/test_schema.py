@@ -1,4 +1,7 @@
+import json
+
 from kebab.config.settings import Settings
+from kebab.wire.json_schema import build_schemas
 
 
 def test_the_build_is_described(kebab):
@@ -11,3 +14,38 @@ def test_errors_need_neither_settings_nor_a_knowledge_base(kebab, opened, home):
 
     assert "not_indexed" in {row["code"] for row in ran.reply["errors"]}
     assert opened[0].settings == Settings()
+
+
+MOST_BYTES = 6000
+"""What an agent reads to learn every command."""
+
+
+def test_every_command_with_its_flags_is_a_short_read(kebab):
+    ran = kebab("schema", "--commands", "--json")
+    usages = {usage["usage"].split(" [")[0]: usage["usage"] for usage in ran.reply["commands"]}
+
+    assert len(ran.out.encode()) < MOST_BYTES
+    assert {"search", "fetch doc NAME", "model pull"} <= {one.rstrip() for one in usages}
+    assert "[--mode hybrid|lexical|vector]" in usages["search"]
+    assert "[FILTERS]" in usages["search"]
+    assert "[--tag TAG]\u2026" in ran.reply["filters"]
+
+
+def test_the_list_of_commands_is_one_line_each_in_a_pipe(kebab):
+    lines = kebab("schema", "--commands").out.splitlines()
+
+    assert sum(line.startswith("search ") for line in lines) == 1
+    assert any(line.startswith("FILTERS: [--tag TAG]") for line in lines)
+
+
+def test_one_schema_is_printed_for_other_programs(kebab):
+    document = json.loads(kebab("schema", "search_hit").out)
+
+    assert document == build_schemas()["search_hit.v1"]
+
+
+def test_an_unknown_schema_gives_the_nearest_names(kebab):
+    ran = kebab("schema", "search_respons.v1", "--json")
+
+    assert ran.status == 1
+    assert "search_response.v1" in ran.reply["error"]["candidates"]

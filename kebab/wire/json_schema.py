@@ -1,6 +1,7 @@
 """Builds JSON Schema 2020-12 documents from the declared wire objects."""
 
 import dataclasses
+import difflib
 from typing import Any
 
 import msgspec
@@ -8,8 +9,10 @@ from msgspec import Struct
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
+from kebab.wire.command_help import SchemaDocument
+from kebab.wire.library import LookupFault, NotFound
 from kebab.wire.record import Reply, Request, read_field_docstrings
-from kebab.wire.schemas import get_schema_name, list_records
+from kebab.wire.schemas import get_schema_name, list_records, list_schema_names
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _CHAIN = {
@@ -29,6 +32,18 @@ def build_schemas() -> dict[str, Schema]:
     schemas = {str(get_schema_name(form)): build_schema(form) for form in list_records()}
     schemas["citation.v1"] = _build_document("citation.v1", Citation, _collect_parts(Citation))
     return dict(sorted(schemas.items()))
+
+
+def find_schema(name: str) -> SchemaDocument | NotFound:
+    """Return the schema with a name; its version can be left out."""
+    known = list_schema_names()
+    wanted = next((one for one in known if name in (one, one.rpartition(".")[0])), None)
+    if wanted is None:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        message = f"no such schema: {name}"
+        fault = LookupFault(kind="not_found", message=message, retryable=False, candidates=near)
+        return NotFound(name=name, found=False, error=fault)
+    return SchemaDocument(name=wanted, document=build_schemas()[wanted])
 
 
 def build_schema(form: type[Struct]) -> Schema:

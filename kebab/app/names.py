@@ -1,0 +1,83 @@
+"""Lists the names that a shell can complete: tags, documents, sources, models, sessions, codes."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from kebab.app.context import AppContext
+from kebab.config.settings import Settings
+from kebab.core.queries import Filters
+
+NameKind: TypeAlias = Literal[
+    "codes", "documents", "languages", "media", "models", "schemas", "sessions", "sources", "tags"
+]
+
+MAX_NAMES = 500
+"""The most names that are returned; a shell shows no more at once."""
+
+
+def list_names(settings: Settings, config_path: Path, kind: NameKind, prefix: str) -> list[str]:
+    """Return the names of a kind that begin with a prefix, sorted.
+
+    Raises:
+        NotIndexed: The names are in the knowledge base, and there is none.
+    """
+    context = AppContext(settings, config_path=config_path, read_only=True)
+    try:
+        names = {name for name in _SOURCES[kind](context) if name.startswith(prefix)}
+    finally:
+        context.close()
+    return sorted(names)[:MAX_NAMES]
+
+
+def _list_document_values(field: str) -> Callable[[AppContext], Iterable[str]]:
+    """Return a function that lists one field of every document."""
+
+    def list_values(context: AppContext) -> list[str]:
+        with context.open_catalogue() as catalogue:
+            documents = catalogue.list_documents(Filters(), limit=-1).documents
+        values = (getattr(document, field) for document in documents)
+        return [value for value in values if value]
+
+    return list_values
+
+
+def _list_tags(context: AppContext) -> list[str]:
+    with context.open_catalogue() as catalogue:
+        documents = catalogue.list_documents(Filters(), limit=-1).documents
+    return [tag for document in documents for tag in document.tags]
+
+
+def _list_sessions(context: AppContext) -> list[str]:
+    return [session.name for session in context.session_store.list_sessions()]
+
+
+def _list_models(_: AppContext) -> list[str]:
+    from kebab.embed.registry import MODELS
+
+    return ["auto", *(model.key for model in MODELS)]
+
+
+def _list_codes(_: AppContext) -> list[str]:
+    from kebab.errors.catalog import build_catalog
+
+    return list(build_catalog())
+
+
+def _list_schemas(_: AppContext) -> list[str]:
+    from kebab.wire.schemas import list_schema_names
+
+    return list_schema_names()
+
+
+_SOURCES: dict[NameKind, Callable[[AppContext], Iterable[str]]] = {
+    "codes": _list_codes,
+    "documents": _list_document_values("path"),
+    "languages": _list_document_values("lang"),
+    "media": _list_document_values("media"),
+    "models": _list_models,
+    "schemas": _list_schemas,
+    "sessions": _list_sessions,
+    "sources": _list_document_values("source"),
+    "tags": _list_tags,
+}

@@ -1,0 +1,81 @@
+"""Lists every command with its flags, short enough for an agent to read in one call."""
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from kebab.cli.command import EXIT_MEANINGS, Command, root
+from kebab.cli.describe import describe_argument, describe_option, summarize_help
+from kebab.cli.options import GlobalOption, create_global_options, filter_options
+from kebab.wire.command_help import CommandList, CommandUsage, HelpArgument, HelpOption
+
+_FILTERS = "FILTERS"
+
+
+def iterate_commands() -> Iterator[tuple[str, Command]]:
+    """Yield every command without subcommands, with the words that call it."""
+    context = click.Context(root, info_name="kebab")
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        assert isinstance(command, Command)
+        if isinstance(command, click.Group):
+            for below, inner in command.commands.items():
+                assert isinstance(inner, Command)
+                yield f"{name} {below}", inner
+        else:
+            yield name, command
+
+
+def list_commands() -> CommandList:
+    """Return every command on one line, with what all of them share."""
+    filters = _list_filters()
+    return CommandList(
+        global_flags=" ".join(map(_format_option, _describe(create_global_options()))),
+        filters=" ".join(map(_format_option, filters)),
+        commands=[
+            CommandUsage(
+                usage=_format_usage(path, command, filters), summary=summarize_help(command)
+            )
+            for path, command in iterate_commands()
+        ],
+        exits={str(status.value): meaning for status, meaning in EXIT_MEANINGS.items()},
+    )
+
+
+def _list_filters() -> list[HelpOption]:
+    @filter_options
+    def carry() -> None: ...
+
+    return _describe(click.command()(carry).params)
+
+
+def _format_usage(path: str, command: Command, filters: Sequence[HelpOption]) -> str:
+    context = click.Context(command, info_name=path)
+    arguments = [
+        _format_argument(describe_argument(param, context))
+        for param in command.params
+        if isinstance(param, click.Argument)
+    ]
+    options = _describe([param for param in command.params if not isinstance(param, GlobalOption)])
+    shared = [option for option in options if option in filters]
+    own = [option for option in options if option not in shared]
+    # A command that takes all filters but one, as `related` does, still names the group.
+    group = [f"[{_FILTERS}]"] if len(shared) > 1 else list(map(_format_option, shared))
+    return " ".join([path, *arguments, *group, *map(_format_option, own)])
+
+
+def _describe(params: Sequence[click.Parameter]) -> list[HelpOption]:
+    options = [param for param in params if isinstance(param, click.Option)]
+    return [describe_option(option) for option in options if not option.hidden]
+
+
+def _format_argument(argument: HelpArgument) -> str:
+    words = argument.name + ("…" if argument.repeatable else "")
+    return words if argument.required else f"[{words}]"
+
+
+def _format_option(option: HelpOption) -> str:
+    value = "|".join(option.choices) or option.metavar or ""
+    words = " ".join(filter(None, (option.short or option.name, value)))
+    text = words if option.required else f"[{words}]"
+    return text + ("…" if option.repeatable else "")

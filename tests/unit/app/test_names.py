@@ -1,0 +1,29 @@
+import pytest
+
+from kebab.app.names import list_names
+from kebab.config.load import load_settings
+from kebab.errors.catalog import NotIndexed
+
+
+def names(desk, kind, prefix=""):
+    return list_names(load_settings(environ={}, flags=desk.flags), desk.config, kind, prefix)
+
+
+def test_names_are_sorted_and_listed_once(desk):
+    for name in ("b", "a"):
+        desk.write(f"{name}.md", f"---\ntags: [home, {name}]\n---\nabout {name}\n")
+    desk.ingest()
+
+    assert names(desk, "tags") == ["a", "b", "home"]
+    assert names(desk, "documents", "a") == ["a.md"]
+    assert names(desk, "sources") == [str(desk.notes)]
+
+
+@pytest.mark.parametrize("kind", ["codes", "models", "schemas"])
+def test_some_names_need_no_knowledge_base(desk, kind):
+    assert names(desk, kind)
+
+
+def test_names_of_documents_need_a_knowledge_base(desk):
+    with pytest.raises(NotIndexed):
+        names(desk, "tags")
