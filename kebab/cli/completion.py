@@ -10,10 +10,6 @@ if TYPE_CHECKING:
 
     from kebab.app.names import NameKind
 
-SHELLS = ("bash", "zsh", "fish")
-COMPLETION_VARIABLE = "_KEBAB_COMPLETE"
-"""The environment variable by which a shell asks for completions."""
-
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
@@ -42,37 +38,7 @@ def complete_paths(
 
 def _list_names(ctx: click.Context, kind: "NameKind", incomplete: str) -> list[str]:
     from kebab.app.names import list_names
-    from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
 
-    context = ctx.find_object(CommandContext)
-    assert context is not None
-    settings = context.find_settings() or Settings()
-    return list_names(settings, context.config_path, kind, incomplete)
-
-
-def print_completions(instruction: str) -> int:
-    """Answer the request of a shell, such as `bash_complete`; return the exit status."""
-    from click.shell_completion import shell_complete
-
-    from kebab.cli.channels import OutputChannel, OutputChannels
-    from kebab.cli.command import root
-    from kebab.cli.context import CommandContext
-    from kebab.cli.interrupt import Interrupts
-
-    channels = OutputChannels(
-        OutputChannel(1, "<stdout>"), OutputChannel(2, "<stderr>", best_effort=True)
-    )
-    context = CommandContext(channels, Interrupts(lambda: None))
-    return shell_complete(root, {"obj": context}, "kebab", COMPLETION_VARIABLE, instruction)
-
-
-def build_completion_script(shell: str) -> str:
-    """Return the script that makes a shell complete the words of kebab."""
-    from click.shell_completion import get_completion_class
-
-    from kebab.cli.command import root
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    return kind(root, {}, "kebab", COMPLETION_VARIABLE).source()
+    settings = ctx.obj.find_settings() or Settings()
+    return list_names(settings, ctx.obj.config_path, kind, incomplete)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from kebab.cli.channels import OutputChannels
     from kebab.cli.context import CommandContext, KebabFactory
 
-_COMPLETION = "_KEBAB_COMPLETE"
+COMPLETION_VARIABLE = "_KEBAB_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
+
 _GRACE_S = 1.0
 """The longest time to unwind before the process ends without it."""
 
@@ -25,10 +27,8 @@ def run() -> NoReturn:
     arguments = sys.argv[1:]
     if arguments == ["--version"] and _print_version():
         sys.exit(0)
-    if _COMPLETION in os.environ:
-        from kebab.cli.completion import print_completions
-
-        sys.exit(print_completions(os.environ[_COMPLETION]))
+    if COMPLETION_VARIABLE in os.environ:
+        sys.exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
     from kebab.cli.channels import open_channels
 
     gc.set_threshold(_COLLECT_EVERY)
@@ -97,3 +97,18 @@ def _end_process(context: "CommandContext") -> None:
         context.on_abort()
         report_safely(context, KeyboardInterrupt())
     os._exit(Exit.INTERRUPTED)
+
+
+def _print_completions(instruction: str) -> int:
+    """Answer the request of a shell, such as `bash_complete`; return the exit status."""
+    from click.shell_completion import shell_complete
+
+    from kebab.cli.channels import OutputChannel, OutputChannels
+    from kebab.cli.command import root
+    from kebab.cli.context import CommandContext
+    from kebab.cli.interrupt import Interrupts
+
+    out = OutputChannel(1, "<stdout>")
+    channels = OutputChannels(out, OutputChannel(2, "<stderr>", best_effort=True))
+    context = CommandContext(channels, Interrupts(lambda: None))
+    return shell_complete(root, {"obj": context}, "kebab", COMPLETION_VARIABLE, instruction)

@@ -2,29 +2,37 @@
 
 import click
 
-from kebab.cli.command import Command
-from kebab.cli.completion import SHELLS, build_completion_script
+from kebab.cli.command import Command, root
 from kebab.cli.context import CommandContext
+from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.errors.signal import Exit
 from kebab.wire.command_help import CompletionScript
+
+SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command(
     "completion",
     cls=Command,
-    examples=(
-        'eval "$(kebab completion bash)"    # in ~/.bashrc',
-        'eval "$(kebab completion zsh)"     # in ~/.zshrc',
-        "kebab completion fish > ~/.config/fish/completions/kebab.fish",
-    ),
+    examples=("kebab completion bash", "kebab completion zsh", "kebab completion fish"),
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_obj
 def command(context: CommandContext, /, shell: str) -> Exit:
     """Print the completion script of a shell.
 
-    It completes commands, flags, paths of documents, tags, languages, sources, models, sessions,
-    schemas and error codes.
+    Bash and Zsh load it with `eval "$(kebab completion bash)"` in `~/.bashrc` or `~/.zshrc`; Fish
+    reads it from `~/.config/fish/completions/kebab.fish`. It completes commands,
+    flags, paths of documents, tags, languages, sources, models, sessions, schemas and error codes.
     """
     reply = CompletionScript(shell=shell, script=build_completion_script(shell))
     return context.print_reply(reply, lambda reply, _: [reply.script.rstrip()])
+
+
+def build_completion_script(shell: str) -> str:
+    """Return the script that makes a shell complete the words of kebab."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    return kind(root, {}, "kebab", COMPLETION_VARIABLE).source()

@@ -6,9 +6,9 @@ from click.shell_completion import ShellComplete
 from kebab.app.facade import Kebab
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.command import root
-from kebab.cli.completion import COMPLETION_VARIABLE
 from kebab.cli.context import CommandContext
 from kebab.cli.interrupt import Interrupts
+from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.config.load import load_settings
 from kebab.wire.ingest import IngestRequest
 
@@ -23,7 +23,7 @@ def complete(tmp_path):
     def complete(*words):
         context = CommandContext(channels, Interrupts(lambda: None))
         completer = ShellComplete(root, {"obj": context}, "kebab", COMPLETION_VARIABLE)
-        *before, last = ["--data-dir", str(tmp_path / "data"), *words]
+        before, last = ["--data-dir", str(tmp_path / "data"), *words[:-1]], words[-1]
         return completer.get_completions(before, last)
 
     return complete

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from kebab.cli.completion import SHELLS
+from kebab.cli.commands.completion import SHELLS
 
 VARIABLE = "_KEBAB_COMPLETE"
 

@@ -1,0 +1,7 @@
+"""Starts the trial."""
+
+import sys
+
+from tools.trial.run import main
+
+sys.exit(main())
