@@ -2,15 +2,16 @@
 
 import os
 import unicodedata
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import UNSET
 
 from kebab.app.context import format_index_version
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import STDIN, StoredDocument
-from kebab.core.queries import Detail, Hit, Page, Query, StoredChunk
+from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
 from kebab.wire.citation import Citation, Freshness, LineCitation, LineSpan
+from kebab.wire.query_parsed import ActiveFilters, QueryParsed
 from kebab.wire.search import SearchHit, SearchResponse
 
 if TYPE_CHECKING:
@@ -101,8 +102,35 @@ def to_search_response(page: Page, query: Query, next_cursor: str | None) -> Sea
         degraded=list(page.degraded),
         corpus_revision=page.revision,
         timing_ms=page.timing_ms,
+        query_parsed=to_query_parsed(page.interpretation),
+        absent_terms=list(page.absent_terms),
+        convincing=page.convincing,
         trace=list(page.stages) if query.trace else UNSET,
     )
+
+
+def to_query_parsed(found: QueryInterpretation) -> QueryParsed:
+    """Convert how a query was read; filters that are not set are left out."""
+    filters = {name: getattr(found.filters, name) for name in ActiveFilters.__struct_fields__}
+    return QueryParsed(
+        terms=list(found.terms),
+        phrases=list(found.phrases),
+        excluded=list(found.excluded),
+        filters=ActiveFilters(
+            **{
+                name: _to_filter_value(value)
+                for name, value in filters.items()
+                if value not in (None, ())
+            }
+        ),
+    )
+
+
+def _to_filter_value(value: str | float | tuple[str, ...]) -> Any:
+    """Return the value of a filter as it is in JSON, times as text."""
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, str) else format_timestamp(value)
 
 
 def to_search_hit(hit: Hit, detail: Detail = Detail.SNIPPETS) -> SearchHit:

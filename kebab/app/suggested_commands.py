@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from kebab.core.ids import DocId
     from kebab.core.queries import Filters
     from kebab.search.explain import DocumentExplanation, Remedy
-    from kebab.search.query_parser import ParsedQuery, Phrase
+    from kebab.search.query_operators import Phrase
+    from kebab.search.query_parser import ParsedQuery
 
 
 _LIST_FLAGS = {"tag": "--tag", "lang": "--lang", "media": "--media", "source": "--source"}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
     from kebab.core.queries import Filters, Query, StoredChunk
     from kebab.search.explain import PassageExplanation
-    from kebab.search.query_parser import Phrase
+    from kebab.search.query_operators import Phrase
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.wire.search import SearchRequest
 

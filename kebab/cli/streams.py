@@ -151,6 +151,9 @@ class SearchFrames:
             truncated=reply.truncated,
             degraded=reply.degraded,
             corpus_revision=reply.corpus_revision,
+            query_parsed=reply.query_parsed,
+            absent_terms=reply.absent_terms,
+            convincing=reply.convincing,
         )
         self._write("complete", complete, status)
         self._write("end", EventData(), status)

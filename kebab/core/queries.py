@@ -123,6 +123,15 @@ class Hit(NamedTuple):
     retrieval: "Retrieval"
 
 
+class QueryInterpretation(NamedTuple):
+    """How the text of a query was read: words as they are written, phrases, and filters."""
+
+    terms: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    filters: Filters = Filters()
+
+
 class Page(NamedTuple):
     """One page of a search: the hits in order, and facts about the search."""
 
@@ -138,3 +147,9 @@ class Page(NamedTuple):
     """The rarity of every term of the query in the library, also of terms that occur nowhere."""
     answerability: float = 0.0
     """The probability that the first hit of the whole search is one."""
+    interpretation: QueryInterpretation = QueryInterpretation()
+    """How the query was read."""
+    absent_terms: tuple[str, ...] = ()
+    """Words and phrases of the query that occur nowhere in what was searched, as written."""
+    convincing: bool = True
+    """Whether the best hit of the whole search is above `weak`."""

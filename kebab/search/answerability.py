@@ -49,7 +49,7 @@ _QUESTION_BIGRAMS_BY_LANGUAGE = {
         " 何时 何時 是什 么是 如何"
     ),
 }
-_QUESTION_BIGRAMS = frozenset(
+QUESTION_BIGRAMS = frozenset(
     gram for grams in _QUESTION_BIGRAMS_BY_LANGUAGE.values() for gram in grams.split()
 )
 _is_hiragana = re.compile("[\u3041-\u309f]+").fullmatch
@@ -88,6 +88,12 @@ def classify_confidence(score: float) -> Confidence:
     return Confidence.FAIR if score >= FAIR else Confidence.WEAK
 
 
+def is_convincing(candidates: RankedCandidates, calibration: Calibration) -> bool:
+    """Return whether the best candidate is above weak confidence."""
+    best = classify_confidence(calibration.answerability)
+    return bool(candidates.ranked) and best is not Confidence.WEAK
+
+
 def calibrate(candidates: RankedCandidates, passages: PassageCache) -> Calibration:
     """Return the calibration of a search."""
     best = candidates.ranked[0][1] if candidates.ranked else 0.0
@@ -104,7 +110,7 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
     rarities = candidates.weighted.rarities
     if not rarities:
         return 1.0
-    first = passages.load_chunks([key for key, _ in candidates.ranked[:_READ_LIMIT]])
+    first = read_first_passages(candidates, passages)
     curve, keywords = _select_curve(candidates, first), weigh_keywords(rarities)
     coverage = max(
         (compute_coverage(keywords, passages.tokenize_passage(chunk)) for chunk in first),
@@ -118,6 +124,11 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
         + curve.length * math.log(len(rarities))
     )
     return 1 / (1 + math.exp(-logit))
+
+
+def read_first_passages(candidates: RankedCandidates, passages: PassageCache) -> list[StoredChunk]:
+    """Return the passages that the estimate reads."""
+    return passages.load_chunks([key for key, _ in candidates.ranked[:_READ_LIMIT]])
 
 
 def _select_curve(candidates: RankedCandidates, first: Sequence[StoredChunk]) -> AnswerabilityCurve:
@@ -143,7 +154,7 @@ def weigh_keywords(rarities: Mapping[str, float]) -> dict[str, float]:
     weights = {
         term: weight * (_HIRAGANA_WEIGHT if _is_hiragana(term) else 1.0)
         for term, weight in rarities.items()
-        if term not in _QUESTION_BIGRAMS
+        if term not in QUESTION_BIGRAMS
     }
     return weights or dict(rarities)
 

@@ -4,9 +4,11 @@ import time
 from collections.abc import Callable
 
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
-from kebab.core.queries import Mode, Page, Query
-from kebab.search.answerability import calibrate
+from kebab.core.queries import Mode, Page, Query, QueryInterpretation
+from kebab.search.absent_terms import find_absent_terms
+from kebab.search.answerability import calibrate, is_convincing, read_first_passages
 from kebab.search.page import select_hits
+from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever, build_degraded
@@ -53,6 +55,8 @@ class SearchEngine:
         candidates = self._ranker.rank(query, timer, passages)
         calibration = calibrate(candidates, passages)
         selection = select_hits(candidates, calibration, query, passages.load_chunks)
+        first = read_first_passages(candidates, passages)
+        held = frozenset().union(*map(passages.tokenize_passage, first))
         following = query.offset + len(selection.hits)
         timer.record("page", len(selection.hits))
         return Page(
@@ -66,6 +70,9 @@ class SearchEngine:
             stages=tuple(timer.stages) if query.trace else (),
             term_rarities=candidates.weighted.rarities,
             answerability=calibration.answerability,
+            interpretation=interpret_query(candidates.parsed),
+            absent_terms=find_absent_terms(self._library, candidates, held),
+            convincing=is_convincing(candidates, calibration),
         )
 
     def _list_pending(
@@ -77,3 +84,13 @@ class SearchEngine:
         count = self._library.count_pending()
         reason = f"passages that still wait for their vector: {count}"
         return (build_degraded(reason, "kebab ingest"),) if count else ()
+
+
+def interpret_query(parsed: ParsedQuery) -> QueryInterpretation:
+    """Return how the text of a query was read."""
+    return QueryInterpretation(
+        terms=parsed.words,
+        phrases=tuple(phrase.format() for phrase in parsed.required),
+        excluded=tuple(phrase.format() for phrase in parsed.excluded),
+        filters=parsed.filters,
+    )

@@ -12,7 +12,8 @@ from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters, Mode, StoredChunk
 from kebab.search import lexical, retrieval
 from kebab.search.lexical import COMMON_SHARE, WeightedTerms
-from kebab.search.query_parser import ParsedQuery, Phrase
+from kebab.search.query_operators import Phrase
+from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import ChannelResults, RankedCandidates
 from kebab.search.vector import VectorMatches, VectorRetriever
 from kebab.text.tokenizer import Term, tokenize

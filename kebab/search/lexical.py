@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.search.query_parser import ParsedQuery, Phrase
+from kebab.search.query_operators import Phrase
+from kebab.search.query_parser import ParsedQuery
 from kebab.text.scripts import is_dense
 from kebab.text.tokenizer import Term
 
@@ -50,6 +51,8 @@ class WeightedTerms:
     """The score of a chunk that holds everything the query asks for."""
     rarities: Mapping[str, float]
     """The rarity of every term of the query, also of terms that occur nowhere."""
+    absent: frozenset[str] = frozenset()
+    """The tokens of the query that no passage holds."""
 
 
 def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
@@ -76,6 +79,9 @@ def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
         weights={term.text: weights[term.text] for term in searched},
         max_score=best * _compute_demand(searched, absent, rarities),
         rarities={term.text: rarities[term.text] for term in parsed.terms},
+        absent=frozenset(
+            term.text for term in parsed.terms if not term.prefix and not counts[term.text]
+        ),
     )
 
 

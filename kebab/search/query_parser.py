@@ -1,12 +1,14 @@
 """Parses a query into terms, phrases and filters, and classifies its intent."""
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from itertools import islice
 
 from kebab.core.queries import Filters
-from kebab.text.scripts import is_dense
-from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
+from kebab.search.query_form import is_question
+from kebab.search.query_operators import Phrase, read_operators
+from kebab.text.scripts import is_dense, split_units
+from kebab.text.tokenizer import Term, build_query_terms
 
 _STOP_WORDS_BY_LANGUAGE = {
     "English": (
@@ -49,43 +51,37 @@ _STOP_WORDS = frozenset(
     word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split()
 )
 _PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f\u2026\u0964"
+_EDGES = f"{_PUNCTUATION}`<>{{}}|&\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e"
+_LEFT_EDGES = _EDGES.replace(".", "")
+_CLAUSE_END = re.compile("[\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]")
+"""Punctuation between words that no blank separates."""
+
+_MAX_WORDS = 256
+"""How many words of a pasted page are listed."""
 
 
 def strip_stop_words(text: str) -> str:
     """Return a query without stop words and question words, or all of it if nothing is left."""
     words = text.split()
-    left = [word for word in words if word.strip(_PUNCTUATION).lower() not in _STOP_WORDS]
+    left = [word for word in words if not _is_stop_word(word)]
     return " ".join(left) if any(any(map(str.isalnum, word)) for word in left) else text
 
 
-Column: TypeAlias = Literal["title", "headings", "body"]
-
-_COLUMNS: dict[str, Column] = {
-    "title": "title",
-    "heading": "headings",
-    "headings": "headings",
-    "body": "body",
-}
-_LISTS = frozenset({"tag", "lang", "media", "source"})
-_OPERATOR = re.compile(
-    r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
-    r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)""",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])')
-"""The only operator of a question in prose: `tar -x` and `note: this` are words there."""
-
-_MAX_PHRASES = 32
-"""More phrases of a pasted page are read as words: each phrase costs a look-up in the index."""
+def _is_stop_word(word: str) -> bool:
+    return word.strip(_PUNCTUATION).lower() in _STOP_WORDS
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Adjacent tokens, in one column when it is named; `text` is as it was typed."""
+def list_words(text: str) -> tuple[str, ...]:
+    """Return the first words of a text as they are written, each once, without punctuation."""
+    words = (word for word in _CLAUSE_END.sub(" ", text).split() if split_units(word))
+    bare = (word.rstrip(_EDGES).lstrip(_LEFT_EDGES) or word for word in words)
+    return tuple(islice(dict.fromkeys(bare), _MAX_WORDS))
 
-    terms: tuple[Term, ...]
-    column: Column | None = None
-    text: str = field(default="", compare=False)
+
+def _list_words(unquoted: str, required: tuple[Phrase, ...]) -> tuple[str, ...]:
+    """Return the words of a query outside its phrases, without stop words if others are left."""
+    words = list_words(unquoted)
+    return tuple(word for word in words if not _is_stop_word(word)) or (() if required else words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,67 +89,17 @@ class ParsedQuery:
     """A query after parsing.
 
     `plain` is the text without operators. `terms` are its tokens and those of the phrases, without
-    the `stop_terms`. Every phrase of `required` must occur and none of `excluded` may.
+    the `stop_terms`. `words` are the words outside phrases as they are written, without stop words.
+    Every phrase of `required` must occur and none of `excluded` may.
     """
 
     plain: str
     terms: tuple[Term, ...]
+    words: tuple[str, ...] = ()
     stop_terms: tuple[Term, ...] = ()
     required: tuple[Phrase, ...] = ()
     excluded: tuple[Phrase, ...] = ()
     filters: Filters
-
-
-class _OperatorReader:
-    """Collects the operators of one query; each method returns the plain text of its operator."""
-
-    def __init__(self, filters: Filters) -> None:
-        self.given = self.filters = filters
-        self.required: list[Phrase] = []
-        self.excluded: list[Phrase] = []
-
-    def read_quote(self, match: re.Match[str]) -> str:
-        """Return the plain text of a quotation in prose."""
-        _add_phrase(self.required, match["quoted"], None)
-        return match["quoted"]
-
-    def read_operator(self, match: re.Match[str]) -> str:
-        """Return the plain text of an operator."""
-        parts = match.groupdict()
-        if parts["quoted"] is not None:
-            return self._read_phrase(match[0], parts)
-        if parts["excluded"] is not None:
-            return self._exclude(match[0], parts["excluded"], None)
-        return self._read_field(match[0], parts["name"].lower(), parts["value"])
-
-    def _read_phrase(self, whole: str, parts: dict[str, str | None]) -> str:
-        name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
-        if name and name not in _COLUMNS:
-            return whole if parts["minus"] else self._read_field(whole, name, text)
-        if parts["minus"]:
-            return self._exclude(whole, text, _COLUMNS.get(name))
-        _add_phrase(self.required, text, _COLUMNS.get(name))
-        return text
-
-    def _exclude(self, whole: str, text: str, column: Column | None) -> str:
-        return "" if _add_phrase(self.excluded, text, column) else whole
-
-    def _read_field(self, whole: str, name: str, value: str) -> str:
-        if column := _COLUMNS.get(name):
-            return value if _add_phrase(self.required, value, column) else whole
-        return "" if value and self._add_filter(name, value) else whole
-
-    def _add_filter(self, name: str, value: str) -> bool:
-        """Add a filter, unless the request sets it already."""
-        if name == "path" and self.given.path_glob is None and self.filters.path_glob is None:
-            glob = value if re.search(r"[*?\[]|/$", value) else f"**/*{value}*"
-            self.filters = replace(self.filters, path_glob=glob)
-            return True
-        if name not in _LISTS or getattr(self.given, name):
-            return False
-        changed: dict[str, Any] = {name: (*getattr(self.filters, name), value)}
-        self.filters = replace(self.filters, **changed)
-        return True
 
 
 def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
@@ -161,30 +107,27 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
 
     In prose a quotation is the only operator.
     """
-    reader = _OperatorReader(filters)
-    pattern, read = (_QUOTED, reader.read_quote) if prose else (_OPERATOR, reader.read_operator)
-    plain = " ".join(pattern.sub(lambda match: f" {read(match)} ", text).split())
-    terms, stop_terms = _split_terms(plain)
-    if not terms and reader.filters == filters:
+    found = read_operators(text, filters, prose=prose)
+    terms, stop_terms = _split_terms(found.plain)
+    if not terms and found.filters == filters:
         # There is nothing to search for: exclusions alone are read as words.
         terms, stop_terms = _split_terms(text)
-        return ParsedQuery(plain=text, terms=terms, stop_terms=stop_terms, filters=filters)
+        return ParsedQuery(
+            plain=text,
+            words=_list_words(text, ()),
+            terms=terms,
+            stop_terms=stop_terms,
+            filters=filters,
+        )
     return ParsedQuery(
-        plain=plain,
+        plain=found.plain,
+        words=_list_words(found.unquoted, found.required),
         terms=terms,
         stop_terms=stop_terms,
-        required=tuple(reader.required),
-        excluded=tuple(reader.excluded),
-        filters=reader.filters,
+        required=found.required,
+        excluded=found.excluded,
+        filters=found.filters,
     )
-
-
-def _add_phrase(phrases: list[Phrase], text: str, column: Column | None) -> bool:
-    """Add a phrase once, unless it has no token or there are too many; return whether it is in."""
-    phrase = Phrase(tuple(build_phrase_terms(text)), column, text)
-    if phrase.terms and phrase not in phrases and len(phrases) < _MAX_PHRASES:
-        phrases.append(phrase)
-    return phrase in phrases
 
 
 def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
@@ -192,34 +135,6 @@ def _split_terms(plain: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     terms = dict.fromkeys(build_query_terms(strip_stop_words(plain)))
     return tuple(terms), tuple(term for term in build_query_terms(plain) if term not in terms)
 
-
-_QUESTION_WORDS_BY_LANGUAGE = {
-    "English": "how what when where which who whom whose why",
-    "German": "wie warum wieso was welche welcher welches welchen wer wem wen wann wo woher wohin",
-    "French": "quel quelle quels quelles qui quand combien pourquoi comment o\u00f9",
-    "Spanish": (
-        "qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n qui\u00e9nes c\u00f3mo"
-        " cu\u00e1nto cu\u00e1ntos cu\u00e1nta cu\u00e1ntas"
-    ),
-    "Italian, Portuguese": (
-        "chi quale quali quando dove perch\u00e9 quanto quanti onde quem qual quais como"
-    ),
-    "Russian": "что кто где когда как почему какой какая какое какие сколько",
-    "Turkish": "ne nedir nerede nas\u0131l neden hangi ka\u00e7",
-}
-_QUESTION_WORDS = frozenset(
-    word for words in _QUESTION_WORDS_BY_LANGUAGE.values() for word in words.split()
-)
-_EARLY = 3
-"""A question word is among the first words; a later one may open a clause of a topic."""
-
-_find_question_form = re.compile(
-    "[?\uff1f\u061f]\\s*$"
-    "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[\u3002\uff0e]?\\s*$"
-    "|무엇|누가|누구|언제|어디|어떻게|왜\\s|얼마|몇\\s|나요|까요|니까"
-    "|什么|什麼|哪|谁|多少|怎么|怎麼|为什|為什|吗\\s*$"
-).search
-"""A question mark at the end, or a question word of Japanese, Korean or Chinese."""
 
 _BIGRAM = 0.2
 """The word count of a bigram: with overlaps, particles and endings, five make a word."""
@@ -247,8 +162,7 @@ class QueryIntent:
 def classify_intent(parsed: ParsedQuery) -> QueryIntent:
     """Return the intent of a query, by its question words and the number of its keywords."""
     words = sum(_BIGRAM if is_dense(term.text) else 1.0 for term in parsed.terms)
-    early = parsed.plain.lower().split(maxsplit=_EARLY)[:_EARLY]
-    if _find_question_form(parsed.plain) or not _QUESTION_WORDS.isdisjoint(early):
+    if is_question(parsed.plain):
         return QueryIntent(topic=0.0, need=_ramp(words, *_LONG_QUESTION), asks=True)
     return QueryIntent(topic=1 - _ramp(words, *_TOPIC), need=_ramp(words, *_NEED), asks=False)
 

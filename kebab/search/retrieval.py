@@ -16,6 +16,7 @@ from kebab.search import lexical
 from kebab.search.boosts import BoostScores, Scores, apply_boosts
 from kebab.search.fusion import fuse_channels, rank_by_score
 from kebab.search.lexical import WeightedTerms
+from kebab.search.query_operators import Phrase
 from kebab.search.query_parser import ParsedQuery, classify_intent, parse_query
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches, VectorRetriever
@@ -83,10 +84,15 @@ class RankedCandidates:
     fused: Scores = field(default_factory=dict)
     """The evidence of both channels without boosts."""
     boosts: BoostScores = field(default_factory=dict)
-    relaxed: bool = False
-    """Whether required phrases were dropped because no passage holds them all."""
+    dropped: tuple[Phrase, ...] = ()
+    """The phrases of a question in prose that were dropped: no passage holds them all."""
     model: ModelProfile | None = None
     """The model of the vectors; None when no vectors were compared."""
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether required phrases were dropped."""
+        return bool(self.dropped)
 
     def build_retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
         """Return how a candidate was found; with `trace` also its boosts."""
@@ -125,26 +131,24 @@ class Ranker:
             raise InvalidInput(field="$.query", cause="it is empty")
         parsed = parse_query(query.text, query.filters, prose=query.prose)
         timer.record("parse", len(parsed.terms))
-        return self.rank_parsed(parsed, query.mode, timer, passages)
+        found = self.rank_parsed(parsed, query.mode, timer, passages)
+        if query.prose and parsed.required and not found.ranked:
+            return self._rank_words(parsed, query.mode, timer, passages)
+        return found
+
+    def _rank_words(
+        self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
+    ) -> RankedCandidates:
+        """Return the candidates of a question whose quotations no passage holds, by its words."""
+        reason = "no passage holds the quoted words as they stand"
+        note = DegradedChannel(channel="lexical", reason=reason, hint=None)
+        loose = self.rank_parsed(replace(parsed, required=()), mode, timer, passages)
+        return replace(loose, dropped=parsed.required, degraded=(*loose.degraded, note))
 
     def rank_parsed(
         self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
     ) -> RankedCandidates:
-        """Return the candidates of a parsed query.
-
-        When no passage holds all required phrases, their words are searched for instead.
-        """
-        found = self._rank(parsed, mode, timer, passages)
-        if found.ranked or not parsed.required:
-            return found
-        reason = "no passage holds the quoted words as they stand"
-        note = DegradedChannel(channel="lexical", reason=reason, hint=None)
-        loose = self._rank(replace(parsed, required=()), mode, timer, passages)
-        return replace(loose, relaxed=True, degraded=(*loose.degraded, note))
-
-    def _rank(
-        self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
-    ) -> RankedCandidates:
+        """Return the candidates of a parsed query."""
         if mode is Mode.HYBRID and parsed.terms:
             self._retriever.prepare(parsed)
         weighted = lexical.weigh_terms(self._library, parsed)

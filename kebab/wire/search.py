@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.error import ErrorReply
+from kebab.wire.query_parsed import QueryParsed
 from kebab.wire.record import Record, Reply, Request
 
 ConfidenceName = Literal["strong", "fair", "weak"]
@@ -210,6 +211,12 @@ class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1")
     """The filters that no document passes, alone or together; empty when there are hits."""
     hint: str | None = None
     """The command that leads on when a filter matches nothing; null without one."""
+    query_parsed: QueryParsed = QueryParsed()
+    """How the query was read."""
+    absent_terms: list[str] = msgspec.field(default_factory=list)
+    """Words and phrases of the query that occur nowhere in what was searched, as written."""
+    convincing: bool = True
+    """Whether the best hit of the whole search is above `weak`."""
     trace: list[TraceStage] | UnsetType = UNSET
     """The result of each stage, when requested."""
 
@@ -248,6 +255,12 @@ class EventData(Struct, frozen=True, kw_only=True):
     """`complete`: the channels that were not available."""
     corpus_revision: int | UnsetType = UNSET
     """`complete`: the revision of the index."""
+    query_parsed: QueryParsed | UnsetType = UNSET
+    """`complete`: how the query was read."""
+    absent_terms: list[str] | UnsetType = UNSET
+    """`complete`: words and phrases that occur nowhere in what was searched."""
+    convincing: bool | UnsetType = UNSET
+    """`complete`: whether the best hit of the whole search is above `weak`."""
     error: ErrorReply | UnsetType = UNSET
     """`error`: the error."""
 

@@ -18,6 +18,12 @@ REASONS = {
     ("kebab.core.queries.Filters", "kebab.wire.search.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),
+    ("kebab.core.queries.Filters", "kebab.wire.query_parsed.ActiveFilters"): (
+        "its times are seconds, and it holds filters that are not set"
+    ),
+    ("kebab.core.queries.QueryInterpretation", "kebab.wire.query_parsed.QueryParsed"): (
+        "the times of its filters are seconds"
+    ),
     ("kebab.doctor.findings.Finding", "kebab.wire.health.DoctorCheck"): (
         "it has no name and no duration before its step is over"
     ),

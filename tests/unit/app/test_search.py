@@ -393,3 +393,28 @@ def test_a_hit_carries_as_much_text_as_the_request_says(library):
     assert {passages.text[start:end].lower() for start, end in passages.text_highlights} == {
         "backup"
     }
+
+
+def test_the_reply_reports_how_the_query_was_read(library):
+    reply = library.search(
+        'the Cats "cat on a mat" -zebra media:plain backup', since="2000-01-01T00:00:00Z"
+    )
+
+    assert reply.query_parsed.terms == ["Cats", "backup"]
+    assert reply.query_parsed.phrases == ["cat on a mat"]
+    assert reply.query_parsed.excluded == ["zebra"]
+    assert msgspec.to_builtins(reply.query_parsed.filters) == {
+        "media": ["plain"],
+        "since": "2000-01-01T00:00:00.000Z",
+    }
+    assert reply.absent_terms == ["backup"]
+
+
+@pytest.mark.parametrize(
+    ("query", "convincing"), [("cat on a mat", True), ("a cat in Peru", False)]
+)
+def test_the_reply_says_whether_its_best_hit_is_above_weak(library, query, convincing):
+    reply = library.search(query, mode="lexical")
+
+    assert reply.convincing is convincing
+    assert (reply.hits[0].confidence != "weak") is convincing

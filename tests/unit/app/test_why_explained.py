@@ -6,8 +6,8 @@ def test_the_parsed_query_is_reported(desk):
 
     read = asked(desk, 'what "new disk" -zebra tag:ops', "disk.md", since="1y").reading
 
-    assert [(one.text, one.column) for one in read.required] == []
-    assert read.relaxed
+    assert [(one.text, one.column) for one in read.required] == [("new disk", None)]
+    assert not read.relaxed
     assert [(one.text, one.column) for one in read.excluded] == [("zebra", None)]
     assert [(one.name, one.origin) for one in read.filters] == [
         ("tag", "query"),

@@ -118,3 +118,39 @@ def test_a_page_has_the_rarity_of_every_term(base):
     rarities = page.term_rarities
     assert rarities.keys() == {"common", "place", "absent"}
     assert rarities["absent"] == rarities["place"] > rarities["common"] > 0
+
+
+def test_the_query_is_reported_as_it_was_read(base):
+    base.add("a.md", "the oil embargo of 1973", tags=["ops"])
+
+    found = base.engine().search(
+        Query(text='the Embargoes, "oil embargo" title:a -zebra tag:ops', mode=Mode.LEXICAL)
+    )
+
+    assert found.interpretation.terms == ("Embargoes",)
+    assert found.interpretation.phrases == ("oil embargo", "title:a")
+    assert found.interpretation.excluded == ("zebra",)
+    assert found.interpretation.filters == Filters(tag=("ops",))
+
+
+@pytest.mark.parametrize(
+    ("text", "convincing"), [("oil embargo", True), ("zebra lions gnus oil", False), ("gnu", False)]
+)
+def test_a_search_is_convincing_when_its_best_hit_is_above_weak(base, text, convincing):
+    base.add("a.md", "the oil embargo of 1973")
+
+    page = base.engine().search(Query(text=text, mode=Mode.LEXICAL))
+
+    assert page.convincing is convincing
+
+
+def test_a_later_page_is_as_convincing_as_the_search(base):
+    base.add("a.md", "oil embargo")
+    base.add("b.md", "a very long text about many matters, where oil occurs once")
+    for number in range(4):
+        base.add(f"{number}.md", f"other matters {number}")
+
+    page = base.engine().search(Query(text="oil embargo", mode=Mode.LEXICAL, offset=1))
+
+    assert [hit.confidence.value for hit in page.hits] == ["weak"]
+    assert page.convincing

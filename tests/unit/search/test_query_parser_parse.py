@@ -137,3 +137,23 @@ def test_a_pasted_page_is_read_in_one_go():
     terms = parse_query(" ".join(f"word{number}" for number in range(40_000)), NONE).terms
 
     assert len(terms) == 40_000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("How do I restore `etcd`, (quickly)?", ("restore", "etcd", "quickly")),
+        ("who is that", ("who", "is", "that")),
+        ('the "oil embargo"', ()),
+        ("a/b -5 & | c++ .env", ("a/b", "-5", "c++", ".env")),
+        ("snapshot Snapshot snapshot", ("snapshot", "Snapshot")),
+        ("백업을 어떻게 복원하나요?", ("백업을", "어떻게", "복원하나요")),
+        ("什么是快照\uff1f怎么恢复。", ("什么是快照", "怎么恢复")),
+    ],
+)
+def test_words_are_listed_as_they_are_written(text, words):
+    assert parse_query(text, NONE).words == words
+
+
+def test_few_words_of_a_pasted_page_are_listed():
+    assert len(parse_query(" ".join(f"w{n}" for n in range(5000)), NONE).words) == 256

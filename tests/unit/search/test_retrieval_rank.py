@@ -51,12 +51,23 @@ def test_retrieval_names_the_rank_in_each_channel(base):
     assert first.fusion_score > second.fusion_score
 
 
-def test_a_phrase_that_occurs_nowhere_is_searched_for_as_words(base):
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_phrase_that_occurs_nowhere_finds_nothing_in_any_mode(base, mode):
     base.add("a.md", "an embargo on oil")
 
-    ranking = _rank(base, '"oil embargo"')
+    ranking = _rank(base, '"oil embargo"', mode=mode)
+
+    assert _keys(ranking) == []
+    assert ranking.degraded == ()
+
+
+def test_in_prose_a_phrase_that_occurs_nowhere_is_searched_for_as_words(base):
+    base.add("a.md", "an embargo on oil")
+
+    ranking = _rank(base, 'what is an "oil embargo"', prose=True)
 
     assert _keys(ranking) == [1]
+    assert [one.text for one in ranking.dropped] == ["oil embargo"]
     assert [one.channel for one in ranking.degraded] == ["lexical"]
 
 
