@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kebab.app.context import AppContext
+from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.config.settings import AUTO
 from kebab.core.ids import Keys, sort_keys
@@ -35,7 +36,8 @@ def check_health(context: AppContext) -> Doctor:
     """Run every check and return the results."""
     from kebab.doctor.run import run_checks
 
-    return run_checks(build_inputs(context), context.clock)
+    report = run_checks(build_inputs(context), context.clock)
+    return explain_checks(report, read_indexing(context))
 
 
 def build_inputs(context: AppContext) -> DoctorInputs:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
+from kebab.app.indexing import watch_progress
 from kebab.core.documents import EMBEDDING_VERSION, STDIN
 from kebab.core.files import ScanRules
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
@@ -58,10 +59,10 @@ def ingest(
         _require_sources(job, ())
         # This refuses paths for which only an empty knowledge base would be created.
         choose_scopes(job, EmptyLibrary(), FolderScanner())
-    with _open_ports(context, job, report, cancel) as ports:
+    with _open_ports(context, job, report, cancel) as (ports, publish):
         _require_sources(job, ports.library.list_sources() if ports.library else ())
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
-            outcome = run_ingest(job, ports, report, cancel)
+            outcome = run_ingest(job, ports, publish, cancel)
         return to_ingest_report(_set_paths_of_items(context, outcome), build_view(context.settings))
 
 
@@ -88,9 +89,9 @@ def ingest_text(
         folder=str(context.paths.stdin_dir),
     )
     job = _build_job(context, IngestRequest(dry_run=request.dry_run))
-    with _open_ports(context, job, report, cancel) as ports:
+    with _open_ports(context, job, report, cancel) as (ports, publish):
         with _set_path_of_errors(_STDIN):
-            outcome = run(note, job, ports, report, cancel)
+            outcome = run(note, job, ports, publish, cancel)
         return to_ingest_report(outcome, build_view(context.settings))
 
 
@@ -227,10 +228,12 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
 @contextmanager
 def _open_ports(
     context: AppContext, job: IngestJob, report: ProgressCallback, cancel: Cancel
-) -> "Iterator[IngestPorts]":
-    """Yield the ports of one run, over the open library."""
+) -> "Iterator[tuple[IngestPorts, ProgressCallback]]":
+    """Yield the ports of one run over the open library, and the callback for its progress."""
     with _open_library(context, dry_run=job.dry_run) as library:
-        yield _build_ports(context, library, _RunEmbedder(context, library, report, cancel))
+        models = _RunEmbedder(context, library, report, cancel)
+        publish = report if library is None else watch_progress(context, library, report)
+        yield _build_ports(context, library, models), publish
 
 
 def _build_ports(

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
+from kebab.app.indexing import watch_progress
 from kebab.app.reset import measure_size
 from kebab.config.settings import AUTO
 from kebab.core.progress import Cancel, ProgressCallback
@@ -78,7 +79,7 @@ def _embed_again(
     embedder = context.embedders.load_installed(model.version)
     assert embedder is not None, "its weights are installed"
     with context.open_writer("model use") as library:
-        run = RunContext(report, context.clock, cancel)
+        run = RunContext(watch_progress(context, library, report), context.clock, cancel)
         return reembed(library, context.open_vector_table, embedder, run)
 
 

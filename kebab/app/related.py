@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_chunk, to_doc_summary
 from kebab.app.filters import explain_filters, resolve_filters
+from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
 from kebab.app.search import build_filters
 from kebab.app.timestamps import format_timestamp
@@ -49,7 +50,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
     return RelatedDocs(
         document=to_doc_summary(document.summary),
         related=[_to_related_doc(rank, found) for rank, found in enumerate(nearest, start=1)],
-        degraded=list(degraded),
+        degraded=explain_degraded(degraded, read_indexing(context)),
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
         unmatched_filters=unmatched,

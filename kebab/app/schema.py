@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from kebab import __version__
 from kebab.app.context import AppContext, format_index_version
 from kebab.app.conversions import check_freshness
+from kebab.app.indexing import read_indexing
 from kebab.app.reset import measure_size
 from kebab.app.timestamps import format_timestamp
 from kebab.core.documents import EMBEDDING_VERSION
@@ -74,6 +75,7 @@ def describe_build(context: AppContext) -> Introspection:
         models=_build_model_info(context, revision, embedding),
         stats=stats,
         unreadable=unreadable,
+        indexing=read_indexing(context),
     )
 
 

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import to_search_response
+from kebab.app.indexing import add_indexing
 from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Detail, Filters, Mode, Query
@@ -104,7 +105,7 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         unmatched = [] if page.hits else _explain_filters(context, reader, query, request)
     following = page.next_offset
     cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
-    response = to_search_response(page, query, cursor)
+    response = add_indexing(context, to_search_response(page, query, cursor))
     return _add_unmatched_filters(response, request, unmatched) if unmatched else response
 
 

@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.error import ErrorReply
+from kebab.wire.indexing import Indexing
 from kebab.wire.record import Reply, Request
 
 CheckStatus = Literal["ok", "warn", "fail", "skip"]
@@ -34,6 +35,8 @@ class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
     """The version of kebab."""
     checks: list[DoctorCheck]
     """Every check."""
+    indexing: Indexing | UnsetType = UNSET
+    """The ingest that another process runs now; absent when there is none."""
 
 
 class InitReport(Reply, frozen=True, kw_only=True, tag="init_report.v1"):
@@ -195,6 +198,8 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     unreadable: ErrorReply | None = None
     """The reason why this version cannot read the existing database, so that all of `stats` is 0;
     null when it can, or when there is no database."""
+    indexing: Indexing | UnsetType = UNSET
+    """The ingest that another process runs now; absent when there is none."""
 
 
 class SchemaRequest(Request, frozen=True, kw_only=True, tag="schema_request.v1"):

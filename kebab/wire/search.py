@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.error import ErrorReply
+from kebab.wire.indexing import Indexing
 from kebab.wire.query_parsed import QueryParsed
 from kebab.wire.record import Record, Reply, Request
 
@@ -219,6 +220,8 @@ class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1")
     """Whether the best hit of the whole search is above `weak`."""
     trace: list[TraceStage] | UnsetType = UNSET
     """The result of each stage, when requested."""
+    indexing: Indexing | UnsetType = UNSET
+    """The ingest that another process runs now; absent when there is none."""
 
 
 class BulkSearchItem(Reply, frozen=True, kw_only=True, tag="bulk_search_item.v1"):

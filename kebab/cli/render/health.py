@@ -16,6 +16,7 @@ from kebab.wire.health import (
     ModelReport,
     ModelRow,
 )
+from kebab.wire.indexing import format_indexing
 
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
@@ -23,6 +24,7 @@ _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     """Yield every check with its mark, and how to fix failed ones."""
     yield canvas.strong(f"kebab v{reply.kebab_version}")
+    yield from _render_indexing(reply, canvas)
     yield ""
     width = max((len(check.name) for check in reply.checks), default=0)
     for check in reply.checks:
@@ -33,6 +35,11 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     notes = f", {pluralize(warned, 'note')}" if warned else ""
     problems = f"{pluralize(failed, 'problem')} to fix"
     yield canvas.error(problems) if failed else canvas.success("healthy") + notes
+
+
+def _render_indexing(reply: Doctor | Introspection, canvas: Canvas) -> Iterator[str]:
+    if reply.indexing:
+        yield f"{canvas.strong('indexing')}  {format_indexing(reply.indexing)}"
 
 
 def _render_check(check: DoctorCheck, width: int, canvas: Canvas) -> Iterator[str]:
@@ -54,6 +61,7 @@ def _render_check(check: DoctorCheck, width: int, canvas: Canvas) -> Iterator[st
 def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
     """Yield the version, the wire schemas, the capabilities, the models and the statistics."""
     yield canvas.strong(f"kebab v{reply.kebab_version}")
+    yield from _render_indexing(reply, canvas)
     yield from ("", canvas.strong("wire schemas"))
     yield from (f"  {name}" for name in reply.wire.schemas)
     blocks = {"capabilities": reply.capabilities, "models": reply.models, "stats": reply.stats}

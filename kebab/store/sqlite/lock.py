@@ -1,17 +1,41 @@
-"""Contains the writer lock: only one process at a time writes to a data directory."""
+"""Contains the writer lock: only one process at a time writes to a data directory.
 
+The lock file holds the pid of the writer, and below it the progress of a running ingest as JSON.
+"""
+
+import json
 import os
 import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
 
 FILE_NAME = "writer.lock"
 _RETRY_SECONDS = 0.05
+_MAX_BYTES = 512
+
+
+class IngestState(NamedTuple):
+    """The progress of a running ingest; `done` and `total` count files or chunks, as `unit` says.
+
+    `started` is in seconds since the epoch. The counts are None while folders are scanned.
+    """
+
+    started: float
+    done: int | None = None
+    total: int | None = None
+    unit: str | None = None
+
+
+class Writer(NamedTuple):
+    """The process that is writing, and its progress if it is an ingest."""
+
+    pid: int | None
+    ingest: IngestState | None
 
 
 class WriterLock:
@@ -44,8 +68,18 @@ class WriterLock:
         with translate_os_errors(self._path, "write"):
             if not _try_lock(self._file):
                 raise Locked(path=str(self._path), holder_pid=_read_pid(self._file))
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+            self._write(f"{os.getpid()}\n")
+
+    def publish(self, state: IngestState) -> None:
+        """Let other processes see the progress of this ingest; a full disk does not matter."""
+        with suppress(OSError):
+            self._write(f"{os.getpid()}\n{json.dumps(state)}\n")
+
+    def _write(self, text: str) -> None:
+        data = text.encode()
+        # One write replaces the file, because readers take no lock; spaces cover a longer old text.
+        os.pwrite(self._file, data.ljust(os.fstat(self._file).st_size), 0)
+        os.ftruncate(self._file, len(data))
 
     def close(self) -> None:
         """Free the lock; a second call does nothing."""
@@ -79,12 +113,23 @@ def _try_lock(file: int) -> bool:
 
 
 def _read_pid(file: int) -> int | None:
-    text = os.pread(file, 32, 0).decode("ascii", "replace").strip()
-    return int(text) if text.isdecimal() else None
+    return _read_writer(file).pid
 
 
-def read_holder_pid(data_dir: Path) -> int | None:
-    """Return the pid of the active writer, or None; create nothing."""
+def _read_writer(file: int) -> Writer:
+    pid, _, rest = os.pread(file, _MAX_BYTES, 0).decode("ascii", "replace").partition("\n")
+    state = None
+    with suppress(ValueError, TypeError):
+        state = IngestState(*json.loads(rest))
+    return Writer(int(pid) if pid.isdecimal() else None, state)
+
+
+def read_writer(data_dir: Path) -> Writer | None:
+    """Return the active writer, or None; create nothing.
+
+    The lock itself tells whether the writer is alive. It is tried only when the file names a
+    writer, because a try can get in the way of a writer that begins at the same moment.
+    """
     import fcntl
 
     try:
@@ -92,9 +137,16 @@ def read_holder_pid(data_dir: Path) -> int | None:
     except OSError:
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        if os.fstat(file).st_size:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _read_pid(file)
+        return _read_writer(file)
     finally:
         os.close(file)
     return None
+
+
+def read_holder_pid(data_dir: Path) -> int | None:
+    """Return the pid of the active writer, or None; create nothing."""
+    writer = read_writer(data_dir)
+    return None if writer is None else writer.pid

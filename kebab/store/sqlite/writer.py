@@ -14,7 +14,7 @@ from kebab.store.sqlite import chunks, documents, fts, transaction, vector_state
 from kebab.store.sqlite.connection import get_database_path, open_writer, truncate_log
 from kebab.store.sqlite.errors import translate_sqlite_errors
 from kebab.store.sqlite.fts import TokenCache
-from kebab.store.sqlite.lock import WriterLock
+from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.store.sqlite.transaction import Transactions
 
 
@@ -55,6 +55,10 @@ class SqliteWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def publish(self, state: IngestState) -> None:
+        """Let other processes see the progress of this ingest."""
+        self._lock.publish(state)
 
     def batch(self) -> AbstractContextManager[None]:
         """Let the calls in the block share commits (each 256 or each second); each stays atomic."""

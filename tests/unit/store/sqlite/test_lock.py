@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import IoError, Locked
-from kebab.store.sqlite.lock import WriterLock, read_holder_pid
+from kebab.store.sqlite.lock import IngestState, Writer, WriterLock, read_holder_pid, read_writer
 
 ROOT = Path(__file__).parents[4]
 HOLD = """
@@ -79,3 +79,44 @@ def test_a_lock_file_that_cannot_be_created_is_an_io_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(IoError):
         WriterLock(tmp_path / "file")
+
+
+def test_the_progress_of_a_writer_is_read_beside_its_pid(tmp_path):
+    states = [IngestState(1.5), IngestState(1.5, 12_345, 99_999, "chunks"), IngestState(1.5, 1, 2)]
+
+    with WriterLock(tmp_path) as lock:
+        assert read_writer(tmp_path) == Writer(os.getpid(), None)
+        for state in states:
+            lock.publish(state)
+            assert read_writer(tmp_path) == Writer(os.getpid(), state)
+        with pytest.raises(Locked) as caught:
+            WriterLock(tmp_path)
+
+    assert caught.value.holder_pid == os.getpid()
+    assert read_writer(tmp_path) is None
+
+
+def test_the_progress_of_a_killed_writer_does_not_count(tmp_path):
+    script = HOLD.replace(
+        "print(",
+        "from kebab.store.sqlite.lock import IngestState; lock.publish(IngestState(1.0)); print(",
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        assert read_writer(tmp_path) == Writer(process.pid, IngestState(1.0))
+        process.kill()
+
+    assert (tmp_path / "writer.lock").stat().st_size > 0
+    assert read_writer(tmp_path) is None
+
+
+def test_progress_that_cannot_be_written_is_not_an_error(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with WriterLock(tmp_path) as lock, monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", refuse)
+        lock.publish(IngestState(1.0))
+        assert read_writer(tmp_path) == Writer(os.getpid(), None)

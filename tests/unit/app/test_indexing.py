@@ -1,0 +1,141 @@
+import os
+
+import pytest
+from msgspec import UNSET
+
+from kebab.app.doctor import check_health
+from kebab.app.indexing import INTERVAL_S, ProgressPublisher, read_indexing, suggests_ingest
+from kebab.app.related import find_related
+from kebab.app.schema import describe_build
+from kebab.core.progress import Progress, ProgressKind
+from kebab.store.sqlite.lock import IngestState, WriterLock
+from kebab.wire.indexing import Indexing
+from kebab.wire.related import RelatedDocs, RelatedRequest
+
+EMBEDDING = IngestState(1_700_000_000.0, 2_695, 24_020, "chunks")
+
+
+class Recorder:
+    """Records what is published; the time is set by hand."""
+
+    def __init__(self):
+        self.time = 0.0
+        self.events = []
+        self.published = []
+
+    def make(self):
+        return ProgressPublisher(self.events.append, self.published.append, 5.0, lambda: self.time)
+
+
+def embed(done):
+    return Progress(ProgressKind.EMBED_BATCH, done=done, total=9, unit="chunks")
+
+
+@pytest.fixture
+def pending(desk):
+    """A knowledge base whose only passage has no vector."""
+    desk.write("a.md", "# A\n\nbread\n")
+    desk.ingest()
+    return desk
+
+
+@pytest.fixture
+def running(pending):
+    """The same while another process computes vectors."""
+    with WriterLock(pending.data) as lock:
+        lock.publish(EMBEDDING)
+        yield pending
+
+
+def test_the_start_is_published_at_once():
+    recorder = Recorder()
+
+    recorder.make()
+
+    assert recorder.published == [IngestState(5.0)]
+
+
+def test_counts_are_published_at_most_once_in_an_interval():
+    recorder = Recorder()
+    publish = recorder.make()
+
+    for done in range(5):
+        recorder.time += INTERVAL_S / 2
+        publish(embed(done))
+
+    assert len(recorder.events) == 5
+    assert [state.done for state in recorder.published] == [None, 0, 2, 4]
+
+
+def test_another_unit_is_published_at_once_and_other_events_are_not():
+    recorder = Recorder()
+    publish = recorder.make()
+
+    publish(Progress(ProgressKind.SCAN_COMPLETED, done=2, total=2, unit="files"))
+    publish(Progress(ProgressKind.HEARTBEAT, phase="model"))
+    publish(Progress(ProgressKind.MODEL_FETCH, done=1, total=2, unit="bytes"))
+    publish(embed(1))
+
+    assert recorder.published[1:] == [
+        IngestState(5.0, 2, 2, "files"),
+        IngestState(5.0, 1, 9, "chunks"),
+    ]
+
+
+def test_a_running_ingest_is_read_with_its_counts(running):
+    indexing = read_indexing(running.context())
+
+    assert isinstance(indexing, Indexing)
+    assert (indexing.pid, indexing.done, indexing.total) == (os.getpid(), 2_695, 24_020)
+    assert (indexing.unit, indexing.started_at) == ("passages", "2023-11-14T22:13:20.000Z")
+
+
+def test_a_writer_that_is_no_ingest_and_no_writer_are_not_indexing(pending):
+    assert read_indexing(pending.context()) is UNSET
+    with WriterLock(pending.data):
+        assert read_indexing(pending.context()) is UNSET
+
+
+def test_an_ingest_publishes_its_progress(pending, monkeypatch):
+    seen = []
+    monkeypatch.setattr(WriterLock, "publish", lambda _, state: seen.append(state))
+
+    pending.ingest()
+
+    assert [(state.done, state.total, state.unit) for state in seen] == [
+        (None, None, None),
+        (1, 1, "files"),
+    ]
+
+
+def test_a_search_says_how_far_the_ingest_is_and_does_not_suggest_one(running):
+    found = running.search("bread")
+
+    assert found.indexing.done == 2_695
+    assert all(not suggests_ingest(channel.hint) for channel in found.degraded)
+
+
+def test_the_progress_replaces_the_hint_of_pending_vectors(running):
+    found = find_related(running.context(), RelatedRequest(name="a.md"))
+
+    assert isinstance(found, RelatedDocs)
+    (channel,) = found.degraded
+    assert channel.reason.endswith("; indexing: 2,695 of 24,020 passages, pid " + str(os.getpid()))
+    assert channel.hint is None
+
+
+def test_doctor_and_schema_report_the_progress_instead_of_a_fix(running):
+    health = check_health(running.context())
+    described = describe_build(running.context())
+
+    assert health.indexing == described.indexing == read_indexing(running.context())
+    (check,) = [check for check in health.checks if check.name == "pending"]
+    assert (check.status, check.fix) == ("warn", None)
+
+
+def test_without_an_ingest_the_fix_stays(pending):
+    health = check_health(pending.context())
+
+    assert health.indexing is UNSET
+    (check,) = [check for check in health.checks if check.name == "pending"]
+    assert check.fix == "kebab ingest"
