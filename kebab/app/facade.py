@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SessionShowRequest,
         SessionTranscript,
     )
+    from kebab.wire.fetch import FetchList, FetchRequest
     from kebab.wire.library import (
         ChunkInspection,
         DocInspection,
@@ -114,6 +115,12 @@ class Kebab(MaintenanceOperations):
         from kebab.app.library import inspect_chunk
 
         return inspect_chunk(self._context, request)
+
+    def fetch(self, request: "FetchRequest") -> "FetchList":
+        """Return the lines that references name."""
+        from kebab.app.fetch_references import fetch_references
+
+        return fetch_references(self._context, request)
 
     def fetch_chunk(self, request: "FetchChunkRequest") -> "FetchResult | NotFound":
         """Return the lines of a passage."""

@@ -1,12 +1,13 @@
 """Lists, inspects and removes documents, and finds them by id, prefix of an id, or path."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, cite_chunk, to_doc_summary
+from kebab.app.document_names import make_absolute
 from kebab.app.filters import explain_filters, resolve_filters
+from kebab.app.references import ReferenceFinder
 from kebab.app.search import build_filters
 from kebab.app.suggested_commands import suggest_filters
 from kebab.core.chunks import build_embed_text
@@ -127,18 +128,27 @@ def _to_brief(chunk: StoredChunk) -> ChunkBrief:
 
 
 def find_document(catalogue: "Catalogue", name: str) -> DocumentDetail | NotFound:
-    """Return the document of an id, of a path within a source, or of a path on disk."""
-    found = find_document_id(catalogue, name)
-    if isinstance(found, NotFound):
-        return found
-    return catalogue.load_document(found) or build_not_found(name, "document")
+    """Return the document that a reference names; lines in the reference are ignored."""
+    finder = ReferenceFinder(catalogue, chunks=False)
+    target = finder.find(name)
+    if isinstance(target, NotFound):
+        return target
+    found = catalogue.load_document(target.doc_id) if target.doc_id else None
+    return found or finder.suggest(name)
 
 
 def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
-    """Return the id of the document that `find_document` finds."""
+    """Return the document of an id, the start of an id, or a whole path; similar names count not.
+
+    This is the lookup of commands that delete.
+    """
     name = escape_undecodable(name)
-    found = catalogue.resolve_document(name) or catalogue.resolve_document(_to_absolute(name))
-    return found if isinstance(found, str) else build_not_found(name, "document", found)
+    found = catalogue.resolve_document(name) or catalogue.resolve_document(make_absolute(name))
+    if isinstance(found, str):
+        return found
+    if found:
+        return build_not_found(name, "document", found)
+    return ReferenceFinder(catalogue, chunks=False).suggest(name)
 
 
 def find_chunk(catalogue: "Catalogue", name: str) -> tuple[ChunkDetail, StoredDocument] | NotFound:
@@ -169,9 +179,3 @@ def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None
         candidates=candidates,
     )
     return NotFound(name=name, found=False, error=fault)
-
-
-def _to_absolute(name: str) -> str:
-    if "\0" in name:
-        return name
-    return os.path.realpath(os.path.expanduser(name))  # noqa: PTH111 - a name, perhaps no path

@@ -48,6 +48,8 @@ class Command(click.Command):
         attrs["params"] = [*own, *select_global_options(own)]
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
+        self.group: Group | None = None
+        """The group whose default command this is."""
         self.examples = tuple(examples)
         self.exits = list_exit_statuses(*exits)
 
@@ -67,6 +69,8 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own flags, then the global flags."""
+        if self.group:
+            self.group.format_commands(ctx, formatter)
         own: list[tuple[str, str]] = []
         shared: list[tuple[str, str]] = []
         for param in self.get_params(ctx):
@@ -90,12 +94,38 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A command with subcommands."""
+    """A command with subcommands.
+
+    Args:
+        name: The name of the command.
+        default: The command that runs when the first argument names no subcommand.
+        attrs: Further arguments of `click.Group`.
+    """
 
     command_class: type[click.Command] | None = Command
 
-    def __init__(self, name: str | None = None, **attrs: Any) -> None:
+    def __init__(
+        self, name: str | None = None, *, default: Command | None = None, **attrs: Any
+    ) -> None:
         super().__init__(name, no_args_is_help=False, **attrs)
+        self.default = default
+        if default:
+            default.group = self
+
+    def select(self, ctx: click.Context, args: list[str]) -> click.Command:
+        """Return the default command when there is one and no subcommand is named, else itself."""
+        if self.default is None:
+            return self
+        parser = self.default.make_parser(ctx)
+        parser.allow_interspersed_args = False
+        parser.ignore_unknown_options = True
+        try:
+            values, rest, _ = parser.parse_args(list(args))
+        except click.UsageError:
+            return self.default
+        names = [param.name for param in self.default.params if isinstance(param, click.Argument)]
+        first = [word for name in names for word in values.get(name) or ()] or rest
+        return self if first and first[0] in self.commands else self.default
 
     def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
         """Return the name and the summary of each subcommand."""
@@ -193,6 +223,13 @@ COMMANDS = {
 
 class LazyGroup(Group):
     """A group that imports the module of a command when the command is called."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name, for a group perhaps its default."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.select(ctx, rest) if isinstance(command, Group) else command, rest
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from kebab.cli.command import EXIT_MEANINGS, Command, root
+from kebab.cli.command import EXIT_MEANINGS, Command, Group, root
 from kebab.cli.describe import describe_argument, describe_option, summarize_help
 from kebab.cli.options import GlobalOption, create_global_options, filter_options
 from kebab.wire.command_help import CommandList, CommandUsage, HelpArgument, HelpOption
@@ -13,12 +13,14 @@ _FILTERS = "FILTERS"
 
 
 def iterate_commands() -> Iterator[tuple[str, Command]]:
-    """Yield every command without subcommands, with the words that call it."""
+    """Yield every command that runs by itself, with the words that call it."""
     context = click.Context(root, info_name="kebab")
     for name in root.list_commands(context):
         command = root.get_command(context, name)
         assert isinstance(command, Command)
-        if isinstance(command, click.Group):
+        if isinstance(command, Group):
+            if command.default:
+                yield name, command.default
             for below, inner in command.commands.items():
                 assert isinstance(inner, Command)
                 yield f"{name} {below}", inner

@@ -153,6 +153,15 @@ class StoredDocument(NamedTuple):
     warnings: tuple[str, ...]
 
 
+class DocumentName(NamedTuple):
+    """The id of a document and where it is: its source, the root of the source, and its path."""
+
+    doc_id: DocId
+    source: str
+    root: str
+    path: str
+
+
 class DocumentListing(NamedTuple):
     """A part of a list, and how many documents the whole list has."""
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.record import Record, Reply, Request
@@ -120,8 +120,8 @@ class ChunkInspection(Reply, frozen=True, kw_only=True, tag="chunk_inspection.v1
 class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
     """Original lines of the user's file."""
 
-    kind: Literal["chunk", "doc", "span"]
-    """The kind of request."""
+    kind: Literal["chunk", "doc", "span", "section"]
+    """What was fetched: a passage, a whole document, lines, or a section."""
     doc_id: str
     """The id of the document."""
     doc_path: str
@@ -141,9 +141,20 @@ class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
     citation: Citation
     """The place of the requested lines, without context."""
     freshness: Freshness
-    """How the file compares with what was indexed; for `gone`, `text` is the indexed text."""
+    """How the file compares with what was indexed."""
     truncated: bool
-    """Whether `--max-chars` cut the text."""
+    """Whether a limit cut the text."""
+    ref: str | UnsetType = UNSET
+    """The reference as given; only in `fetch_list.v1`."""
+    file: str | UnsetType | None = UNSET
+    """The absolute path of the file, null for text from standard input; in `fetch_list.v1`."""
+    heading_path: list[str] | UnsetType = UNSET
+    """The headings that lead to the place; only in `fetch_list.v1`."""
+    is_indexed_text: bool = False
+    """Whether `text` and its lines are those that were indexed, because the file is gone or no
+    longer contains the passage; `line_count` is that of the present file while there is one."""
+    rest: str | None = None
+    """The reference of the lines that a limit cut off; null when nothing is cut off."""
 
 
 class LookupFault(Struct, frozen=True, kw_only=True):
@@ -156,7 +167,7 @@ class LookupFault(Struct, frozen=True, kw_only=True):
     retryable: bool
     """Always false: the same name gives the same result."""
     candidates: list[str]
-    """The ids that an ambiguous name could mean."""
+    """What an ambiguous name could mean, or names that are nearly the same; `fetch` takes each."""
 
 
 class NotFound(Reply, frozen=True, kw_only=True, tag="not_found.v1"):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from kebab.wire import ask, error, health, ingest, library, related, search, why
+from kebab.wire import ask, error, fetch, health, ingest, library, related, search, why
 from kebab.wire.record import Reply, Request
 
 Effect: TypeAlias = Literal["reads", "writes", "deletes"]
@@ -53,6 +53,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "list": Operation(library.ListRequest, library.DocList),
     "inspect_doc": Operation(library.InspectDocRequest, library.DocInspection, may_miss=True),
     "inspect_chunk": Operation(library.InspectChunkRequest, library.ChunkInspection, may_miss=True),
+    "fetch": Operation(fetch.FetchRequest, fetch.FetchList),
     "fetch_chunk": Operation(library.FetchChunkRequest, library.FetchResult, may_miss=True),
     "fetch_doc": Operation(library.FetchDocRequest, library.FetchResult, may_miss=True),
     "fetch_span": Operation(library.FetchSpanRequest, library.FetchResult, may_miss=True),

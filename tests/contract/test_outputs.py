@@ -59,6 +59,12 @@ CASES = {
         (["inspect", "chunk", "CHUNK"], 0, "chunk_inspection.v1"),
         (["inspect", "chunk", "nowhere"], 1, "not_found.v1"),
     ],
+    "fetch": [
+        (["fetch", f"{DOC}#L2-L4", "CHUNK", "--section"], 0, "fetch_list.v1"),
+        (["fetch", f"{DOC}:2", "nowhere", "--max-tokens", "5"], 1, "fetch_list.v1"),
+        (["fetch", "-"], 1, "fetch_list.v1"),
+        (["fetch", DOC, "--max-tokens", "0"], 2, "usage_invalid"),
+    ],
     "fetch chunk": [
         (["fetch", "chunk", "CHUNK", "--context", "2"], 0, "fetch_result.v1"),
         (["fetch", "chunk", "nowhere"], 1, "not_found.v1"),

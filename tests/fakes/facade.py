@@ -39,6 +39,7 @@ from kebab.wire.error import (
     ExplainRequest,
     InspectErrorRequest,
 )
+from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.health import (
     Doctor,
     DoctorRequest,
@@ -241,6 +242,16 @@ class FakeKebab:
         groups = [] if request.exact else [replies.duplicate_group()]
         more = None if request.exact else "CURSOR"
         return replies.duplicates(*groups, has_more=bool(more), next_cursor=more)
+
+    def fetch(self, request: FetchRequest) -> FetchList:
+        """Fetch the same lines for every reference."""
+        self._note("fetch", request)
+        results = [
+            replies.not_found(ref) if _absent(ref) else replies.fetch_result(ref=ref)
+            for ref in request.refs
+        ]
+        missing = sum(map(_absent, request.refs))
+        return FetchList(results=results, missing=missing, truncated=False)
 
     def fetch_chunk(self, request: FetchChunkRequest) -> FetchResult | NotFound:
         """Fetch lines."""

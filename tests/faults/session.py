@@ -34,7 +34,8 @@ class Command:
     def label(self) -> str:
         """The command's name on the wire."""
         words = [one for one in self.arguments if not one.startswith("-")]
-        group = words[0] in ("fetch", "inspect", "model", "session")
+        group = words[0] in ("inspect", "model", "session")
+        group = group or words[1:2] in (["chunk"], ["doc"], ["span"])
         return " ".join(words[: 2 if group else 1])
 
     @property
@@ -102,6 +103,7 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("list", ("list",)),
         Command("inspect doc", ("inspect", "doc", document)),
         Command("inspect chunk", ("inspect", "chunk", chunk)),
+        Command("fetch", ("fetch", f"{document}:1", chunk)),
         Command("fetch doc", ("fetch", "doc", document)),
         Command("fetch chunk", ("fetch", "chunk", chunk)),
         Command("fetch span", ("fetch", "span", document, "1", "3")),

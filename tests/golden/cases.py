@@ -31,6 +31,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "inspect doc": ("inspect", "doc", DOC),
     "inspect chunk": ("inspect", "chunk", "{chunk}"),
+    "fetch": ("fetch", DOC, "--max-tokens", "30"),
     "fetch chunk": ("fetch", "chunk", "{chunk}", "--context", "1"),
     "fetch doc": ("fetch", "doc", DOC, "--max-chars", "60"),
     "fetch span": ("fetch", "span", DOC, "2", "4"),

@@ -1,14 +1,17 @@
-"""`kebab fetch chunk|doc|span` prints original lines of a file."""
+"""`kebab fetch` prints original lines of a file."""
 
+import sys
 from typing import Any
 
 import click
 
-from kebab.cli.command import Group
+from kebab.cli.command import Command, Group
 from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
 from kebab.cli.render.documents import render_lines
+from kebab.cli.render.fetched import list_notes, render_fetched
 from kebab.errors.signal import Exit
+from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
@@ -24,7 +27,73 @@ _context_option = click.option(
 )
 
 
-@click.group("fetch", cls=Group, exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",))
+_max_tokens_option = click.option(
+    "--max-tokens", type=click.IntRange(1), help="Limit all texts to about N tokens in total."
+)
+
+
+@click.command(
+    "fetch",
+    cls=Command,
+    exits=_EXITS,
+    examples=(
+        "kebab fetch notes/backup.md#L12-L34",
+        "kebab fetch backup.md:12 3f2a91 --section --max-tokens 2000",
+        "kebab search restore --json | jq -r '.hits[].citation.uri' | kebab fetch -",
+    ),
+)
+@click.argument("refs", nargs=-1, metavar="REF…", shell_complete=complete("document"))
+@_context_option
+@click.option("--section", is_flag=True, help="Print the whole section that contains the place.")
+@_max_tokens_option
+@click.pass_obj
+def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> Exit:
+    """Print the lines that references name.
+
+    REF is what other output shows: `path#L12-L34`, `path:12`, `path:12-34`, a citation, an id or
+    the start of one, a path or the end of one, or `path#heading`. With `-`, or without REF in a
+    pipe, references are read from stdin, one per line. In a pipe, one REF prints exactly its lines;
+    several have a heading each. `kebab fetch chunk|doc|span` fetch by kind; a document of such a
+    name is `./chunk`. The exit status is 1 when any REF names nothing.
+    """
+    request = FetchRequest(refs=_read_references(refs), **flags)
+    with context.open_kebab() as kebab:
+        reply = kebab.fetch(request)
+    status = context.print_reply(reply, render_fetched, Exit.NO if reply.missing else Exit.DONE)
+    if not context.flags.machine:
+        context.channels.err.write_lines(list_notes(reply, context.create_canvas()))
+    return status
+
+
+def _read_references(refs: tuple[str, ...]) -> list[str]:
+    """Return the references with those of stdin in place of `-`.
+
+    Raises:
+        UsageError: There is none.
+    """
+    wanted = refs or (("-",) if sys.stdin and not sys.stdin.isatty() else ())
+    found: list[str] = []
+    for ref in wanted:
+        found += _read_lines() if ref == "-" else [ref]
+    if not found:
+        raise click.UsageError("no REF", click.get_current_context())
+    return found
+
+
+def _read_lines() -> list[str]:
+    """Return the lines of stdin that are not empty."""
+    data = sys.stdin.buffer.read() if sys.stdin else b""
+    lines = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
+    return [line for line in lines if line.strip()]
+
+
+@click.group(
+    "fetch",
+    cls=Group,
+    default=default,
+    exits=_EXITS,
+    examples=("kebab fetch span notes/backup.md 12 34",),
+)
 def command() -> None:
     """Print original lines of a file.
 

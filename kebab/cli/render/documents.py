@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
 from kebab.cli.render.canvas import Canvas, format_bytes, format_tabs, pluralize, render_fields
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import build_file_uri, format_location
@@ -20,7 +22,7 @@ from kebab.wire.library import (
 )
 
 _DATE = len("2025-01-31")
-_FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone, indexed text"}
+_FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone"}
 
 
 def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
@@ -133,7 +135,8 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
         yield text
         return
     lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
-    note = canvas.warning(_FETCH_NOTES[reply.freshness])
+    indexed = ", indexed text" if reply.is_indexed_text else ""
+    note = canvas.warning(_FETCH_NOTES[reply.freshness] + indexed)
     yield f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
     width = len(str(reply.end_line))
     requested = _find_requested_lines(reply)
@@ -141,7 +144,7 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
         margin = canvas.dim(f"{number:>{width}} ")
         yield margin + (line if number in requested else canvas.dim(line))
     if reply.truncated:
-        yield canvas.dim("cut off by --max-chars")
+        yield canvas.dim(f"cut off by {'--max-chars' if reply.ref is UNSET else '--max-tokens'}")
 
 
 def _find_requested_lines(reply: FetchResult) -> range:

@@ -8,6 +8,7 @@ from kebab.core.documents import (
     ChunkDetail,
     DocumentDetail,
     DocumentListing,
+    DocumentName,
     LibraryCounts,
     StoredDocument,
 )
@@ -68,20 +69,36 @@ class Catalogue:
         resolved = self._resolve("documents", "doc_id", reference, paths)
         return DocId(resolved) if isinstance(resolved, str) else resolved
 
-    def resolve_chunk(self, reference: str) -> ChunkId | AmbiguousName | None:
-        """Return the chunk that an id or the start of an id refers to."""
-        resolved = self._resolve("chunks", "chunk_id", reference)
+    def resolve_doc_id(self, reference: str, *, prefix: bool) -> DocId | AmbiguousName | None:
+        """Return the document that an id, or with `prefix` the start of an id refers to."""
+        resolved = self._resolve("documents", "doc_id", reference, prefix=prefix)
+        return DocId(resolved) if isinstance(resolved, str) else resolved
+
+    def resolve_chunk(
+        self, reference: str, *, prefix: bool = True
+    ) -> ChunkId | AmbiguousName | None:
+        """Return the chunk that an id, or with `prefix` the start of an id refers to."""
+        resolved = self._resolve("chunks", "chunk_id", reference, prefix=prefix)
         return ChunkId(resolved) if isinstance(resolved, str) else resolved
 
+    def list_names(self) -> list[DocumentName]:
+        """Return the id, the source and the path of every document, by source and path."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT d.doc_id, s.name, s.root, d.path FROM documents d"
+                " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
+            )
+            return [DocumentName(*row) for row in rows]
+
     def _resolve(
-        self, table: str, column: str, reference: str, *others: str
+        self, table: str, column: str, reference: str, *others: str, prefix: bool = True
     ) -> str | AmbiguousName | None:
         """Return the id that equals a reference, that another query finds, or that starts so."""
         select = f"SELECT {column} FROM {table} WHERE {column}"  # noqa: S608 - fixed names
         order = f"ORDER BY {column} LIMIT ?2"
         queries = [(f"{select} = ?1 {order}", reference.lower())]
         queries += [(sql, reference) for sql in others]
-        if _is_hex(reference):
+        if prefix and _is_hex(reference):
             starts = f"{select} >= ?1 AND {column} < ?1 || 'g' {order}"
             queries.append((starts, reference.lower()))
         with self._translate_errors():

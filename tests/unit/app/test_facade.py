@@ -20,6 +20,7 @@ from kebab.wire.ask import (
     SessionShowRequest,
 )
 from kebab.wire.error import ErrorsRequest, ExplainRequest, InspectErrorRequest
+from kebab.wire.fetch import FetchRequest
 from kebab.wire.health import (
     DoctorRequest,
     InitRequest,
@@ -60,6 +61,7 @@ REQUESTS: dict[str, Request] = {
     "list": ListRequest(),
     "inspect_doc": InspectDocRequest(name="a.md"),
     "inspect_chunk": InspectChunkRequest(name="a"),
+    "fetch": FetchRequest(refs=["a.md"]),
     "fetch_chunk": FetchChunkRequest(name="a.md"),
     "fetch_doc": FetchDocRequest(name="a.md"),
     "fetch_span": FetchSpanRequest(name="a.md", start=1),

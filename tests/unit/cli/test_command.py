@@ -26,11 +26,11 @@ def test_a_mistyped_command_gets_the_nearest_name(kebab):
 
 
 def test_a_mistyped_subcommand_does_too(kebab):
-    ran = kebab("fetch", "spam", "--json")
+    ran = kebab("inspect", "chank", "--json")
 
-    assert ran.fault["message"] == "no such command `spam`, did you mean `span`?"
-    assert ran.fault["hint"] == "kebab fetch --help"
-    assert ran.fault["command"] == "fetch"
+    assert ran.fault["message"] == "no such command `chank`, did you mean `chunk`?"
+    assert ran.fault["hint"] == "kebab inspect --help"
+    assert ran.fault["command"] == "inspect"
 
 
 def test_a_name_like_no_other_gets_no_suggestion(kebab):
@@ -38,7 +38,7 @@ def test_a_name_like_no_other_gets_no_suggestion(kebab):
 
 
 def test_a_group_alone_is_a_usage_error(kebab):
-    assert kebab("fetch", "--json").fault["code"] == "usage_invalid"
+    assert kebab("inspect", "--json").fault["code"] == "usage_invalid"
 
 
 def test_a_command_has_its_full_name(kebab):
@@ -51,3 +51,18 @@ def test_help_is_at_most_a_hundred_columns_wide(monkeypatch):
     formatter = Command("x").make_context("x", []).make_formatter()
 
     assert formatter.width == 100 - 2  # click leaves two columns free
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["a.md"], "fetch"),
+        (["chunk", "x"], "fetch chunk"),
+        (["--color", "never", "chunk", "x"], "fetch chunk"),
+        (["./chunk"], "fetch"),
+        (["--context", "3", "a.md", "chunk"], "fetch"),
+        (["a.md", "chunk"], "fetch"),
+    ],
+)
+def test_the_first_argument_selects_the_subcommand_or_the_default(kebab, arguments, command):
+    assert kebab("fetch", *arguments, "--json").reply["command"] == command

@@ -1,0 +1,236 @@
+"""Fetches the lines that references name, with context, as sections, and within a token budget."""
+
+import difflib
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from kebab.app.context import AppContext
+from kebab.app.conversions import build_file_path, check_freshness, quote_path
+from kebab.app.fetch import (
+    Selection,
+    build_indexed_text,
+    build_lines,
+    count_indexed_lines,
+    fetch_document,
+    fetch_passage,
+    read_file,
+    read_lines,
+    split_lines,
+)
+from kebab.app.fetch_budget import fit_budget
+from kebab.app.headings import (
+    Section,
+    find_section,
+    find_section_by_title,
+    list_sections,
+    make_anchor,
+    parse_file,
+)
+from kebab.app.reference_syntax import Lines
+from kebab.app.references import (
+    ReferenceFinder,
+    Target,
+    build_lookup_fault,
+    format_reference,
+)
+from kebab.core.documents import DocumentDetail
+from kebab.text.normalize import escape_undecodable
+from kebab.wire.fetch import FetchList, FetchRequest
+from kebab.wire.library import FetchChunkRequest, FetchResult, NotFound
+
+if TYPE_CHECKING:
+    from kebab.core.queries import StoredChunk
+    from kebab.store.sqlite.catalogue import Catalogue
+
+
+_UNIT_OF_PLACE = {"page": "pages", "slide": "slides", "cell": "cells", "section": "sections"}
+
+
+class _Place(NamedTuple):
+    """The target of a reference with its document; `chunk` is the passage that it names.
+
+    `name` is the shortest path of the document that is unambiguous.
+    """
+
+    reference: str
+    target: Target
+    detail: DocumentDetail
+    chunk: "StoredChunk | None"
+    name: str
+
+
+def fetch_references(context: AppContext, request: FetchRequest) -> FetchList:
+    """Return the lines of each reference, within the budget of all.
+
+    Raises:
+        NotIndexed: There is no index.
+        IoError: A file cannot be read.
+    """
+    with context.open_catalogue() as catalogue:
+        finder = ReferenceFinder(catalogue)
+        places = [_find_place(catalogue, finder, reference) for reference in request.refs]
+    results = [
+        place if isinstance(place, NotFound) else _fetch_place(context, place, request)
+        for place in places
+    ]
+    if request.max_tokens is not None:
+        names = ["" if isinstance(place, NotFound) else place.name for place in places]
+        results = fit_budget(results, names, request.max_tokens)
+    return FetchList(
+        results=results,
+        missing=sum(isinstance(result, NotFound) for result in results),
+        truncated=any(isinstance(result, FetchResult) and result.truncated for result in results),
+    )
+
+
+def _find_place(
+    catalogue: "Catalogue", finder: ReferenceFinder, reference: str
+) -> _Place | NotFound:
+    target = finder.find(reference)
+    if isinstance(target, NotFound):
+        return target
+    stored = catalogue.load_chunk(target.chunk_id) if target.chunk_id else None
+    chunk = stored.chunk if stored else None
+    doc_id = chunk.doc_id if chunk else target.doc_id
+    detail = catalogue.load_document(doc_id) if doc_id else None
+    if detail is None:
+        return finder.suggest(reference)
+    return _Place(reference, target, detail, chunk, finder.format_name(detail.summary))
+
+
+def _fetch_place(
+    context: AppContext, place: _Place, request: FetchRequest
+) -> FetchResult | NotFound:
+    """Return the text of one reference, or the reply that its document has no such place."""
+    if place.target.place is not None:
+        found = _fetch_heading(place, place.target.place, request)
+    elif place.target.lines is not None:
+        found = _fetch_lines(context, place, place.target.lines, request)
+    elif place.chunk is not None:
+        found = _fetch_chunk(context, place, place.chunk, request)
+    else:
+        found = fetch_document(context, place.detail)
+    if isinstance(found, NotFound):
+        return found
+    file = build_file_path(place.detail.summary)
+    path = _find_heading_path(place, found) if found.heading_path is UNSET else found.heading_path
+    return replace(found, ref=escape_undecodable(place.reference), file=file, heading_path=path)
+
+
+def _find_heading_path(place: _Place, found: FetchResult) -> list[str]:
+    """Return the headings of the indexed passage at the first requested line."""
+    if found.kind == "doc" or (found.freshness == "changed" and found.chunk_id is None):
+        return []
+    if place.chunk is not None and found.chunk_id is not None:
+        return list(place.chunk.heading_path)
+    line = place.target.lines.first if place.target.lines else found.start_line
+    inside = (chunk for chunk in place.detail.chunks if chunk.start_line <= line <= chunk.end_line)
+    return next((list(chunk.heading_path) for chunk in inside), [])
+
+
+def _fetch_chunk(
+    context: AppContext, place: _Place, chunk: "StoredChunk", request: FetchRequest
+) -> FetchResult:
+    """Return a passage, or the section that contains it."""
+    document, passages = place.detail.summary, place.detail.chunks
+    span = FetchChunkRequest(name=chunk.chunk_id, context=0 if request.section else request.context)
+    found = fetch_passage(context, chunk, document, passages, span)
+    if not request.section or found.is_indexed_text:
+        return found
+    return _fetch_section(place, Lines(found.start_line, found.end_line), request)
+
+
+def _fetch_lines(
+    context: AppContext, place: _Place, lines: Lines, request: FetchRequest
+) -> FetchResult | NotFound:
+    """Return lines of the present file, or of the indexed passages when it is gone."""
+    document = place.detail.summary
+    freshness = check_freshness(document)
+    if freshness == "gone":
+        return _fetch_indexed_lines(place, lines)
+    text = read_lines(context, document)
+    if not 1 <= lines.first <= max(1, len(text)):
+        return _build_missing_line(place, lines, len(text))
+    inside = Lines(lines.first, max(lines.first, min(lines.last, len(text))))
+    if request.section:
+        return _fetch_section(place, inside, request)
+    selection = Selection(
+        document=document, freshness=freshness, kind="span", start=inside.first, end=inside.last
+    )
+    return build_lines(selection, text, request.context)
+
+
+def _build_missing_line(place: _Place, lines: Lines, count: int) -> NotFound:
+    message = f"no line {lines.first} in a file of {count}: {place.reference}"
+    return build_lookup_fault(place.reference, message, [format_reference(place.name, 1, count)])
+
+
+def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
+    """Return the indexed passages that contain the lines."""
+    count = count_indexed_lines(place.detail.chunks)
+    inside = [
+        chunk
+        for chunk in place.detail.chunks
+        if chunk.start_line <= lines.last and lines.first <= chunk.end_line
+    ]
+    if not inside:
+        return _build_missing_line(place, lines, count)
+    selection = Selection(
+        document=place.detail.summary,
+        freshness="gone",
+        kind="span",
+        start=inside[0].start_line,
+        end=inside[-1].end_line,
+    )
+    return build_indexed_text(selection, "\n\n".join(chunk.text for chunk in inside), count)
+
+
+def _fetch_section(place: _Place, lines: Lines, request: FetchRequest) -> FetchResult:
+    """Return the smallest section that contains the lines of the present file."""
+    text, sections = _read_sections(place)
+    section = find_section(sections, *lines)
+    if section is None:
+        before = sections[0].first - 1 if sections else len(text)
+        last = before if lines.last <= before else len(text)
+        section = Section(level=0, title="", path=(), first=1, last=last, end=last)
+    return _build_section(place, section, text, request)
+
+
+def _fetch_heading(place: _Place, fragment: str, request: FetchRequest) -> FetchResult | NotFound:
+    """Return the section whose heading a fragment names."""
+    unit = _UNIT_OF_PLACE.get(fragment.partition("=")[0]) if "=" in fragment else None
+    if unit:
+        message = f"this document has lines and no {unit}: {place.reference}"
+        return build_lookup_fault(place.reference, message, [f"{quote_path(place.name)}#L1"])
+    if check_freshness(place.detail.summary) == "gone":
+        return build_lookup_fault(place.reference, f"the file is gone: {place.reference}")
+    text, sections = _read_sections(place)
+    section = find_section_by_title(sections, fragment)
+    if section is None:
+        anchors = [make_anchor(other.title) for other in sections]
+        near = difflib.get_close_matches(make_anchor(fragment), anchors)
+        candidates = [f"{quote_path(place.name)}#{anchor}" for anchor in near]
+        return build_lookup_fault(place.reference, f"no such heading: {fragment}", candidates)
+    return _build_section(place, section, text, request)
+
+
+def _read_sections(place: _Place) -> tuple[list[str], list[Section]]:
+    document = place.detail.summary
+    parsed = parse_file(read_file(document), document.path, document.media)
+    return split_lines(parsed.text), list_sections(parsed)
+
+
+def _build_section(
+    place: _Place, section: Section, text: list[str], request: FetchRequest
+) -> FetchResult:
+    selection = Selection(
+        document=place.detail.summary,
+        freshness=check_freshness(place.detail.summary),
+        kind="section",
+        start=section.first,
+        end=max(section.first, section.last),
+        chunk_id=place.chunk.chunk_id if place.chunk else None,
+    )
+    return replace(build_lines(selection, text, request.context), heading_path=list(section.path))

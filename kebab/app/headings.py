@@ -1,0 +1,88 @@
+"""Reads the headings of a file, and finds the section that contains a place."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kebab.core.documents import BlockKind, ParsedDocument
+
+
+class Section(NamedTuple):
+    """A heading with everything below it, to the next heading of the same or a higher level.
+
+    `first` and `last` are lines of the file, 1-based and inclusive; `end` is the last line with the
+    blank lines that follow.
+    """
+
+    level: int
+    title: str
+    path: tuple[str, ...]
+    first: int
+    last: int
+    end: int
+
+
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
+def parse_file(data: bytes, path: str, media: str) -> ParsedDocument:
+    """Parse a file as ingest does, without its time limit.
+
+    Raises:
+        ParseFailed: The bytes are not text, or the parser refuses them.
+    """
+    from kebab.parse.registry import PARSERS, convert_exceptions
+
+    parser = PARSERS.get(media) or PARSERS["text/plain"]
+    with convert_exceptions(path, parser.version):
+        return parser.parse(data, path)
+
+
+def list_sections(document: ParsedDocument) -> list[Section]:
+    """Return the sections of a document in the order of their headings."""
+    lines = document.text.removesuffix("\n").split("\n")
+    headings = list(_find_headings(document))
+    sections = []
+    path: list[tuple[int, str]] = []
+    for number, (level, title, first) in enumerate(headings):
+        after = (line for other, _, line in headings[number + 1 :] if other <= level)
+        end = next(after, len(lines) + 1) - 1
+        last = _skip_blank_lines(lines, first, end)
+        path = [entry for entry in path if entry[0] < level] + [(level, title)]
+        sections.append(Section(level, title, tuple(name for _, name in path), first, last, end))
+    return sections
+
+
+def _find_headings(document: ParsedDocument) -> Iterator[tuple[int, str, int]]:
+    """Yield the level, the title and the line of each heading."""
+    line, position = 1, 0
+    for block in document.blocks:
+        if block.kind is BlockKind.HEADING:
+            line += document.text.count("\n", position, block.start)
+            position = block.start
+            yield block.level, block.label, line
+
+
+def _skip_blank_lines(lines: Sequence[str], first: int, last: int) -> int:
+    """Return the last line with text of a range of lines."""
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    return last
+
+
+def find_section(sections: Iterable[Section], first: int, last: int) -> Section | None:
+    """Return the smallest section that contains the lines; None when none contains them all."""
+    inside = [section for section in sections if section.first <= first and last <= section.end]
+    return inside[-1] if inside else None
+
+
+def find_section_by_title(sections: Iterable[Section], title: str) -> Section | None:
+    """Return the first section with this title, or with this anchor of a link."""
+    wanted = make_anchor(title)
+    return next((section for section in sections if make_anchor(section.title) == wanted), None)
+
+
+def make_anchor(title: str) -> str:
+    """Return a heading in the form that links use: lower case, with hyphens between words."""
+    return _NO_LETTERS.sub("-", unicodedata.normalize("NFC", title).casefold()).strip("-")

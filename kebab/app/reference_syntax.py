@@ -1,0 +1,97 @@
+"""Parses references: text that names a document, and perhaps lines of it.
+
+Every form that kebab or another tool prints is a reference: `a.md#L5-L9`, `a.md:5-9`, `a.md:5:2`,
+`a.md:5:text`, a percent-encoded URI, an id, a path. A reference may have several readings, because
+`#` and `:` may be part of a file's name; the file that exists decides.
+"""
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from kebab.text.normalize import escape_undecodable
+
+
+class Lines(NamedTuple):
+    """The lines that a reference names, 1-based and inclusive."""
+
+    first: int
+    last: int
+
+
+class Reading(NamedTuple):
+    """One meaning of a reference: a name, and what follows the name.
+
+    `place` is a fragment without line numbers, such as `page=3` or a heading; None without one.
+    """
+
+    name: str
+    lines: Lines | None = None
+    place: str | None = None
+
+
+_LINES = re.compile(r"L?(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9})(?:C\d+)?)?", re.IGNORECASE)
+_COLON = re.compile(r":(?=L?\d)")
+_AFTER_COLON = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?(?::.*)?", re.IGNORECASE | re.DOTALL)
+_FILE = "file://"
+_MAX_COLONS = 8
+
+
+def read_reference(text: str) -> list[Reading]:
+    """Return the readings of a reference, the one that wins first.
+
+    The whole text as a name comes first. A fragment is read as part of a URI, whose escapes are
+    decoded, before it is read behind a plain name.
+    """
+    plain = escape_undecodable(text)
+    if plain.startswith(_FILE):
+        _, _, path = plain.removeprefix(_FILE).partition("/")
+        return _read_uri(f"/{path}")
+    readings = [Reading(plain), *_read_fragment(plain), *_read_line_numbers(plain)]
+    decoded = decode_percent(plain)
+    if decoded != plain:
+        readings += [Reading(decoded), *_read_line_numbers(decoded)]
+    return list(dict.fromkeys(readings))
+
+
+def _read_uri(uri: str) -> list[Reading]:
+    return [*_read_fragment(uri), Reading(decode_percent(uri))]
+
+
+def _read_fragment(text: str) -> list[Reading]:
+    """Return the readings of a text that ends in `#` and a fragment."""
+    name, mark, fragment = text.rpartition("#")
+    if not (mark and name and fragment):
+        return []
+    decoded = decode_percent(name)
+    if match := _LINES.fullmatch(fragment):
+        lines = _to_lines(match)
+        return [Reading(decoded, lines), Reading(name, lines)]
+    place = decode_percent(fragment)
+    return [Reading(decoded, place=place), Reading(name, place=place)]
+
+
+def _read_line_numbers(text: str) -> list[Reading]:
+    """Return the readings of a text with `:55`, `:55-60`, `:55:7` or `:55:text`, longest first."""
+    starts = [match.start() for match in _COLON.finditer(text)][:_MAX_COLONS]
+    readings = []
+    for start in reversed(starts):
+        match = _AFTER_COLON.fullmatch(text, start + 1)
+        if match and start:
+            readings.append(Reading(text[:start], _to_lines(match)))
+    return readings
+
+
+def _to_lines(match: re.Match[str]) -> Lines:
+    first, last = int(match[1]), int(match[2] or match[1])
+    return Lines(min(first, last), max(first, last))
+
+
+def decode_percent(text: str) -> str:
+    """Return text with its percent escapes decoded; escapes that are not UTF-8 stay."""
+    if "%" not in text:
+        return text
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        return text
