@@ -19,8 +19,7 @@ def fit_budget(
     between lines, and keep at least their first line or the beginning of it.
     """
     sizes = [
-        estimate_tokens(result.text) if isinstance(result, FetchResult) else 0
-        for result in results
+        estimate_tokens(result.text) if isinstance(result, FetchResult) else 0 for result in results
     ]
     shares = share_budget(sizes, max_tokens)
     return [
@@ -49,9 +48,7 @@ def _cut_result(result: FetchResult, name: str, tokens: float) -> FetchResult:
     text = "\n".join(lines[:count])
     if not count:
         line = lines[0]
-        text = line[
-            : _find_longest(len(line), tokens, lambda end: estimate_tokens(line[:end]))
-        ]
+        text = line[: _find_longest(len(line), tokens, lambda end: estimate_tokens(line[:end]))]
     last = result.start_line + max(count, 1) - 1
     more = last < result.end_line and not result.is_indexed_text
     rest = format_reference(name, last + 1, result.end_line) if more else None

@@ -78,7 +78,7 @@ class ReferenceFinder:
 
     def _list_similar(self, readings: list[Reading]) -> list[str]:
         """Return references to the same place of documents with nearly the same name."""
-        for reading in reversed(readings):
+        for reading in sorted(readings, key=lambda one: (one.lines is None, len(one.name))):
             if near := self._names.suggest(reading.name):
                 return [add_place(self._names.format(name), reading) for name in near]
         return []

@@ -48,7 +48,7 @@ class Command(click.Command):
         attrs["params"] = [*own, *select_global_options(own)]
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
-        self.group: Group | None = None
+        self.owner: Group | None = None
         """The group whose default command this is."""
         self.examples = tuple(examples)
         self.exits = list_exit_statuses(*exits)
@@ -69,8 +69,8 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own flags, then the global flags."""
-        if self.group:
-            self.group.format_commands(ctx, formatter)
+        if self.owner:
+            self.owner.format_commands(ctx, formatter)
         own: list[tuple[str, str]] = []
         shared: list[tuple[str, str]] = []
         for param in self.get_params(ctx):
@@ -110,7 +110,7 @@ class Group(Command, click.Group):
         super().__init__(name, no_args_is_help=False, **attrs)
         self.default = default
         if default:
-            default.group = self
+            default.owner = self
 
     def select(self, ctx: click.Context, args: list[str]) -> click.Command:
         """Return the default command when there is one and no subcommand is named, else itself."""
@@ -123,8 +123,9 @@ class Group(Command, click.Group):
             values, rest, _ = parser.parse_args(list(args))
         except click.UsageError:
             return self.default
-        names = [param.name for param in self.default.params if isinstance(param, click.Argument)]
-        first = [word for name in names for word in values.get(name) or ()] or rest
+        arguments = [one.name for one in self.default.params if isinstance(one, click.Argument)]
+        words = [value for name in arguments if isinstance(value := values.get(name), tuple)]
+        first = [word for several in words for word in several] or rest
         return self if first and first[0] in self.commands else self.default
 
     def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:

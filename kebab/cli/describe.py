@@ -87,7 +87,8 @@ def summarize_help(command: click.Command) -> str:
 
 
 def _list_subcommands(command: click.Command, ctx: click.Context) -> list[tuple[str, str]]:
-    listed: list[tuple[str, str]] = getattr(command, "summarize_commands", lambda _: [])(ctx)
+    group = getattr(command, "owner", None) or command
+    listed: list[tuple[str, str]] = getattr(group, "summarize_commands", lambda _: [])(ctx)
     return listed
 
 

@@ -272,6 +272,7 @@ def test_events_of_an_ingest_keep_to_the_schemas_and_end_once(home, kebab):
         ["list"],
         ["inspect", "doc", "x"],
         ["fetch", "doc", "x"],
+        ["fetch", "x"],
         ["related", "x"],
         ["dupes"],
         ["why", "x", "y"],

@@ -229,3 +229,47 @@ def test_a_file_with_the_same_size_and_time_counts_as_fresh(garden):
     os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
 
     assert _doc(garden).freshness == "fresh"
+
+
+def _move_down(garden, count):
+    garden.write("garden.txt", "new\n" * count + TEXT)
+
+
+def test_a_passage_that_an_edit_moved_is_fetched_where_it_is_now(garden):
+    _move_down(garden, 7)
+    hit, found = _chunk(garden, context=1)
+    start, end = hit.citation.line.start + 7, hit.citation.line.end + 7
+
+    assert (found.freshness, found.is_indexed_text, found.line_count) == ("changed", False, 47)
+    assert found.citation.uri == f"garden.txt#L{start}-L{end}"
+    assert (found.start_line, found.end_line) == (start - 1, end + 1)
+    assert found.text == "\n".join(LINES[start - 9 : end - 6])
+
+
+def test_of_two_places_with_the_passage_the_nearer_is_fetched(garden):
+    garden.write("garden.txt", "new\n" + TEXT + TEXT)
+    hit, found = _chunk(garden)
+
+    assert found.start_line == hit.citation.line.start + 1
+
+
+@pytest.mark.parametrize(("text", "count"), [("all new\n", 1), ("a\nb\nc\n", 3), ("", 0)])
+def test_the_line_count_of_a_changed_file_is_the_present_one(garden, text, count):
+    garden.write("garden.txt", text)
+    found = _chunk(garden)[1]
+
+    assert (found.line_count, found.is_indexed_text) == (count, True)
+
+
+def test_the_line_count_of_a_lost_file_is_that_of_the_whole_document(garden):
+    (garden.notes / "garden.txt").unlink()
+    found = _chunk(garden)[1]
+
+    assert (found.line_count, found.is_indexed_text) == (40, True)
+
+
+def test_a_changed_file_that_is_no_longer_text_gives_the_indexed_text(garden):
+    (garden.notes / "garden.txt").write_bytes(b"\0\1\2\3" * 100)
+    found = _chunk(garden)[1]
+
+    assert (found.freshness, found.is_indexed_text, found.line_count) == ("changed", True, 0)

@@ -110,3 +110,9 @@ def test_the_root_lists_every_command_with_the_summary_of_its_table():
 )
 def test_the_summary_is_the_first_sentence(text, summary):
     assert summarize_help(click.Command("x", help=text)) == summary
+
+
+def test_a_default_command_lists_the_subcommands_of_its_group(kebab):
+    reply = kebab("fetch", "--help", "--json").reply
+
+    assert [one["name"] for one in reply["commands"]] == ["chunk", "doc", "span"]

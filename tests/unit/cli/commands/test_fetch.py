@@ -1,5 +1,6 @@
 import pytest
 
+from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
 
 
@@ -37,3 +38,45 @@ def test_an_unknown_name_is_a_reply(kebab, arguments):
 @pytest.mark.parametrize("arguments", [["span", "x"], ["span", "x", "0"], ["span", "x", "one"]])
 def test_lines_begin_at_one(kebab, arguments):
     assert kebab("fetch", *arguments).status == 2
+
+
+def test_references_and_flags_reach_the_library(kebab, opened):
+    kebab("fetch", "a.md:1", "b.md", "--context", "2", "--section", "--max-tokens", "90")
+
+    wanted = FetchRequest(refs=["a.md:1", "b.md"], context=2, section=True, max_tokens=90)
+    assert opened[0].asked == [("fetch", wanted)]
+
+
+@pytest.mark.parametrize("arguments", [["-"], []])
+def test_references_are_read_from_stdin(kebab, opened, arguments):
+    ran = kebab("fetch", *arguments, stdin="a b.md:1\r\n\n메모.md\n".encode())
+
+    assert ran.status == 0
+    assert opened[0].asked == [("fetch", FetchRequest(refs=["a b.md:1", "메모.md"]))]
+
+
+def test_stdin_takes_the_place_of_its_sign(kebab, opened):
+    kebab("fetch", "a.md", "-", "z.md", stdin=b"b.md\n")
+
+    assert opened[0].asked[0][1].refs == ["a.md", "b.md", "z.md"]
+
+
+def test_no_reference_is_a_usage_error(kebab):
+    assert kebab("fetch", "--json").fault["code"] == "usage_invalid"
+    assert kebab("fetch", "-", "--json", stdin=b"\n").fault["code"] == "usage_invalid"
+
+
+def test_a_missing_reference_gives_exit_1_and_the_others_all_the_same(kebab):
+    ran = kebab("fetch", "a.md", "nowhere", "--json")
+
+    assert (ran.status, ran.err, ran.reply["schema_version"]) == (1, "", "fetch_list.v1")
+    assert [one["schema_version"] for one in ran.reply["results"]] == [
+        "fetch_result.v1",
+        "not_found.v1",
+    ]
+
+
+def test_one_reference_in_a_pipe_prints_its_lines_and_nothing_else(kebab):
+    ran = kebab("fetch", "a.md")
+
+    assert (ran.out, ran.err) == ("before\nStop the writer,\nthen restore.\nafter\n", "")

@@ -31,7 +31,11 @@ def test_context_lines_are_dim():
 
 
 def test_cut_or_stale_text_is_reported():
-    lines = list(render_lines(replies.fetch_result(truncated=True, freshness="gone"), TERMINAL))
+    lines = list(
+        render_lines(
+            replies.fetch_result(truncated=True, freshness="gone", is_indexed_text=True), TERMINAL
+        )
+    )
 
     assert lines[0].endswith("file is gone, indexed text")
     assert lines[-1] == "cut off by --max-chars"

@@ -1,0 +1,178 @@
+import pytest
+
+from kebab.app.fetch_references import fetch_references
+from kebab.errors.catalog import NotIndexed
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.library import FetchResult, NotFound
+
+TEXT = """intro line
+
+# Backup
+
+Run the backup every night.
+
+## Details
+
+More about it.
+
+```sh
+restic check
+```
+
+## Restore
+
+Stop the writer.
+"""
+
+
+@pytest.fixture
+def shelf(desk):
+    desk.write("docs/backup.md", TEXT)
+    desk.write("docs/plain.txt", "one\ntwo\nthree\n")
+    desk.write("other/same.md", "# Other\n")
+    desk.write("docs/same.md", "# Same\n")
+    desk.ingest()
+    return desk
+
+
+def fetch_all(desk, *refs, **options):
+    return fetch_references(desk.context(), FetchRequest(refs=list(refs), **options))
+
+
+def fetch(desk, ref, **options):
+    (result,) = fetch_all(desk, ref, **options).results
+    return result
+
+
+def test_results_have_the_order_of_the_references(shelf):
+    reply = fetch_all(shelf, "plain.txt:2", "nothing.md", "backup.md#L3-L5")
+
+    assert (reply.missing, reply.truncated) == (1, False)
+    assert [type(one) for one in reply.results] == [FetchResult, NotFound, FetchResult]
+    assert [one.text for one in reply.results if isinstance(one, FetchResult)] == [
+        "two",
+        "# Backup\n\nRun the backup every night.",
+    ]
+
+
+def test_a_result_says_what_it_answers(shelf):
+    found = fetch(shelf, "backup.md:9")
+
+    assert (found.ref, found.kind, found.doc_path) == ("backup.md:9", "span", "docs/backup.md")
+    assert found.file == str(shelf.notes / "docs" / "backup.md")
+    assert found.heading_path == ["Backup", "Details"]
+    assert found.citation.uri == "docs/backup.md#L9"
+
+
+def test_context_is_added_to_lines(shelf):
+    found = fetch(shelf, "plain.txt:2", context=1)
+
+    assert (found.text, found.start_line, found.end_line) == ("one\ntwo\nthree", 1, 3)
+    assert found.citation.uri == "docs/plain.txt#L2"
+
+
+def test_an_id_of_a_passage_is_a_passage_and_of_a_document_the_whole(shelf):
+    hit = shelf.search("restic check").hits[0]
+    found = fetch(shelf, hit.chunk_id[:12])
+    whole = fetch(shelf, hit.doc_id)
+
+    assert (found.kind, found.chunk_id) == ("chunk", hit.chunk_id)
+    assert (found.citation.uri, found.heading_path) == (hit.citation.uri, hit.heading_path)
+    assert (whole.kind, whole.text + "\n") == ("doc", TEXT)
+
+
+@pytest.mark.parametrize(
+    ("ref", "lines", "path"),
+    [
+        ("backup.md:12", (7, 13), ["Backup", "Details"]),
+        ("backup.md:14", (7, 13), ["Backup", "Details"]),
+        ("backup.md:9-17", (3, 17), ["Backup"]),
+        ("backup.md:1", (1, 2), []),
+        ("backup.md:1-5", (1, 17), []),
+        ("plain.txt:2", (1, 3), []),
+        ("backup.md#restore", (15, 17), ["Backup", "Restore"]),
+    ],
+)
+def test_a_section_reaches_from_its_heading_to_the_next(shelf, ref, lines, path):
+    found = fetch(shelf, ref, section=True)
+
+    assert found.kind == "section"
+    assert (found.start_line, found.end_line) == lines
+    assert found.heading_path == path
+
+
+def test_the_section_of_a_passage_is_found_in_the_present_file(shelf):
+    hit = shelf.search("restic check").hits[0]
+    shelf.write("docs/backup.md", "new line\n\n" + TEXT)
+    found = fetch(shelf, hit.chunk_id, section=True)
+
+    assert (found.kind, found.freshness, found.chunk_id) == ("section", "changed", hit.chunk_id)
+    assert "restic check" in found.text
+    assert found.text.startswith("#")
+
+
+def test_a_whole_document_is_its_own_section(shelf):
+    assert fetch(shelf, "backup.md", section=True).kind == "doc"
+
+
+def test_lines_of_a_changed_file_are_those_of_now(shelf):
+    shelf.write("docs/plain.txt", "uno\ndos\n")
+    found = fetch(shelf, "plain.txt:2-3")
+
+    assert (found.text, found.freshness, found.line_count) == ("dos", "changed", 2)
+
+
+def test_lines_of_a_lost_file_are_those_of_the_passages_around_them(shelf):
+    (shelf.notes / "docs" / "backup.md").unlink()
+    found = fetch(shelf, "backup.md:12", section=True)
+
+    assert (found.freshness, found.is_indexed_text) == ("gone", True)
+    assert "restic check" in found.text
+    assert isinstance(fetch(shelf, "backup.md:99"), NotFound)
+    assert isinstance(fetch(shelf, "backup.md#restore"), NotFound)
+
+
+@pytest.mark.parametrize(
+    ("ref", "message", "candidates"),
+    [
+        ("plain.txt:4", "no line 4 in a file of 3: plain.txt:4", ["docs/plain.txt#L1-L3"]),
+        ("plain.txt:0", "no line 0 in a file of 3: plain.txt:0", ["docs/plain.txt#L1-L3"]),
+        (
+            "backup.md#page=3",
+            "this document has lines and no pages: backup.md#page=3",
+            ["docs/backup.md#L1"],
+        ),
+        ("backup.md#restoer", "no such heading: restoer", ["docs/backup.md#restore"]),
+    ],
+)
+def test_a_place_that_does_not_exist_is_explained(shelf, ref, message, candidates):
+    found = fetch(shelf, ref)
+
+    assert isinstance(found, NotFound)
+    assert (found.error.kind, found.error.message) == ("not_found", message)
+    assert found.error.candidates == candidates
+
+
+def test_a_budget_covers_all_texts(shelf):
+    reply = fetch_all(shelf, "backup.md", "plain.txt", "nothing.md", max_tokens=25)
+    cut, whole, _ = reply.results
+
+    assert reply.truncated
+    assert (cut.truncated, whole.truncated) == (True, False)
+    rest = fetch(shelf, cut.rest)
+    assert f"{cut.text}\n{rest.text}\n" == TEXT
+
+
+def test_the_reference_of_the_rest_is_unambiguous(desk):
+    for source in ("one", "two"):
+        (desk.folder / source).mkdir()
+        (desk.folder / source / "a.md").write_text(f"the {source}\n" * 40)
+    desk.ingest(desk.folder / "one", desk.folder / "two")
+    found = fetch(desk, str(desk.folder / "two" / "a.md"), max_tokens=20)
+
+    assert fetch(desk, found.rest).text.startswith("the two")
+
+
+def test_without_a_knowledge_base_there_is_nothing_to_fetch(desk):
+    with pytest.raises(NotIndexed):
+        fetch(desk, "a.md")

@@ -1,0 +1,67 @@
+import pytest
+
+from kebab.app.reference_syntax import Lines, Reading, decode_percent, read_reference
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "lines"),
+    [
+        ("a.md#L5", "a.md", (5, 5)),
+        ("a.md#L5-L9", "a.md", (5, 9)),
+        ("a.md#L5-9", "a.md", (5, 9)),
+        ("a.md#l5-l9", "a.md", (5, 9)),
+        ("a.md#L5C2-L9C7", "a.md", (5, 9)),
+        ("a.md#12", "a.md", (12, 12)),
+        ("a.md:5", "a.md", (5, 5)),
+        ("a.md:5-9", "a.md", (5, 9)),
+        ("a.md:L5-L9", "a.md", (5, 9)),
+        ("a.md:9-5", "a.md", (5, 9)),
+        ("a.md:5:7", "a.md", (5, 5)),
+        ("a.md:5:7:some text: 12:3", "a.md", (5, 5)),
+        ("a.md:5:some text", "a.md", (5, 5)),
+        ("a.md:5:", "a.md", (5, 5)),
+        ("a b.md:5:two\nlines", "a b.md", (5, 5)),
+        ("my%20note.md#L1-L3", "my note.md", (1, 3)),
+        ("my%20note.md:3", "my note.md", (3, 3)),
+        ("file:///home/ada/my%20note.md#L2", "/home/ada/my note.md", (2, 2)),
+        ("a:12:5", "a:12", (5, 5)),
+        ("C#.md:1", "C#.md", (1, 1)),
+    ],
+)
+def test_lines_are_read_in_every_form(text, name, lines):
+    assert Reading(name, Lines(*lines)) in read_reference(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a.md", "a:12", "notes#L5.md", "a.md#L5", "", "#L5", ":5", "100%.md", "%zz", "%ff"]
+)
+def test_the_whole_text_is_a_name_first(text):
+    assert read_reference(text)[0] == Reading(text)
+
+
+def test_a_fragment_without_numbers_is_a_place():
+    assert Reading("a.md", place="page=3") in read_reference("a.md#page=3")
+    assert Reading("a.md", place="how to") in read_reference("a.md#how%20to")
+
+
+def test_the_longest_name_is_read_first():
+    names = [reading.name for reading in read_reference("a:1:2:3")]
+
+    assert names == ["a:1:2:3", "a:1:2", "a:1", "a"]
+
+
+def test_a_fragment_follows_an_escaped_name_before_a_plain_one():
+    names = [reading.name for reading in read_reference("100%25.md#L1")]
+
+    assert names.index("100%.md") < names.index("100%25.md")
+
+
+def test_bytes_that_are_not_text_are_escaped():
+    assert read_reference("caf\udce9:1")[1] == Reading("caf\\xe9", Lines(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "decoded"), [("a%20b", "a b"), ("a%ffb", "a%ffb"), ("%ED%95%9C", "한"), ("a", "a")]
+)
+def test_escapes_are_decoded_as_utf8(text, decoded):
+    assert decode_percent(text) == decoded
