@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from kebab.cli.command import EXIT_MEANINGS, Command, Group, root
+from kebab.cli.default_group import DefaultGroup
 from kebab.cli.describe import describe_argument, describe_option, summarize_help
 from kebab.cli.options import GlobalOption, create_global_options, filter_options
 from kebab.wire.command_help import CommandList, CommandUsage, HelpArgument, HelpOption
@@ -18,9 +19,9 @@ def iterate_commands() -> Iterator[tuple[str, Command]]:
     for name in root.list_commands(context):
         command = root.get_command(context, name)
         assert isinstance(command, Command)
+        if isinstance(command, DefaultGroup):
+            yield name, command.default
         if isinstance(command, Group):
-            if command.default:
-                yield name, command.default
             for below, inner in command.commands.items():
                 assert isinstance(inner, Command)
                 yield f"{name} {below}", inner

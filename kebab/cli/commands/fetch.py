@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command, Group
+from kebab.cli.command import Command
 from kebab.cli.completion import complete
 from kebab.cli.context import CommandContext
+from kebab.cli.default_group import DefaultGroup
 from kebab.cli.render.documents import render_lines
 from kebab.cli.render.fetched import list_notes, render_fetched
 from kebab.errors.signal import Exit
@@ -42,7 +43,7 @@ _max_tokens_option = click.option(
         "kebab search restore --json | jq -r '.hits[].citation.uri' | kebab fetch -",
     ),
 )
-@click.argument("refs", nargs=-1, metavar="REF…", shell_complete=complete("document"))
+@click.argument("refs", nargs=-1, metavar="REF…", shell_complete=complete("documents"))
 @_context_option
 @click.option("--section", is_flag=True, help="Print the whole section that contains the place.")
 @_max_tokens_option
@@ -89,7 +90,7 @@ def _read_lines() -> list[str]:
 
 @click.group(
     "fetch",
-    cls=Group,
+    cls=DefaultGroup,
     default=default,
     exits=_EXITS,
     examples=("kebab fetch span notes/backup.md 12 34",),

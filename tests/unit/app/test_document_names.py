@@ -5,6 +5,7 @@ import pytest
 
 from kebab.app.document_names import DocumentNames, fold_name, join_path, make_absolute
 from kebab.core.documents import DocumentName
+from kebab.core.ids import DocId
 
 KOREAN = unicodedata.normalize("NFD", "한글/메모.md")
 PATHS = ["runbooks/backup.md", "docs/backup.md", "docs/restore.md", "line\nbreak.md", KOREAN]
@@ -12,8 +13,12 @@ PATHS = ["runbooks/backup.md", "docs/backup.md", "docs/restore.md", "line\nbreak
 
 @pytest.fixture
 def names():
-    found = [DocumentName(f"{number:032x}", "/n", "/n", path) for number, path in enumerate(PATHS)]
-    return DocumentNames([*found, DocumentName("f" * 32, "/other", "/other/", "docs/restore.md")])
+    found = [
+        DocumentName(DocId(f"{number:032x}"), "/n", "/n", path) for number, path in enumerate(PATHS)
+    ]
+    return DocumentNames(
+        [*found, DocumentName(DocId("f" * 32), "/other", "/other/", "docs/restore.md")]
+    )
 
 
 def paths(found):
@@ -30,8 +35,8 @@ def test_a_whole_path_is_found_below_its_source_and_on_disk(names):
 
 def test_a_path_below_its_source_wins_over_one_in_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    near = DocumentName("a", "s", os.path.realpath(tmp_path), "x.md")
-    names = DocumentNames([near, DocumentName("b", "t", "/t", "deep/x.md")])
+    near = DocumentName(DocId("a"), "s", os.path.realpath(tmp_path), "x.md")
+    names = DocumentNames([near, DocumentName(DocId("b"), "t", "/t", "deep/x.md")])
 
     assert names.find_exact("x.md") == [near]
     assert names.find_exact("./x.md") == [near]

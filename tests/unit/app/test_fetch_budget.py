@@ -2,10 +2,17 @@ import pytest
 
 from kebab.app.fetch_budget import fit_budget, share_budget
 from kebab.text.tokens import estimate_tokens
+from kebab.wire.library import FetchResult
 from tests.fakes import replies
 
 LINES = "\n".join(f"line {number} of the garden" for number in range(1, 41))
 LONG = replies.fetch_result(text=LINES, start_line=1, end_line=40)
+
+
+def cut(result, tokens, name="a.md"):
+    (found,) = fit_budget([result], [name], tokens)
+    assert isinstance(found, FetchResult)
+    return found
 
 
 def test_a_budget_that_suffices_cuts_nothing():
@@ -13,7 +20,7 @@ def test_a_budget_that_suffices_cuts_nothing():
 
 
 def test_text_is_cut_between_lines_and_the_rest_has_a_reference():
-    (found,) = fit_budget([LONG], ["my note.md"], 60)
+    found = cut(LONG, 60, "my note.md")
 
     assert LINES.startswith(found.text + "\n")
     assert found.text.count("\n") + 1 == found.end_line < 40
@@ -22,7 +29,7 @@ def test_text_is_cut_between_lines_and_the_rest_has_a_reference():
 
 
 def test_a_first_line_over_the_budget_is_cut_inside():
-    found = fit_budget([replies.fetch_result(text="word " * 900, start_line=5)], ["a.md"], 20)[0]
+    found = cut(replies.fetch_result(text="word " * 900, start_line=5), 20)
 
     assert 0 < len(found.text) < 200
     assert estimate_tokens(found.text) <= 20
@@ -32,7 +39,7 @@ def test_a_first_line_over_the_budget_is_cut_inside():
 def test_indexed_text_has_no_rest():
     lost = replies.fetch_result(text=LINES, start_line=1, end_line=40, is_indexed_text=True)
 
-    assert fit_budget([lost], ["a.md"], 60)[0].rest is None
+    assert cut(lost, 60).rest is None
 
 
 def test_replies_without_text_take_no_share():

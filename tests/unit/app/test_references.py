@@ -49,6 +49,11 @@ def find(desk, reference, **options):
         return ReferenceFinder(catalogue, **options).find(reference)
 
 
+def get_place(found):
+    """Return the document and the first line of a target, None when nothing was found."""
+    return (found.doc_id, found.lines.first) if isinstance(found, Target) and found.lines else None
+
+
 def list_printed_forms(path, file, first, last):
     """Return what search, grep, list, compact, vimgrep and outline print for lines of a file."""
     shown = clean(path)
@@ -71,8 +76,7 @@ def test_every_printed_form_finds_its_document_and_line(shelf, name):
     for form in list_printed_forms(name, f"{shelf.notes}/{name}", 3, 5):
         found = find(shelf, form)
 
-        assert isinstance(found, Target), form
-        assert (found.doc_id, found.lines.first) == (documents[name].doc_id, 3), form
+        assert get_place(found) == (documents[name].doc_id, 3), form
     for form in (name, clean(name), unicodedata.normalize("NFC", name), f"{shelf.notes}/{name}"):
         assert find(shelf, form) == Target(doc_id=documents[name].doc_id)
 
@@ -103,8 +107,7 @@ def test_a_document_of_any_name_is_found_by_what_is_printed_for_it(desk, parts):
     for form in list_printed_forms(document.doc_path, f"{root}/{document.doc_path}", 3, 5):
         found = find(desk, form)
 
-        assert isinstance(found, Target), form
-        assert (found.doc_id, found.lines.first) == (document.doc_id, 3), form
+        assert get_place(found) == (document.doc_id, 3), form
 
 
 def test_a_name_that_looks_like_a_reference_wins_when_it_exists(desk):
