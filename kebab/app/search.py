@@ -87,7 +87,8 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
     """Return one page of hits.
 
     Raises:
-        InvalidInput: The query is empty or not valid UTF-8, or a date cannot be read.
+        InvalidInput: The query is empty or not valid UTF-8, a date cannot be read, or a page and a
+            cursor are given.
         InvalidCursor: The cursor is not from kebab, or belongs to another query.
         StaleCursor: The index has changed since the cursor was issued.
         NotIndexed: There is no index.
@@ -95,6 +96,8 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         EmbeddingMismatch: The mode needs vectors, and the settings name another model.
     """
     query = build_query(request, context.clock.now())
+    if request.page is not None:
+        query = replace(query, offset=_compute_offset(request, request.page))
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         salt = reader.get_value(CURSOR_SALT) or ""
@@ -139,6 +142,13 @@ def _add_unmatched_filters(
 
     hint = suggest_filters(request, unmatched)
     return structs.replace(response, unmatched_filters=unmatched, hint=hint)
+
+
+def _compute_offset(request: SearchRequest, page: int) -> int:
+    """Return the number of hits before a page."""
+    if request.cursor is not None:
+        raise InvalidInput(field="$.page", cause="it excludes `cursor`")
+    return (page - 1) * request.limit
 
 
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:

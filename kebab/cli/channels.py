@@ -43,6 +43,17 @@ class OutputChannel:
         except OSError:
             return 80
 
+    @property
+    def rows(self) -> int:
+        """The height of the terminal; `LINES` overrides it."""
+        override = os.environ.get("LINES", "")
+        if override.isdecimal() and int(override) > 0:
+            return int(override)
+        try:
+            return os.get_terminal_size(self.descriptor).lines or 24
+        except OSError:
+            return 24
+
     def write(self, text: str) -> None:
         """Write text as UTF-8 in every locale."""
         self.write_bytes(text.encode("utf-8", "backslashreplace"))

@@ -172,16 +172,21 @@ class CommandContext:
 
     def repeat_command_with(self, flag: str, value: str | None) -> str:
         """Return this command line for a shell with this value of a flag, empty without a value."""
+        return self.repeat_command(flag, value, without=(flag,)) if value else ""
+
+    def repeat_command(self, *more: str, without: Sequence[str] = ()) -> str:
+        """Return this command line for a shell with more words.
+
+        The flags `without` are left out with their values.
+        """
         import shlex
 
-        if not value:
-            return ""
         words: list[str] = []
         rest = iter(self.arguments)
         for argument in rest:
-            if argument == flag:
+            if argument in without:
                 next(rest, None)
-            elif not argument.startswith(f"{flag}="):
+            elif not argument.startswith(tuple(f"{flag}=" for flag in without)):
                 words.append(argument)
         end = words.index("--") if "--" in words else len(words)
-        return shlex.join(["kebab", *words[:end], flag, value, *words[end:]])
+        return shlex.join(["kebab", *words[:end], *more, *words[end:]])

@@ -53,6 +53,9 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     """The maximum number of hits on a page."""
     cursor: str | None = None
     """The `next_cursor` of the previous page, for the same query and filters."""
+    page: Positive | None = None
+    """The number of the page, from 1, instead of `cursor`. It counts `limit` hits per page over the
+    current index, so after a change a hit may appear on two pages or on none."""
     per_doc: Positive | None = None
     """The maximum number of hits from one document."""
     detail: DetailName = "snippets"

@@ -102,7 +102,7 @@ def test_a_bar_is_shown_and_taken_away_before_the_summary(terminal):
 
     assert status == 0
     assert "starting" in screen
-    assert screen.index("\x1b[?25h") < screen.index("12 files in 1.2 s")
+    assert screen.index("\x1b[?25h") < screen.index("12 files found, in 1.2 s")
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from kebab.wire.search import MAX_LIMIT, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
+    from kebab.cli.render.pages import Paging
 
 DETAILS = ("ids", "snippets", "passages")
 FORM_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -54,6 +55,8 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 @mode_option
 @limit_option(MAX_LIMIT, "hits on a page")
 @cursor_option
+@click.option("--page", type=click.IntRange(1), help="Show this page, by its number.")
+@click.option("--all", "show_all", is_flag=True, help="Show weak hits too, and the whole page.")
 @filter_options
 @per_doc_option
 @click.option("--detail", type=click.Choice(DETAILS), help="How much text each hit carries.")
@@ -82,6 +85,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     `-draft` excludes passages. Hits must match all filters.
     """
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
+    show_all = flags.pop("show_all")
     if bulk and (query or stream):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
     frames = None
@@ -102,6 +106,9 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return frames.finish(reply, status)
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
+        if form == "text":
+            paging = _build_paging(context, request, flags, show_all=show_all)
+            return _render_page(reply, canvas, paging)
         next_page = context.repeat_command_with("--cursor", reply.next_cursor)
         return _render_form(form, reply, canvas, next_page)
 
@@ -123,14 +130,31 @@ def _pop_form(flags: dict[str, Any]) -> str:
     return "paths"
 
 
+def _build_paging(
+    context: CommandContext, request: SearchRequest, flags: dict[str, Any], *, show_all: bool
+) -> "Paging":
+    """Return what a page of text shows; a page that the caller chooses is shown whole."""
+    from kebab.cli.render.pages import Paging
+
+    chosen = any(flags[name] for name in ("limit", "page", "cursor", "trace", "detail"))
+    return Paging(
+        limit=request.limit,
+        fits_screen=not (chosen or show_all),
+        shows_weak=show_all,
+        repeat=context.repeat_command,
+    )
+
+
+def _render_page(reply: SearchResponse, canvas: "Canvas", paging: "Paging") -> Iterator[str]:
+    from kebab.cli.render.pages import render_hits
+
+    return render_hits(reply, canvas, paging)
+
+
 def _render_form(
     form: str, reply: SearchResponse, canvas: "Canvas", next_page: str
 ) -> Iterator[str]:
-    """Yield the lines of a page in a form of text output."""
-    if form == "text":
-        from kebab.cli.render.hits import render_hits
-
-        return render_hits(reply, canvas, next_page)
+    """Yield the lines of a page in a form for programs."""
     if form == "compact":
         from kebab.cli.render.compact import render_compact
 

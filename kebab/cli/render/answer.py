@@ -8,9 +8,8 @@ from kebab.cli.render.canvas import Canvas, format_tabs, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
     FRESHNESS_NOTES,
+    fit_location,
     format_headings,
-    format_line_range,
-    format_location,
     render_degraded,
     render_location,
 )
@@ -18,16 +17,17 @@ from kebab.cli.render.markdown import render_markdown
 from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate
 from kebab.wire.ask import (
     Answer,
+    AnswerCitation,
     SessionList,
     SessionRemoved,
     SessionSummary,
     SessionTranscript,
     SessionTurn,
 )
-from kebab.wire.citation import Freshness
 from kebab.wire.search import SearchHit
 
 _INDENT = "     "
+_SHORTEST_CONTEXT = 8
 _QUOTED_LINES = 3
 _NEAREST = 3
 _LONGEST_HINT = 100
@@ -72,8 +72,7 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
         label = f"{f'[{marker}]':>{len(_INDENT) - 1}} "
         for number, source in enumerate(group):
             context = format_headings(source.title, source.heading_path)
-            where = format_line_range(source.citation)
-            place = _render_place(where, source.file, source.freshness, context, canvas)
+            place = _render_place(source, context, canvas, len(_INDENT), ranged=True)
             yield (_INDENT if number else canvas.location(label)) + place
             if quoted:
                 yield from _render_quote(source.quote, canvas)
@@ -87,14 +86,22 @@ def _render_quote(text: str, canvas: Canvas) -> Iterator[str]:
 
 
 def _render_place(
-    where: str, file: str | None, freshness: Freshness, context: str, canvas: Canvas
+    found: SearchHit | AnswerCitation,
+    context: str,
+    canvas: Canvas,
+    margin: int,
+    *,
+    ranged: bool = False,
 ) -> str:
     """Return a location with its headings, cut to the line."""
+    note = FRESHNESS_NOTES[found.freshness]
     if canvas.width is not None:
-        width = measure_width(where + FRESHNESS_NOTES[freshness])
-        room = canvas.width - len(_INDENT) - width - 2
-        context = truncate(context, room) if room >= len(_INDENT) else ""
-    location = render_location(where, file, freshness, canvas)
+        where = fit_location(found.citation, canvas, margin + len(note), ranged=ranged)
+        room = canvas.width - margin - measure_width(where + note) - 2
+        context = truncate(context, room) if room >= _SHORTEST_CONTEXT else ""
+    location = render_location(
+        found.citation, found.file, found.freshness, canvas, margin, ranged=ranged
+    )
     return f"{location}  {canvas.dim(context)}" if context else location
 
 
@@ -102,8 +109,7 @@ def _render_nearest(hits: list[SearchHit], canvas: Canvas) -> Iterator[str]:
     yield canvas.dim("nearest:")
     for hit in hits[:_NEAREST]:
         context = format_headings(hit.title, hit.heading_path)
-        where = format_location(hit.citation)
-        yield "  " + _render_place(where, hit.file, hit.freshness, context, canvas)
+        yield "  " + _render_place(hit, context, canvas, 2)
 
 
 def _list_hints(reply: Answer) -> Iterator[str]:

@@ -27,6 +27,8 @@ class Canvas:
     links: bool = False
     live: bool = False
     """Whether lines can change after they were written."""
+    height: int | None = None
+    """The number of lines of the screen; None without one."""
 
     @property
     def is_terminal(self) -> bool:
@@ -100,6 +102,7 @@ def create_canvas(channel: OutputChannel, choice: ColorChoice) -> Canvas:
         color=uses_color(choice, os.environ, is_terminal=terminal),
         links=terminal and choice != "never",
         live=terminal,
+        height=channel.rows if terminal else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Renders a page of hits."""
+"""Renders hits, and the places of passages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,8 @@ from pathlib import Path
 from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.excerpt import INDENT, render_excerpt
-from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.width import clean, measure_width
+from kebab.cli.render.excerpt import INDENT, MOST_LINES, render_excerpt
+from kebab.cli.render.width import clean, measure_width, truncate_path
 from kebab.wire.citation import (
     CellCitation,
     Citation,
@@ -19,7 +18,10 @@ from kebab.wire.citation import (
     SectionCitation,
     SlideCitation,
 )
-from kebab.wire.search import DegradedChannel, Retrieval, SearchHit, SearchResponse
+from kebab.wire.search import DegradedChannel, Retrieval, SearchHit
+
+_ARROW = " > "
+_SHORTEST_PATH = 12
 
 
 def format_location(citation: Citation) -> str:
@@ -62,49 +64,27 @@ def build_file_uri(file: str | None) -> str | None:
         return None
 
 
-_NEAREST = 3
-"""The number of passages that are shown when none is convincing."""
-
 FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
 """The notes on files that changed after they were indexed."""
 
 
-def render_hits(reply: SearchResponse, canvas: Canvas, next_page: str = "") -> Iterator[str]:
-    """Yield the hits and notes on them; `next_page` is the command for the next page."""
-    if not reply.hits:
-        yield from _render_no_hits(reply, canvas)
-    weak = _is_weak(reply)
-    if weak:
-        yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
-        yield canvas.dim("the nearest passages, likely on other matters (all of them: --json)")
-        yield ""
-    for hit in reply.hits[:_NEAREST] if weak else reply.hits:
-        yield from _render_hit(hit, canvas)
-        yield ""
-    yield from _render_footer(reply, canvas, next_page)
-
-
-def _is_weak(reply: SearchResponse) -> bool:
-    """Return whether no hit of a first page is likely to answer the query."""
-    first = bool(reply.hits) and reply.hits[0].rank == 1
-    return first and all(hit.confidence == "weak" for hit in reply.hits)
-
-
-def _render_hit(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
+def render_hit(hit: SearchHit, canvas: Canvas, lines: int = MOST_LINES) -> Iterator[str]:
+    """Yield the place, the headings and the text of a hit, of a snippet at most `lines`."""
     paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
     score = paint(f"{hit.score:.2f} {hit.confidence:<6}")
-    where = render_location(format_location(hit.citation), hit.file, hit.freshness, canvas)
+    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  ")
+    where = render_location(hit.citation, hit.file, hit.freshness, canvas, margin)
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}"
-    if context := format_headings(hit.title, hit.heading_path):
-        yield INDENT + canvas.dim(canvas.fit(context, len(INDENT)))
-    yield from _render_text(hit, canvas)
+    if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
+        yield INDENT + canvas.dim(context)
+    yield from _render_text(hit, canvas, lines)
     if hit.retrieval.lifts is not UNSET:
         yield from canvas.wrap_with_label(
             f"{INDENT}evidence", _format_scores(hit.retrieval), canvas.dim
         )
 
 
-def _render_text(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
+def _render_text(hit: SearchHit, canvas: Canvas, lines: int) -> Iterator[str]:
     """Yield the whole passage if the hit contains it, otherwise its snippet."""
     headings = hit.heading_path or [hit.title]
     if hit.text:
@@ -114,14 +94,40 @@ def _render_text(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
         )
     else:
         yield from render_excerpt(
-            hit.snippet, hit.highlights, canvas, media=hit.media, headings=headings
+            hit.snippet, hit.highlights, canvas, media=hit.media, headings=headings, lines=lines
         )
 
 
-def render_location(text: str, file: str | None, freshness: Freshness, canvas: Canvas) -> str:
-    """Return a location as a link to its file, with a note when the file changed."""
-    note = canvas.warning(FRESHNESS_NOTES[freshness])
-    return canvas.link(canvas.location(text), build_file_uri(file)) + note
+def render_location(
+    citation: Citation,
+    file: str | None,
+    freshness: Freshness,
+    canvas: Canvas,
+    margin: int = 0,
+    *,
+    ranged: bool = False,
+) -> str:
+    """Return a citation as a link to its file, with a note when the file changed.
+
+    On a terminal the path is shortened to fit beside `margin` cells; its file name and line stay.
+    A `ranged` location has its last line too.
+    """
+    note = FRESHNESS_NOTES[freshness]
+    text = fit_location(citation, canvas, margin + len(note), ranged=ranged)
+    return canvas.link(canvas.location(text), build_file_uri(file)) + canvas.warning(note)
+
+
+def fit_location(
+    citation: Citation, canvas: Canvas, margin: int = 0, *, ranged: bool = False
+) -> str:
+    """Return a citation that fits beside `margin` cells; the middle of its path may be left out."""
+    text = format_line_range(citation) if ranged else format_location(citation)
+    path = clean(citation.path)
+    position = text.removeprefix(path)
+    if canvas.width is None:
+        return text
+    room = max(_SHORTEST_PATH, canvas.width - margin - measure_width(position))
+    return truncate_path(path, room) + position
 
 
 def _format_scores(retrieval: Retrieval) -> str:
@@ -142,33 +148,20 @@ def _format_scores(retrieval: Retrieval) -> str:
 def format_headings(title: str, path: list[str]) -> str:
     """Return title and headings on one line; a title that equals the first heading appears once."""
     below = path[1:] if path[:1] == [title] else path
-    return " > ".join(clean(heading) for heading in (title, *below) if heading)
+    return _ARROW.join(clean(heading) for heading in (title, *below) if heading)
 
 
-def _render_no_hits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    yield f"no results for: {clean(reply.query)}"
-    if reply.unmatched_filters:
-        yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
-        return
-    yield canvas.dim("try fewer or other words, or drop a filter")
-    if reply.mode != "hybrid":
-        yield canvas.dim("try both channels: --mode hybrid")
-    yield canvas.dim("see what is indexed: kebab list")
-    yield canvas.dim("read more files: kebab ingest FOLDER")
-
-
-def _render_footer(reply: SearchResponse, canvas: Canvas, next_page: str) -> Iterator[str]:
-    for channel in reply.degraded:
-        yield from render_degraded(channel, canvas)
-    if reply.truncated:
-        yield canvas.dim("shortened to fit --max-tokens")
-    if reply.has_more and reply.next_cursor and not _is_weak(reply):
-        yield canvas.dim("more: ") + canvas.dim(next_page or f"--cursor {reply.next_cursor}")
-    stages = reply.trace or []
-    width = max((measure_width(stage.stage) for stage in stages), default=0)
-    for stage in stages:
-        figures = f"{stage.duration_ms:8.2f} ms  {stage.candidates:6}"
-        yield canvas.dim(clean(f"{stage.stage:<{width}}  {figures}  {stage.note}").rstrip())
+def fit_headings(title: str, path: list[str], canvas: Canvas, margin: int) -> str:
+    """Return title and headings that fit beside `margin` cells; middle ones may be left out."""
+    whole = format_headings(title, path)
+    if canvas.width is None or measure_width(whole) <= canvas.width - margin:
+        return whole
+    parts = whole.split(_ARROW)
+    for kept in range(len(parts) - 2, 0, -1):
+        text = _ARROW.join([parts[0], "…", *parts[-kept:]])
+        if measure_width(text) <= canvas.width - margin:
+            return text
+    return canvas.fit(whole, margin)
 
 
 def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -> Iterator[str]:

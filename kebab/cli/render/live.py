@@ -1,6 +1,5 @@
 """Renders an answer while it is generated: the end of the text and a status line."""
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any, Self
@@ -17,7 +16,6 @@ from kebab.wire.ask import AnswerEvent
 
 _SOON_S = 2.0
 """After this time the status names the model that kebab waits for, and a log gets a line."""
-_ROWS = 24
 _FEWEST_ROWS = 4
 
 
@@ -140,7 +138,7 @@ class LiveAnswer(AnswerDisplay):
         from rich.console import Group
         from rich.text import Text
 
-        columns, rows = self._channel.columns, count_screen_rows(self._channel)
+        columns, rows = self._channel.columns, self._channel.rows
         self._console.size = (columns, rows)
         return Group(
             *(
@@ -148,11 +146,3 @@ class LiveAnswer(AnswerDisplay):
                 for line in self.lines(limit_text_width(columns), rows)
             )
         )
-
-
-def count_screen_rows(channel: OutputChannel) -> int:
-    """Return the number of lines of a terminal."""
-    try:
-        return os.get_terminal_size(channel.descriptor).lines or _ROWS
-    except OSError:
-        return _ROWS

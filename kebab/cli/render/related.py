@@ -6,15 +6,18 @@ from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.excerpt import INDENT, render_excerpt
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
-    format_headings,
+    FRESHNESS_NOTES,
+    build_file_uri,
+    fit_headings,
+    fit_location,
     format_line_range,
-    format_location,
     render_degraded,
     render_location,
 )
-from kebab.cli.render.width import clean, truncate
+from kebab.cli.render.width import clean, truncate, truncate_path
 from kebab.wire.related import DuplicateGroup, DuplicateMember, Duplicates, RelatedDoc, RelatedDocs
 
+_MARGIN = len(" 1  0.41  ")
 _NEAR = 0.35
 """Above this score, most documents have the same topic; half of the true ones are above it."""
 
@@ -32,20 +35,20 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
 
 def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]:
     pair, margin = found.pair, len(INDENT)
-    location = format_location(pair.found.citation)
-    where = render_location(location, found.file, found.freshness, canvas)
+    where = render_location(pair.found.citation, found.file, found.freshness, canvas, _MARGIN)
     score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
     yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
-    if context := format_headings(found.title, pair.found.heading_path):
-        yield INDENT + canvas.dim(canvas.fit(context, margin))
+    if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
+        yield INDENT + canvas.dim(context)
     yield from render_excerpt(
         pair.snippet, pair.highlights, canvas, media=found.media, headings=pair.found.heading_path
     )
     if found.terms:
         shared = f"shared: {clean(', '.join(found.terms))}"
         yield INDENT + canvas.dim(canvas.fit(shared, margin))
-    nearest = f"nearest to: {format_line_range(pair.asked.citation)}"
-    yield INDENT + canvas.dim(canvas.fit(nearest, margin))
+    label = f"{INDENT}nearest to: "
+    nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
+    yield label + canvas.dim(nearest)
 
 
 def _render_nothing_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
@@ -96,10 +99,18 @@ def _render_group(group: DuplicateGroup, canvas: Canvas) -> Iterator[str]:
     for member in group.members:
         paint = canvas.success if member.exact else canvas.warning
         score = paint("same" if member.exact else f"{member.similarity:.2f}")
-        is_document = group.unit == "document"
-        place = clean(member.doc_path) if is_document else format_location(member.citation)
-        where = render_location(place, member.file, member.freshness, canvas)
+        where = _render_member_place(group, member, canvas)
         yield f"{INDENT}{score}  {where}"
+
+
+def _render_member_place(group: DuplicateGroup, member: DuplicateMember, canvas: Canvas) -> str:
+    if group.unit != "document":
+        return render_location(member.citation, member.file, member.freshness, canvas, _MARGIN)
+    note = FRESHNESS_NOTES[member.freshness]
+    path = clean(member.doc_path)
+    if canvas.width is not None:
+        path = truncate_path(path, max(_MARGIN, canvas.width - _MARGIN - len(note)))
+    return canvas.link(canvas.location(path), build_file_uri(member.file)) + canvas.warning(note)
 
 
 def _suggest_next(reply: Duplicates) -> str:

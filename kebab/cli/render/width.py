@@ -39,6 +39,31 @@ def truncate_left(text: str, width: int) -> str:
     return _ELLIPSIS + text[len(text) - _count_fitting(text[::-1], width - 1) :]
 
 
+def truncate_path(path: str, width: int) -> str:
+    """Return a path of at most `width` cells; an ellipsis replaces folders in its middle.
+
+    The file name stays whole if it fits, because it is the informative part.
+    """
+    if measure_width(path) <= width:
+        return path
+    folders, _, name = path.rpartition("/")
+    room = width - measure_width(name) - measure_width(f"{_ELLIPSIS}/")
+    if not folders or room < 0:
+        return _truncate_middle(name, width)
+    head = folders[: _count_fitting(folders, room)]
+    whole = head[: head.rfind("/") + 1]
+    return f"{whole or head}{_ELLIPSIS}/{name}"
+
+
+def _truncate_middle(text: str, width: int) -> str:
+    """Return text of at most `width` cells; an ellipsis replaces its middle."""
+    if measure_width(text) <= width:
+        return text
+    last = max(0, width - 1) // 2
+    tail = text[len(text) - _count_fitting(text[::-1], last) :] if last else ""
+    return text[: _count_fitting(text, width - 1 - measure_width(tail))] + _ELLIPSIS + tail
+
+
 def _count_fitting(text: str, width: int) -> int:
     """Return how many characters at the beginning of a text fit in `width` cells."""
     used = 0

@@ -171,6 +171,22 @@ def test_the_same_cursor_gives_the_same_page(library):
     assert not {hit.chunk_id for hit in first.hits} & {hit.chunk_id for hit in pages[0].hits}
 
 
+def test_a_page_has_the_hits_between_those_before_and_after_it(library):
+    pages = [library.search("notes", limit=10, page=number) for number in (1, 2, 3, 4)]
+
+    assert [hit.rank for page in pages for hit in page.hits] == list(range(1, 29))
+    assert [page.has_more for page in pages] == [True, True, False, False]
+    cursor = pages[0].next_cursor
+    assert library.search("notes", limit=10, cursor=cursor).hits == pages[1].hits
+
+
+def test_a_page_and_a_cursor_exclude_each_other(library):
+    cursor = library.search("notes", limit=3).next_cursor
+
+    with pytest.raises(InvalidInput, match="excludes `cursor`"):
+        library.search("notes", limit=3, page=2, cursor=cursor)
+
+
 @pytest.mark.parametrize("change", [{"query": "backup"}, {"tag": ["ops"]}, {"mode": "lexical"}])
 def test_a_cursor_belongs_to_its_query(library, change):
     cursor = library.search("notes", limit=3).next_cursor

@@ -94,6 +94,14 @@ def test_columns_override_the_terminal(pipe, monkeypatch):
     assert pipe[1].columns == 123
 
 
+def test_a_pipe_has_24_rows_and_lines_override_them(pipe, monkeypatch):
+    monkeypatch.delenv("LINES", raising=False)
+    assert pipe[1].rows == 24
+
+    monkeypatch.setenv("LINES", "50")
+    assert pipe[1].rows == 50
+
+
 def test_libraries_write_to_the_null_device_and_we_to_the_caller():
     done = python(
         "import os, sys\n"

@@ -62,6 +62,14 @@ def test_the_next_page_is_the_same_command_with_another_cursor(context, argument
     assert context.repeat_command_with("--cursor", "X") == again
 
 
+def test_a_command_is_repeated_without_some_flags(context):
+    context.arguments = ("search", "a", "--page", "2", "--cursor=W", "--", "-b")
+
+    again = context.repeat_command("--page", "3", without=("--page", "--cursor"))
+
+    assert again == "kebab search a --page 3 -- -b"
+
+
 def test_flags_override_the_environment_and_that_overrides_the_file(home, monkeypatch):
     file = home / "config.toml"
     file.write_text('data_dir = "/from-file"\nworkspace = "/w"\n')

@@ -53,7 +53,7 @@ def test_no_hit_has_exit_status_1(kebab):
 
 
 def test_the_next_page_can_be_copied(kebab):
-    assert "more: kebab search word -n 1 --cursor CURSOR" in kebab("search", "word", "-n", "1").out
+    assert "more: kebab search word -n 1 --page 2" in kebab("search", "word", "-n", "1").out
 
 
 def test_bulk_answers_line_by_line(kebab):

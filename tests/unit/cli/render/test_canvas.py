@@ -49,7 +49,9 @@ def test_a_terminal_takes_colour_links_and_changing_lines(terminal, monkeypatch)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "72")
 
-    assert create_canvas(terminal, "auto") == Canvas(width=72, color=True, links=True, live=True)
+    assert create_canvas(terminal, "auto") == Canvas(
+        width=72, color=True, links=True, live=True, height=24
+    )
 
 
 def test_a_dumb_terminal_takes_none_of_that(terminal, monkeypatch):

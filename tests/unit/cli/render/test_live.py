@@ -6,7 +6,7 @@ import pytest
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer, count_screen_rows
+from kebab.cli.render.live import AnswerLog, AnswerStatus, LiveAnswer
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies
 
@@ -147,11 +147,6 @@ def test_leaving_at_once_shows_the_cursor_again(wait, terminal):
     LiveAnswer(channel, PLAIN, wait, shows_text=True).abort()
 
     assert shown(near).startswith("\x1b[?25h")
-
-
-def test_without_a_terminal_the_default_number_of_rows_is_used(tmp_path):
-    with (tmp_path / "err").open("wb") as file:
-        assert count_screen_rows(OutputChannel(file.fileno(), "<stderr>")) == 24
 
 
 def test_a_live_region_takes_every_event(wait, terminal):

@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.cli.render.width import measure_width, pad, truncate, truncate_left, wrap_text
+from kebab.cli.render.width import (
+    measure_width,
+    pad,
+    truncate,
+    truncate_left,
+    truncate_path,
+    wrap_text,
+)
 
 LETTERS = st.text(alphabet="ab 백é日\u0301")
 
@@ -59,3 +66,19 @@ def test_wrapped_lines_fit_and_lose_nothing_but_spaces(text, width):
 
     assert all(measure_width(line) <= width for line in found)
     assert "".join(found).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "width", "shown"),
+    [
+        ("a/b/c.md", 8, "a/b/c.md"),
+        ("alpha/beta/gamma/c.md", 15, "alpha/…/c.md"),
+        ("alpha/beta/gamma/c.md", 10, "alph…/c.md"),
+        ("프로젝트/계획/기록.md", 16, "프로젝…/기록.md"),
+        ("alpha/a-very-long-name.md", 12, "a-very…me.md"),
+        ("a-very-long-name.md", 2, "a…"),
+    ],
+)
+def test_a_path_loses_folders_in_its_middle(path, width, shown):
+    assert truncate_path(path, width) == shown
+    assert measure_width(shown) <= width
