@@ -141,6 +141,11 @@ CASES = {
         (["schema", "search_answer.v1"], 1, "not_found.v1"),
         (["schema", "error.v1", "--errors"], 2, "usage_invalid"),
     ],
+    "install": [
+        (["install", "claude-code", "--uninstall"], 0, "install_report.v1"),
+        (["install", "claude-code"], 2, "confirmation_required"),
+        (["install", "vim"], 2, "usage_invalid"),
+    ],
     "completion": [
         (["completion", "zsh"], 0, "completion_script.v1"),
         (["completion", "tcsh"], 2, "usage_invalid"),

@@ -45,6 +45,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "reset": ("reset", "--yes"),
     "doctor": ("doctor",),
     "schema": ("schema",),
+    "install": ("install", "claude-code", "--uninstall"),
     "completion": ("completion", "bash"),
     "errors": ("errors",),
     "explain": ("explain", "locked"),
@@ -72,7 +73,7 @@ READS_INDEX = (*NAMED, "search", "ask", "dupes", "list", "session list", "eval r
 WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
 WRITES = ("init", "ingest", "rm", "session rm", "reset", "eval init", "model pull", "model use")
 TAKES_NO_LOCK = ("model pull", "session rm", "eval init")
-NO_SETTINGS = ("completion", "errors", "explain", "chat", "eval compare")
+NO_SETTINGS = ("completion", "install", "errors", "explain", "chat", "eval compare")
 OPENS = tuple(command for command in SUCCESS if command not in NO_SETTINGS)
 
 STATES = {

@@ -16,6 +16,7 @@ ABOVE = {
     "bench": "measures builds of kebab, not one knowledge base",
     "chat": "asks one question after another",
     "completion": "prints a script for a shell",
+    "install": "writes a file of another program",
     "eval compare": "compares two reports",
     "eval init": "reads documents and passages",
     "eval run": "asks many searches",
