@@ -8,8 +8,13 @@ import msgspec
 from kebab.app.redaction import redact
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic
-from kebab.errors.signal import Exit, Signal, build_error_fields
-from kebab.errors.system import build_import_error, build_io_error, build_memory_error
+from kebab.errors.signal import Exit, Rerun, Signal, build_error_fields
+from kebab.errors.system import (
+    build_import_error,
+    build_io_error,
+    build_memory_error,
+    is_memory_fault,
+)
 from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
 from kebab.wire.error import ErrorReply
 
@@ -37,6 +42,8 @@ class ClassifiedError:
     reply: ErrorReply
     exit: Exit
     quiet: bool = False
+    rerun: Rerun | None = None
+    """How the failed command line can be repeated so that it succeeds."""
 
 
 def build_view(settings: Settings, *, verbose: bool = False) -> View:
@@ -54,7 +61,8 @@ def classify_error(
         shown = [redact(cause, hides_home=view.hides_home) for cause in causes]
         reply = msgspec.structs.replace(reply, details={**reply.details, "chain": shown})
     gone = isinstance(fault, BrokenPipeError)
-    return ClassifiedError(reply, Exit.READER_GONE if gone else signal.meaning.exit, quiet=gone)
+    status = Exit.READER_GONE if gone else signal.meaning.exit
+    return ClassifiedError(reply, status, quiet=gone, rerun=signal.plan_rerun())
 
 
 def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VIEW) -> ErrorReply:
@@ -112,8 +120,10 @@ def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
         return fault
     if isinstance(fault, KeyboardInterrupt):
         return Cancelled(operation=operation)
-    if isinstance(fault, MemoryError):
-        return build_memory_error()
+    if isinstance(fault, MemoryError) or (
+        isinstance(fault, OSError | RuntimeError) and is_memory_fault(fault)
+    ):
+        return build_memory_error(operation)
     if isinstance(fault, OSError) and fault.filename is not None:
         return build_io_error(fault, "read", fault.filename)
     if isinstance(fault, ImportError):

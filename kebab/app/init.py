@@ -2,7 +2,9 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from kebab.app.context import AppContext
@@ -22,19 +24,59 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
     context.refuse_when_read_only("init")
     root = _resolve_workspace(request.workspace) if request.workspace else None
     written = request.force or not context.config_path.exists()
+    backup = None
     try:
         context.paths.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if written:
             context.config_path.parent.mkdir(parents=True, exist_ok=True)
-            _replace_file(context.config_path, build_toml(root or ""))
+            text = build_toml(root or "")
+            backup = keep_copy(context.config_path, text)
+            _replace_file(context.config_path, text)
     except OSError as fault:
         raise build_io_error(fault, "create", fault.filename or context.config_path) from fault
     return InitReport(
         config_path=str(context.config_path),
         written=written,
+        backup_path=str(backup) if backup else None,
         data_dir=str(context.paths.data),
         workspace=(root if written else None) or context.settings.workspace or None,
     )
+
+
+def keep_copy(path: Path, text: str) -> Path | None:
+    """Copy a file that is about to be replaced; return the copy.
+
+    Returns:
+        The copy, which never replaces an earlier one; None when the file does not exist, or has
+        this text already.
+
+    Raises:
+        IoError: The path is neither a file nor an empty folder.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.exists() or target.is_dir():
+        return None
+    if not target.is_file():
+        raise build_read_error(path, "it is not a regular file")
+    old = target.read_bytes()
+    if old == text.encode():
+        return None
+    for name in _list_backup_names(target.name):
+        copy = target.with_name(name)
+        try:
+            with copy.open("xb") as file:
+                file.write(old)
+        except FileExistsError:
+            continue
+        shutil.copystat(target, copy)
+        return copy
+    return None  # pragma: no cover - there is always another name
+
+
+def _list_backup_names(name: str) -> Iterator[str]:
+    yield f"{name}.bak"
+    for number in count(1):
+        yield f"{name}.bak.{number}"
 
 
 def _replace_file(path: Path, text: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -121,9 +122,11 @@ class CommandContext:
 
     def create_canvas(self, channel: OutputChannel | None = None) -> Canvas:
         """Return the canvas of a channel, by default of the channel of results."""
+        from kebab.cli.hints import complete_hint
         from kebab.cli.render.canvas import create_canvas
 
-        return create_canvas(channel or self.channels.out, self.flags.color)
+        canvas = create_canvas(channel or self.channels.out, self.flags.color)
+        return replace(canvas, complete=partial(complete_hint, flags=self.flags))
 
     def print_reply(
         self, reply: R | NotFound, render: Renderer[R], status: Exit = Exit.DONE
@@ -132,10 +135,12 @@ class CommandContext:
 
         `not_found.v1` is a result too; its exit status is always `NO`.
         """
+        from kebab.cli.hints import complete_reply
         from kebab.wire.library import NotFound
 
         if isinstance(reply, NotFound):
             status = Exit.NO
+        reply = complete_reply(reply, self.flags)
         if self.flags.machine:
             self.write_json(reply, status)
             return status
@@ -162,12 +167,14 @@ class CommandContext:
     def encode_reply(
         self, reply: Reply, status: int | None, *, command: str | None = None
     ) -> bytes:
-        """Return a reply with its envelope as one line of JSON."""
+        """Return a reply with its envelope as one line of JSON; its hints are complete."""
         from kebab.app.timestamps import format_timestamp
+        from kebab.cli.hints import complete_reply
         from kebab.wire.record import add_envelope, encode_json
 
         name, now = command or self.command, format_timestamp(time.time())
         code = None if status is None else int(status)
+        reply = complete_reply(reply, self.flags)
         return encode_json(add_envelope(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
 
     def repeat_command_with(self, flag: str, value: str | None) -> str:
@@ -181,12 +188,8 @@ class CommandContext:
         """
         import shlex
 
-        words: list[str] = []
-        rest = iter(self.arguments)
-        for argument in rest:
-            if argument in without:
-                next(rest, None)
-            elif not argument.startswith(tuple(f"{flag}=" for flag in without)):
-                words.append(argument)
-        end = words.index("--") if "--" in words else len(words)
-        return shlex.join(["kebab", *words[:end], *more, *words[end:]])
+        from kebab.cli.hints import change_flags, list_flags_with_value
+
+        with_value = {*without, *list_flags_with_value(self.params)}
+        words = change_flags(self.arguments, drop=without, add=more, with_value=with_value)
+        return shlex.join(["kebab", *words])

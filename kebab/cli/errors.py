@@ -89,7 +89,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     import click
 
     from kebab.app.classify import classify_error
-    from kebab.errors.catalog import InvalidInput, UsageInvalid
+    from kebab.errors.catalog import InvalidInput
 
     if isinstance(error, click.ClickException):
         return _describe_click_error(context, error)
@@ -98,10 +98,32 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     if isinstance(error, InvalidInput):
         error = _rename_field(error, context.params)
     classified = classify_error(error, operation=context.command, view=build_error_view(context))
-    if isinstance(error, UsageInvalid):
-        classified = _replace_hint(classified, f"kebab {context.command} --help")
+    hint = _choose_hint(context, error, classified)
+    if hint is not None:
+        classified = _replace_hint(classified, hint)
     early = not context.flags_parsed and detect_json_output(context.arguments)
     return ErrorReport(error, classified, context.command, context.flags.machine or early)
+
+
+def _choose_hint(
+    context: CommandContext, error: BaseException, classified: ClassifiedError
+) -> str | None:
+    """Return the hint that only this call can give; None when that of the catalogue stays."""
+    from kebab.errors.catalog import Generic, UsageInvalid
+
+    if isinstance(error, UsageInvalid):
+        return f"kebab {context.command} --help"
+    reply = classified.reply
+    if reply.code == Generic.meaning.code and context.command != "errors":
+        return f"kebab errors --id {reply.correlation_id}"
+    if classified.rerun is None or not context.flags_parsed:
+        return None
+    from kebab.app.redaction import redact
+    from kebab.cli.hints import repeat_call
+
+    again = repeat_call(context.arguments, context.params, classified.rerun)
+    # A secret in the arguments must not be shown, and without it the command is of no use.
+    return again if again == redact(again) else None
 
 
 def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kebab.config.paths import find_default_config
 from kebab.config.settings import Settings
-from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.catalog import NO_FILE, ConfigInvalid, build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
 
@@ -73,11 +73,6 @@ def iter_setting_keys(form: type[Struct] = Settings, prefix: str = "") -> Iterat
             yield key
 
 
-def build_variable_name(key: str) -> str:
-    """Return the environment variable that sets a dotted key."""
-    return _PREFIX + key.replace(".", "_").upper()
-
-
 def _read_file(named: Path | None) -> dict[str, Any]:
     path = named or find_default_config()
     try:
@@ -85,7 +80,7 @@ def _read_file(named: Path | None) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError) as fault:
         if named is None:
             return {}
-        raise ConfigInvalid(path=resolve_path(path), cause="no such file") from fault
+        raise ConfigInvalid(path=resolve_path(path), cause=NO_FILE) from fault
     except OSError as fault:
         raise ConfigInvalid(path=resolve_path(path), cause=fault.strerror or str(fault)) from fault
     except UnicodeDecodeError as fault:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kebab.config.load import build_variable_name
 from kebab.config.settings import Settings
+from kebab.errors.catalog import build_variable_name
 from kebab.wire.record import read_field_docstrings
 
 _HEADER = """\

@@ -30,7 +30,6 @@ _MAX_THREADS = 4
 _ROUNDING = 1e-3
 _FATAL = 4  # the severity below which onnxruntime stays silent; failures are raised anyway
 
-
 RUNTIME_CAUSES = {
     "DeviceReset": "the device was reset",
     "EPFail": "the processor's kernels failed",
@@ -199,6 +198,7 @@ class InferenceSession:
                 operation="embedding a batch",
                 elapsed_ms=int((time.monotonic() - started) * 1000),
                 deadline_ms=self._deadline.milliseconds,
+                setting="models.embedding.deadline_s",
             ) from error
         finally:
             run.stop()

@@ -4,6 +4,8 @@ The docstring of a row is the explanation that `kebab explain CODE` prints. The 
 released row is frozen by `docs/wire-schema/v1/errors.lock.json`.
 """
 
+import os
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from kebab.errors.signal import (
@@ -13,6 +15,7 @@ from kebab.errors.signal import (
     Kind,
     Meaning,
     Origin,
+    Rerun,
     Retry,
     Severity,
     Signal,
@@ -21,6 +24,18 @@ from kebab.errors.signal import (
 
 Op: TypeAlias = Literal["read", "write", "create"]
 """An operation on a file or folder."""
+
+NO_FILE = "no such file"
+NO_FOLDER = "no such folder"
+"""Causes that kebab words itself, so that a hint can depend on them."""
+
+_EXTRACTIVE = Rerun(add=("--extractive",), drop=("--model",))
+"""The same question, answered without a language model."""
+
+
+def build_variable_name(key: str) -> str:
+    """Return the environment variable that sets a dotted key."""
+    return "KEBAB_" + key.replace(".", "_").upper()
 
 
 class ConfigInvalid(
@@ -35,11 +50,13 @@ class ConfigInvalid(
         grpc="INVALID_ARGUMENT",
     ),
     message="invalid configuration: {path}: {cause}",
-    hint="correct the file, or write a new one with `kebab init --force`",
+    hint="correct the file, or replace it and keep a copy: `kebab init --force`",
+    derived=("variable", "folder"),
     cases={
-        "variable": Wording(
-            "invalid configuration: {path}: {cause}", "correct or unset the variable"
-        ),
+        "missing": Wording("invalid configuration: {path}: {cause}", "kebab init"),
+        "folder": Wording("invalid configuration: {path}: {cause}", "mkdir -p {folder}"),
+        "variable": Wording("invalid configuration: {path}: {cause}", "unset {variable}"),
+        "setting": Wording("invalid configuration: {path}: {cause}", "kebab doctor"),
     },
 ):
     """The configuration cannot be used.
@@ -51,8 +68,8 @@ class ConfigInvalid(
     Example: `limit = 0` below `[search]` in `config.toml`. Every command that needs settings
     fails, and `path` names the file.
 
-    What to do: correct what `cause` names, or write a new file with `kebab init --force`. Unset
-    the variable if you do not need it.
+    What to do: correct what `cause` names, or write a new file with `kebab init --force`, which
+    keeps a copy of the old one. Unset the variable if you do not need it.
     """
 
     path: str
@@ -60,7 +77,15 @@ class ConfigInvalid(
 
     def choose_case(self) -> str:
         """Return the case; a new file does not correct a variable."""
-        return "variable" if self.path.startswith("$") else ""
+        if self.path.startswith("$"):
+            return "variable"
+        if self.cause in (NO_FILE, NO_FOLDER):
+            return "missing" if self.cause == NO_FILE else "folder"
+        return "" if os.sep in self.path else "setting"
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return the name of the variable, and the folder of the file."""
+        return {"variable": self.path.removeprefix("$"), "folder": os.path.dirname(self.path)}  # noqa: PTH120 - text is wanted
 
 
 class UsageInvalid(
@@ -133,6 +158,7 @@ class InvalidCursor(
     ),
     message="invalid cursor: {cause}",
     hint="repeat the search without `--cursor`",
+    rerun=Rerun(drop=("--cursor",)),
 ):
     """The cursor is damaged, or belongs to another query.
 
@@ -166,6 +192,7 @@ class StaleCursor(
         "revision {issued_revision}, now {current_revision}"
     ),
     hint="repeat the search without `--cursor`",
+    rerun=Rerun(drop=("--cursor",)),
 ):
     """The index has changed between two pages.
 
@@ -241,7 +268,11 @@ class ModelUnreachable(
         retry=Retry.TRANSIENT,
     ),
     message="cannot reach the model server at {endpoint}: {cause}",
-    hint="start the server with `ollama serve`, or answer without it: `kebab ask --extractive`",
+    hint=(
+        "start the server with `ollama serve`, or answer without it: "
+        "`kebab ask --extractive QUESTION`"
+    ),
+    rerun=_EXTRACTIVE,
 ):
     """The model server did not answer.
 
@@ -300,7 +331,8 @@ class ModelRejected(
         grpc="FAILED_PRECONDITION",
     ),
     message="the model server refused {model}: {cause}",
-    hint="use another model: `kebab ask --model NAME`",
+    hint="use another model: `kebab ask --model NAME QUESTION`",
+    rerun=_EXTRACTIVE,
 ):
     """The server refuses to answer with this model.
 
@@ -393,7 +425,8 @@ class ContextOverflow(
         grpc="OUT_OF_RANGE",
     ),
     message="the prompt exceeds the model's window of {context_tokens} tokens: {prompt_tokens}",
-    hint="answer without a model: `kebab ask --extractive`",
+    hint="answer without a model: `kebab ask --extractive QUESTION`",
+    rerun=_EXTRACTIVE,
 ):
     """The question and its passages do not fit the model's window.
 
@@ -425,6 +458,7 @@ class EmbeddingUnavailable(
     ),
     message="cannot get the embedding model {model}: {cause}",
     hint="kebab model pull {model}",
+    rerun=Rerun(add=("--mode", "lexical"), drop=("--mode",)),
 ):
     """The embedding model is not on this machine and cannot be downloaded.
 
@@ -484,11 +518,22 @@ class TimedOut(
         backoff=Backoff(attempts=2),
     ),
     message="{operation} took longer than {deadline_ms} ms",
+    derived=("variable", "seconds"),
+    cases={
+        "setting": Wording(
+            "{operation} took longer than `{setting}` allows: {deadline_ms} ms",
+            "export {variable}={seconds}",
+        ),
+        "document": Wording(
+            "reading {path} took longer than `{setting}` allows: {deadline_ms} ms",
+            "export {variable}={seconds}",
+        ),
+    },
 ):
     """An operation took longer than its time limit.
 
-    `operation` names it. A server that does not accept the connection is `model_unreachable`
-    instead.
+    `operation` names it, `setting` the setting with the limit, and `path` the document. A server
+    that does not accept the connection is `model_unreachable` instead.
 
     Example: `operation` is `first_token` when a large model takes longer to load than
     `models.llm.first_token_s` allows.
@@ -501,6 +546,25 @@ class TimedOut(
     operation: str
     elapsed_ms: int
     deadline_ms: int
+    setting: str | None = None
+    path: str | None = None
+
+    def choose_case(self) -> str:
+        """Return the case; not every limit is a setting."""
+        if self.setting is None:
+            return ""
+        return "setting" if self.path is None else "document"
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return the variable that sets the limit, and twice the limit in seconds."""
+        seconds = f"{2 * self.deadline_ms / 1000:g}"
+        return {"variable": build_variable_name(self.setting or ""), "seconds": seconds}
+
+    def plan_rerun(self) -> Rerun | None:
+        """Return the same command line with twice the time."""
+        values = self.derive_values()
+        change = (values["variable"], values["seconds"])
+        return Rerun(variables=(change,)) if self.setting else None
 
 
 class IoError(
@@ -517,6 +581,12 @@ class IoError(
     ),
     message="cannot {op} {path}: {cause}",
     hint="kebab doctor",
+    derived=("folder",),
+    cases={
+        "missing": Wording("cannot {op} {path}: {cause}"),
+        "denied_read": Wording("cannot {op} {path}: {cause}", "chmod u+rX {path}"),
+        "denied_write": Wording("cannot {op} {path}: {cause}", "chmod u+rwX {folder}"),
+    },
 ):
     """A file or folder cannot be read, written or created.
 
@@ -531,6 +601,23 @@ class IoError(
     path: str
     op: Op
     cause: str
+
+    def choose_case(self) -> str:
+        """Return the case by the text of the system, or of kebab."""
+        if not self.path.startswith(os.sep):
+            return ""
+        cause = self.cause.lower()
+        if cause == "permission denied":
+            return "denied_read" if self.op == "read" else "denied_write"
+        missing = (NO_FILE, NO_FOLDER, "no such file or directory")
+        return "missing" if self.op == "read" and cause in missing else ""
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return what lacks the permission to write: the file, else its nearest folder."""
+        place = self.path
+        while place.strip(os.sep) and not os.path.lexists(place):
+            place = os.path.dirname(place)  # noqa: PTH120 - text is wanted
+        return {"folder": place}
 
 
 class Locked(
@@ -585,6 +672,7 @@ class ReadOnly(
     ),
     message="not allowed with `--read-only`: {operation}",
     hint="repeat without `--read-only`",
+    rerun=Rerun(drop=("--read-only",)),
 ):
     """The command writes, and `--read-only` forbids it.
 
@@ -777,6 +865,7 @@ class ConfirmationRequired(
     ),
     message="`{operation}` needs confirmation",
     hint="kebab {operation} --yes",
+    rerun=Rerun(add=("--yes",)),
 ):
     """A destructive command needs a confirmation, and there is no terminal to ask for it.
 
@@ -788,6 +877,47 @@ class ConfirmationRequired(
     """
 
     operation: str
+
+
+class OutOfMemory(
+    Signal,
+    meaning=Meaning(
+        code="out_of_memory",
+        kind=Kind.QUOTA,
+        canonical=Canonical.ADAPTER_VALIDATION,
+        domain="RUNTIME.OUT_OF_MEMORY",
+        origin=Origin.ADAPTER,
+        http=507,
+        grpc="RESOURCE_EXHAUSTED",
+        retry=Retry.TRANSIENT,
+        backoff=Backoff(first_ms=30_000, ceiling_ms=300_000, attempts=2),
+    ),
+    message="there is not enough memory: {operation}",
+    hint="close other programs, then repeat the command",
+    cases={
+        "limited": Wording(
+            "there is not enough memory, this process may use {limit_bytes} bytes: {operation}",
+            "raise the limit of the shell: `ulimit -v unlimited`",
+        ),
+    },
+):
+    """The system gives the process no more memory.
+
+    Work that was already committed is kept. `limit_bytes` is the limit of the process, as set by
+    `ulimit -v`, or null when only the machine limits it.
+
+    Example: `ulimit -v 400000` before `kebab ingest notes`, which leaves no space for the model.
+
+    What to do: close other programs, or raise the limit. `kebab search --mode lexical` needs no
+    model and much less memory.
+    """
+
+    operation: str
+    limit_bytes: int | None = None
+
+    def choose_case(self) -> str:
+        """Return the case; a limit of the process can be raised."""
+        return "" if self.limit_bytes is None else "limited"
 
 
 class Cancelled(

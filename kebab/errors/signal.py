@@ -5,7 +5,7 @@ imported, so that a missing library can be reported too.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
@@ -141,6 +141,24 @@ class Wording(NamedTuple):
     hint: str | None = None
 
 
+class Rerun(NamedTuple):
+    """How the failed command line can be repeated so that it succeeds.
+
+    The command line interface turns it into the hint. Where there is no command line, the hint is
+    that of the wording.
+    """
+
+    add: tuple[str, ...] = ()
+    """Words to add, such as `--extractive`."""
+    drop: tuple[str, ...] = ()
+    """Flags to leave out, with their values."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables to set, with their values."""
+
+
+_COMMAND_DETAILS = ("install", "operation")
+"""The details that are commands; all others are quoted for the shell within a hint."""
+
 _CODES: set[str] = set()
 _PLACEHOLDER = re.compile(r"{(\w+)}")
 
@@ -157,6 +175,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     meaning: ClassVar[Meaning]
     message: ClassVar[str]
     hint: ClassVar[str | None]
+    rerun: ClassVar[Rerun | None]
     wordings: ClassVar[Mapping[str, Wording]]
     """The wordings by case; the case `""` is the default."""
 
@@ -166,9 +185,11 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         meaning: Meaning,
         message: str,
         hint: str | None = None,
+        rerun: Rerun | None = None,
+        derived: Collection[str] = (),
         cases: Mapping[str, Wording] | None = None,
     ) -> None:
-        """Register the row.
+        """Register the row; `derived` are the values that `derive_values` adds for the hint.
 
         Raises:
             TypeError: The code exists already, a template names an unknown field, or a row that
@@ -180,11 +201,12 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         # Every command imports all rows, and generated initializers would slow down the start.
         dataclass(init=False, eq=False, repr=False)(cls)
         cls.meaning, cls.message, cls.hint = meaning.with_default_backoff(), message, hint
+        cls.rerun = rerun
         cls.wordings = {"": Wording(message, hint), **(cases or {})}
         declared = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         texts = "".join(text.message + (text.hint or "") for text in cls.wordings.values())
         used = set(_PLACEHOLDER.findall(texts))
-        if used - declared:
+        if used - declared - set(derived):
             raise TypeError(f"{meaning.code}: templates name unknown details {used - declared}")
         _CODES.add(meaning.code)
 
@@ -210,12 +232,37 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         return (wordings or self.wordings)[self.choose_case()].message.format(**self.details())
 
     def format_hint(self, wordings: Mapping[str, Wording] | None = None) -> str | None:
-        """Return the hint with its details, or None."""
+        """Return the hint with its details, quoted for a shell, or None."""
         hint = (wordings or self.wordings)[self.choose_case()].hint
-        return hint.format(**self.details()) if hint else None
+        if hint is None:
+            return None
+        return hint.format(**_quote_details({**self.details(), **self.derive_values()}))
+
+    def derive_values(self) -> Mapping[str, str]:
+        """Return further values for the template of the hint, computed from the details."""
+        return {}
+
+    def plan_rerun(self) -> Rerun | None:
+        """Return how the failed command line can be repeated, or None."""
+        return self.rerun
 
     def __str__(self) -> str:
         return self.format_message()
+
+
+def _quote_details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details in the form that a shell reads as one word each."""
+    import shlex
+
+    def quote(value: str) -> str:
+        # The folder `~` of a shortened path must stay outside of the quotes.
+        home, start, rest = value.partition("~/")
+        return f"{start}{shlex.quote(rest)}" if start and not home else shlex.quote(value)
+
+    return {
+        name: quote(value) if isinstance(value, str) and name not in _COMMAND_DETAILS else value
+        for name, value in details.items()
+    }
 
 
 _TARGETS = ("path", "model", "endpoint", "field", "option", "data_dir", "operation", "what")

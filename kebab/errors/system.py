@@ -1,13 +1,23 @@
 """Translates errors of the operating system and of imports to signals."""
 
+import errno
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kebab.errors.catalog import DependencyMissing, IoError, Op
+from kebab.errors.catalog import DependencyMissing, IoError, Op, OutOfMemory
 
 _NO_PATH = ("<", "'", '"')
+_MOST_CAUSES = 20
+_NO_MEMORY = re.compile(
+    r"std::bad_alloc|bad allocation|cannot allocate memory|failed to allocate memory|out of memory"
+    r"|malloc failed|memory allocation of \d+ bytes failed|can't start new thread"
+    r"|resource temporarily unavailable.*thread|pthread_create",
+    re.IGNORECASE,
+)
+"""How native libraries and the system word a lack of memory."""
 
 
 def resolve_path(path: object, base: str = "") -> str:
@@ -31,9 +41,34 @@ def build_read_error(path: object, cause: str) -> IoError:
     return IoError(path=resolve_path(path), op="read", cause=cause)
 
 
-def build_memory_error() -> IoError:
-    """Return the signal for a lack of memory."""
-    return IoError(path="<memory>", op="create", cause="out of memory")
+def build_memory_error(operation: str = "") -> OutOfMemory:
+    """Return the signal for a lack of memory during an operation."""
+    return OutOfMemory(operation=operation or "kebab", limit_bytes=read_memory_limit())
+
+
+def read_memory_limit() -> int | None:
+    """Return how many bytes of address space the process may use; None without a limit."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def is_memory_fault(fault: BaseException) -> bool:
+    """Return whether an exception or one of its causes is a lack of memory.
+
+    Native libraries report it with an exception of their own and these words.
+    """
+    seen = 0
+    cause: BaseException | None = fault
+    while cause is not None and seen < _MOST_CAUSES:
+        lacking = isinstance(cause, OSError) and cause.errno == errno.ENOMEM
+        if lacking or isinstance(cause, MemoryError) or _NO_MEMORY.search(str(cause)):
+            return True
+        cause, seen = cause.__cause__ or cause.__context__, seen + 1
+    return False
 
 
 @contextmanager

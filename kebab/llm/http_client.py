@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     import httpx
 
 
+_LIMITS = {
+    "first_token": "models.llm.first_token_s",
+    "next_token": "models.llm.first_token_s",
+    "answer": "models.llm.total_s",
+}
+"""The setting with the limit of each part of a response."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call of the server, with the facts that its errors report.
@@ -53,10 +61,12 @@ class Call:
     ) -> TimedOut:
         """Return the signal for a response, or a part of it, that is too late."""
         started = self.started if since is None else since
+        operation = operation or self.operation
         return TimedOut(
-            operation=operation or self.operation,
+            operation=operation,
             elapsed_ms=round((monotonic() - started) * 1000),
             deadline_ms=round((self.deadline_s if limit_s is None else limit_s) * 1000),
+            setting=_LIMITS.get(operation),
         )
 
 

@@ -60,8 +60,8 @@ class _DeadlinePassed(BaseException):
 
 
 @contextmanager
-def limit_time(seconds: float, operation: str) -> Iterator[None]:
-    """Raise `TimedOut` when the block takes longer; 0 means no limit.
+def limit_time(seconds: float, path: str) -> Iterator[None]:
+    """Raise `TimedOut` when the block needs longer for this file; 0 means no limit.
 
     On the main thread an alarm interrupts the block. Other threads have no alarm, so the error is
     raised after the block ends.
@@ -71,9 +71,9 @@ def limit_time(seconds: float, operation: str) -> Iterator[None]:
         with _set_alarm(seconds):
             yield
     except _DeadlinePassed:
-        raise _build_timeout(started, seconds, operation) from None
+        raise _build_timeout(started, seconds, path) from None
     if seconds and time.monotonic() - started > seconds:
-        raise _build_timeout(started, seconds, operation)
+        raise _build_timeout(started, seconds, path)
 
 
 @contextmanager
@@ -107,11 +107,13 @@ def _raise_deadline_passed(number: int, frame: FrameType | None) -> None:
     raise _DeadlinePassed
 
 
-def _build_timeout(started: float, seconds: float, operation: str) -> TimedOut:
+def _build_timeout(started: float, seconds: float, path: str) -> TimedOut:
     return TimedOut(
-        operation=operation,
+        operation="parse",
         elapsed_ms=round((time.monotonic() - started) * 1000),
         deadline_ms=round(seconds * 1000),
+        setting="ingest.deadline_s",
+        path=path,
     )
 
 
@@ -147,5 +149,5 @@ def convert_exceptions(path: str, parser: str) -> Iterator[None]:
 @contextmanager
 def guard_parser(path: str, parser: str, seconds: float) -> Iterator[None]:
     """Run a parser under a deadline, and turn its unexpected exceptions into `ParseFailed`."""
-    with limit_time(seconds, "parse"), convert_exceptions(path, parser):
+    with limit_time(seconds, path), convert_exceptions(path, parser):
         yield

@@ -46,6 +46,8 @@ class InitReport(Reply, frozen=True, kw_only=True, tag="init_report.v1"):
     """The path of the settings file."""
     written: bool
     """Whether the file was written; false when it existed already."""
+    backup_path: str | None = None
+    """The copy of the file that was replaced; null when none was."""
     data_dir: str
     """The data directory of the knowledge base."""
     workspace: str | None

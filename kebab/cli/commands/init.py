@@ -10,7 +10,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.render.health import render_init
 from kebab.config.load import load_settings
 from kebab.config.settings import Settings
-from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.catalog import NO_FOLDER, ConfigInvalid
 from kebab.errors.signal import Exit
 from kebab.errors.system import resolve_path
 from kebab.wire.health import InitRequest
@@ -50,7 +50,7 @@ def _choose_settings(context: CommandContext, *, force: bool) -> Settings:
             if not force:
                 raise
     elif context.named_config_path and not path.parent.is_dir():
-        raise ConfigInvalid(path=resolve_path(path), cause="no such folder")
+        raise ConfigInvalid(path=resolve_path(path), cause=NO_FOLDER)
     environ = {name: value for name, value in os.environ.items() if name != "KEBAB_CONFIG"}
     return load_settings(
         Path(os.devnull), environ=environ, flags={"data_dir": context.flags.data_dir}

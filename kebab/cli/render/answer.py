@@ -151,13 +151,13 @@ def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
         yield from _render_table(reply.sessions, canvas, canvas.width)
         yield ""
         yield canvas.dim(_count_turns(reply.sessions))
-        yield canvas.dim("show one: kebab session show NAME")
+        yield canvas.step("show one", "kebab session show NAME")
     else:
         yield "no sessions"
     if not reply.history:
         yield from canvas.note("new turns are not remembered: `ask.history` is false")
     elif not reply.sessions:
-        yield canvas.dim("begin one: kebab ask --session NAME QUESTION")
+        yield canvas.step("begin one", "kebab ask --session NAME QUESTION")
 
 
 def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]:

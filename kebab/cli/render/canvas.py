@@ -29,6 +29,8 @@ class Canvas:
     """Whether lines can change after they were written."""
     height: int | None = None
     """The number of lines of the screen; None without one."""
+    complete: Callable[[str], str] = str
+    """Completes the commands of a hint for this call."""
 
     @property
     def is_terminal(self) -> bool:
@@ -89,9 +91,14 @@ class Canvas:
 
     def hint(self, text: str) -> list[str]:
         """Return a hint as lines that fit; a hint that is only a command is not wrapped."""
-        if "`" in text:
+        text = self.complete(text)
+        if "`" in text and not text.startswith("kebab "):
             return self.wrap_with_label("hint:", text, self.success)
         return [f"{self.success('hint:')} {text}"]
+
+    def step(self, label: str, command: str) -> str:
+        """Return a line that names a possible next command."""
+        return self.dim(f"{label}: {self.complete(command)}")
 
 
 def create_canvas(channel: OutputChannel, choice: ColorChoice) -> Canvas:

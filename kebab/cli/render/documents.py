@@ -49,7 +49,7 @@ def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> It
     yield f"no documents after the first {reply.total}" if reply.total else "no documents"
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     if not reply.unmatched_filters and not reply.total:
-        yield canvas.dim("read some files: kebab ingest FOLDER")
+        yield canvas.step("read some files", "kebab ingest FOLDER")
 
 
 def _render_table(documents: list[DocSummary], canvas: Canvas, width: int) -> Iterator[str]:

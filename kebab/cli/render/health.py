@@ -73,7 +73,7 @@ def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
             yield f"  {name:<{width}}  {_format_value(value, canvas)}".rstrip()
     if reply.unreadable:
         yield from ("", *canvas.note(clean(reply.unreadable.message)))
-        yield from canvas.hint(reply.unreadable.hint or "")
+        yield from canvas.hint(clean(reply.unreadable.hint or ""))
 
 
 def _format_value(value: Any, canvas: Canvas) -> str:
@@ -93,13 +93,14 @@ def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
     yield from render_fields(
         [
             ("settings", f"{canvas.location(clean(reply.config_path))}  {state}"),
+            ("copy", clean(reply.backup_path or "")),
             ("data", clean(reply.data_dir)),
             ("workspace", clean(reply.workspace or "")),
         ],
         canvas,
     )
     yield ""
-    yield canvas.dim("next: kebab ingest" + ("" if reply.workspace else " FOLDER"))
+    yield canvas.step("next", "kebab ingest" + ("" if reply.workspace else " FOLDER"))
 
 
 def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
@@ -111,7 +112,7 @@ def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
     yield ""
     yield f"configured: {reply.configured}"
     if not any(model.installed for model in reply.models):
-        yield canvas.dim("fetch one: kebab model pull NAME")
+        yield canvas.step("fetch one", "kebab model pull NAME")
 
 
 def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:

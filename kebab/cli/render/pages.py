@@ -134,8 +134,8 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield canvas.dim("try fewer or other words, or drop a filter")
     if reply.mode != "hybrid":
         yield canvas.dim("try both channels: --mode hybrid")
-    yield canvas.dim("see what is indexed: kebab list")
-    yield canvas.dim("read more files: kebab ingest FOLDER")
+    yield canvas.step("see what is indexed", "kebab list")
+    yield canvas.step("read more files", "kebab ingest FOLDER")
 
 
 def _render_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:

@@ -60,8 +60,8 @@ def _render_nothing_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]
     if reply.unmatched_filters:
         yield from render_unmatched_filters(reply.unmatched_filters, None, canvas)
         return
-    yield canvas.dim("drop a filter, or look for its words: kebab search WORDS")
-    yield canvas.dim("read more files: kebab ingest FOLDER")
+    yield canvas.step("drop a filter, or look for its words", "kebab search WORDS")
+    yield canvas.step("read more files", "kebab ingest FOLDER")
 
 
 def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") -> Iterator[str]:
@@ -76,7 +76,7 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") ->
     passages = pluralize(reply.compared, "passage")
     if not reply.groups:
         yield f"no {'exact copies' if reply.exact else 'copies'} among {passages}"
-        yield canvas.dim(_suggest_next(reply))
+        yield canvas.step(*_suggest_next(reply))
         return
     yield canvas.dim(f"{pluralize(reply.total, 'group')} among {passages}")
     if reply.has_more and next_page:
@@ -113,9 +113,9 @@ def _render_member_place(group: DuplicateGroup, member: DuplicateMember, canvas:
     return canvas.link(canvas.location(path), build_file_uri(member.file)) + canvas.warning(note)
 
 
-def _suggest_next(reply: Duplicates) -> str:
+def _suggest_next(reply: Duplicates) -> tuple[str, str]:
     if not reply.compared:
-        return "nothing passes: drop a filter, or read some files: kebab ingest FOLDER"
+        return "nothing passes: drop a filter, or read some files", "kebab ingest FOLDER"
     if reply.exact:
-        return "look for near copies too: kebab dupes"
-    return "lower the threshold: --threshold 0.5"
+        return "look for near copies too", "kebab dupes"
+    return "lower the threshold", "kebab dupes --threshold 0.5"

@@ -6,7 +6,7 @@ from kebab.errors.signal import Signal, Wording
 ROWS: dict[type[Signal], Wording] = {
     rows.ConfigInvalid: Wording(
         "설정이 올바르지 않습니다: {path}: {cause}",
-        "파일을 고치거나 `kebab init --force`로 새로 만드세요",
+        "파일을 고치거나, 사본을 남기고 새로 만드세요: `kebab init --force`",
     ),
     rows.UsageInvalid: Wording("명령을 이해할 수 없습니다: {cause}", "kebab --help"),
     rows.InvalidInput: Wording("`{field}` 값이 올바르지 않습니다: {cause}"),
@@ -21,12 +21,13 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("사용할 수 있는 색인이 없습니다: {data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "모델 서버에 연결할 수 없습니다: {endpoint}: {cause}",
-        "`ollama serve`로 서버를 시작하거나 서버 없이 답을 구하세요: `kebab ask --extractive`",
+        "`ollama serve`로 서버를 시작하거나 서버 없이 답을 구하세요: "
+        "`kebab ask --extractive QUESTION`",
     ),
     rows.ModelNotPulled: Wording("Ollama에 없는 모델입니다: {model}", "ollama pull {model}"),
     rows.ModelRejected: Wording(
         "모델 서버가 {model} 모델을 거부했습니다: {cause}",
-        "다른 모델을 지정하세요: `kebab ask --model NAME`",
+        "다른 모델을 지정하세요: `kebab ask --model NAME QUESTION`",
     ),
     rows.ModelBusy: Wording(
         "모델 서버가 다른 요청을 처리하고 있습니다: {endpoint}", "잠시 후 다시 시도하세요"
@@ -36,7 +37,7 @@ ROWS: dict[type[Signal], Wording] = {
     ),
     rows.ContextOverflow: Wording(
         "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",
-        "모델 없이 답을 구하세요: `kebab ask --extractive`",
+        "모델 없이 답을 구하세요: `kebab ask --extractive QUESTION`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "임베딩 모델을 가져올 수 없습니다: {model}: {cause}", "kebab model pull {model}"
@@ -68,10 +69,15 @@ ROWS: dict[type[Signal], Wording] = {
     rows.ConfirmationRequired: Wording(
         "확인이 필요한 명령입니다: `{operation}`", "kebab {operation} --yes"
     ),
+    rows.OutOfMemory: Wording(
+        "메모리가 부족합니다: {operation}", "다른 프로그램을 닫고 다시 실행하세요"
+    ),
     rows.Cancelled: Wording("중단되었습니다: {operation}"),
     rows.Generic: Wording("예상하지 못한 문제가 생겼습니다", "kebab doctor"),
 }
 
+_CONFIG = "설정이 올바르지 않습니다: {path}: {cause}"
+_FILE = "파일 시스템 작업({op})에 실패했습니다: {path}: {cause}"
 _OTHER_SCHEMA = (
     "사용할 수 있는 색인이 없습니다: {data_dir}: "
     "색인의 스키마는 {found}, 이 빌드가 읽는 스키마는 {expected}"
@@ -79,8 +85,30 @@ _OTHER_SCHEMA = (
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.ConfigInvalid: {
-        "variable": Wording(
-            "설정이 올바르지 않습니다: {path}: {cause}", "변수를 고치거나 해제하세요"
+        "missing": Wording(_CONFIG, "kebab init"),
+        "folder": Wording(_CONFIG, "mkdir -p {folder}"),
+        "variable": Wording(_CONFIG, "unset {variable}"),
+        "setting": Wording(_CONFIG, "kebab doctor"),
+    },
+    rows.TimedOut: {
+        "setting": Wording(
+            "{operation} 작업이 `{setting}`의 제한 시간을 넘겼습니다: {deadline_ms}ms",
+            "export {variable}={seconds}",
+        ),
+        "document": Wording(
+            "{path} 파일을 읽는 작업이 `{setting}`의 제한 시간을 넘겼습니다: {deadline_ms}ms",
+            "export {variable}={seconds}",
+        ),
+    },
+    rows.IoError: {
+        "missing": Wording(_FILE),
+        "denied_read": Wording(_FILE, "chmod u+rX {path}"),
+        "denied_write": Wording(_FILE, "chmod u+rwX {folder}"),
+    },
+    rows.OutOfMemory: {
+        "limited": Wording(
+            "메모리가 부족합니다. 이 프로세스의 한도는 {limit_bytes}바이트입니다: {operation}",
+            "셸의 한도를 높이세요: `ulimit -v unlimited`",
         ),
     },
     rows.NotIndexed: {

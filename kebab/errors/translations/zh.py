@@ -6,7 +6,7 @@ from kebab.errors.signal import Signal, Wording
 
 ROWS: dict[type[Signal], Wording] = {
     rows.ConfigInvalid: Wording(
-        "配置无效：{path}：{cause}", "请更正文件，或用 `kebab init --force` 重新生成"
+        "配置无效：{path}：{cause}", "请更正文件，或保留副本并重新生成：`kebab init --force`"
     ),
     rows.UsageInvalid: Wording("无法理解该命令：{cause}", "kebab --help"),
     rows.InvalidInput: Wording("`{field}` 无效：{cause}"),
@@ -18,17 +18,17 @@ ROWS: dict[type[Signal], Wording] = {
     rows.NotIndexed: Wording("没有可用的索引：{data_dir}", "kebab ingest FOLDER"),
     rows.ModelUnreachable: Wording(
         "无法连接模型服务器：{endpoint}：{cause}",
-        "请用 `ollama serve` 启动服务器，或不用服务器作答：`kebab ask --extractive`",
+        "请用 `ollama serve` 启动服务器，或不用服务器作答：`kebab ask --extractive QUESTION`",
     ),
     rows.ModelNotPulled: Wording("Ollama 没有该模型：{model}", "ollama pull {model}"),
     rows.ModelRejected: Wording(
-        "模型服务器拒绝了 {model}：{cause}", "换用其他模型：`kebab ask --model NAME`"
+        "模型服务器拒绝了 {model}：{cause}", "换用其他模型：`kebab ask --model NAME QUESTION`"
     ),
     rows.ModelBusy: Wording("模型服务器繁忙：{endpoint}", "请稍后重试"),
     rows.ModelProtocol: Wording("收到 {endpoint} 的意外响应：{cause}", "kebab doctor"),
     rows.ContextOverflow: Wording(
         "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
-        "请不用模型作答：`kebab ask --extractive`",
+        "请不用模型作答：`kebab ask --extractive QUESTION`",
     ),
     rows.EmbeddingUnavailable: Wording(
         "无法获取嵌入模型 {model}：{cause}", "kebab model pull {model}"
@@ -52,15 +52,42 @@ ROWS: dict[type[Signal], Wording] = {
     ),
     rows.DependencyMissing: Wording("无法加载此功能所需的库：{feature}", "{install}"),
     rows.ConfirmationRequired: Wording("`{operation}` 需要确认", "kebab {operation} --yes"),
+    rows.OutOfMemory: Wording("内存不足：{operation}", "请关闭其他程序后重试"),
     rows.Cancelled: Wording("已中断：{operation}"),
     rows.Generic: Wording("发生了意料之外的问题", "kebab doctor"),
 }
 
+_CONFIG = "配置无效：{path}：{cause}"
+_FILE = "文件系统操作（{op}）失败：{path}：{cause}"
 _OTHER_SCHEMA = "没有可用的索引：{data_dir}：索引的结构版本为 {found}，本版本可读取 {expected}"
 
 CASES: dict[type[Signal], dict[str, Wording]] = {
     rows.ConfigInvalid: {
-        "variable": Wording("配置无效：{path}：{cause}", "请更正该变量，或取消设置"),
+        "missing": Wording(_CONFIG, "kebab init"),
+        "folder": Wording(_CONFIG, "mkdir -p {folder}"),
+        "variable": Wording(_CONFIG, "unset {variable}"),
+        "setting": Wording(_CONFIG, "kebab doctor"),
+    },
+    rows.TimedOut: {
+        "setting": Wording(
+            "{operation} 超过了 `{setting}` 的时限：{deadline_ms} 毫秒",
+            "export {variable}={seconds}",
+        ),
+        "document": Wording(
+            "读取 {path} 超过了 `{setting}` 的时限：{deadline_ms} 毫秒",
+            "export {variable}={seconds}",
+        ),
+    },
+    rows.IoError: {
+        "missing": Wording(_FILE),
+        "denied_read": Wording(_FILE, "chmod u+rX {path}"),
+        "denied_write": Wording(_FILE, "chmod u+rwX {folder}"),
+    },
+    rows.OutOfMemory: {
+        "limited": Wording(
+            "内存不足，此进程的上限为 {limit_bytes} 字节：{operation}",
+            "请提高 shell 的上限：`ulimit -v unlimited`",
+        ),
     },
     rows.NotIndexed: {
         "older": Wording(_OTHER_SCHEMA, "kebab ingest"),

@@ -48,7 +48,7 @@ def test_a_signal_is_classified_by_its_meaning():
         (PermissionError(13, "Permission denied", "/x"), "io_error", Exit.ERROR),
         (OSError("no file at all"), "generic", Exit.ERROR),
         (ValueError("what"), "generic", Exit.ERROR),
-        (MemoryError(), "io_error", Exit.ERROR),
+        (MemoryError(), "out_of_memory", Exit.ERROR),
     ],
 )
 def test_other_exceptions_get_a_matching_code(raised, code, status):
@@ -79,7 +79,7 @@ def test_an_overflow_that_no_shorter_prompt_fixes_hints_at_extractive(language):
     raised = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
     hint = classify_error(raised, operation="ask", view=View(language=language)).reply.hint or ""
 
-    assert "`kebab ask --extractive`" in hint
+    assert "`kebab ask --extractive QUESTION`" in hint
     assert "--limit" not in hint
 
 
@@ -144,7 +144,7 @@ def test_secrets_are_removed_from_message_hint_and_details():
 
     assert "hunter2" not in repr(told)
     assert "abc" not in told[0].message
-    assert told[1].hint == "ollama pull http://[redacted]@hub/x"
+    assert told[1].hint == "ollama pull 'http://[redacted]@hub/x'"
     assert told[2].details["tried"] == ["hub", "http://[redacted]@mirror"]
 
 

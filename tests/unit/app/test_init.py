@@ -1,6 +1,7 @@
 import errno
 import os
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +140,34 @@ def test_read_only_refuses_and_creates_nothing(desk):
         init(desk.context(read_only=True), InitRequest(workspace=None, force=True))
 
     assert desk.tree() == before
+
+
+def test_a_replaced_file_is_kept_beside_the_new_one(desk):
+    copies = []
+    for text in ("offline = true\n", 'data_dir = "/mine"\n', "not toml at all"):
+        desk.config.write_text(text)
+        desk.config.chmod(0o600)
+        report = init(desk.context(), InitRequest(force=True))
+        assert report.backup_path is not None
+        copies.append((report.backup_path, text))
+
+    assert [name for name, _ in copies] == [
+        f"{desk.config}{end}" for end in (".bak", ".bak.1", ".bak.2")
+    ]
+    for name, text in copies:
+        assert (Path(name).read_text(), Path(name).stat().st_mode & 0o777) == (text, 0o600)
+
+
+def test_a_file_that_would_not_change_is_not_copied(desk):
+    init(desk.context(), InitRequest())
+
+    assert init(desk.context(), InitRequest(force=True)).backup_path is None
+    assert not list(desk.config.parent.glob("*.bak*"))
+
+
+def test_something_other_than_a_file_is_not_replaced(desk):
+    os.mkfifo(desk.config)
+
+    with pytest.raises(IoError, match="not a regular file"):
+        init(desk.context(), InitRequest(force=True))
+    assert desk.config.is_fifo()

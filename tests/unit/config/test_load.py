@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from kebab.config import load as loading
-from kebab.config.load import build_variable_name, iter_setting_keys, load_settings, read_language
+from kebab.config.load import iter_setting_keys, load_settings, read_language
 from kebab.config.settings import Settings
-from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.catalog import ConfigInvalid, build_variable_name
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
 import builtins
+import resource
 import shutil
 import socket
 import ssl
@@ -11,6 +12,7 @@ from kebab.errors.system import (
     build_io_error,
     build_memory_error,
     build_read_error,
+    is_memory_fault,
     translate_os_errors,
 )
 
@@ -71,7 +73,37 @@ def test_other_exceptions_are_not_translated():
         raise ValueError("other")
 
 
-def test_a_lack_of_memory_is_an_io_error():
-    signal = build_memory_error()
+@pytest.mark.parametrize(
+    ("limit", "words"), [(-1, "there is not enough memory: ask"), (1 << 20, "may use 1048576")]
+)
+def test_a_lack_of_memory_names_the_operation_and_the_limit(limit, words, monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, -1))
+    signal = build_memory_error("ask")
 
-    assert (signal.op, signal.cause) == ("create", "out of memory")
+    assert words in signal.format_message()
+    assert ("ulimit" in (signal.format_hint() or "")) is (limit > 0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "lacking"),
+    [
+        (MemoryError(), True),
+        (OSError(12, "Cannot allocate memory"), True),
+        (RuntimeError("std::bad_alloc"), True),
+        (RuntimeError("[ONNXRuntimeError] : 1 : FAIL : bad allocation"), True),
+        (RuntimeError("Failed to allocate memory for requested buffer of size 1048576"), True),
+        (RuntimeError("can't start new thread"), True),
+        (OSError(13, "Permission denied"), False),
+        (RuntimeError("a bug"), False),
+    ],
+    ids=str,
+)
+def test_a_lack_of_memory_is_recognised_in_every_form(fault, lacking):
+    assert is_memory_fault(fault) is lacking
+
+
+def test_a_lack_of_memory_is_recognised_as_the_cause_of_another_fault():
+    outer = RuntimeError("lance failed")
+    outer.__cause__ = MemoryError()
+
+    assert is_memory_fault(outer)

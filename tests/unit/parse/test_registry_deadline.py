@@ -22,7 +22,7 @@ def spin(seconds):
 def test_work_that_never_ends_is_interrupted():
     started = time.monotonic()
 
-    with pytest.raises(TimedOut) as caught, limit_time(0.05, "parse"):
+    with pytest.raises(TimedOut) as caught, limit_time(0.05, "a.md"):
         spin(10)
 
     assert time.monotonic() - started < 5
@@ -31,7 +31,7 @@ def test_work_that_never_ends_is_interrupted():
 
 
 def test_work_in_time_is_left_alone():
-    with limit_time(10, "parse"):
+    with limit_time(10, "a.md"):
         spin(0.001)
 
     assert not 0 < signal.getitimer(signal.ITIMER_REAL)[0] < 10
@@ -42,7 +42,7 @@ def test_the_alarm_of_others_is_given_back(limit):
     handler = signal.getsignal(signal.SIGALRM)
     timer = signal.setitimer(signal.ITIMER_REAL, 100)
     try:
-        with suppress(TimedOut), limit_time(limit, "parse"):
+        with suppress(TimedOut), limit_time(limit, "a.md"):
             spin(0.1)
         left, _ = signal.getitimer(signal.ITIMER_REAL)
     finally:
@@ -55,12 +55,12 @@ def test_the_alarm_of_others_is_given_back(limit):
 def test_without_a_limit_no_alarm_is_set():
     handler = signal.getsignal(signal.SIGALRM)
 
-    with limit_time(0, "parse"):
+    with limit_time(0, "a.md"):
         assert signal.getsignal(signal.SIGALRM) is handler
 
 
 def test_an_error_of_the_work_passes():
-    with pytest.raises(KeyError), limit_time(10, "parse"):
+    with pytest.raises(KeyError), limit_time(10, "a.md"):
         raise KeyError
 
 
@@ -69,7 +69,7 @@ def test_on_another_thread_late_work_is_refused_when_it_ends():
 
     def work():
         try:
-            with limit_time(0.01, "parse"):
+            with limit_time(0.01, "a.md"):
                 spin(0.05)
         except TimedOut as signal_:
             caught.append(signal_)

@@ -598,6 +598,24 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
+    /** The system gives the process no more memory. */
+    OUT_OF_MEMORY(
+        "out_of_memory",
+        new Row(
+            Kind.QUOTA,
+            Canonical.E_ADAPTER_VALIDATION,
+            "RUNTIME.OUT_OF_MEMORY",
+            Origin.ADAPTER,
+            /* exit= */ 2,
+            /* http= */ 507,
+            "RESOURCE_EXHAUSTED",
+            Retry.TRANSIENT,
+            /* retryable= */ true,
+            Optional.of(new Backoff(30000, 2.0, 300000, 2)),
+            Severity.ERROR,
+            /* isPublic= */ true,
+            /* retired= */ false,
+            /* reserved= */ false)),
     /** The user interrupted the command. */
     CANCELLED(
         "cancelled",

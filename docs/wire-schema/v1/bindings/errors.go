@@ -35,6 +35,7 @@ const (
 	CodeUnauthorized         Code = "unauthorized"
 	CodeDependencyMissing    Code = "dependency_missing"
 	CodeConfirmationRequired Code = "confirmation_required"
+	CodeOutOfMemory          Code = "out_of_memory"
 	CodeCancelled            Code = "cancelled"
 	CodeGeneric              Code = "generic"
 )
@@ -516,6 +517,22 @@ var Rows = map[Code]Row{
 		Retry:     RetryPermanent,
 		Retryable: false,
 		Severity:  SeverityWarn,
+		Public:    true,
+		Retired:   false,
+		Reserved:  false,
+	},
+	CodeOutOfMemory: {
+		Kind:      KindQuota,
+		Canonical: CanonicalEAdapterValidation,
+		Domain:    "RUNTIME.OUT_OF_MEMORY",
+		Origin:    OriginAdapter,
+		Exit:      2,
+		HTTP:      507,
+		GRPC:      "RESOURCE_EXHAUSTED",
+		Retry:     RetryTransient,
+		Retryable: true,
+		Backoff:   &Backoff{FirstMS: 30000, Factor: 2, CeilingMS: 300000, Attempts: 2},
+		Severity:  SeverityError,
 		Public:    true,
 		Retired:   false,
 		Reserved:  false,

@@ -477,6 +477,22 @@ export const ERRORS = {
     retired: false,
     reserved: false,
   },
+  out_of_memory: {
+    kind: "quota",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "RUNTIME.OUT_OF_MEMORY",
+    origin: "adapter",
+    exit: 2,
+    http: 507,
+    grpc: "RESOURCE_EXHAUSTED",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 30000, factor: 2, ceilingMs: 300000, attempts: 2 },
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
   cancelled: {
     kind: "unknown",
     canonical: "E_CORE_STATE_VIOLATION",
@@ -608,6 +624,8 @@ export interface TimeoutDetails {
   readonly operation: string;
   readonly elapsed_ms: number;
   readonly deadline_ms: number;
+  readonly setting?: string | null;
+  readonly path?: string | null;
 }
 
 /** The details of `io_error`. A file or folder cannot be read, written or created. */
@@ -666,6 +684,12 @@ export interface DependencyMissingDetails {
 /** The details of `confirmation_required`. A destructive command needs a confirmation, and there is no terminal to ask for it. */
 export interface ConfirmationRequiredDetails {
   readonly operation: string;
+}
+
+/** The details of `out_of_memory`. The system gives the process no more memory. */
+export interface OutOfMemoryDetails {
+  readonly operation: string;
+  readonly limit_bytes?: number | null;
 }
 
 /** The details of `cancelled`. The user interrupted the command. */
@@ -742,6 +766,7 @@ export type KebabError =
   | ErrorOf<"unauthorized", UnauthorizedDetails>
   | ErrorOf<"dependency_missing", DependencyMissingDetails>
   | ErrorOf<"confirmation_required", ConfirmationRequiredDetails>
+  | ErrorOf<"out_of_memory", OutOfMemoryDetails>
   | ErrorOf<"cancelled", CancelledDetails>
   | ErrorOf<"generic", GenericDetails>;
 

@@ -38,13 +38,20 @@ def test_with_yes_every_session_is_deleted(kebab, opened):
     assert ran.out.splitlines()[-1] == "2 sessions with 4 turns deleted"
 
 
-@pytest.mark.parametrize("flags", [[], ["--json"], ["--data-dir", "fresh"]])
-def test_without_a_terminal_deleting_every_session_needs_confirmation(kebab, opened, flags):
+@pytest.mark.parametrize(
+    ("flags", "again"),
+    [
+        ([], "kebab session rm --all --yes"),
+        (["--json"], "kebab session rm --all --yes"),
+        (["--data-dir", "a b"], "kebab session rm --all --data-dir 'a b' --yes"),
+    ],
+)
+def test_without_a_terminal_deleting_every_session_needs_confirmation(kebab, opened, flags, again):
     ran = kebab("session", "rm", "--all", *flags, stdin=b"y\n")
 
     assert (ran.status, ran.out) == (2, "")
     assert "confirmation_required" in ran.err
-    assert "kebab session rm --all --yes" in ran.err
+    assert again in ran.err
     assert opened[0].asked == []
 
 

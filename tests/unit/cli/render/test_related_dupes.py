@@ -57,7 +57,7 @@ def test_the_command_for_more_groups_is_shown():
 def test_no_copies_are_reported_with_suggestions():
     assert drawn(replies.duplicates()) == [
         "no copies among 12 passages",
-        "lower the threshold: --threshold 0.5",
+        "lower the threshold: kebab dupes --threshold 0.5",
     ]
     assert drawn(replies.duplicates(exact=True))[1] == "look for near copies too: kebab dupes"
     assert "drop a filter" in drawn(replies.duplicates(compared=0))[1]

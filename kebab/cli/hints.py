@@ -1,0 +1,195 @@
+"""Turns the templates of hints into commands for the caller's shell.
+
+A hint of a lower layer names a command without knowing how kebab was called. Here it meets the
+call: `complete_hint` adds the flags that select the knowledge base, and `repeat_call` writes the
+whole command line again with other flags.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    import click
+    from msgspec import Struct
+
+    from kebab.cli.options import Flags
+    from kebab.errors.signal import Rerun
+
+S = TypeVar("S", bound="Struct")
+
+_PROGRAM = "kebab"
+_END = "--"
+_OUTPUT_FLAGS = ("--json", "--output-format", "--color")
+"""Flags that a repeated command does without; they change only how the result looks."""
+
+_COMMAND = re.compile(rf"((?:KEBAB_\w+=\S+ )*{_PROGRAM})(?= )(.*)", re.DOTALL)
+_LITERAL = re.compile(r"(?<=`)[^`]+(?=`)")
+_NEED_NO_SETTINGS = ("--help", "--version", "completion", "errors", "explain")
+"""Words of a command that reads neither settings nor a knowledge base."""
+
+_HINT_FIELDS = ("hint", "fix")
+_TEMPLATES = "error_row.v1"
+"""The record whose hints are templates for everybody."""
+
+
+class Chunk(NamedTuple):
+    """A part of a command line: a flag with its value, or one other word with the name `""`."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+def complete_hint(hint: str, flags: Flags) -> str:
+    """Return a hint whose commands use the settings and the knowledge base of this call.
+
+    A hint that is completed again does not change.
+
+    Args:
+        hint: A command, or a sentence with commands in backticks.
+        flags: The flags of this call.
+    """
+    if not (flags.config or flags.data_dir):
+        return hint
+    if _COMMAND.match(hint):
+        return _complete_command(hint, flags)
+    return _LITERAL.sub(lambda match: _complete_command(match[0], flags), hint)
+
+
+def complete_reply(reply: S, flags: Flags) -> S:
+    """Return a reply in which every hint is complete, at any depth."""
+    return _replace_hints(reply, flags) if flags.config or flags.data_dir else reply
+
+
+def repeat_call(
+    arguments: Sequence[str], params: Iterable[click.Parameter], rerun: Rerun
+) -> str | None:
+    """Return the command line of a call with other flags; None when the command has no such flag.
+
+    Args:
+        arguments: The words of the call after `kebab`.
+        params: The parameters of the command.
+        rerun: The change.
+    """
+    params = list(params)
+    known = {name for param in params for name in param.opts}
+    if not {word for word in rerun.add if word.startswith("--")} <= known:
+        return None
+    words = change_flags(
+        arguments,
+        drop=(*_OUTPUT_FLAGS, *rerun.drop),
+        add=rerun.add,
+        with_value=list_flags_with_value(params),
+    )
+    variables = [f"{name}={shlex.quote(value)}" for name, value in rerun.variables]
+    return " ".join([*variables, shlex.join([_PROGRAM, *words])])
+
+
+def change_flags(
+    arguments: Sequence[str],
+    *,
+    drop: Collection[str] = (),
+    add: Sequence[str] = (),
+    with_value: Collection[str] = (),
+) -> list[str]:
+    """Return the words of a command line without some flags and with others.
+
+    Args:
+        arguments: The words after `kebab`.
+        drop: The flags to leave out, with their values.
+        add: The words to add; they precede `--`.
+        with_value: The flags that take a value.
+    """
+    chunks = list(split_arguments(arguments, with_value))
+    end = next((at for at, chunk in enumerate(chunks) if chunk.name == _END), len(chunks))
+    kept = [word for chunk in chunks[:end] if chunk.name not in drop for word in chunk.words]
+    return [*kept, *add, *(word for chunk in chunks[end:] for word in chunk.words)]
+
+
+def split_arguments(arguments: Sequence[str], with_value: Collection[str]) -> Iterator[Chunk]:
+    """Yield the flags of a command line with their values, and its other words."""
+    rest = iter(arguments)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        if word == _END:
+            yield Chunk(_END, (word, *rest))
+        elif word.startswith("--"):
+            value = () if equals or name not in with_value else tuple(_take(rest))
+            yield Chunk(name, (word, *value))
+        elif word.startswith("-") and len(word) > 1:
+            yield Chunk(word[:2], (word, *(_take(rest) if word in with_value else ())))
+        else:
+            yield Chunk("", (word,))
+
+
+def list_flags_with_value(params: Iterable[click.Parameter]) -> set[str]:
+    """Return the spellings of the flags that take a value."""
+    flags = (param for param in params if param.param_type_name == "option")
+    return {
+        name
+        for flag in flags
+        if not (getattr(flag, "is_flag", False) or getattr(flag, "count", False))
+        for name in flag.opts
+    }
+
+
+def _take(rest: Iterator[str]) -> Iterator[str]:
+    word = next(rest, None)
+    if word is not None:
+        yield word
+
+
+def _complete_command(text: str, flags: Flags) -> str:
+    """Return a command with the missing flags after its program; other text is returned as is."""
+    match = _COMMAND.fullmatch(text)
+    if match is None:
+        return text
+    words = _split_shell(text)
+    if any(word in words for word in _NEED_NO_SETTINGS):
+        return text
+    missing = [
+        word
+        for name, value in (("--config", flags.config), ("--data-dir", flags.data_dir))
+        if value and not _has_flag(words, name)
+        for word in ([f"{name}={value}"] if value.startswith("-") else [name, value])
+    ]
+    return f"{match[1]} {shlex.join(missing)}{match[2]}" if missing else text
+
+
+def _split_shell(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # an open quote
+        return text.split()
+
+
+def _has_flag(words: Sequence[str], name: str) -> bool:
+    return any(word == name or word.startswith(f"{name}=") for word in words)
+
+
+def _replace_hints(value: Any, flags: Flags) -> Any:
+    import msgspec
+
+    if isinstance(value, list | tuple):
+        items = [_replace_hints(item, flags) for item in value]
+        same = all(new is old for new, old in zip(items, value, strict=True))
+        return value if same else items
+    if not isinstance(value, msgspec.Struct) or value.__struct_config__.tag == _TEMPLATES:
+        return value
+    changed: dict[str, Any] = {}
+    for name in value.__struct_fields__:
+        old = getattr(value, name)
+        new = _complete_field(name, old, flags)
+        if new is not old:
+            changed[name] = new
+    return msgspec.structs.replace(value, **changed) if changed else value
+
+
+def _complete_field(name: str, value: Any, flags: Flags) -> Any:
+    if isinstance(value, str):
+        return complete_hint(value, flags) if name in _HINT_FIELDS else value
+    return _replace_hints(value, flags)

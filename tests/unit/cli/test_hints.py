@@ -1,0 +1,143 @@
+"""Hints become commands for the caller's shell."""
+
+import shlex
+
+import click
+import pytest
+
+from kebab.cli.hints import (
+    change_flags,
+    complete_hint,
+    complete_reply,
+    list_flags_with_value,
+    repeat_call,
+    split_arguments,
+)
+from kebab.cli.options import Flags, create_global_options
+from kebab.errors.catalog import StaleCursor
+from kebab.errors.signal import Rerun
+from kebab.wire.catalog import build_error_row
+from kebab.wire.error import ErrorCatalog
+from kebab.wire.health import Doctor, DoctorCheck
+from tests.fakes import replies
+
+PARAMS = [
+    *create_global_options(),
+    click.Argument(["query"], nargs=-1),
+    click.Option(["-n", "--limit"], type=int),
+    click.Option(["--cursor"]),
+    click.Option(["--mode"]),
+    click.Option(["--trace"], is_flag=True),
+]
+BOTH = Flags(config="my settings.toml", data_dir="/k/한글")
+
+
+@pytest.mark.parametrize(
+    ("hint", "complete"),
+    [
+        ("kebab ingest", "kebab --config c.toml --data-dir /k ingest"),
+        ("kebab --config /c init", "kebab --data-dir /k --config /c init"),
+        (
+            "correct it, or use `kebab init --force`",
+            "correct it, or use `kebab --config c.toml --data-dir /k init --force`",
+        ),
+        (
+            "KEBAB_OFFLINE=0 kebab model pull",
+            "KEBAB_OFFLINE=0 kebab --config c.toml --data-dir /k model pull",
+        ),
+        ("ollama pull m", "ollama pull m"),
+        ("start `ollama serve`", "start `ollama serve`"),
+        ("kebab search --help", "kebab search --help"),
+        ("kebab errors --id 4", "kebab errors --id 4"),
+        ("a kebab ingest is running", "a kebab ingest is running"),
+        ("kebabs are good", "kebabs are good"),
+    ],
+)
+def test_a_command_names_the_settings_and_the_knowledge_base_of_the_call(hint, complete):
+    assert complete_hint(hint, Flags(config="c.toml", data_dir="/k")) == complete
+
+
+def test_without_these_flags_a_hint_stays():
+    assert complete_hint("kebab ingest", Flags(verbose=True)) == "kebab ingest"
+
+
+def test_values_are_quoted_for_a_shell():
+    words = shlex.split(complete_hint("kebab ingest", BOTH))
+
+    assert words == ["kebab", "--config", "my settings.toml", "--data-dir", "/k/한글", "ingest"]
+    assert complete_hint("kebab ingest", Flags(config="-x")) == "kebab --config=-x ingest"
+
+
+@pytest.mark.parametrize("hint", ["kebab ingest", "do `kebab ingest`", "kebab search 'a `x`'"])
+def test_a_complete_hint_stays(hint):
+    once = complete_hint(hint, BOTH)
+
+    assert complete_hint(once, BOTH) == once != hint
+
+
+def test_every_hint_of_a_reply_is_completed_at_any_depth():
+    check = DoctorCheck(
+        name="x", status="fail", summary="`kebab ingest`", fix="kebab ingest", duration_ms=1
+    )
+    reply = complete_reply(Doctor(ok=False, kebab_version="1", checks=[check]), BOTH)
+
+    assert reply.checks[0].fix == complete_hint("kebab ingest", BOTH)
+    assert reply.checks[0].summary == "`kebab ingest`"
+    assert (reply.checks[0].name, reply.kebab_version) == ("x", "1")
+
+
+def test_templates_of_the_catalogue_stay():
+    row = build_error_row(StaleCursor)
+
+    assert complete_reply(ErrorCatalog(errors=[row]), BOTH).errors == [row]
+
+
+def test_a_reply_without_hints_is_the_same_object():
+    reply = replies.response()
+
+    assert complete_reply(reply, BOTH) is reply
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rerun", "again"),
+    [
+        (("search", "a b", "--cursor", "X"), Rerun(drop=("--cursor",)), "kebab search 'a b'"),
+        (("search", "--cursor=X", "--", "-a"), Rerun(drop=("--cursor",)), "kebab search -- -a"),
+        (
+            ("--config", "my c", "--json", "search", "a", "--mode", "vector"),
+            Rerun(add=("--mode", "lexical"), drop=("--mode",)),
+            "kebab --config 'my c' search a --mode lexical",
+        ),
+        (
+            ("search", "it's 한글", "--output-format", "json", "--", "-x"),
+            Rerun(add=("--trace",)),
+            "kebab search 'it'\"'\"'s 한글' --trace -- -x",
+        ),
+        (("search", "-n5", "-n", "3", "a"), Rerun(), "kebab search -n5 -n 3 a"),
+        (
+            ("search", "a"),
+            Rerun(variables=(("KEBAB_X", "60"),)),
+            "KEBAB_X=60 kebab search a",
+        ),
+        (("search", "a"), Rerun(add=("--extractive",)), None),
+    ],
+)
+def test_a_call_is_repeated_with_other_flags(arguments, rerun, again):
+    assert repeat_call(arguments, PARAMS, rerun) == again
+
+
+def test_a_value_that_looks_like_a_flag_is_a_value():
+    with_value = list_flags_with_value(PARAMS)
+
+    assert change_flags(("--mode", "--cursor", "x"), drop=["--cursor"], with_value=with_value) == [
+        "--mode",
+        "--cursor",
+        "x",
+    ]
+
+
+def test_a_flag_without_its_value_stays_alone():
+    assert [chunk.words for chunk in split_arguments(("a", "--mode"), {"--mode"})] == [
+        ("a",),
+        ("--mode",),
+    ]
