@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kebab.app.context import AppContext
 from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.language_models import check_server, resolve_endpoint
+from kebab.app.sources import list_lost_sources
 from kebab.config.settings import AUTO
 from kebab.core.ids import Keys, sort_keys
 from kebab.core.queries import Filters
@@ -127,9 +128,8 @@ def _list_vector_keys(context: AppContext) -> Keys:
 def _build_document_inputs(context: AppContext) -> DocumentInputs:
     return DocumentInputs(
         count_pending=partial(_count_pending, context),
-        sample_files=lambda limit: _query_catalogue(
-            context, lambda catalogue: _sample_files(catalogue, limit)
-        ),
+        sample_files=partial(_sample_files, context),
+        list_lost_sources=partial(list_lost_sources, context),
     )
 
 
@@ -138,9 +138,12 @@ def _count_pending(context: AppContext) -> int:
         return reader.count_pending()
 
 
-def _sample_files(catalogue: "Catalogue", limit: int) -> list[IndexedFile]:
-    """Return documents at equal distances in the list of all documents."""
-    documents = catalogue.list_documents(Filters(), limit=-1).documents
+def _sample_files(context: AppContext, limit: int) -> list[IndexedFile]:
+    """Return documents at equal distances in the list of all documents with a folder."""
+    lost = {counts.source.name for counts in list_lost_sources(context)}
+    with context.open_catalogue() as catalogue:
+        listed = catalogue.list_documents(Filters(), limit=-1).documents
+    documents = [document for document in listed if document.source not in lost]
     step = max(1, len(documents) // limit)
     return [
         IndexedFile(Path(document.root, document.path), document.size, document.mtime_ns)

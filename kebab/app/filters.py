@@ -34,7 +34,7 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
     values = context.build_filter_values(reader)
     if filters.source:
         sources = values.list_sources()
-        names = [name for value in filters.source for name in _resolve_source(value, sources)]
+        names = [name for value in filters.source for name in resolve_source_names(value, sources)]
         filters = replace(filters, source=tuple(dict.fromkeys(names)))
     if filters.doc_id:
         found = context.build_catalogue(reader).resolve_document(filters.doc_id)
@@ -62,7 +62,7 @@ def get_working_folder() -> str:
         return "/"
 
 
-def _resolve_source(value: str, sources: "Sequence[Source]") -> list[str]:
+def resolve_source_names(value: str, sources: "Sequence[Source]") -> list[str]:
     """Return the names of the sources that a name, a path or the end of a path means."""
     if any(source.name == value for source in sources):
         return [value]

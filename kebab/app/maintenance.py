@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
     from kebab.wire.library import NotFound, RemoveReport, RmRequest
+    from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
 
 
 class MaintenanceOperations:
@@ -67,6 +68,18 @@ class MaintenanceOperations:
         from kebab.app.library import remove_documents
 
         return remove_documents(self._context, request)
+
+    def source_list(self, _request: "SourceListRequest") -> "SourceList":
+        """Return every source."""
+        from kebab.app.sources import list_sources
+
+        return list_sources(self._context)
+
+    def source_rm(self, request: "SourceRmRequest") -> "SourceRemoved | NotFound":
+        """Remove a source with its documents from the index."""
+        from kebab.app.sources import remove_source
+
+        return remove_source(self._context, request)
 
     def reset(self, request: "ResetRequest") -> "ResetReport":
         """Delete everything that kebab created."""

@@ -187,6 +187,7 @@ COMMANDS = {
     "dupes": CommandEntry("Library", "Find copies and near copies"),
     "why": CommandEntry("Library", "Explain why a search finds or misses a document"),
     "rm": CommandEntry("Library", "Remove documents from the index; files stay"),
+    "source": CommandEntry("Library", "List sources, or remove one from the index; files stay"),
     "session": CommandEntry("Library", "List, show or delete ask sessions"),
     "reset": CommandEntry("Library", "Delete the index; files stay"),
     "doctor": CommandEntry("Health", "Check everything and show how to fix problems"),

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kebab.core.chunks import ChunkRow
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ids import ChunkId, DocId, Key, compute_digest
 from kebab.core.queries import StoredChunk
 
 if TYPE_CHECKING:
@@ -162,6 +162,15 @@ class DocumentName(NamedTuple):
     path: str
 
 
+class SourceCounts(NamedTuple):
+    """A source, the numbers of its documents and chunks, and when the last was indexed."""
+
+    source: Source
+    documents: int
+    chunks: int
+    last_indexed: float | None
+
+
 class DocumentListing(NamedTuple):
     """A part of a list, and how many documents the whole list has."""
 
@@ -212,6 +221,17 @@ class LibraryCounts(NamedTuple):
 
 EMBEDDING_VERSION = "embedding_version"
 """The key of the embedding version of the stored vectors; absent before the first."""
+
+
+def build_last_scan_key(source: str) -> str:
+    """Return the key of the time when a whole source was last scanned, in nanoseconds."""
+    return f"scanned:{compute_digest(source)}"
+
+
+def build_named_files_key(source: str) -> str:
+    """Return the key of the files of a source that the user named although rules skip them."""
+    return f"named_files:{compute_digest(source)}"
+
 
 CURSOR_SALT = "cursor_salt"
 """The key of the salt that signs cursors."""

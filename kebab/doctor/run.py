@@ -12,6 +12,7 @@ from kebab.wire.health import Doctor
 
 _INGEST = "kebab ingest"
 _INIT = "kebab init"
+_SOURCES = "kebab source list"
 _PULL = "kebab model pull"
 
 
@@ -59,6 +60,7 @@ def _list_storage_checks(inputs: DoctorInputs) -> list[Check]:
         Check("full_text", lambda: storage.check_full_text(stores), REBUILD, intact),
         Check("vectors", lambda: storage.check_vectors(stores), REWRITE, intact),
         Check("pending", lambda: storage.check_pending(documents), _INGEST, intact),
+        Check("sources", lambda: storage.check_sources(documents), _SOURCES, intact),
         Check("files", lambda: storage.check_files(documents), _INGEST, intact),
         Check(
             "embedding_version",

@@ -1,11 +1,13 @@
 """Checks the stores and the indexed files."""
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kebab.core.documents import SourceCounts
 from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
 from kebab.doctor.findings import Finding, fail, format_count, skip, succeed, warn
 
@@ -114,11 +116,13 @@ class IndexedFile:
 class DocumentInputs:
     """The inputs of the checks of the documents.
 
-    `sample_files` returns at most this many documents that have a file, spread over all of them.
+    `sample_files` returns at most this many documents that have a file, spread over all of them,
+    without those of the sources that `list_lost_sources` returns.
     """
 
     count_pending: Callable[[], int]
     sample_files: Callable[[int], Sequence[IndexedFile]]
+    list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
 
 
 def check_pending(documents: DocumentInputs) -> Finding:
@@ -127,6 +131,18 @@ def check_pending(documents: DocumentInputs) -> Finding:
         summary = f"{format_count(count, 'passage')} without a vector, found by words only"
         return warn(summary, "kebab ingest")
     return succeed("every passage has a vector")
+
+
+def check_sources(documents: DocumentInputs) -> Finding:
+    """Check that the folder of every source exists, and is not suddenly empty."""
+    lost = documents.list_lost_sources()
+    if not lost:
+        return succeed("the folder of every source is there")
+    first = lost[0]
+    others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
+    count = format_count(first.documents, "document")
+    summary = f"a folder with {count} in the index is gone or empty: {first.source.root}{others}"
+    return warn(summary, f"kebab source rm {shlex.quote(first.source.name)}")
 
 
 def check_files(documents: DocumentInputs) -> Finding:

@@ -4,9 +4,8 @@ from contextlib import suppress
 
 from msgspec import structs
 
-from kebab.core.documents import Source
+from kebab.core.documents import build_last_scan_key
 from kebab.core.files import SkipCounts
-from kebab.core.ids import compute_digest
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
@@ -133,7 +132,7 @@ class _Run:
         options = CompareOptions(
             recipes=self._recipes,
             last_scans={
-                source.name: int(library.get_value(_build_last_scan_key(source)) or 0)
+                source.name: int(library.get_value(build_last_scan_key(source.name)) or 0)
                 for source in sources
             },
             force=job.force,
@@ -227,7 +226,7 @@ class _Run:
             for scan in summary.scans:
                 if scan.scope.is_whole:
                     started_ns = str(int(self._started * 1_000_000_000))
-                    library.set_value(_build_last_scan_key(scan.scope.source), started_ns)
+                    library.set_value(build_last_scan_key(scan.scope.source.name), started_ns)
         changed = len(outcome.items) - outcome.count(ItemKind.ERROR)
         finished = self._ports.clock.now()
         library.record_run(" ".join(outcome.scope), self._started, finished, changed)
@@ -263,7 +262,3 @@ def _add_results(
     outcome.slowest = committer.slowest
     reused = elsewhere + sum(item.reused for item in committer.items)
     outcome.embedding = structs.replace(vectors.build_summary(), reused=reused)
-
-
-def _build_last_scan_key(source: Source) -> str:
-    return f"scanned:{compute_digest(source.name)}"

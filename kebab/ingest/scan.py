@@ -2,13 +2,13 @@
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kebab.core.documents import KnownDocument, Source
+from kebab.core.documents import KnownDocument, Source, build_named_files_key
 from kebab.core.files import ScanResult, ScanRules, get_suffix
-from kebab.core.ids import compute_digest
 from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
@@ -148,6 +148,8 @@ class ScopeScanner:
         except OSError as failure:
             if force and known and not Path(root).exists():
                 return ScanResult()
+            if known and not Path(root).exists():
+                raise _build_missing_root_error(root, len(known)) from failure
             raise build_io_error(failure, "read", scope.location) from failure
         if scope.is_whole and not found.seen and known and not force:
             raise _build_missing_root_error(root, len(known))
@@ -186,7 +188,7 @@ def find_claimed_paths(
 
 def load_exempt_files(library: LibraryState, source: Source) -> set[str]:
     """Return the files of a source that the user named although ignore rules skip them."""
-    stored = library.get_value(_build_exempt_files_key(source))
+    stored = library.get_value(build_named_files_key(source.name))
     return set(json.loads(stored)) if stored else set()
 
 
@@ -197,11 +199,8 @@ def store_exempt_files(library: LibraryWriter, scan: ScopeScan) -> None:
     if now and scan.scope.is_whole:
         now &= {entry.path for entry in found.entries} | set(found.unreadable)
     if now != before:
-        library.set_value(_build_exempt_files_key(source), json.dumps(sorted(now)) if now else None)
-
-
-def _build_exempt_files_key(source: Source) -> str:
-    return f"named_files:{compute_digest(source.name)}"
+        stored = json.dumps(sorted(now)) if now else None
+        library.set_value(build_named_files_key(source.name), stored)
 
 
 def _is_empty(root: str) -> bool:
@@ -215,6 +214,6 @@ def _is_empty(root: str) -> bool:
 def _build_missing_root_error(root: str, count: int) -> IoError:
     cause = (
         f"the folder is empty or missing, but {count} documents are known in it; "
-        "`--force` removes them"
+        f"`kebab source rm {shlex.quote(root)}` removes them"
     )
     return build_read_error(root, cause)

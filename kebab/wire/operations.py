@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from kebab.wire import ask, error, fetch, health, ingest, library, related, search, why
+from kebab.wire import ask, error, fetch, health, ingest, library, related, search, sources, why
 from kebab.wire.record import Reply, Request
 
 Effect: TypeAlias = Literal["reads", "writes", "deletes"]
 """What an operation does to the knowledge base and its models.
 
-An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of `reset`.
+An operation that `writes` or `deletes` is refused under `--read-only`, except a dry run of `reset`
+or `source_rm`.
 `ask` reads: it writes only the turn of a named session, which `--read-only` refuses.
 """
 
@@ -63,6 +64,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "ingest": _build_job(ingest.IngestRequest, ingest.IngestReport),
     "ingest_text": _build_job(ingest.IngestTextRequest, ingest.IngestReport),
     "rm": Operation(library.RmRequest, library.RemoveReport, "deletes", may_miss=True),
+    "source_list": Operation(sources.SourceListRequest, sources.SourceList),
+    "source_rm": Operation(
+        sources.SourceRmRequest, sources.SourceRemoved, "deletes", may_miss=True
+    ),
     "reset": Operation(health.ResetRequest, health.ResetReport, "deletes"),
     "init": Operation(health.InitRequest, health.InitReport, "writes"),
     "model_list": Operation(health.ModelListRequest, health.ModelList),

@@ -17,6 +17,7 @@ from kebab.wire import (
     library,
     related,
     search,
+    sources,
     why,
 )
 from kebab.wire.record import Record, Request
@@ -35,6 +36,7 @@ _MODULES: tuple[ModuleType, ...] = (
         library,
         related,
         search,
+        sources,
         why,
     ),
 )

@@ -14,19 +14,29 @@ LOOKUPS = [
     ["why", "restore", "nowhere"],
     ["rm", "nowhere"],
     ["rm", "work/backups.md", "nowhere"],
+    ["source", "rm", "nowhere"],
     ["session", "show", "nowhere"],
     ["session", "rm", "nowhere"],
     ["explain", "nowhere"],
     ["errors", "--id", "nowhere"],
 ]
-DESTRUCTIVE = [["reset"], ["reset", "--models"], ["session", "rm", "--all"]]
+DESTRUCTIVE = [
+    ["reset"],
+    ["reset", "--models"],
+    ["session", "rm", "--all"],
+    ["source", "rm", "notes"],
+]
 
 
 @pytest.mark.parametrize("arguments", LOOKUPS, ids=" ".join)
 def test_an_unknown_name_is_not_found_and_no_error(arguments, home, kebab):
     ran = kebab(*arguments, "--json")
 
-    path = " ".join(arguments[:2]) if arguments[0] in ("inspect", "fetch", "session") else None
+    path = (
+        " ".join(arguments[:2])
+        if arguments[0] in ("inspect", "fetch", "session", "source")
+        else None
+    )
     (reply,) = check_channel(ran.out, status=1, command=path or arguments[0])
     assert (ran.status, ran.err) == (1, "")
     assert (reply["schema_version"], reply["found"]) == ("not_found.v1", False)

@@ -50,6 +50,8 @@ CASES = {
         (["list"], 0, "doc_list.v1"),
         (["list", "-n", "2", "--offset", "1"], 0, "doc_list.v1"),
         (["list", "--tag", "none"], 0, "doc_list.v1"),
+        (["list", "--all"], 0, "doc_list.v1"),
+        (["list", "--all", "-n", "1"], 2, "usage_invalid"),
     ],
     "inspect doc": [
         (["inspect", "doc", DOC], 0, "doc_inspection.v1"),
@@ -110,6 +112,15 @@ CASES = {
     "rm": [
         (["rm", DOC], 0, "remove_report.v1"),
         (["rm", "nowhere"], 1, "not_found.v1"),
+    ],
+    "source list": [
+        (["source", "list"], 0, "source_list.v1"),
+    ],
+    "source rm": [
+        (["source", "rm", "notes", "--yes"], 0, "source_removed.v1"),
+        (["source", "rm", "notes"], 2, "confirmation_required"),
+        (["source", "rm", "nowhere"], 1, "not_found.v1"),
+        (["source", "rm"], 2, "usage_invalid"),
     ],
     "session list": [
         (["session", "list"], 0, "session_list.v1"),

@@ -73,6 +73,7 @@ from kebab.wire.library import (
 )
 from kebab.wire.related import DupesRequest, Duplicates, RelatedDocs, RelatedRequest
 from kebab.wire.search import SearchRequest, SearchResponse, UnmatchedFilter
+from kebab.wire.sources import SourceList, SourceListRequest, SourceRemoved, SourceRmRequest
 from kebab.wire.why import Explanation, WhyRequest
 from tests.fakes import replies, script
 
@@ -269,6 +270,20 @@ class FakeKebab:
         """Remove documents."""
         self._note("rm", request)
         return replies.not_found() if any(map(_absent, request.names)) else replies.remove_report()
+
+    def source_list(self, _request: SourceListRequest) -> SourceList:
+        """List two sources, one without its folder."""
+        return replies.source_list(
+            replies.source_summary(), replies.source_summary(name="/home/ada/old", state="gone")
+        )
+
+    def source_rm(self, request: SourceRmRequest) -> SourceRemoved | NotFound:
+        """Say which source went, or would go."""
+        if not request.dry_run:
+            self._note("source_rm", request)
+        if _absent(request.name):
+            return replies.not_found()
+        return replies.source_removed(dry_run=request.dry_run)
 
     def reset(self, request: ResetRequest) -> ResetReport:
         """Say what went, or what would go."""

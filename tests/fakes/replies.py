@@ -57,6 +57,7 @@ from kebab.wire.search import (
     SearchHit,
     SearchResponse,
 )
+from kebab.wire.sources import SourceList, SourceRemoved, SourceSummary
 from kebab.wire.why import (
     Explanation,
     HeldTerms,
@@ -719,3 +720,31 @@ def session_transcript(name: str = "backups", *turns: SessionTurn) -> SessionTra
 def session_removed(*names: str) -> SessionRemoved:
     """Return what forgetting sessions of two turns each did."""
     return SessionRemoved(names=list(names), turns=2 * len(names), found=True)
+
+
+def source_summary(**changes: Any) -> SourceSummary:
+    """Return one source of a list."""
+    folder = changes.get("name", "/home/ada/notes")
+    return SourceSummary(
+        **{
+            "name": folder,
+            "folder": folder,
+            "kind": "folder",
+            "state": "present",
+            "documents": 3,
+            "chunks": 9,
+            "last_ingest_at": WHEN,
+            **changes,
+        }
+    )
+
+
+def source_list(*sources: SourceSummary, **changes: Any) -> SourceList:
+    """Return a list of sources."""
+    return SourceList(**{"sources": list(sources), "workspace": None, **changes})
+
+
+def source_removed(**changes: Any) -> SourceRemoved:
+    """Return which source was removed."""
+    fields = {"source": source_summary(), "dry_run": False, "returns": False}
+    return SourceRemoved(**{**fields, **changes})

@@ -34,7 +34,7 @@ class Command:
     def label(self) -> str:
         """The command's name on the wire."""
         words = [one for one in self.arguments if not one.startswith("-")]
-        group = words[0] in ("inspect", "model", "session")
+        group = words[0] in ("inspect", "model", "session", "source")
         group = group or words[1:2] in (["chunk"], ["doc"], ["span"])
         return " ".join(words[: 2 if group else 1])
 
@@ -92,6 +92,7 @@ def _list_writing_commands(known: Names) -> list[Command]:
         ),
         Command("rm", ("rm", f"{root}/bread.md"), writes=True),
         Command("rm of a text", ("rm", known.text), writes=True),
+        Command("source rm", ("source", "rm", root, "--yes"), writes=True),
         Command("session rm", ("session", "rm", TALK), writes=True),
         Command("reset", ("reset", "--yes"), "plain", writes=True),
     ]
@@ -107,6 +108,7 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("fetch doc", ("fetch", "doc", document)),
         Command("fetch chunk", ("fetch", "chunk", chunk)),
         Command("fetch span", ("fetch", "span", document, "1", "3")),
+        Command("source list", ("source", "list")),
         Command("session list", ("session", "list")),
         Command("session show", ("session", "show", TALK)),
         Command("doctor", ("doctor",)),

@@ -39,6 +39,8 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "dupes": ("dupes",),
     "why": ("why", "restore", DOC),
     "rm": ("rm", DOC),
+    "source list": ("source", "list"),
+    "source rm": ("source", "rm", "notes", "--yes"),
     "session list": ("session", "list"),
     "session show": ("session", "show", "talk"),
     "session rm": ("session", "rm", "talk"),
@@ -69,9 +71,29 @@ NAMED = {
 }
 """The same about something that is not there."""
 
-READS_INDEX = (*NAMED, "search", "ask", "dupes", "list", "session list", "eval run", "eval init")
+READS_INDEX = (
+    *NAMED,
+    "search",
+    "ask",
+    "dupes",
+    "list",
+    "source list",
+    "session list",
+    "eval run",
+    "eval init",
+)
 WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
-WRITES = ("init", "ingest", "rm", "session rm", "reset", "eval init", "model pull", "model use")
+WRITES = (
+    "init",
+    "ingest",
+    "rm",
+    "source rm",
+    "session rm",
+    "reset",
+    "eval init",
+    "model pull",
+    "model use",
+)
 TAKES_NO_LOCK = ("model pull", "session rm", "eval init")
 NO_SETTINGS = ("completion", "install", "errors", "explain", "chat", "eval compare")
 OPENS = tuple(command for command in SUCCESS if command not in NO_SETTINGS)
@@ -398,6 +420,8 @@ def _list_other_cases() -> Iterator[Case]:
         ("rm", "no_name", ("rm",)),
         ("fetch span", "backwards", ("fetch", "span", DOC, "4", "2")),
         ("fetch span", "past_the_end", ("fetch", "span", DOC, "900")),
+        ("source rm", "confirmation_required", ("source", "rm", "notes")),
+        ("source rm", "not_found", ("source", "rm", "nowhere", "--yes")),
         ("session rm", "everything", ("session", "rm", "--all", "--yes")),
         ("session rm", "confirmation_required", ("session", "rm", "--all")),
         ("session rm", "nothing_named", ("session", "rm")),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kebab.app.conversions import quote_path
 from kebab.cli.render.canvas import Canvas, pluralize
+from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import render_degraded
 from kebab.cli.render.layout import find_runs
 from kebab.cli.render.width import clean
@@ -56,6 +57,7 @@ def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -
     yield canvas.dim(_format_header(reply, folder))
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
+    yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     for block in merge_adjacent(reply.hits):
         yield ""
         yield _render_head(block, folder, canvas)

@@ -49,6 +49,17 @@ def load_known_documents(database: apsw.Connection, source: str) -> dict[str, Kn
     }
 
 
+def remove_source(database: apsw.Connection, name: str) -> int:
+    """Delete a source with its documents; return how many chunks these had."""
+    rows = database.execute(
+        "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source WHERE s.name = ?",
+        (name,),
+    )
+    count = remove_documents(database, [DocId(doc_id) for (doc_id,) in rows])
+    database.execute("DELETE FROM sources WHERE name = ?", (name,))
+    return count
+
+
 def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
     """Return whether a document has this id."""
     row = database.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from kebab.core.documents import Source
+from kebab.core.documents import Source, SourceCounts
 from kebab.core.queries import Filters
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.errors import translate_sqlite_errors
@@ -51,6 +51,21 @@ class FilterValues:
         with self._translate_errors():
             rows = self._database.execute("SELECT name, root, kind FROM sources ORDER BY name")
             return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
+
+    def count_sources(self) -> list[SourceCounts]:
+        """Return the registered sources by name, with the numbers of their documents."""
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT s.name, s.root, s.kind, count(d.doc),"
+                " (SELECT count(*) FROM chunks c JOIN documents o ON o.doc = c.doc"
+                " WHERE o.source = s.source), max(d.indexed_at)"
+                " FROM sources s LEFT JOIN documents d ON d.source = s.source"
+                " GROUP BY s.source ORDER BY s.name"
+            )
+            return [
+                SourceCounts(Source(name=name, root=root, kind=kind), *counts)
+                for name, root, kind, *counts in rows
+            ]
 
     def get_time_range(self) -> tuple[float, float] | None:
         """Return the times of the oldest and the newest file, in seconds; None without files."""

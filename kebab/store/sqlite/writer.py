@@ -74,6 +74,13 @@ class SqliteWriter:
         with self._translate_errors():
             return documents.list_sources(self._database)
 
+    def remove_source(self, name: str) -> int:
+        """Delete a source with its documents; return how many chunks these had."""
+        with self._transactions.unit():
+            count = documents.remove_source(self._database, name)
+            self._transactions.mark_changed()
+        return count
+
     def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return every document of a source by its path."""
         with self._translate_errors():

@@ -49,6 +49,7 @@ from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import Request
 from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.search import SearchRequest
+from kebab.wire.sources import SourceListRequest, SourceRmRequest
 from kebab.wire.why import WhyRequest
 from tests.fakes.facade import FakeKebab
 
@@ -71,6 +72,8 @@ REQUESTS: dict[str, Request] = {
     "ingest": IngestRequest(),
     "ingest_text": IngestTextRequest(text=b"x", title="t"),
     "rm": RmRequest(names=["a.md"]),
+    "source_list": SourceListRequest(),
+    "source_rm": SourceRmRequest(name="notes"),
     "reset": ResetRequest(models=True),
     "init": InitRequest(force=True),
     "model_list": ModelListRequest(),

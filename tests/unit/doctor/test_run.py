@@ -18,7 +18,7 @@ from kebab.doctor.storage import (
 )
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, StoreCorrupt
 
-STORED = {"integrity", "full_text", "vectors", "pending", "files", "embedding_version"}
+STORED = {"integrity", "full_text", "vectors", "pending", "sources", "files", "embedding_version"}
 
 
 class Wall:

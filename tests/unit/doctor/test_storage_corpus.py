@@ -1,5 +1,6 @@
 import pytest
 
+from kebab.core.documents import Source, SourceCounts
 from kebab.doctor import storage
 from kebab.doctor.storage import SAMPLE, DocumentInputs, IndexedFile
 
@@ -71,3 +72,24 @@ def test_the_sample_is_bounded(indexed):
     finding = storage.check_files(asked([file] * (SAMPLE + 1)))
 
     assert finding.summary == f"unchanged since they were indexed: {SAMPLE:,} files checked"
+
+
+def test_a_lost_folder_is_fixed_by_removing_its_source():
+    lost = [
+        SourceCounts(Source(name=name, root=name, kind="folder"), 2, 5, None)
+        for name in ("/a b", "/c")
+    ]
+    inputs = DocumentInputs(
+        count_pending=int, sample_files=lambda _: [], list_lost_sources=lambda: lost
+    )
+
+    finding = storage.check_sources(inputs)
+
+    assert (finding.status, finding.fix) == ("warn", "kebab source rm '/a b'")
+    assert finding.summary.endswith("2 documents in the index is gone or empty: /a b, and 1 more")
+
+
+def test_present_folders_are_well():
+    inputs = DocumentInputs(count_pending=int, sample_files=lambda _: [])
+
+    assert storage.check_sources(inputs).status == "ok"
