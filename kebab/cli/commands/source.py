@@ -22,7 +22,7 @@ _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 @click.group("source", cls=Group, exits=_EXITS, examples=("kebab source list",))
 def command() -> None:
-    """List sources, or remove one from the index.
+    """List sources, or remove one from the index; files stay.
 
     A source is a folder that was read, with the documents in it.
     """
