@@ -1,5 +1,6 @@
 """`kebab schema` describes this build: its statistics, its commands, its schemas."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -51,7 +52,7 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
 
     with context.open_kebab() as kebab:
         reply = kebab.schema(SchemaRequest())
-    return context.print_reply(reply, _render)
+    return context.print_reply(reply, partial(_render, verbose=context.flags.verbose))
 
 
 def _print_schema(context: CommandContext, name: str) -> Exit:
@@ -79,7 +80,7 @@ def _print_error_codes(context: CommandContext) -> Exit:
     return context.print_reply(reply, render_error_table)
 
 
-def _render(reply: "Introspection", canvas: "Canvas") -> "Iterable[str]":
+def _render(reply: "Introspection", canvas: "Canvas", *, verbose: bool) -> "Iterable[str]":
     from kebab.cli.render.health import render_schema
 
-    return render_schema(reply, canvas)
+    return render_schema(reply, canvas, verbose=verbose)

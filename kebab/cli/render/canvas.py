@@ -16,6 +16,9 @@ _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
 _LITERAL = re.compile("`[^`]*`")
 _NO_BREAK_SPACE = "\xa0"
+_ESCAPE = "\x1b"
+_MINUTE = 60
+_MANY = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,11 @@ class Canvas:
             return [indent + text]
         spans = wrap_text(text, max(20, self.width - len(indent)))
         return [indent + text[start:end] for start, end in spans]
+
+    def hang(self, text: str, indent: str = "", more: str = "  ") -> list[str]:
+        """Return text as lines that fit; the lines after the first have `more` indentation."""
+        first, *rest = self.wrap(text, indent + more) or [indent + more]
+        return [indent + first[len(indent + more) :], *rest]
 
     def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
         """Return text as lines that fit, with a label before the first and blanks before others.
@@ -133,8 +141,12 @@ def render_fields(
     """Yield one line per label and value with the values in one column; omit empty values."""
     filled = [(label, value) for label, value in pairs if value]
     width = max((len(label) for label, _ in filled), default=0)
+    blank = " " * (len(indent) + width + 2)
     for label, value in filled:
-        yield f"{indent}{canvas.dim(f'{label:<{width}}')}  {value}"
+        # A styled value is short, and cannot be measured.
+        first, *rest = [blank + value] if _ESCAPE in value else canvas.wrap(value, blank)
+        yield f"{indent}{canvas.dim(f'{label:<{width}}')}  {first[len(blank) :]}"
+        yield from rest
 
 
 def format_bytes(count: int) -> str:
@@ -150,7 +162,27 @@ def format_bytes(count: int) -> str:
 
 def pluralize(count: int, noun: str) -> str:
     """Return a count with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration in readable units: `38 ms`, `1.2 s`, `3 min 20 s`, `1 h 5 min`."""
+    if seconds < 0.1:  # noqa: PLR2004 - shorter than the first digit of seconds
+        return f"{seconds * 1000:.0f} ms"
+    if round(seconds, 1) < _MINUTE:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), _MINUTE)
+    if minutes < _MINUTE:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // _MINUTE} h {minutes % _MINUTE} min"
+
+
+def format_rate(amount: float, unit: str | None) -> str:
+    """Return an amount per second in its unit; few of them have a decimal."""
+    if unit == "bytes":
+        return f"{format_bytes(int(amount))}/s"
+    figure = f"{amount:.1f}" if amount < _MANY else f"{amount:,.0f}"
+    return f"{figure} {unit}/s" if unit else f"{figure}/s"
 
 
 def format_tabs(*fields: str) -> str:

@@ -6,9 +6,10 @@ from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas, format_bytes, format_tabs, pluralize, render_fields
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import build_file_uri, format_location
-from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_left
-from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.cli.render.hits import build_file_uri, format_line_range, format_location
+from kebab.cli.render.layout import Style, StyledText
+from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_path
+from kebab.wire.citation import Citation, CodeCitation, LineCitation
 from kebab.wire.health import ResetReport
 from kebab.wire.library import (
     ChunkBrief,
@@ -22,6 +23,8 @@ from kebab.wire.library import (
 )
 
 _DATE = len("2025-01-31")
+_COUNT = "passages"
+_SHORT_ID = 12
 _FETCH_NOTES = {"fresh": "", "changed": "  changed since", "gone": "  file is gone"}
 
 
@@ -42,7 +45,8 @@ def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> It
     """Yield which part of the documents is listed, or why there is none."""
     shown = len(reply.documents)
     if shown:
-        yield canvas.dim(f"{reply.offset + 1} to {reply.offset + shown} of {reply.total} documents")
+        first, last = reply.offset + 1, reply.offset + shown
+        yield canvas.dim(f"{first:,} to {last:,} of {reply.total:,} documents")
         if reply.has_more and next_page:
             yield canvas.dim(f"more: {next_page}")
         return
@@ -54,16 +58,17 @@ def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> It
 
 def _render_table(documents: list[DocSummary], canvas: Canvas, width: int) -> Iterator[str]:
     notes = ["" if doc.freshness == "fresh" else doc.freshness for doc in documents]
-    count = max(len(str(doc.chunk_count)) for doc in documents)
+    count = max(len(_COUNT), *(len(f"{doc.chunk_count:,}") for doc in documents))
     room = width - _DATE - count - max(map(len, notes)) - 8
     longest = max(measure_width(clean(doc.doc_path)) for doc in documents)
     path = max(10, min(longest, room * 3 // 5))
     title = max(8, room - path)
+    yield canvas.dim(f"{'document':<{path}}  {'title':<{title}}  {_COUNT:>{count}}  changed")
     for doc, note in zip(documents, notes, strict=True):
         columns = (
-            canvas.location(pad(truncate_left(clean(doc.doc_path), path), path)),
+            canvas.location(pad(truncate_path(clean(doc.doc_path), path), path)),
             pad(truncate(clean(doc.title), title), title),
-            canvas.dim(f"{doc.chunk_count:>{count}}"),
+            canvas.dim(f"{doc.chunk_count:>{count},}"),
             canvas.dim(doc.modified_at[:_DATE]),
             canvas.warning(note),
         )
@@ -81,11 +86,38 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(warning))
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))
-    for chunk in reply.chunks:
-        location = canvas.location(format_location(chunk.citation))
-        size = canvas.dim(f"{_join_headings(chunk)}  {pluralize(chunk.chars, 'character')}")
-        vector = "" if chunk.vector == "committed" else canvas.warning(f"  ({chunk.vector})")
-        yield f"  {chunk.chunk_id}  {location}  {size}{vector}"
+    if canvas.width is None:
+        for chunk in reply.chunks:
+            size = f"{_join_headings(chunk)}  {pluralize(chunk.chars, 'character')}"
+            note = "" if chunk.vector == "committed" else f"  ({chunk.vector})"
+            yield f"  {chunk.chunk_id}  {format_location(chunk.citation)}  {size}{note}"
+    elif reply.chunks:
+        yield from _render_passages(reply.chunks, canvas, canvas.width)
+
+
+def _render_passages(chunks: list[ChunkBrief], canvas: Canvas, width: int) -> Iterator[str]:
+    """Yield one line per passage: the beginning of its id, its lines, headings and size."""
+    places = [_format_place(chunk.citation) for chunk in chunks]
+    place = max(len("lines"), *map(measure_width, places))
+    notes = ["" if chunk.vector == "committed" else chunk.vector for chunk in chunks]
+    size = len("characters")
+    room = max(8, width - _SHORT_ID - place - size - max(map(len, notes)) - 10)
+    heads = f"{'id':<{_SHORT_ID}}  {'lines':<{place}}  {'headings':<{room}}  {'characters':>{size}}"
+    yield "  " + canvas.dim(heads)
+    for chunk, where, note in zip(chunks, places, notes, strict=True):
+        columns = (
+            chunk.chunk_id[:_SHORT_ID],
+            canvas.location(pad(where, place)),
+            pad(truncate(_join_headings(chunk), room), room),
+            canvas.dim(f"{chunk.chars:>{size},}"),
+            canvas.warning(note),
+        )
+        yield "  " + "  ".join(columns).rstrip()
+
+
+def _format_place(citation: Citation) -> str:
+    """Return the place of a passage without its path."""
+    return format_line_range(citation).removeprefix(clean(citation.path)).lstrip(" :")
 
 
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
@@ -107,7 +139,8 @@ def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
         canvas,
     )
     yield ""
-    yield clean_lines(reply.text)
+    for line in clean_lines(reply.text).split("\n"):
+        yield from canvas.wrap(line) or [""]
 
 
 def _list_fields(document: DocSummary) -> list[tuple[str, str]]:
@@ -140,9 +173,13 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
     yield f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
     width = len(str(reply.end_line))
     requested = _find_requested_lines(reply)
+    room = max(_SHORT_ID, (canvas.width or 0) - width - 1)
     for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
-        margin = canvas.dim(f"{number:>{width}} ")
-        yield margin + (line if number in requested else canvas.dim(line))
+        styled = StyledText()
+        styled.add(line.expandtabs(4), Style(dim=number not in requested))
+        for part, shown in enumerate(styled.fold(room, canvas)):
+            margin = " " * width if part else f"{number:>{width}}"
+            yield f"{canvas.dim(margin)} {shown}".rstrip()
     if reply.truncated:
         yield canvas.dim(f"cut off by {'--max-chars' if reply.ref is UNSET else '--max-tokens'}")
 

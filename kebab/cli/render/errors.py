@@ -121,7 +121,10 @@ def render_error_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
     """Yield one line per error code."""
     width = max(len(row.code) for row in reply.errors)
     for row in reply.errors:
-        yield f"{canvas.strong(f'{row.code:<{width}}')}  {row.exit_code}  {row.message}"
+        blank = " " * (width + 5)
+        first, *rest = canvas.wrap(row.message, blank)
+        yield f"{canvas.strong(f'{row.code:<{width}}')}  {row.exit_code}  {first[len(blank) :]}"
+        yield from rest
     if canvas.is_terminal:
         yield ""
         yield canvas.dim("more of one: kebab explain CODE")

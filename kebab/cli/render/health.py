@@ -58,32 +58,50 @@ def _render_check(check: DoctorCheck, width: int, canvas: Canvas) -> Iterator[st
         yield f"{indent}{canvas.success('fix:')} {clean(check.fix)}"
 
 
-def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
-    """Yield the version, the wire schemas, the capabilities, the models and the statistics."""
+def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
+    """Yield the version, the statistics, the models, the capabilities and the wire schemas."""
     yield canvas.strong(f"kebab v{reply.kebab_version}")
     yield from _render_indexing(reply, canvas)
-    yield from ("", canvas.strong("wire schemas"))
-    yield from (f"  {name}" for name in reply.wire.schemas)
-    blocks = {"capabilities": reply.capabilities, "models": reply.models, "stats": reply.stats}
-    for title, block in blocks.items():
-        yield from ("", canvas.strong(title))
+    for title, block in {"stats": reply.stats, "models": reply.models}.items():
         values = msgspec.to_builtins(block)
-        width = max(map(len, values))
-        for name, value in values.items():
-            yield f"  {name:<{width}}  {_format_value(value, canvas)}".rstrip()
+        yield from ("", canvas.strong(title))
+        rows = [(name, _format_value(name, value)) for name, value in values.items()]
+        yield from render_fields(rows, canvas, "  ")
+    yield from ("", canvas.strong("capabilities"))
+    yield from _render_capabilities(msgspec.to_builtins(reply.capabilities), canvas)
+    yield from ("", canvas.strong("wire schemas"))
+    names = ", ".join(reply.wire.schemas)
+    yield from canvas.wrap(names, "  ") if verbose else _fold_schemas(reply.wire.schemas, canvas)
     if reply.unreadable:
         yield from ("", *canvas.note(clean(reply.unreadable.message)))
         yield from canvas.hint(clean(reply.unreadable.hint or ""))
 
 
-def _format_value(value: Any, canvas: Canvas) -> str:
-    if isinstance(value, bool):
-        return canvas.success("✓") if value else canvas.dim("✗")
+def _fold_schemas(names: list[str], canvas: Canvas) -> Iterator[str]:
+    yield f"  {len(names)} schemas; print one: kebab schema NAME"
+    yield canvas.dim("  list their names: kebab schema --verbose")
+
+
+def _render_capabilities(capabilities: dict[str, bool], canvas: Canvas) -> Iterator[str]:
+    """Yield the names of what works, then of what does not."""
+    for works, mark in ((True, canvas.success("✓")), (False, canvas.dim("✗"))):
+        names = [name for name, value in capabilities.items() if value is works]
+        if names:
+            first, *rest = canvas.wrap(", ".join(names), "    ")
+            yield f"  {mark} {first.lstrip()}"
+            yield from rest
+
+
+def _format_value(name: str, value: Any) -> str:
     if isinstance(value, dict):
-        value = [f"{name} {count}" for name, count in value.items()]
+        sizes = name == "index_bytes"
+        figures = {key: format_bytes(one) if sizes else f"{one:,}" for key, one in value.items()}
+        value = [f"{key} {figure}" for key, figure in figures.items()]
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or canvas.dim("none")
-    return canvas.dim("none") if value is None else str(value)
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "none" if value is None else str(value)
 
 
 def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:

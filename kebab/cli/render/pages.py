@@ -8,6 +8,7 @@ from kebab.cli.render.excerpt import MOST_LINES
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import render_degraded, render_hit
 from kebab.cli.render.width import clean, measure_width
+from kebab.wire.query_parsed import ActiveFilters
 from kebab.wire.search import SearchHit, SearchResponse
 
 _NEAREST = 3
@@ -53,17 +54,26 @@ def render_hits(
     if not reply.hits:
         yield from _render_no_hits(reply, canvas)
     hits, weaker = _split_hits(reply, canvas, paging)
-    if _is_weak(reply):
-        yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
-        yield canvas.dim("the nearest passages, likely on other matters")
-        yield ""
-    notes = list(_render_notes(reply, canvas))
-    blocks = _fit_hits(hits, canvas, paging, len(notes))
+    head, notes = list(_render_head(reply, canvas)), list(_render_notes(reply, canvas))
+    yield from (*head, "") if head and hits else head
+    blocks = _fit_hits(hits, canvas, paging, len(head) + len(notes))
     for block in blocks:
         yield from (*block, "")
     yield from notes
     yield from _render_rest(reply, canvas, paging, len(hits) - len(blocks), weaker)
     yield from _render_trace(reply, canvas)
+
+
+def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield what a reader of the hits must know first."""
+    if _is_weak(reply):
+        yield from canvas.note(f"nothing convincing for: {clean(reply.query)}")
+    if reply.absent_terms:
+        filtered = reply.query_parsed.filters != ActiveFilters()
+        where = "what was searched" if filtered else "your notes"
+        yield from canvas.note(f"not in {where}: {clean(', '.join(reply.absent_terms))}")
+    if _is_weak(reply):
+        yield canvas.dim("the nearest passages, likely on other matters")
 
 
 def _is_weak(reply: SearchResponse) -> bool:

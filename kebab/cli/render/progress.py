@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.displays import WorkDisplay
-from kebab.cli.render.canvas import Canvas, format_bytes
+from kebab.cli.render.canvas import Canvas, format_bytes, format_duration, format_rate
 from kebab.cli.render.width import clean, truncate, truncate_left
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.bench import BenchProgress
@@ -20,9 +20,11 @@ SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""
 
 _CLEAR_LINE = "\r\x1b[K"
-_EVERY_S = 2.0
+_EVERY_S = 30.0
 _STOPPING = "stopping after the current document; Ctrl-C again leaves at once"
 _CONVERT = "convert"
+_SECOND = 1000
+_UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
 _LABELS = {
     ProgressKind.SCAN_STARTED: "scanning",
     ProgressKind.SCAN_COMPLETED: "scanned",
@@ -43,7 +45,10 @@ _PHASES = {
 
 
 class ProgressLines(WorkDisplay):
-    """Shows progress as plain lines: one per phase, then at most one every two seconds."""
+    """Shows progress as plain lines: one per phase, then at most one every 30 seconds.
+
+    A later line of a phase has the speed and the remaining time.
+    """
 
     def __init__(self, channel: OutputChannel, clock: Callable[[], float] = time.monotonic) -> None:
         self._channel = channel
@@ -51,16 +56,50 @@ class ProgressLines(WorkDisplay):
         self._label = ""
         self._message = ""
         self._last = 0.0
+        self._counted: Progress | None = None
+        """The last event of the phase that has a count."""
+        self._began = (0.0, 0)
+        """When the phase began, and its count at that time."""
 
     def __call__(self, event: Progress) -> None:
         """Show an event."""
         label = label_event(event)
         if label is None:
             return
-        news = label != self._label or (event.message and event.message != self._message)
-        if news or self._clock() - self._last >= _EVERY_S:
-            self._label, self._message, self._last = label, event.message or "", self._clock()
-            self._channel.write(format_event(event) + "\n")
+        now, message = self._clock(), event.message or ""
+        repeats = event.kind is ProgressKind.HEARTBEAT and label == _LABELS[event.kind]
+        if not repeats and (label != self._label or (message and message != self._message)):
+            self._begin(label, message, event)
+            self._write(format_event(event))
+            return
+        if event.done is not None:
+            self._counted = event
+        if now - self._last >= _EVERY_S:
+            self._write(self._format_state(event))
+
+    def _begin(self, label: str, message: str, event: Progress) -> None:
+        self._label, self._message = label, message
+        self._counted = None
+        self._began = (self._clock(), event.done or 0)
+
+    def _write(self, text: str) -> None:
+        self._last = self._clock()
+        self._channel.write(text + "\n")
+
+    def _format_state(self, event: Progress) -> str:
+        """Return what was done in the phase, how fast, and for how long it goes on."""
+        elapsed = self._clock() - self._began[0]
+        if self._counted is None:
+            return f"{format_event(event._replace(elapsed_ms=0))}, {format_duration(elapsed)}"
+        done = self._counted.done or 0
+        speed = (done - self._began[1]) / elapsed if elapsed else 0.0
+        parts = [f"{self._label} {format_count(self._counted)}", format_duration(elapsed)]
+        if speed:
+            parts.append(format_rate(speed, _UNITS.get(self._counted.unit)))
+        if speed and self._counted.total:
+            left = format_duration(max(0, self._counted.total - done) / speed)
+            parts.append(f"about {left} left")
+        return ", ".join(parts)
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
@@ -115,12 +154,13 @@ class ProgressBar(WorkDisplay):
             self._progress.stop_task(self._tasks[task])
             self._progress.update(self._tasks[task], visible=task != "scanning")
         if label not in self._tasks:
-            self._tasks[label] = self._progress.add_task(label, total=None, count="")
+            self._tasks[label] = self._progress.add_task(label, total=None, count="", unit=None)
         self._progress.update(
             self._tasks[label],
             completed=event.done or 0,
             total=event.total,
             count=format_count(event),
+            unit=_UNITS.get(event.unit, event.unit),
         )
 
     def _render(self) -> Any:
@@ -193,8 +233,8 @@ def format_event(event: Progress) -> str:
     if message:
         return message
     on_path = f" on {path}" if path else ""
-    seconds = f", {event.elapsed_ms // 1000} s" if event.elapsed_ms // 1000 else ""
-    return f"{label_event(event)}{on_path}{seconds}"
+    took = f", {format_duration(event.elapsed_ms / 1000)}" if event.elapsed_ms >= _SECOND else ""
+    return f"{label_event(event)}{on_path}{took}"
 
 
 def format_count(event: Progress) -> str:
@@ -208,9 +248,9 @@ def format_count(event: Progress) -> str:
         return format_bytes(event.done) + (
             f" of {format_bytes(event.total)}" if event.total else ""
         )
-    unit = {"chunks": "passages", None: ""}.get(event.unit, event.unit)
-    whole = f"/{event.total}" if event.total is not None else ""
-    return f"{event.done}{whole} {unit}".rstrip()
+    unit = _UNITS.get(event.unit, event.unit) or ""
+    whole = f"/{event.total:,}" if event.total is not None else ""
+    return f"{event.done:,}{whole} {unit}".rstrip()
 
 
 def _create_columns(console: Any) -> Any:
@@ -239,9 +279,6 @@ def _create_rate_column() -> Any:
             speed = task.speed or task.finished_speed
             if not speed:
                 return Text("")
-            fetching = task.description == "fetching model"
-            return Text(
-                f"{format_bytes(int(speed))}/s" if fetching else f"{speed:.0f}/s", style="dim"
-            )
+            return Text(format_rate(speed, task.fields["unit"]), style="dim")
 
     return Rate()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, pluralize, render_fields
+from kebab.cli.render.canvas import Canvas, format_duration, pluralize, render_fields
 from kebab.cli.render.width import clean
 from kebab.wire.ingest import IngestReport
 
@@ -26,7 +26,7 @@ def render_ingest_report(
 
 
 def _format_headline(reply: IngestReport) -> str:
-    seconds = f"{reply.duration_ms / 1000:.1f} s"
+    seconds = format_duration(reply.duration_ms / 1000)
     if reply.cancelled:
         return f"interrupted after {seconds}; completed work is kept"
     files = pluralize(reply.documents, "document")
@@ -38,10 +38,10 @@ def _format_headline(reply: IngestReport) -> str:
 def _list_counts(reply: IngestReport, canvas: Canvas) -> list[tuple[str, str]]:
     names = ("new", "updated", "moved", "removed", "unchanged", "skipped", "errors")
     counts = {name: int(getattr(reply, name)) for name in names}
-    widest = max(len(str(count)) for count in counts.values())
+    widest = max(len(f"{count:,}") for count in counts.values())
     paint = {"errors": canvas.error, "new": canvas.success, "updated": canvas.success}
     return [
-        (name, paint.get(name, str)(f"{count:>{widest}}"))
+        (name, paint.get(name, str)(f"{count:>{widest},}"))
         for name, count in counts.items()
         if count or name in ("new", "unchanged")
     ]
@@ -55,7 +55,8 @@ def _render_skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
         examples = reply.skip_examples.get(reason, [])
         more = ", …" if count > len(examples) else ""
         listed = clean(", ".join(examples)) + more if examples else ""
-        yield f"  {count:>4}  {reason}  {canvas.dim(listed)}".rstrip()
+        start = f"  {count:>5,}  {reason}  "
+        yield f"{start}{canvas.dim(canvas.fit(listed, len(start)))}".rstrip()
 
 
 def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
@@ -64,7 +65,7 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
         yield canvas.error("could not be indexed")
     shown = failed if verbose else failed[:_FEW]
     for path, error in shown:
-        yield f"  {canvas.location(clean(path))}: {clean(error.message)}"
+        yield from canvas.hang(f"{clean(path)}: {clean(error.message)}", "  ")
         if error.hint:
             yield f"    {canvas.success('hint:')} {clean(error.hint)}"
     if len(failed) > len(shown):
@@ -77,7 +78,8 @@ def _render_warnings(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
         yield canvas.dim(f"{pluralize(len(warned), 'file')} with warnings; --verbose shows them")
         return
     for item in warned:
-        yield from (f"  {clean(item.doc_path)}: {clean(text)}" for text in item.warnings)
+        for text in item.warnings:
+            yield from canvas.hang(f"{clean(item.doc_path)}: {clean(text)}", "  ")
 
 
 def _render_vectors(reply: IngestReport, canvas: Canvas) -> Iterator[str]:

@@ -11,7 +11,7 @@ def test_paths_and_flags_reach_the_run(kebab, opened):
 def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab):
     ran = kebab("ingest")
 
-    assert ran.out.startswith("12 files in 1.2 s\n")
+    assert ran.out.startswith("10 documents, 12 files found, in 1.2 s\n")
     assert ran.err.startswith("scanning /home/ada/notes\n")
     assert "embedding 3/3 passages" in ran.err
 

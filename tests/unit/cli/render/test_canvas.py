@@ -4,7 +4,13 @@ import pty
 import pytest
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.render.canvas import Canvas, create_canvas, uses_color
+from kebab.cli.render.canvas import (
+    Canvas,
+    create_canvas,
+    format_duration,
+    render_fields,
+    uses_color,
+)
 
 BOTH = {"NO_COLOR": "1", "FORCE_COLOR": "1"}
 
@@ -106,3 +112,31 @@ def test_text_in_backticks_is_not_wrapped():
     ]
     command = "kebab search 'what there is to be known of it'"
     assert Canvas(width=30).hint(command) == [f"hint: {command}"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.038, "38 ms"),
+        (1.24, "1.2 s"),
+        (59.94, "59.9 s"),
+        (59.96, "1 min 0 s"),
+        (200.4, "3 min 20 s"),
+        (3900, "1 h 5 min"),
+    ],
+)
+def test_a_duration_is_readable(seconds, text):
+    assert format_duration(seconds) == text
+
+
+def test_long_values_and_texts_have_a_hanging_indent():
+    canvas = Canvas(width=29)
+
+    assert list(render_fields([("label", "one two three four five")], canvas)) == [
+        "label  one two three four",
+        "       five",
+    ]
+    assert canvas.hang("path: a message that is long", "  ") == [
+        "  path: a message that is",
+        "    long",
+    ]

@@ -15,8 +15,10 @@ def test_columns_fit_the_terminal():
     lines = list(render_document_list(replies.doc_list(*documents), TERMINAL))
 
     assert all(measure_width(line) <= 60 for line in lines)
-    assert "백업.md" in lines[0]
-    assert lines[1].endswith("changed")
+    assert lines[0].split() == ["document", "title", "passages", "changed"]
+    assert "notes/…/백업.md" in lines[1]
+    assert lines[2].endswith("changed")
+    assert "1,234" in lines[2]
 
 
 def test_the_footer_has_counts_and_the_command_for_more():

@@ -30,7 +30,7 @@ def test_a_passage_is_shown_with_its_neighbours_and_its_text():
     assert "vector    committed (fastembed-minilml6-384-v1)" in lines
     assert f"next      {'e' * 32}" in lines
     assert not [line for line in lines if line.startswith("previous")]
-    assert lines[-1] == "Stop the writer,\nthen restore."
+    assert lines[-2:] == ["Stop the writer,", "then restore."]
 
 
 def test_a_passage_names_the_one_before_it():
@@ -40,3 +40,12 @@ def test_a_passage_names_the_one_before_it():
 
     assert f"previous  {'d' * 32}" in lines
     assert not [line for line in lines if line.startswith("next")]
+
+
+def test_a_terminal_gets_the_passages_as_columns():
+    lines = list(render_document(replies.doc_inspection(), Canvas(width=60)))
+
+    heads = next(number for number, line in enumerate(lines) if "characters" in line)
+    assert lines[heads].split() == ["id", "lines", "headings", "characters"]
+    assert lines[heads + 1].split()[1] == "12-13"
+    assert all(len(line) <= 60 for line in lines)

@@ -27,7 +27,7 @@ def test_context_lines_are_dim():
     lines = list(render_lines(replies.fetch_result(), Canvas(width=60, color=True)))
 
     assert lines[1].endswith("\x1b[2mbefore\x1b[0m")
-    assert lines[2].endswith("\x1b[0mStop the writer,")
+    assert lines[2].endswith("12\x1b[0m Stop the writer,")
 
 
 def test_cut_or_stale_text_is_reported():

@@ -30,7 +30,7 @@ def test_an_explanation_is_readable_prose_with_the_facts(code):
     lines = list(render_error_explanations(rows(code), Canvas(width=60)))
 
     assert lines[0] == code
-    assert not any(line.startswith(" ") for line in lines)
+    assert all(len(line) <= 60 for line in lines)
     assert f"exit status  {build_catalog()[code].meaning.exit.value}" in lines
 
 

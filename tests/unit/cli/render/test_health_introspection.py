@@ -12,21 +12,30 @@ def test_four_blocks_follow_the_header():
 
     assert lines[0] == "kebab v0.1.0"
     assert [lines[at + 1] for at, line in enumerate(lines) if line == ""] == [
-        "wire schemas",
-        "capabilities",
-        "models",
         "stats",
+        "models",
+        "capabilities",
+        "wire schemas",
     ]
 
 
-def test_keys_are_padded_and_capabilities_have_marks():
+def test_the_names_of_schemas_are_folded_unless_asked_for():
+    folded = "\n".join(render_schema(replies.introspection(), Canvas()))
+    listed = "\n".join(render_schema(replies.introspection(), Canvas(), verbose=True))
+
+    assert "error.v1, search_response.v1" not in folded
+    assert "print one: kebab schema NAME" in folded
+    assert "error.v1, search_response.v1" in listed
+
+
+def test_keys_are_padded_and_missing_capabilities_have_a_mark():
     lines = list(render_schema(replies.introspection(), Canvas()))
 
-    assert "  json_mode            ✓" in lines
-    assert "  review               ✗" in lines
+    assert "  ✓ json_mode" in lines
+    assert any(line.startswith("  ✗ ") and line.endswith("review") for line in lines)
     assert "  last_ingest_at      none" in lines
     assert "  active_parsers           markdown-v1, text-v1" in lines
-    assert "  index_bytes         sqlite 0, lancedb 0" in lines
+    assert "  index_bytes         sqlite 0 B, lancedb 0 B" in lines
 
 
 def test_an_index_that_cannot_be_read_is_reported_at_the_end():

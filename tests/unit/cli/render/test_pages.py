@@ -3,6 +3,7 @@ import pytest
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.pages import Paging, render_hits
 from kebab.cli.render.width import measure_width
+from kebab.wire.query_parsed import ActiveFilters, QueryParsed
 from kebab.wire.search import DegradedChannel, Lift, Retrieval, TraceStage
 from tests.fakes import replies
 
@@ -205,3 +206,12 @@ def test_a_trace_shows_the_scores_of_each_hit():
         "    evidence words 2 (7.500), meaning beyond the candidates (0.250),"
         " context +0.125, spread -0.050, in all 0.500"
     )
+
+
+def test_absent_terms_are_named_before_the_hits():
+    reply = replies.response(replies.hit(), absent_terms=["xyzzy"])
+    filters = QueryParsed(filters=ActiveFilters(tag=["ops"]))
+    filtered = replies.response(replies.hit(), absent_terms=["xyzzy"], query_parsed=filters)
+
+    assert drawn(reply)[:2] == ["note: not in your notes: xyzzy", ""]
+    assert drawn(filtered)[0] == "note: not in what was searched: xyzzy"

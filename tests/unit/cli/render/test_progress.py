@@ -46,7 +46,7 @@ def terminal():
         (Progress(kind=ProgressKind.HEARTBEAT, phase="model"), "looking for an embedding model"),
         (
             Progress(kind=ProgressKind.HEARTBEAT, path="a.md", elapsed_ms=4200),
-            "working on a.md, 4 s",
+            "working on a.md, 4.2 s",
         ),
         (Progress(kind=ProgressKind.HEARTBEAT, phase="model", message="words only"), "words only"),
     ],
@@ -68,17 +68,18 @@ def test_a_conversion_is_no_download_and_counts_no_bytes():
 
 
 @pytest.mark.parametrize(
-    ("description", "speed", "finished", "text"),
+    ("unit", "speed", "finished", "text"),
     [
-        ("reading", None, None, ""),
-        ("reading", 12.4, None, "12/s"),
-        ("reading", None, 7.0, "7/s"),
-        ("reading", 12.4, 7.0, "12/s"),
-        ("fetching model", 2_500_000.0, None, "2.5 MB/s"),
+        ("files", None, None, ""),
+        ("files", 12.34, None, "12.3 files/s"),
+        ("passages", 69.4, None, "69 passages/s"),
+        (None, None, 7.0, "7.0/s"),
+        ("files", 1234.5, 7.0, "1,234 files/s"),
+        ("bytes", 2_500_000.0, None, "2.5 MB/s"),
     ],
 )
-def test_a_known_rate_is_shown(description, speed, finished, text):
-    task = SimpleNamespace(description=description, speed=speed, finished_speed=finished)
+def test_a_known_rate_is_shown_with_its_unit(unit, speed, finished, text):
+    task = SimpleNamespace(fields={"unit": unit}, speed=speed, finished_speed=finished)
 
     assert progress._create_rate_column().render(task).plain == text
 
@@ -92,19 +93,40 @@ def test_another_message_is_written_at_once_and_the_same_one_only_later(log):
     assert path.read_text() == "one\ntwo\n"
 
 
-def test_a_log_gets_a_line_when_something_begins_and_then_one_every_two_seconds(log):
+def embedding(done):
+    return Progress(kind=ProgressKind.EMBED_BATCH, done=done, total=10_000, unit="chunks")
+
+
+def test_a_log_gets_a_line_when_something_begins_and_then_one_every_30_seconds(log):
     channel, path = log
     now = [0.0]
     with ProgressLines(channel, clock=lambda: now[0]) as lines:
-        for now[0] in (0.0, 0.5, 1.9, 2.0, 2.1):
-            lines(READING)
+        for now[0] in (0.0, 1.0, 29.0, 30.0, 31.0, 59.0, 60.0):
+            lines(embedding(1000 + int(now[0] * 50)))
         lines(FETCHING)
         lines(Progress(kind=ProgressKind.COMPLETED))
 
-    assert [text.split()[0] for text in path.read_text().splitlines()] == [
-        "reading",
-        "reading",
-        "fetching",
+    assert path.read_text().splitlines() == [
+        "embedding 1,000/10,000 passages",
+        "embedding 2,500/10,000 passages, 30.0 s, 50 passages/s, about 2 min 30 s left",
+        "embedding 4,000/10,000 passages, 1 min 0 s, 50 passages/s, about 2 min 0 s left",
+        "fetching model 1.0 MB of 2.0 MB",
+    ]
+
+
+def test_heartbeats_of_a_phase_do_not_interrupt_it_and_say_what_is_new(log):
+    channel, path = log
+    now = [0.0]
+    beat = Progress(kind=ProgressKind.HEARTBEAT, path="a.md", elapsed_ms=9000)
+    with ProgressLines(channel, clock=lambda: now[0]) as lines:
+        lines(READING._replace(done=None, total=None))
+        for now[0] in range(1, 61):
+            lines(beat)
+
+    assert path.read_text().splitlines() == [
+        "reading a\ufffd.md",
+        "working on a.md, 30.0 s",
+        "working on a.md, 1 min 0 s",
     ]
 
 

@@ -24,7 +24,7 @@ def test_counts_and_what_was_left_out_are_shown():
         "  unchanged  7",
         "  skipped    2",
         "left out",
-        "     2  binary  a.png, …",
+        "      2  binary  a.png, …",
         "vectors  3 computed, 0 reused with fastembed-minilml6-384-v1",
     ]
 
