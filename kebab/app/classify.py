@@ -13,6 +13,7 @@ from kebab.errors.system import (
     build_import_error,
     build_io_error,
     build_memory_error,
+    build_read_error,
     is_memory_fault,
 )
 from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
@@ -124,10 +125,19 @@ def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
         isinstance(fault, OSError | RuntimeError) and is_memory_fault(fault)
     ):
         return build_memory_error(operation)
-    if isinstance(fault, OSError) and fault.filename is not None:
-        return build_io_error(fault, "read", fault.filename)
+    if isinstance(fault, OSError):
+        return _convert_os_error(fault)
     if isinstance(fault, ImportError):
         return build_import_error(fault) or Generic()
+    return Generic()
+
+
+def _convert_os_error(fault: OSError) -> Signal:
+    if fault.filename is not None:
+        return build_io_error(fault, "read", fault.filename)
+    if isinstance(fault, FileNotFoundError):
+        # Only the working folder is looked up without a name.
+        return build_read_error(".", "the working folder was deleted")
     return Generic()
 
 

@@ -9,7 +9,7 @@ from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.language_models import check_server, resolve_endpoint
 from kebab.app.sources import list_lost_sources
 from kebab.config.settings import AUTO
-from kebab.core.ids import Keys, sort_keys
+from kebab.core.ids import Key, Keys, sort_keys
 from kebab.core.queries import Filters
 from kebab.doctor.machine import MachineInputs, SettingsFile
 from kebab.doctor.models import EmbeddingVersions, ModelInputs, ProbeResult, Weights
@@ -85,6 +85,7 @@ def _build_storage_inputs(context: AppContext) -> StorageInputs:
         list_vector_keys=partial(_list_vector_keys, context),
         list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
         list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
+        find_damaged_keys=partial(_find_damaged_keys, context),
     )
 
 
@@ -105,24 +106,22 @@ def _read_schema(context: AppContext) -> SchemaVersions:
 
 
 def _find_known_term(context: AppContext) -> KnownTerm | None:
-    """Return a term of the first document, and whether the lexical index finds it."""
+    """Return a word of a passage, and whether the word index finds it there."""
     from kebab.text.tokenizer import tokenize
 
-    with context.open_reader() as reader:
-        catalogue = context.build_catalogue(reader)
-        documents = catalogue.list_documents(Filters(), limit=1).documents
-        detail = catalogue.load_document(documents[0].doc_id) if documents else None
-        texts = [chunk.text for chunk in detail.chunks] if detail else []
-        terms = [term for text in texts for term in tokenize(text)[:1]]
-        if not terms:
-            return None
-        return KnownTerm(terms[0], found=reader.get_document_frequencies(terms[:1])[terms[0]] > 0)
+    found = _query_catalogue(context, lambda catalogue: catalogue.find_missing_word(tokenize))
+    return None if found is None else KnownTerm(*found)
 
 
 def _list_vector_keys(context: AppContext) -> Keys:
     version = context.get_stored_version()
     # Files that are derived from the table may still exist when the table is lost.
     return context.open_vector_table(version).list_keys(verify=True) if version else sort_keys(())
+
+
+def _find_damaged_keys(context: AppContext) -> set[Key]:
+    version = context.get_stored_version()
+    return context.open_vector_table(version).find_damaged_keys() if version else set()
 
 
 def _build_document_inputs(context: AppContext) -> DocumentInputs:

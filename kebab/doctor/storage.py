@@ -13,8 +13,8 @@ from kebab.doctor.findings import Finding, fail, format_count, skip, succeed, wa
 
 REBUILD = "kebab reset"
 """The fix for a damaged database; everything in it can be built again from the files."""
-REWRITE = "kebab ingest --force"
-"""The fix for all other damage: the vectors are computed again."""
+REWRITE = "kebab ingest"
+"""The fix for all other damage: it finds lost and damaged vectors and computes them again."""
 _MAX_QUOTED = 3
 
 
@@ -41,7 +41,8 @@ class StorageInputs:
     `find_damage` returns the faults of the database. `find_known_term` returns None when nothing
     is indexed. `list_vector_keys` returns the key of every vector row, repeated keys included;
     `list_expected_keys` the keys that have a vector according to the database; and
-    `list_deleted_keys` those whose rows wait for deletion.
+    `list_deleted_keys` those whose rows wait for deletion. `find_damaged_keys` returns the keys of
+    rows whose vector is damaged.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class StorageInputs:
     list_vector_keys: Callable[[], Keys]
     list_expected_keys: Callable[[], Keys]
     list_deleted_keys: Callable[[], Collection[Key]]
+    find_damaged_keys: Callable[[], Collection[Key]] = frozenset
 
 
 def check_database(storage: StorageInputs) -> Finding:
@@ -80,7 +82,7 @@ def check_full_text(storage: StorageInputs) -> Finding:
     if known is None:
         return skip("no passage to search for")
     if not known.found:
-        return fail(f"the full-text index does not find a known word: {known.term}", REWRITE)
+        return fail(f"the full-text index does not find a known word: {known.term}", REBUILD)
     return succeed(f"the full-text index finds a known word: {known.term}")
 
 
@@ -92,6 +94,8 @@ def check_vectors(storage: StorageInputs) -> Finding:
     orphans = len(set(find_missing_keys(rows, expected)).difference(storage.list_deleted_keys()))
     if missing:
         return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", REWRITE)
+    if damaged := len(storage.find_damaged_keys()):
+        return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", REWRITE)
     if repeats:
         return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
     if orphans:

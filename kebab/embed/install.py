@@ -23,7 +23,7 @@ from kebab.embed.sources import (
     build_package_source,
     wait_for_process,
 )
-from kebab.errors.catalog import EmbeddingUnavailable
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 
 _CONVERT_SECONDS = 300.0
@@ -69,7 +69,11 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
     """
     if version is None:
         raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
-    model = find_model(version)
+    try:
+        model = find_model(version)
+    except InvalidInput as signal:
+        cause = "this build does not know the model of the stored vectors"
+        raise EmbeddingUnavailable(model=version, tried=[], cause=cause) from signal
     ready = model_directory.find_installed(model, models_dir)
     if ready is None:
         cause = "the model of the stored vectors is not installed"

@@ -132,7 +132,7 @@ class _Run:
         options = CompareOptions(
             recipes=self._recipes,
             last_scans={
-                source.name: int(library.get_value(build_last_scan_key(source.name)) or 0)
+                source.name: _parse_time(library.get_value(build_last_scan_key(source.name)))
                 for source in sources
             },
             force=job.force,
@@ -262,3 +262,8 @@ def _add_results(
     outcome.slowest = committer.slowest
     reused = elsewhere + sum(item.reused for item in committer.items)
     outcome.embedding = structs.replace(vectors.build_summary(), reused=reused)
+
+
+def _parse_time(stored: str | None) -> int:
+    """Return a stored time; without a readable one every file is compared by content."""
+    return int(stored) if stored is not None and stored.isdecimal() else 0

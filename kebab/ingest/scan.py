@@ -187,9 +187,14 @@ def find_claimed_paths(
 
 
 def load_exempt_files(library: LibraryState, source: Source) -> set[str]:
-    """Return the files of a source that the user named although ignore rules skip them."""
-    stored = library.get_value(build_named_files_key(source.name))
-    return set(json.loads(stored)) if stored else set()
+    """Return the files of a source that the user named although ignore rules skip them.
+
+    When the stored names are damaged, no document is taken for an ignored file.
+    """
+    try:
+        return set(json.loads(library.get_value(build_named_files_key(source.name)) or "[]"))
+    except (ValueError, TypeError):
+        return set(library.load_known_documents(source.name))
 
 
 def store_exempt_files(library: LibraryWriter, scan: ScopeScan) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from kebab.core.chunks import Chunk, ChunkRow
+from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.documents import DocumentRow, FileStamp, Source
 from kebab.core.ids import DocId, Key, compute_digest, make_chunk_id, make_doc_id
 from kebab.store.sqlite import fts
@@ -34,7 +34,7 @@ def chunk_row(
         ),
         chunk_id=make_chunk_id(doc, CHUNKER, text_hash, 0),
         text_hash=text_hash,
-        embed_hash=compute_digest(title, *headings, text),
+        embed_hash=compute_digest(build_embed_text(title, headings, text)),
     )
 
 

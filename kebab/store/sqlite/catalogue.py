@@ -14,9 +14,10 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.core.queries import Filters
-from kebab.store.sqlite import chunks, transaction, vector_state
+from kebab.store.sqlite import chunks, damage, transaction, vector_state
 from kebab.store.sqlite import filters as sql_filters
 from kebab.store.sqlite.errors import translate_sqlite_errors
+from kebab.store.sqlite.fts import Tokenizer
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.values import parse_strings
 
@@ -191,21 +192,14 @@ class Catalogue:
             return vector_state.list_deleted_keys(self._database)
 
     def find_damage(self) -> list[str]:
-        """Return the faults of the database, one sentence each."""
+        """Return the faults of the database, one phrase each."""
         with self._translate_errors():
-            messages = [
-                str(text) for (text,) in self._database.execute("PRAGMA integrity_check(10)")
-            ]
-            orphans = self._database.execute("PRAGMA foreign_key_check").fetchall()
-            words = self._count("SELECT count(*) FROM chunks_fts")
-            states = self._count("SELECT count(*) FROM vectors")
-            stored = self._count("SELECT count(*) FROM chunks")
-        faults = [text for text in messages if text != "ok"]
-        if orphans:
-            faults.append(f"rows without an owner: {len(orphans)}")
-        if not words == states == stored:
-            faults.append(f"chunks: {stored}, in the word index: {words}, with a state: {states}")
-        return faults
+            return list(damage.find_damage(self._database))
+
+    def find_missing_word(self, tokens: Tokenizer) -> tuple[str, bool] | None:
+        """Return a word of a passage and whether the word index finds it; None without words."""
+        with self._translate_errors():
+            return damage.find_missing_word(self._database, tokens)
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self._path, "read")

@@ -204,6 +204,14 @@ def migrate(database: apsw.Connection, data_dir: Path) -> None:
             _apply(database, script)
 
 
+def create_schema() -> apsw.Connection:
+    """Return an empty database in memory with the schema of this build."""
+    database = apsw.Connection(":memory:")
+    for script in read_migrations():
+        _apply(database, script)
+    return database
+
+
 def _apply(database: apsw.Connection, script: Path) -> None:
     sql = script.read_text(encoding="utf-8")
     with database:

@@ -81,7 +81,7 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
     Raises:
         IoError: The file system refused.
         Locked: Another connection holds the database for longer than the timeout.
-        StoreCorrupt: The database is damaged.
+        StoreCorrupt: The database is damaged, or a stored value cannot be decoded.
     """
     try:
         yield
@@ -90,3 +90,14 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
         if signal is None:
             raise
         raise signal from error
+    except UnicodeEncodeError:
+        raise  # a value of a caller that was not checked
+    except ValueError as error:
+        raise StoreCorrupt(path=path, cause=_describe_value(error)) from error
+
+
+def _describe_value(error: ValueError) -> str:
+    """Return what is wrong with a stored value; kebab stores valid text, JSON and numbers only."""
+    if isinstance(error, UnicodeDecodeError):
+        return "a stored text is not valid UTF-8"
+    return "a stored value cannot be read"

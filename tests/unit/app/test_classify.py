@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,17 @@ def test_transient_errors_have_a_retry_delay_and_others_none():
     ]
 
     assert waits == [1_000, None]
+
+
+def test_a_deleted_working_folder_is_an_io_error(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(FileNotFoundError) as caught:
+        os.path.realpath(".")
+
+    reply = classify_error(caught.value, operation="ingest").reply
+
+    assert (reply.code, reply.details["path"]) == ("io_error", ".")
+    assert reply.message.endswith("the working folder was deleted")

@@ -58,7 +58,7 @@ def test_a_full_text_index_that_misses_a_known_word_fails():
         replace(SOUND, find_known_term=lambda: KnownTerm("검색", found=False))
     )
 
-    assert (finding.status, finding.fix) == ("fail", "kebab ingest --force")
+    assert (finding.status, finding.fix) == ("fail", "kebab reset")
     assert "검색" in finding.summary
 
 

@@ -823,3 +823,24 @@ def test_a_run_is_remembered_with_how_much_it_changed(desk):
 
     assert [changed for *_, changed in desk.library.runs] == [1, 0]
     assert desk.library.checkpoints == 1
+
+
+def test_a_stored_time_that_cannot_be_read_does_not_stop_a_run(desk):
+    desk.write("a.md", "text")
+    desk.ingest()
+    key = next(name for name in desk.library._values if name.startswith("scanned:"))
+    desk.library.set_value(key, "damaged")
+
+    assert counts(desk.ingest()) == {"unchanged": 1}
+
+
+def test_damaged_names_of_files_remove_no_document(desk):
+    desk.write(".hidden.md", "text")
+    desk.write("a.md", "more")
+    desk.ingest(".hidden.md")
+    key = next(name for name in desk.library._values if name.startswith("named_files:"))
+    desk.library.set_value(key, "[1")
+
+    desk.ingest()
+
+    assert set(desk.ids()) == {".hidden.md", "a.md"}

@@ -1,3 +1,5 @@
+import json
+
 import apsw
 import pytest
 
@@ -42,3 +44,24 @@ def test_an_interrupted_statement_is_a_cancelled_one():
 def test_an_exception_that_only_a_bug_raises_passes_unchanged():
     with pytest.raises(apsw.BindingsError), translate_sqlite_errors("p", "read"):
         raise apsw.BindingsError("text")
+
+
+@pytest.mark.parametrize(
+    ("decode", "cause"),
+    [
+        (b"\xff\xfe".decode, "a stored text is not valid UTF-8"),
+        (lambda: json.loads("[1"), "a stored value cannot be read"),
+        (lambda: int("x"), "a stored value cannot be read"),
+    ],
+)
+def test_a_stored_value_that_cannot_be_decoded_is_damage(decode, cause):
+    with pytest.raises(StoreCorrupt) as caught, translate_sqlite_errors("/kb", "read"):
+        decode()
+
+    assert (caught.value.path, caught.value.cause) == ("/kb", cause)
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_value_of_a_caller_that_cannot_be_encoded_passes_unchanged():
+    with pytest.raises(UnicodeEncodeError), translate_sqlite_errors("/kb", "read"):
+        "\ud800".encode()
