@@ -19,7 +19,7 @@ LINK = "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\"
 def terminal(empty):
     """Run a command line at a terminal and type an answer; return its status and the screen."""
 
-    def run(*arguments, typed=b"", interrupt=None, number=signal.SIGINT, **environ):
+    def run(*arguments, typed=b"", interrupt=None, number=signal.SIGINT, keys=b"", **environ):
         near, far = pty.openpty()
         process = subprocess.Popen(
             [sys.executable, "-m", SCRIPTED, *arguments],
@@ -34,7 +34,10 @@ def terminal(empty):
         screen = ""
         if interrupt:
             screen = _read_until(near, interrupt)
-            _signal(process, number)
+            if keys:
+                os.write(near, keys)
+            else:
+                _signal(process, number)
         screen += _read_all(near)
         os.close(near)
         return process.wait(60), screen.replace("\r\n", "\n")
@@ -200,5 +203,18 @@ def test_a_chat_asks_until_it_is_left(terminal):
 
 def test_a_chat_that_is_terminated_ends(terminal):
     status, _ = terminal("chat", interrupt=b"> ", number=signal.SIGTERM)
+
+    assert status == 130
+
+
+def test_a_hit_can_be_chosen(terminal):
+    status, screen = terminal("search", "-i", "word", interrupt=b"Esc leave", keys=b"\x1b[B\r")
+
+    assert status == 0
+    assert COLOUR.sub("", screen).splitlines()[-1].endswith("ops/backup.md:12-13")
+
+
+def test_leaving_the_choice_of_a_hit_is_an_interruption(terminal):
+    status, _ = terminal("search", "-i", "word", interrupt=b"Esc leave", keys=b"\x03")
 
     assert status == 130

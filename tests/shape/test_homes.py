@@ -40,6 +40,7 @@ HOMES = {
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "platformdirs": ("kebab.config.paths",),
+    "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": ("kebab.store.lance",),
     "pygments": ("kebab.cli.render.code",),

@@ -86,6 +86,7 @@ HARMLESS = {
     "numpy": "works on arrays whose shapes and types are ours, checked where they are read",
     "onnx": "runs only in the child process that converts weights, whose every failure is one text",
     "platformdirs": "joins names of folders, and has no exception of its own",
+    "prompt_toolkit": "draws our texts and reads keys; the terminal raises errors of the system",
     "py_rust_stemmers": "has no exception of its own; the languages that it is asked for are ours",
     "pygments": "splits any text into tokens; an unknown language is the one exception, and caught",
     "rich": "is handed finished texts, never markup of a file or of a model",

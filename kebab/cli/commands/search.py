@@ -48,6 +48,7 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
         "kebab search --mode lexical '\"exact phrase\"' -- -draft",
         'kebab search "restore a backup" --format compact',
         "kebab search backup -l",
+        'kebab fetch "$(kebab search -i backup)"',
         'printf \'"backup"\\n{"query": "restore", "limit": 3}\\n\' | kebab search --bulk',
     ),
 )
@@ -75,6 +76,7 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 )
 @click.option("--max-tokens", type=click.IntRange(1), help="Limit all hits to N tokens in total.")
 @click.option("--trace", is_flag=True, help="Report each stage of the search.")
+@click.option("-i", "--interactive", is_flag=True, help="Choose a hit, and print its reference.")
 @ndjson_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
 @ndjson_option("--stream", help="Send the hits as NDJSON frames.")
 @click.pass_obj
@@ -85,7 +87,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     `-draft` excludes passages. Hits must match all filters.
     """
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
-    show_all = flags.pop("show_all")
+    show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
     if bulk and (query or stream):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
     frames = None
@@ -98,6 +100,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     fields = merge_flags({**msgspec.to_builtins(settings.search), **defaults}, flags)
     if bulk:
         return _search_lines(context, settings, fields)
+    if interactive:
+        return _pick_hit(context, settings, " ".join(query), fields)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         reply = kebab.search(request)
@@ -113,6 +117,35 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return _render_form(form, reply, canvas, next_page)
 
     return context.print_reply(reply, render, status)
+
+
+def _pick_hit(
+    context: CommandContext, settings: Settings, query: str, fields: dict[str, Any]
+) -> Exit:
+    """Print the reference of the hit that a person chooses.
+
+    Raises:
+        UsageError: No person is at the terminal.
+    """
+    from kebab.cli.picker import pick_hit
+    from kebab.cli.prompt import find_terminal
+    from kebab.cli.render.hits import format_line_range
+
+    channel = find_terminal(context.channels)
+    if context.flags.machine or channel is None:
+        cause = "`--interactive` needs a terminal and prints no JSON"
+        raise click.UsageError(cause, click.get_current_context())
+    with context.open_kebab(settings) as kebab:
+
+        def search(text: str) -> SearchResponse:
+            changes = {"query": text, "detail": "passages"}
+            return kebab.search(build_request({**fields, **changes}, SearchRequest))
+
+        hit = pick_hit(search, query, channel, color=context.create_canvas(channel).color)
+    if hit is None:
+        return Exit.INTERRUPTED
+    context.channels.out.write(f"{format_line_range(hit.citation)}\n")
+    return Exit.DONE
 
 
 def _pop_form(flags: dict[str, Any]) -> str:

@@ -127,3 +127,11 @@ def test_paths_contradict_another_form(kebab, opened):
     ran = kebab("search", "word", "-l", "--format", "compact", "--json")
 
     assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
+
+
+@pytest.mark.parametrize("flags", [["-i"], ["-i", "--json"]])
+def test_choosing_a_hit_needs_a_terminal(kebab, flags):
+    ran = kebab("search", "x", *flags)
+
+    assert ran.status == 2
+    assert "`--interactive` needs a terminal" in ran.err

@@ -1,0 +1,259 @@
+"""Lets a person choose a hit: a query line, a list of hits, and a preview of the passage.
+
+It draws on stderr, so that a shell can capture the chosen reference from stdout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kebab.cli.render.canvas import Canvas, limit_text_width, pluralize
+from kebab.cli.render.excerpt import render_excerpt
+from kebab.cli.render.hits import fit_headings, fit_location
+from kebab.cli.render.width import measure_width, truncate
+from kebab.errors.catalog import InvalidInput
+from kebab.errors.signal import Signal
+from kebab.errors.system import translate_import_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.buffer import Buffer
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.layout import Layout
+    from prompt_toolkit.output import Output
+
+    from kebab.cli.channels import OutputChannel
+    from kebab.wire.search import SearchHit, SearchResponse
+
+_PAUSE_S = 0.15
+"""How long typing must rest before a search."""
+
+_LISTED = 8
+"""The number of hits in the list."""
+
+_KEYS = "Enter print · ↑ ↓ choose · PgUp PgDn scroll · Esc leave"
+
+
+@dataclass(slots=True)
+class Selection:
+    """The hits of the current query, and which of them is chosen.
+
+    Args:
+        search: Returns the hits of a query with their whole passages.
+    """
+
+    search: Callable[[str], SearchResponse]
+    hits: list[SearchHit] = field(default_factory=list)
+    index: int = 0
+    scroll: int = 0
+    note: str = ""
+
+    @property
+    def chosen(self) -> SearchHit | None:
+        """The chosen hit, None without hits."""
+        return self.hits[self.index] if self.hits else None
+
+    def update(self, query: str) -> None:
+        """Search, and choose the best hit; a query that cannot be read leaves a note."""
+        self.hits, self.index, self.scroll, self.note = [], 0, 0, ""
+        if not query.strip():
+            return
+        try:
+            reply = self.search(query)
+        except InvalidInput as refused:
+            self.note = str(refused)
+            return
+        self.hits = reply.hits
+        self.note = pluralize(len(reply.hits), "hit") + ("" if reply.convincing else ", all weak")
+
+    def move(self, step: int) -> None:
+        """Choose another hit."""
+        self.index = max(0, min(len(self.hits) - 1, self.index + step))
+        self.scroll = 0
+
+    def draw_list(self, canvas: Canvas) -> list[str]:
+        """Return one line for each hit around the chosen one; `>` marks the chosen one."""
+        first = max(0, min(self.index - _LISTED // 2, len(self.hits) - _LISTED))
+        shown = list(enumerate(self.hits))[first : first + _LISTED]
+        return [_draw_row(hit, canvas, chosen=number == self.index) for number, hit in shown]
+
+    def draw_preview(self, canvas: Canvas) -> list[str]:
+        """Return the passage of the chosen hit, from the scrolled line on."""
+        hit = self.chosen
+        if hit is None:
+            return []
+        context = fit_headings(hit.title, hit.heading_path, canvas, 0)
+        headings = hit.heading_path or [hit.title]
+        lines = render_excerpt(
+            hit.text or hit.snippet,
+            hit.text_highlights or hit.highlights,
+            canvas,
+            media=hit.media,
+            headings=headings,
+            lines=None,
+        )
+        return [canvas.dim(context), *list(lines)[self.scroll :]]
+
+
+def _draw_row(hit: SearchHit, canvas: Canvas, *, chosen: bool) -> str:
+    mark = "> " if chosen else "  "
+    start = f"{mark}{hit.confidence:<6}  "
+    place = fit_location(hit.citation, canvas, len(start))
+    room = (canvas.width or 80) - len(start) - measure_width(place) - 2
+    context = truncate(" > ".join([*hit.heading_path][-2:]) or hit.title, room) if room > 0 else ""
+    line = f"{start}{canvas.location(place)}  {canvas.dim(context)}"
+    return canvas.strong(mark) + line[len(mark) :] if chosen else line
+
+
+def pick_hit(
+    search: Callable[[str], SearchResponse],
+    query: str,
+    channel: OutputChannel,
+    *,
+    color: bool,
+    devices: tuple[Input, Output] | None = None,
+) -> SearchHit | None:
+    """Return the hit that a person chooses, None when the person leaves.
+
+    Args:
+        search: Returns the hits of a query with their whole passages.
+        query: The first query.
+        channel: The terminal to draw on.
+        color: Whether to use colour.
+        devices: The keyboard and the screen, by default stdin and the channel.
+
+    Raises:
+        DependencyMissing: The library of the picker cannot be loaded.
+    """
+    with translate_import_errors("choosing a hit", "prompt-toolkit"):
+        import prompt_toolkit  # noqa: F401 - the imports below are of its parts
+
+    keyboard, screen = devices or _open_devices(channel)
+    selection = Selection(search)
+    selection.update(query)
+
+    def create_canvas() -> Canvas:
+        return Canvas(width=limit_text_width(screen.get_size().columns), color=color)
+
+    application = _build_application(selection, query, create_canvas, (keyboard, screen))
+    return application.run()
+
+
+def _open_devices(channel: OutputChannel) -> tuple[Input, Output]:
+    from prompt_toolkit.input import create_input
+    from prompt_toolkit.output import create_output
+
+    file = io.FileIO(channel.descriptor, "w", closefd=False)
+    return create_input(), create_output(stdout=io.TextIOWrapper(file, "utf-8", write_through=True))
+
+
+def _build_application(
+    selection: Selection,
+    query: str,
+    create_canvas: Callable[[], Canvas],
+    devices: tuple[Input, Output],
+) -> Application[SearchHit | None]:
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.buffer import Buffer
+    from prompt_toolkit.document import Document
+    from prompt_toolkit.output import ColorDepth
+
+    buffer = Buffer(multiline=False, document=Document(query))
+    application: Application[SearchHit | None] = Application(
+        layout=_build_layout(selection, buffer, create_canvas),
+        key_bindings=_build_keys(selection),
+        full_screen=False,
+        erase_when_done=True,
+        input=devices[0],
+        output=devices[1],
+        color_depth=None if create_canvas().color else ColorDepth.DEPTH_1_BIT,
+    )
+    application.ttimeoutlen = 0.05
+    search = _Debounced(selection, application)
+    buffer.on_text_changed += lambda _: search.begin(buffer.text)
+    return application
+
+
+class _Debounced:
+    """Searches when typing rests; a further letter replaces the search before it."""
+
+    def __init__(self, selection: Selection, application: Application[Any]) -> None:
+        self._selection = selection
+        self._application = application
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, query: str) -> None:
+        """Search soon."""
+        if self._task is not None:
+            self._task.cancel()
+        self._task = self._application.create_background_task(self._search(query))
+
+    async def _search(self, query: str) -> None:
+        await asyncio.sleep(_PAUSE_S)
+        try:
+            self._selection.update(query)
+        except Signal as failed:
+            self._application.exit(exception=failed)
+        self._application.invalidate()
+
+
+def _build_layout(
+    selection: Selection, buffer: Buffer, create_canvas: Callable[[], Canvas]
+) -> Layout:
+    from prompt_toolkit.formatted_text import ANSI
+    from prompt_toolkit.layout import HSplit, Layout, VSplit, Window
+    from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
+
+    def show(draw: Callable[[], list[str]]) -> FormattedTextControl:
+        return FormattedTextControl(lambda: ANSI("\n".join(draw())))
+
+    line = VSplit(
+        [
+            Window(show(lambda: ["search: "]), width=len("search: ")),
+            Window(BufferControl(buffer)),
+            Window(show(lambda: [create_canvas().dim(selection.note)]), width=30),
+        ],
+        height=1,
+    )
+    rows = [
+        line,
+        Window(show(lambda: selection.draw_list(create_canvas())), height=_LISTED),
+        Window(char="─", height=1),
+        Window(show(lambda: selection.draw_preview(create_canvas()))),
+        Window(show(lambda: [create_canvas().dim(_KEYS)]), height=1),
+    ]
+    return Layout(HSplit(rows), focused_element=buffer)
+
+
+def _build_keys(selection: Selection) -> KeyBindings:
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+    steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1}
+    for name, step in steps.items():
+        keys.add(name)(lambda _, step=step: selection.move(step))
+    for name, lines in {"pageup": -_LISTED, "pagedown": _LISTED}.items():
+
+        def scroll(_: KeyPressEvent, lines: int = lines) -> None:
+            selection.scroll = max(0, selection.scroll + lines)
+
+        keys.add(name)(scroll)
+
+    @keys.add("enter")
+    def choose(event: KeyPressEvent) -> None:
+        if selection.chosen is not None:
+            event.app.exit(result=selection.chosen)
+
+    @keys.add("escape", eager=True)
+    @keys.add("c-c")
+    @keys.add("c-d")
+    def leave(event: KeyPressEvent) -> None:
+        event.app.exit(result=None)
+
+    return keys

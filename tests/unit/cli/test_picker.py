@@ -1,0 +1,130 @@
+import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from kebab.cli.channels import OutputChannel
+from kebab.cli.picker import Selection, pick_hit
+from kebab.cli.render.canvas import Canvas
+from kebab.errors.catalog import InvalidInput, StoreCorrupt
+from tests.fakes import replies
+
+CANVAS = Canvas(width=60)
+DOWN, ESCAPE, CTRL_C = "\x1b[B", "\x1b", "\x03"
+
+
+def hits(count):
+    return [
+        replies.hit(rank, citation=replies.line_citation(start=rank, end=rank + 1))
+        for rank in range(1, count + 1)
+    ]
+
+
+@pytest.fixture
+def queries():
+    return []
+
+
+@pytest.fixture
+def search(queries):
+    """Return twelve hits for every query but a few."""
+
+    def run(query):
+        queries.append(query)
+        if query == "broken":
+            raise StoreCorrupt(path="/kb", cause="damaged")
+        if query == "-x":
+            raise InvalidInput(field="$.query", cause="only exclusions")
+        return replies.response(*hits(12), query=query)
+
+    return run
+
+
+@pytest.fixture
+def pick(search):
+    """Choose a hit with these keys."""
+
+    def run(keys, query="backup"):
+        with create_pipe_input() as keyboard:
+            keyboard.send_text(keys)
+            channel = OutputChannel(2, "<stderr>")
+            devices = (keyboard, DummyOutput())
+            return pick_hit(search, query, channel, color=False, devices=devices)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("keys", "rank"), [("\r", 1), (DOWN + DOWN + "\r", 3), ("\x0e\x0e\x10\r", 2)]
+)
+def test_enter_chooses_the_marked_hit(pick, keys, rank):
+    assert pick(keys).rank == rank
+
+
+@pytest.mark.parametrize("key", [ESCAPE, CTRL_C, "\x04"])
+def test_a_person_can_leave(pick, key):
+    assert pick(key) is None
+
+
+def test_enter_without_hits_chooses_nothing(pick):
+    assert pick("\r" + CTRL_C, query="") is None
+
+
+def test_the_first_query_is_searched_at_once(pick, queries):
+    pick("\r")
+
+    assert queries == ["backup"]
+
+
+def test_the_selection_stays_within_the_hits(search):
+    selection = Selection(search)
+    selection.update("x")
+
+    selection.move(-1)
+    assert selection.index == 0
+    selection.move(99)
+    assert selection.chosen is selection.hits[11]
+
+
+def test_a_query_that_cannot_be_read_leaves_a_note(search):
+    selection = Selection(search)
+    selection.update("-x")
+
+    assert (selection.hits, selection.chosen) == ([], None)
+    assert "only exclusions" in selection.note
+
+
+def test_other_errors_end_the_picker(pick):
+    with pytest.raises(StoreCorrupt):
+        pick("\r", query="broken")
+
+
+def test_the_list_shows_the_hits_around_the_chosen_one(search):
+    selection = Selection(search)
+    selection.update("x")
+    selection.move(9)
+
+    lines = selection.draw_list(CANVAS)
+
+    assert len(lines) == 8
+    assert [line for line in lines if line.startswith("> ")] == [
+        line for line in lines if "backup.md:10" in line
+    ]
+    assert all(len(line) <= 60 for line in lines)
+
+
+def test_the_preview_is_the_passage_and_can_be_scrolled(search):
+    selection = Selection(search)
+    selection.update("x")
+
+    assert selection.draw_preview(CANVAS) == [
+        "Backups > Restoring",
+        "    Stop the writer, then restore the snapshot.",
+    ]
+    selection.scroll = 1
+    assert selection.draw_preview(CANVAS) == ["Backups > Restoring"]
+
+
+def test_without_hits_there_is_nothing_to_draw(search):
+    selection = Selection(search)
+
+    assert (selection.draw_list(CANVAS), selection.draw_preview(CANVAS)) == ([], [])
