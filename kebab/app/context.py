@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kebab.app.embedders import Embedders
     from kebab.chunk.budget import Budget
+    from kebab.config.load import SettingsReport
     from kebab.config.paths import Paths
     from kebab.core.ports import Embedder
     from kebab.store.lance.table import LanceVectors
@@ -64,16 +65,36 @@ class AppContext:
         ConfigInvalid: The settings name an embedding model that does not exist.
     """
 
-    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        config_path: Path,
+        read_only: bool = False,
+        report: "SettingsReport | None" = None,
+    ) -> None:
         limit_blas_threads()
         self.settings = settings
+        self.report = report
         self.config_path = config_path
         self.read_only = read_only
         self.clock = SystemClock()
         self._indexes: dict[str, MappedVectors] = {}
         self._vectors: dict[str, LanceVectors] = {}
         if settings.models.embedding.model != AUTO:
-            _ = self.embedders  # refuses a model that does not exist before any work
+            self._refuse_unknown_model()
+
+    def _refuse_unknown_model(self) -> None:
+        """Raise `ConfigInvalid` for a model that does not exist, or add it to the report."""
+        try:
+            _ = self.embedders
+        except ConfigInvalid as fault:
+            if self.report is None:
+                raise
+            self.report = self.report._replace(faults=(*self.report.faults, fault))
+            from kebab.config.load import replace_setting
+
+            self.settings = replace_setting(self.settings, "models.embedding.model", AUTO)
 
     @cached_property
     def paths(self) -> "Paths":

@@ -1,5 +1,6 @@
 """Checks the health of a knowledge base: runs the checks of `kebab.doctor` over the adapters."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -66,12 +67,17 @@ def _build_machine_inputs(context: AppContext) -> MachineInputs:
 
 def _read_settings(context: AppContext) -> SettingsFile:
     """Return the settings file that the caller loaded."""
-    path = context.config_path
+    report = context.report
+    file = SettingsFile(
+        path=context.config_path,
+        faults=report.faults if report else (),
+        unknown_variables=report.unknown_variables if report else (),
+    )
     try:
         resolve_endpoint(context.settings.models.llm, {})
     except ConfigInvalid as signal:
-        return SettingsFile(path=path, warnings=(signal.format_message(),))
-    return SettingsFile(path=path)
+        return replace(file, warnings=(signal.format_message(),))
+    return file
 
 
 def _build_storage_inputs(context: AppContext) -> StorageInputs:

@@ -10,6 +10,7 @@ from kebab.core.progress import ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     from kebab.app.ask import AnswerCallback
+    from kebab.config.load import SettingsReport
     from kebab.wire.ask import (
         Answer,
         AskRequest,
@@ -48,8 +49,18 @@ class Kebab(MaintenanceOperations):
     the signals of `kebab.errors.catalog`, and imports the module that does its work on first use.
     """
 
-    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
-        self._context = AppContext(settings, config_path=config_path, read_only=read_only)
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        config_path: Path,
+        read_only: bool = False,
+        report: "SettingsReport | None" = None,
+    ) -> None:
+        """Open nothing yet; with `report` invalid settings are findings instead of errors."""
+        self._context = AppContext(
+            settings, config_path=config_path, read_only=read_only, report=report
+        )
 
     def __enter__(self) -> Self:
         return self

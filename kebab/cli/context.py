@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kebab.cli.channels import OutputChannel, OutputChannels
     from kebab.cli.interrupt import Interrupts
     from kebab.cli.render.canvas import Canvas
+    from kebab.config.load import SettingsReport
     from kebab.config.settings import Settings
     from kebab.wire.library import NotFound
     from kebab.wire.record import Reply
@@ -51,8 +52,10 @@ class CommandContext:
     """Called before the process ends without unwinding."""
     on_error: Callable[[ClassifiedError], None] = lambda _: None
     """Called with an error before it is reported."""
-    _loaded: Settings | Signal | None = None
+    _loaded: SettingsReport | Signal | None = None
     """The settings, or the error of reading them; None until they are first needed."""
+    _warned: bool = False
+    """Whether the variables without effect were named."""
 
     def load_settings(self) -> Settings:
         """Return the settings of this call; they are read once.
@@ -60,24 +63,49 @@ class CommandContext:
         Raises:
             ConfigInvalid: The settings are unusable.
         """
+        report = self.report_settings()
+        if report.faults:
+            raise report.faults[0]
+        if report.unknown_variables and not self._warned:
+            self._warned = True
+            self.warn(
+                f"variables without effect: {', '.join(report.unknown_variables)}",
+                f"unset {' '.join(report.unknown_variables)}",
+            )
+        return report.settings
+
+    def report_settings(self) -> SettingsReport:
+        """Return the settings that can be used, and the faults of the others."""
         loaded = self._load_once()
         if isinstance(loaded, Signal):
             raise loaded
         return loaded
 
+    def warn(self, message: str, hint: str | None = None) -> None:
+        """Write a warning to stderr."""
+        if self.flags.machine:
+            from kebab.wire.error import Warned
+
+            self.write_event(Warned(message=message, hint=hint))
+            return
+        from kebab.cli.render.width import clean
+
+        canvas = self.create_canvas(self.channels.err)
+        self.channels.err.write_lines([f"{canvas.warning('warning:')} {clean(message)}"])
+
     def find_settings(self) -> Settings | None:
         """Return the settings of this call, None when they are unusable."""
         loaded = self._load_once()
-        return None if isinstance(loaded, Signal) else loaded
+        return None if isinstance(loaded, Signal) or loaded.faults else loaded.settings
 
-    def _load_once(self) -> Settings | Signal:
+    def _load_once(self) -> SettingsReport | Signal:
         if self._loaded is None:
-            from kebab.config.load import load_settings
+            from kebab.config.load import read_settings
 
             path = Path(self.flags.config) if self.flags.config else None
             flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
             try:
-                self._loaded = load_settings(path, flags=flags)
+                self._loaded = read_settings(path, flags=flags)
             except Signal as unusable:
                 self._loaded = unusable
         return self._loaded
@@ -95,18 +123,27 @@ class CommandContext:
 
         return self.named_config_path or find_default_config()
 
-    def open_kebab(self, settings: Settings | None = None, *, read_only: bool = False) -> Kebab:
+    def open_kebab(
+        self,
+        settings: Settings | None = None,
+        *,
+        read_only: bool = False,
+        report: SettingsReport | None = None,
+    ) -> Kebab:
         """Return the knowledge base of this call as a context manager.
 
-        With `read_only` nothing is written to it, not even the query cache.
+        With `read_only` nothing is written to it, not even the query cache. With `report` its
+        settings are used, and an invalid setting is a finding instead of an error.
         """
         from kebab.app.facade import Kebab
 
         factory = self.kebab_factory or Kebab
+        more = {} if report is None else {"report": report}
         return factory(
-            settings or self.load_settings(),
+            report.settings if report else settings or self.load_settings(),
             config_path=self.config_path,
             read_only=read_only or self.flags.read_only,
+            **more,
         )
 
     def require_writable(self, operation: str) -> None:

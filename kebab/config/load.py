@@ -3,18 +3,21 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from kebab.config.paths import find_default_config
 from kebab.config.settings import Settings
+from kebab.config.settings_file import find_line, read_settings_text
+from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import NO_FILE, ConfigInvalid, build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
 
 _PREFIX = "KEBAB_"
+_FILE_VARIABLE = "KEBAB_CONFIG"
 _LANGUAGE_KEY = "lang"
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -22,7 +25,6 @@ _SWITCHES = {
 }
 _OTHER_VARIABLES = frozenset(
     {
-        "KEBAB_CONFIG",
         "KEBAB_FAULTS",
         "KEBAB_LIVE_MODEL",
         "KEBAB_LIVE_OLLAMA",
@@ -30,6 +32,17 @@ _OTHER_VARIABLES = frozenset(
     }
 )
 """Variables with the same prefix that are not settings."""
+
+
+class SettingsReport(NamedTuple):
+    """The settings that can be used, and everything that is wrong with what was given."""
+
+    settings: Settings
+    """The settings; a default stands in for each invalid value."""
+    faults: tuple[ConfigInvalid, ...] = ()
+    """The invalid files, keys, values and variables, in the order in which they are read."""
+    unknown_variables: tuple[str, ...] = ()
+    """Variables with the prefix of kebab that are no settings; they have no effect."""
 
 
 def load_settings(
@@ -43,17 +56,44 @@ def load_settings(
     Raises:
         ConfigInvalid: A named file does not exist or is not TOML, or a key or value is invalid.
     """
+    report = read_settings(path, environ=environ, flags=flags)
+    if report.faults:
+        raise report.faults[0]
+    return report.settings
+
+
+def read_settings(
+    path: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> SettingsReport:
+    """Return the settings and their faults; the arguments are those of `load_settings`."""
     environ = os.environ if environ is None else environ
-    named = path or (Path(environ["KEBAB_CONFIG"]) if environ.get("KEBAB_CONFIG") else None)
-    settings = _convert(_read_file(named), resolve_path(named or find_default_config()))
-    layered: dict[str, Any] = msgspec.to_builtins(settings)
+    named = path or (Path(environ[_FILE_VARIABLE]) if environ.get(_FILE_VARIABLE) else None)
+    layered, faults = _read_file(named)
     for key, text, name in _iter_variables(environ):
-        _set(layered, key, _parse_variable(text, key))
-        _convert(layered, f"${name}")
+        _set_if_valid(layered, key, _parse_variable(text, key), f"${name}", faults)
+    near, unknown = _find_unknown_variables(environ)
     for key, value in (flags or {}).items():
         if value is not None:
-            _set(layered, key, value)
-    return _convert(layered, "command line")
+            _set_if_valid(layered, key, value, "command line", faults)
+    settings = msgspec.convert(layered, Settings)
+    return SettingsReport(settings, (*faults, *near), tuple(unknown))
+
+
+def replace_setting(settings: Settings, key: str, value: Any) -> Settings:
+    """Return a copy of the settings with another value for a dotted key.
+
+    Raises:
+        ConfigInvalid: The value is invalid.
+    """
+    values: dict[str, Any] = msgspec.to_builtins(settings)
+    faults: list[ConfigInvalid] = []
+    _set_if_valid(values, key, value, key, faults)
+    if faults:
+        raise faults[0]
+    return msgspec.convert(values, Settings)
 
 
 def read_language(environ: Mapping[str, str] | None = None) -> Language:
@@ -73,18 +113,39 @@ def iter_setting_keys(form: type[Struct] = Settings, prefix: str = "") -> Iterat
             yield key
 
 
-def _read_file(named: Path | None) -> dict[str, Any]:
+def _read_file(named: Path | None) -> tuple[dict[str, Any], list[ConfigInvalid]]:
+    """Return all settings as the file has them, and the faults of the file."""
     path = named or find_default_config()
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = _read_text(path, must_exist=named is not None)
+        values = _parse_toml(text, path)
+    except ConfigInvalid as fault:
+        return msgspec.to_builtins(Settings()), [fault]
+    faults: list[ConfigInvalid] = []
+    while True:
+        try:
+            return msgspec.to_builtins(msgspec.convert(values, Settings)), faults
+        except msgspec.ValidationError as invalid:
+            key, cause = _explain_fault(str(invalid))
+            line = find_line(text, key)
+            cause = cause if line is None else f"line {line}: {cause}"
+            faults.append(_build_fault(resolve_path(path), cause, invalid))
+            if not _remove(values, key):
+                return msgspec.to_builtins(Settings()), faults
+
+
+def _read_text(path: Path, *, must_exist: bool) -> str:
+    try:
+        return read_settings_text(path)
     except (FileNotFoundError, NotADirectoryError) as fault:
-        if named is None:
-            return {}
+        if not must_exist:
+            return ""
         raise ConfigInvalid(path=resolve_path(path), cause=NO_FILE) from fault
     except OSError as fault:
         raise ConfigInvalid(path=resolve_path(path), cause=fault.strerror or str(fault)) from fault
-    except UnicodeDecodeError as fault:
-        raise ConfigInvalid(path=resolve_path(path), cause=f"not TOML: {fault}") from fault
+
+
+def _parse_toml(text: str, path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -93,33 +154,79 @@ def _read_file(named: Path | None) -> dict[str, Any]:
         raise ConfigInvalid(path=resolve_path(path), cause=f"not TOML: {fault}") from fault
 
 
-def _convert(values: dict[str, Any], origin: str) -> Settings:
+def _build_fault(origin: str, cause: str, invalid: msgspec.ValidationError) -> ConfigInvalid:
+    fault = ConfigInvalid(path=origin, cause=cause)
+    fault.__cause__ = invalid
+    return fault
+
+
+def _set_if_valid(
+    values: dict[str, Any], key: str, value: Any, origin: str, faults: list[ConfigInvalid]
+) -> None:
+    """Set a key; a value that is invalid is reported, and the old one stays."""
+    section, _, name = key.rpartition(".")
+    place = _find_section(values, section)
+    before = place[name]
+    place[name] = value
     try:
-        return msgspec.convert(values, Settings)
-    except msgspec.ValidationError as fault:
-        raise ConfigInvalid(path=origin, cause=_explain_fault(str(fault))) from fault
+        msgspec.convert(values, Settings)
+    except msgspec.ValidationError as invalid:
+        place[name] = before
+        faults.append(_build_fault(origin, _explain_fault(str(invalid))[1], invalid))
 
 
-def _explain_fault(fault: str) -> str:
-    """Return the message of msgspec; after an unknown key suggest the nearest known one."""
+def _find_section(values: dict[str, Any], section: str) -> dict[str, Any]:
+    for name in filter(None, section.split(".")):
+        values = values[name]
+    return values
+
+
+def _remove(values: dict[str, Any], key: str) -> bool:
+    """Remove a dotted key; return whether it was there."""
+    section, _, name = key.rpartition(".")
+    place: Any = values
+    for part in filter(None, section.split(".")):
+        place = place.get(part) if isinstance(place, dict) else None
+    return isinstance(place, dict) and place.pop(name, None) is not None
+
+
+def _explain_fault(fault: str) -> tuple[str, str]:
+    """Return the key of a message of msgspec, and the cause.
+
+    After an unknown key the cause suggests the nearest known one.
+    """
     words, _, place = fault.partition(" - at `$")
     where = place.rstrip("`").lstrip(".")
     if not words.startswith("Object contains unknown field `"):
-        return f"`{where}`: {words}" if where else words
+        return where.partition("[")[0], f"`{where}`: {words}" if where else words
     name = words.split("`")[1]
     key = f"{where}.{name}" if where else name
-    return f"unknown key `{key}`{_suggest_name(key, iter_setting_keys())}"
+    return key, f"unknown key `{key}`{_suggest_name(key, iter_setting_keys())}"
 
 
 def _iter_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the key, the text and the name of each variable that is a setting."""
     known = {build_variable_name(key): key for key in iter_setting_keys()}
-    for name in sorted(name for name, text in environ.items() if text):
-        if name in known:
+    for name in sorted(known.keys() & environ.keys()):
+        if environ[name]:
             yield known[name], environ[name], name
-        elif name.startswith(_PREFIX) and name not in _OTHER_VARIABLES:
-            raise ConfigInvalid(
-                path=f"${name}", cause=f"unknown variable{_suggest_name(name, known)}"
-            )
+
+
+def _find_unknown_variables(environ: Mapping[str, str]) -> tuple[list[ConfigInvalid], list[str]]:
+    """Return a fault for each variable that is nearly a setting, and the other unknown ones."""
+    known = {build_variable_name(key) for key in iter_setting_keys()} | {_FILE_VARIABLE}
+    faults: list[ConfigInvalid] = []
+    unknown: list[str] = []
+    for name in sorted(name for name, text in environ.items() if text):
+        if name in known or name in _OTHER_VARIABLES or not name.startswith(_PREFIX):
+            continue
+        near = find_near_name(name, sorted(known))
+        if near is None:
+            unknown.append(name)
+        else:
+            cause = f"unknown variable, did you mean `{near}`?"
+            faults.append(ConfigInvalid(path=f"${name}", cause=cause))
+    return faults, unknown
 
 
 def _suggest_name(name: str, known: Iterable[str]) -> str:
@@ -152,10 +259,3 @@ def _find_default(key: str) -> Any:
     for part in key.split("."):
         value = getattr(value, part)
     return value
-
-
-def _set(values: dict[str, Any], key: str, value: Any) -> None:
-    *sections, name = key.split(".")
-    for section in sections:
-        values = values[section]
-    values[name] = value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kebab.doctor.findings import Finding, fail, format_count, succeed, warn
-from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.catalog import ConfigInvalid, build_variable_name
 
 _MIB = 1 << 20
 _LOW_SPACE = 1024 * _MIB
@@ -19,17 +19,19 @@ _FEW_OPEN_FILES = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
-    """The settings file, and warnings about its values."""
+    """The settings file, its faults, warnings about its values, and variables without effect."""
 
     path: Path
+    faults: tuple[ConfigInvalid, ...] = ()
     warnings: tuple[str, ...] = ()
+    unknown_variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineInputs:
     """The inputs of the checks of the machine.
 
-    `read_settings` raises `ConfigInvalid` when the settings cannot be used. `folders` are the
+    `folders` are the
     folders that kebab writes to, by purpose. `find_writer` returns the process that is writing.
     """
 
@@ -42,13 +44,16 @@ class MachineInputs:
 
 def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
     """Check that the settings can be used."""
-    try:
-        file = read_settings()
-    except ConfigInvalid as signal:
-        return fail(signal.format_message(), _suggest_settings_fix(signal.path))
+    file = read_settings()
+    if file.faults:
+        summary = "; ".join(dict.fromkeys(fault.format_message() for fault in file.faults))
+        return fail(f"{summary}; defaults are used instead", _suggest_settings_fix(file.faults[0]))
     if file.warnings:
         edit = f"${{EDITOR:-vi}} {_quote(file.path)}"
         return warn(f"{file.path}: {'; '.join(file.warnings)}", edit)
+    if file.unknown_variables:
+        names = file.unknown_variables
+        return warn(f"variables without effect: {', '.join(names)}", f"unset {' '.join(names)}")
     where = file.path if file.path.exists() else f"defaults, no settings file: {file.path}"
     return succeed(str(where))
 
@@ -58,7 +63,7 @@ def check_folders(folders: Mapping[str, Path]) -> Finding:
     for purpose, path in folders.items():
         existing = _find_existing_folder(path)
         if not existing.is_dir():
-            fix = f"mv {_quote(existing)} {_quote(existing.with_name(f'{existing.name}.old'))}"
+            fix = suggest_move(existing)
             return fail(f"a file is in the place of the {purpose} folder: {existing}", fix)
         if not os.access(existing, os.W_OK | os.X_OK):
             summary = f"no permission to write the {purpose} folder: {existing}"
@@ -97,11 +102,24 @@ def check_log(path: Path) -> Finding:
     return succeed(f"{format_count(path.stat().st_size, 'byte')}: {path}")
 
 
-def _suggest_settings_fix(origin: str) -> str:
-    """Return the fix for a variable or for a file."""
-    if origin.startswith("$"):
-        return f"unset {origin[1:]}"
-    return f"kebab --config {shlex.quote(origin)} init --force"
+def _suggest_settings_fix(fault: ConfigInvalid) -> str:
+    """Return the command that repairs a variable or a file; a replaced file is kept as a copy."""
+    if fault.choose_case() in ("", "setting"):
+        return _suggest_unset(fault.path) or "kebab init --force"
+    return fault.format_hint() or "kebab init"
+
+
+def _suggest_unset(key: str) -> str | None:
+    """Return the command that removes the variable of a setting; None when it is not set."""
+    name = build_variable_name(key)
+    return f"unset {name}" if os.environ.get(name) else None
+
+
+def suggest_move(path: Path) -> str:
+    """Return the command that moves a file or folder to a name that nothing has."""
+    names = (f"{path.name}.old", *(f"{path.name}.old.{number}" for number in range(1, 100)))
+    free = (path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
+    return f"mv {_quote(path)} {_quote(next(free))}"
 
 
 def _find_existing_folder(path: Path) -> Path:

@@ -41,7 +41,7 @@ def _list_machine_checks(inputs: MachineInputs) -> list[Check]:
         Check(
             "configuration",
             lambda: machine.check_settings(inputs.read_settings),
-            fix="kebab init --force",
+            fix="kebab init",
         ),
         Check("directories", lambda: machine.check_folders(inputs.folders), fix=_INIT),
         Check("disk", lambda: machine.check_disk_space(inputs.data), fix="df -h"),

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from kebab.app.facade import Kebab
 from kebab.app.search import build_filters
+from kebab.config.load import SettingsReport
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
@@ -89,8 +90,16 @@ class FakeKebab:
 
     asked: list[tuple[str, Any]]
 
-    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        config_path: Path,
+        read_only: bool = False,
+        report: SettingsReport | None = None,
+    ) -> None:
         self.settings = settings
+        self.report = report
         self.config_path = config_path
         self.read_only = read_only
         self.asked = []
@@ -364,8 +373,15 @@ class FakeKebab:
 class NoisyKebab(FakeKebab):
     """Is as noisy as the libraries below a real one."""
 
-    def __init__(self, settings: Settings, *, config_path: Path, read_only: bool = False) -> None:
-        super().__init__(settings, config_path=config_path, read_only=read_only)
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        config_path: Path,
+        read_only: bool = False,
+        report: SettingsReport | None = None,
+    ) -> None:
+        super().__init__(settings, config_path=config_path, read_only=read_only, report=report)
         make_noise()
 
 

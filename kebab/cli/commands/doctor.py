@@ -19,8 +19,9 @@ from kebab.wire.health import DoctorRequest
 def command(context: CommandContext, /) -> Exit:
     """Check everything and show how to fix problems.
 
-    The command changes nothing. Each failure names the command that fixes it.
+    The command changes nothing. Each failure names the command that fixes it. Invalid settings are
+    the first finding, and the other checks go on with defaults.
     """
-    with context.open_kebab() as kebab:
+    with context.open_kebab(report=context.report_settings()) as kebab:
         reply = kebab.doctor(DoctorRequest())
     return context.print_reply(reply, render_doctor, Exit.DONE if reply.ok else Exit.UNUSABLE)

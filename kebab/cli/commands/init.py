@@ -8,7 +8,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.health import render_init
-from kebab.config.load import load_settings
+from kebab.config.load import SettingsReport, load_settings
 from kebab.config.settings import Settings
 from kebab.errors.catalog import NO_FOLDER, ConfigInvalid
 from kebab.errors.signal import Exit
@@ -31,7 +31,7 @@ def command(context: CommandContext, *, workspace: str | None, force: bool) -> E
     settings folder of the platform. Every line shows a default, so an unchanged file has no effect.
     """
     settings = _choose_settings(context, force=force)
-    with context.open_kebab(settings) as kebab:
+    with context.open_kebab(report=SettingsReport(settings)) as kebab:
         reply = kebab.init(InitRequest(workspace=workspace, force=force))
     return context.print_reply(reply, render_init)
 

@@ -8,7 +8,7 @@ from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext
 from kebab.cli.errors import convert_click_error, describe_error, run_reporting_errors
 from kebab.cli.interrupt import Interrupts
-from kebab.config.load import load_settings
+from kebab.config.load import read_settings
 from kebab.errors.catalog import (
     ConfigInvalid,
     InvalidInput,
@@ -209,9 +209,9 @@ def test_an_error_loads_the_settings_once(kebab, monkeypatch):
 
     def count(*arguments, **flags):
         loads.append(arguments)
-        return load_settings(*arguments, **flags)
+        return read_settings(*arguments, **flags)
 
-    monkeypatch.setattr("kebab.config.load.load_settings", count)
+    monkeypatch.setattr("kebab.config.load.read_settings", count)
     ran = kebab("search", "broken", "--json")
 
     assert (ran.fault["code"], len(loads)) == ("store_corrupt", 1)

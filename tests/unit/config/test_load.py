@@ -1,10 +1,11 @@
 import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from kebab.config import load as loading
-from kebab.config.load import iter_setting_keys, load_settings, read_language
+from kebab.config.load import iter_setting_keys, load_settings, read_language, read_settings
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, build_variable_name
 
@@ -71,7 +72,7 @@ def test_an_unreadable_default_file_is_refused_and_not_ignored(monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(os, "open", refuse)
 
     with pytest.raises(ConfigInvalid, match="Permission denied"):
         load_settings(environ={})
@@ -108,10 +109,41 @@ def test_variables_are_read_by_the_type_of_their_setting(name, text, value):
     assert settings == value
 
 
-def test_an_unknown_variable_of_ours_is_refused_and_a_foreign_one_ignored():
+def test_a_variable_that_is_nearly_a_setting_is_refused_and_any_other_is_only_reported():
     with pytest.raises(ConfigInvalid, match="did you mean `KEBAB_DATA_DIR`"):
         load_settings(environ={"KEBAB_DATADIR": "/x"})
-    assert load_settings(environ={"OLLAMA_HOST": "x", "LANG": "ko_KR.UTF-8"}) == Settings()
+    with pytest.raises(ConfigInvalid, match="did you mean `KEBAB_CONFIG`"):
+        load_settings(environ={"KEBAB_CONFG": "/x"})
+    report = read_settings(environ={"KEBAB_HOME": "/x", "KEBAB_DEBUG": "1", "KEBAB_OLD": ""})
+    assert report == (Settings(), (), ("KEBAB_DEBUG", "KEBAB_HOME"))
+    foreign = {"OLLAMA_HOST": "x", "LANG": "ko_KR.UTF-8", "KEBAB_FAULTS": "1"}
+    assert read_settings(environ=foreign) == (Settings(), (), ())
+
+
+def test_every_fault_is_reported_and_the_rest_is_used(tmp_path):
+    path = _written(tmp_path, "offline = true\nserach = 1\n[search]\nlimit = 0\nmode = 'lexical'\n")
+
+    report = read_settings(path, environ={"KEBAB_ASK_LIMIT": "0", "KEBAB_ASK_SENTENCES": "5"})
+
+    assert [(fault.path, fault.cause.partition(": ")[0]) for fault in report.faults] == [
+        (str(path), "line 2"),
+        (str(path), "line 4"),
+        ("$KEBAB_ASK_LIMIT", "`ask.limit`"),
+    ]
+    settings = report.settings
+    assert (settings.offline, settings.search.limit, settings.search.mode) == (True, 10, "lexical")
+    assert (settings.ask.limit, settings.ask.sentences) == (8, 5)
+
+
+@pytest.mark.parametrize(
+    "text", ["= 3", "search = 3", "[[search]]\nlimit = 3", "[ingest]\nexclude = [1]"]
+)
+def test_a_file_that_cannot_be_used_leaves_the_variables_and_flags(tmp_path, text):
+    path = _written(tmp_path, text)
+
+    report = read_settings(path, environ={"KEBAB_OFFLINE": "1"}, flags={"data_dir": "/kb"})
+
+    assert (len(report.faults), report.settings) == (1, Settings(offline=True, data_dir="/kb"))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import os
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -7,16 +8,9 @@ import pytest
 from kebab.doctor import machine
 from kebab.doctor.findings import succeed
 from kebab.doctor.machine import SettingsFile
-from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.catalog import NO_FILE, NO_FOLDER, ConfigInvalid
 
 MIB = 1 << 20
-
-
-def refusing(path):
-    def load():
-        raise ConfigInvalid(path=path, cause="unknown key `x`")
-
-    return load
 
 
 def test_a_settings_file_that_is_read_is_named(tmp_path):
@@ -46,17 +40,40 @@ def test_odd_settings_are_a_worry(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("origin", "fix"),
+    ("origin", "cause", "fix"),
     [
-        ("/etc/my kebab.toml", "kebab --config '/etc/my kebab.toml' init --force"),
-        ("$KEBAB_SEARCH_LIMIT", "unset KEBAB_SEARCH_LIMIT"),
+        ("/etc/my kebab.toml", "unknown key `x`", "kebab init --force"),
+        ("/etc/my kebab.toml", NO_FILE, "kebab init"),
+        ("/etc/my kebab.toml", NO_FOLDER, "mkdir -p /etc"),
+        ("$KEBAB_SEARCH_LIMIT", "Expected `int`", "unset KEBAB_SEARCH_LIMIT"),
+        ("models.embedding.model", "no such model", "kebab init --force"),
+        ("search.mode", "no such mode", "unset KEBAB_SEARCH_MODE"),
     ],
 )
-def test_refused_settings_fail_with_the_fix_for_their_origin(origin, fix):
-    finding = machine.check_settings(refusing(origin))
+def test_refused_settings_fail_with_the_fix_for_their_origin(origin, cause, fix, monkeypatch):
+    monkeypatch.setenv("KEBAB_SEARCH_MODE", "psychic")
+    faults = (ConfigInvalid(path=origin, cause=cause), ConfigInvalid(path="/x", cause="second"))
+
+    finding = machine.check_settings(lambda: SettingsFile(path=Path("/x"), faults=faults))
 
     assert (finding.status, finding.fix) == ("fail", fix)
-    assert "unknown key `x`" in finding.summary
+    assert cause in finding.summary
+    assert "second" in finding.summary
+
+
+def test_variables_without_effect_are_a_worry(tmp_path):
+    file = SettingsFile(path=tmp_path, unknown_variables=("KEBAB_A", "KEBAB_B"))
+
+    finding = machine.check_settings(lambda: file)
+
+    assert (finding.status, finding.fix) == ("warn", "unset KEBAB_A KEBAB_B")
+
+
+def test_nothing_is_moved_onto_something_else(tmp_path):
+    for name in ("data", "data.old", "data.old.1"):
+        (tmp_path / name).touch()
+
+    assert machine.suggest_move(tmp_path / "data").endswith("/data.old.2")
 
 
 def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
