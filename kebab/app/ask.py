@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import build_file_path, check_freshness, cite_lines, to_search_hit
@@ -72,6 +72,8 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         answer=outcome.text,
         grounded=outcome.grounded,
         refusal_reason=outcome.refusal.value if outcome.refusal else None,
+        answers_question=_rate_answer(outcome),
+        absent_terms=list(outcome.absent_terms),
         citations=[_to_citation(support) for support in outcome.citations],
         suggestions=[] if outcome.grounded else [to_search_hit(hit) for hit in hits[:SUGGESTIONS]],
         mode=outcome.mode.value,
@@ -85,6 +87,12 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         turn_index=context.turn,
         created_at=format_timestamp(context.created),
     )
+
+
+def _rate_answer(outcome: AskOutcome) -> Literal["likely", "uncertain", "no"]:
+    if not outcome.grounded:
+        return "no"
+    return "uncertain" if outcome.uncertain else "likely"
 
 
 def _find_embedding_version(page: Page) -> str | None:
@@ -144,9 +152,12 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         writer = _build_writer(context, reader, request)
-        outcome = AskEngine(build_engine(context, reader).search, writer).answer(
-            query, recent, _EventListener(report)
+        engine = AskEngine(
+            build_engine(context, reader).search,
+            writer,
+            count_occurrences=reader.get_document_frequencies,
         )
+        outcome = engine.answer(query, recent, _EventListener(report))
         unmatched = _explain_filters(context, reader, query, request, outcome)
     created = context.clock.now()
     index, warnings = None, outcome.warnings

@@ -21,6 +21,8 @@ class Refusal(StrEnum):
     """The index is empty, or the search has no hits."""
     SCORE_GATE = "score_gate"
     """The hits are too weak to answer from."""
+    ABSENT_TERMS = "absent_terms"
+    """A name or a code of the question occurs nowhere in the notes."""
     LLM_SELF_JUDGE = "llm_self_judge"
     """The model replies that the passages do not answer the question."""
     UNSUPPORTED_CLAIMS = "unsupported_claims"
@@ -141,6 +143,10 @@ class AskOutcome:
     retrieved: RetrievalSummary
     usage: AnswerUsage
     warnings: tuple[AnswerWarning, ...] = ()
+    absent_terms: tuple[str, ...] = ()
+    """The key terms of the question that occur nowhere in the notes."""
+    uncertain: bool = False
+    """Whether the cited passages may be about something else than the question."""
 
     @property
     def grounded(self) -> bool:

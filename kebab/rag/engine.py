@@ -1,8 +1,8 @@
 """Answers a question: retrieves evidence, decides whether it suffices, and writes the answer."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from msgspec import structs
@@ -19,7 +19,14 @@ from kebab.core.answers import (
 )
 from kebab.core.queries import Page, Query
 from kebab.errors.catalog import InvalidInput
+from kebab.rag.answer_check import (
+    CountOccurrences,
+    check_answer_terms,
+    find_absent_terms,
+    is_decisive,
+)
 from kebab.rag.followup import build_standalone_question
+from kebab.rag.question_terms import QuestionTerm, TermKind, extract_question_terms
 from kebab.rag.refusals import get_refusal_sentence
 from kebab.search.answerability import FAIR
 from kebab.text.language import detect_question_language
@@ -66,6 +73,12 @@ class DraftAnswer:
     warnings: tuple[AnswerWarning, ...] = ()
     usage: AnswerUsage = EMPTY_USAGE
     used: int = 0
+    uncertain: bool = False
+
+
+def count_as_present(tokens: Collection[str]) -> Mapping[str, int]:
+    """Return that each token occurs once: without statistics no term is absent."""
+    return dict.fromkeys(tokens, 1)
 
 
 class AnswerWriter(Protocol):
@@ -91,6 +104,7 @@ class AskEngine:
     Args:
         search: Returns a page of hits.
         writer: Writes the answer.
+        count_occurrences: Counts the passages that contain a token.
         clock: Returns monotonic seconds.
     """
 
@@ -99,10 +113,12 @@ class AskEngine:
         search: Callable[[Query], Page],
         writer: AnswerWriter,
         *,
+        count_occurrences: CountOccurrences = count_as_present,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._search = search
         self._writer = writer
+        self._count_occurrences = count_occurrences
         self._clock = clock
 
     def answer(
@@ -127,10 +143,16 @@ class AskEngine:
             )
         )
         listener.on_retrieved(page)
-        draft = self._write(question, page, history, listener)
+        terms = _extract_terms(query.question, page)
+        absent = find_absent_terms(terms, page, self._count_occurrences)
+        names = tuple(term.text for term in absent)
+        refused = is_decisive(terms, absent)
+        draft = self._write(question, page, history, listener, refused=refused)
+        if draft.refusal is None:
+            draft = _add_doubts(draft, query.question, terms, absent, page)
         latency_ms = round((self._clock() - started) * 1000, 3)
         return AskOutcome(
-            text=draft.text or _build_refusal_text(query.question, draft.refusal),
+            text=draft.text or _build_refusal_text(query.question, draft.refusal, names),
             mode=self._writer.mode,
             model=model.name if model else None,
             refusal=draft.refusal,
@@ -144,17 +166,58 @@ class AskEngine:
             ),
             usage=structs.replace(draft.usage, latency_ms=latency_ms),
             warnings=draft.warnings,
+            absent_terms=names,
+            uncertain=draft.uncertain,
         )
 
     def _write(
-        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
+        self,
+        question: str,
+        page: Page,
+        history: Sequence[Turn],
+        listener: AnswerListener,
+        *,
+        refused: bool,
     ) -> DraftAnswer:
         if not page.hits:
             return DraftAnswer(refusal=Refusal.NO_CHUNKS)
         if page.answerability < MIN_ANSWERABILITY:
             return DraftAnswer(refusal=Refusal.SCORE_GATE)
+        if refused:
+            return DraftAnswer(refusal=Refusal.ABSENT_TERMS)
         return self._writer.write(question, page, history, listener)
 
 
-def _build_refusal_text(question: str, refusal: Refusal | None) -> str:
-    return get_refusal_sentence(refusal, detect_question_language(question).code) if refusal else ""
+def _extract_terms(question: str, page: Page) -> tuple[QuestionTerm, ...]:
+    """Return the key terms of a question that can be compared with the hits.
+
+    German capitalises every noun. In notes in other languages, names may be written differently.
+    """
+    language = detect_question_language(question).code
+    terms = extract_question_terms(question, nouns=language == "de")
+    if language is None or any(hit.chunk.lang in {None, language} for hit in page.hits):
+        return terms
+    return tuple(term for term in terms if term.kind in {TermKind.CODE, TermKind.NUMBER})
+
+
+def _add_doubts(
+    draft: DraftAnswer,
+    question: str,
+    terms: Sequence[QuestionTerm],
+    absent: Sequence[QuestionTerm],
+    page: Page,
+) -> DraftAnswer:
+    """Return an answer with a warning for each doubt that it is about the question."""
+    quotes = [citation.quote for citation in draft.citations]
+    check = check_answer_terms(question, terms, absent, quotes, page)
+    warnings = tuple(
+        AnswerWarning(code=doubt.kind.value, message=doubt.message, marker=None, span=None)
+        for doubt in check.doubts
+    )
+    return replace(draft, warnings=(*draft.warnings, *warnings), uncertain=check.uncertain)
+
+
+def _build_refusal_text(question: str, refusal: Refusal | None, absent: Sequence[str]) -> str:
+    if refusal is None:
+        return ""
+    return get_refusal_sentence(refusal, detect_question_language(question).code, absent)

@@ -5,11 +5,14 @@ Each block is a language code and one sentence per line in the order of `_ORDER`
 
 # ruff: noqa: RUF001 - the sentences use letters of several scripts
 
+from collections.abc import Sequence
+
 from kebab.core.answers import Refusal
 
 _ORDER = (
     Refusal.NO_CHUNKS,
     Refusal.SCORE_GATE,
+    Refusal.ABSENT_TERMS,
     Refusal.LLM_SELF_JUDGE,
     Refusal.UNSUPPORTED_CLAIMS,
     Refusal.LLM_STREAM_ABORTED,
@@ -19,108 +22,126 @@ _TEXTS = """\
 en
 Nothing in the notes could be found for this question.
 What was found in the notes is too weak to answer this question.
+The notes do not mention {terms}.
 The notes do not answer this question.
 An answer was withheld because the notes do not support it.
 The answer was interrupted.
 ko
 이 질문에 대해 노트에서 찾은 내용이 없습니다.
 노트에서 찾은 내용은 이 질문에 답하기에 관련성이 부족합니다.
+노트에는 {terms}에 대한 언급이 없습니다.
 노트에는 이 질문에 대한 답이 없습니다.
 노트가 뒷받침하지 않아 답변을 보류했습니다.
 답변이 중단되었습니다.
 ja
 この質問に関する内容はノートに見つかりませんでした。
 ノートで見つかった内容は、この質問に答えるには関連が弱すぎます。
+ノートには{terms}についての記述がありません。
 ノートにはこの質問の答えがありません。
 ノートに裏付けがないため、回答を控えました。
 回答は中断されました。
 zh
 在笔记中没有找到与这个问题有关的内容。
 在笔记中找到的内容相关性太弱，不足以回答这个问题。
+笔记中没有提到{terms}。
 笔记中没有这个问题的答案。
 由于笔记不支持该回答，因此未予显示。
 回答被中断。
 de
 Zu dieser Frage wurde in den Notizen nichts gefunden.
 Was in den Notizen gefunden wurde, reicht nicht aus, um diese Frage zu beantworten.
+In den Notizen kommt {terms} nicht vor.
 Die Notizen beantworten diese Frage nicht.
 Eine Antwort wurde zurückgehalten, weil die Notizen sie nicht belegen.
 Die Antwort wurde unterbrochen.
 fr
 Rien n'a été trouvé dans les notes pour cette question.
 Ce qui a été trouvé dans les notes ne suffit pas pour répondre à cette question.
+Les notes ne mentionnent pas {terms}.
 Les notes ne répondent pas à cette question.
 Une réponse a été retenue, car les notes ne l'appuient pas.
 La réponse a été interrompue.
 es
 No se ha encontrado nada en las notas para esta pregunta.
 Lo que se ha encontrado en las notas no basta para responder a esta pregunta.
+Las notas no mencionan {terms}.
 Las notas no responden a esta pregunta.
 Se ha retenido una respuesta porque las notas no la respaldan.
 La respuesta se ha interrumpido.
 it
 Nelle note non è stato trovato nulla per questa domanda.
 Quanto trovato nelle note non basta per rispondere a questa domanda.
+Le note non menzionano {terms}.
 Le note non rispondono a questa domanda.
 Una risposta è stata trattenuta perché le note non la confermano.
 La risposta è stata interrotta.
 pt
 Nada foi encontrado nas notas para esta pergunta.
 O que foi encontrado nas notas não basta para responder a esta pergunta.
+As notas não mencionam {terms}.
 As notas não respondem a esta pergunta.
 Uma resposta foi retida porque as notas não a sustentam.
 A resposta foi interrompida.
 nl
 Er is in de notities niets gevonden voor deze vraag.
 Wat in de notities is gevonden, is te zwak om deze vraag te beantwoorden.
+In de notities komt {terms} niet voor.
 De notities beantwoorden deze vraag niet.
 Een antwoord is achtergehouden omdat de notities het niet ondersteunen.
 Het antwoord is onderbroken.
 sv
 Inget hittades i anteckningarna för den här frågan.
 Det som hittades i anteckningarna räcker inte för att besvara den här frågan.
+I anteckningarna nämns inte {terms}.
 Anteckningarna besvarar inte den här frågan.
 Ett svar hölls tillbaka eftersom anteckningarna inte stöder det.
 Svaret avbröts.
 da
 Der blev ikke fundet noget i noterne til dette spørgsmål.
 Det, der blev fundet i noterne, er for svagt til at besvare dette spørgsmål.
+I noterne nævnes {terms} ikke.
 Noterne besvarer ikke dette spørgsmål.
 Et svar blev holdt tilbage, fordi noterne ikke understøtter det.
 Svaret blev afbrudt.
 pl
 W notatkach nie znaleziono nic na to pytanie.
 To, co znaleziono w notatkach, nie wystarcza, aby odpowiedzieć na to pytanie.
+Notatki nie wspominają o {terms}.
 Notatki nie odpowiadają na to pytanie.
 Odpowiedź została wstrzymana, ponieważ notatki jej nie potwierdzają.
 Odpowiedź została przerwana.
 tr
 Bu soru için notlarda hiçbir şey bulunamadı.
 Notlarda bulunanlar bu soruyu yanıtlamak için yetersiz.
+Notlarda {terms} geçmiyor.
 Notlar bu soruyu yanıtlamıyor.
 Notlar desteklemediği için bir yanıt gösterilmedi.
 Yanıt yarıda kesildi.
 vi
 Không tìm thấy gì trong ghi chú cho câu hỏi này.
 Những gì tìm thấy trong ghi chú không đủ để trả lời câu hỏi này.
+Ghi chú không nhắc đến {terms}.
 Ghi chú không trả lời câu hỏi này.
 Câu trả lời đã bị giữ lại vì ghi chú không chứng minh được.
 Câu trả lời đã bị gián đoạn.
 ru
 По этому вопросу в заметках ничего не найдено.
 Найденного в заметках недостаточно, чтобы ответить на этот вопрос.
+В заметках не упоминается {terms}.
 В заметках нет ответа на этот вопрос.
 Ответ не показан, потому что заметки его не подтверждают.
 Ответ был прерван.
 uk
 За цим запитанням у нотатках нічого не знайдено.
 Знайденого в нотатках недостатньо, щоб відповісти на це запитання.
+У нотатках не згадується {terms}.
 У нотатках немає відповіді на це запитання.
 Відповідь не показано, бо нотатки її не підтверджують.
 Відповідь було перервано.
 ar
 لم يُعثر في الملاحظات على شيء يخص هذا السؤال.
 ما عُثر عليه في الملاحظات لا يكفي للإجابة عن هذا السؤال.
+لا تذكر الملاحظات {terms}.
 لا تجيب الملاحظات عن هذا السؤال.
 حُجبت الإجابة لأن الملاحظات لا تدعمها.
 قُطعت الإجابة."""
@@ -134,6 +155,13 @@ REFUSAL_SENTENCES = {
 """The sentences by language code and reason."""
 
 
-def get_refusal_sentence(reason: Refusal, code: str | None) -> str:
-    """Return the sentence of a refusal in a language, in English when there is no translation."""
-    return REFUSAL_SENTENCES.get(code or "en", REFUSAL_SENTENCES["en"])[reason]
+def get_refusal_sentence(reason: Refusal, code: str | None, terms: Sequence[str] = ()) -> str:
+    """Return the sentence of a refusal in a language, in English when there is no translation.
+
+    Args:
+        reason: Why there is no answer.
+        code: The code of the language.
+        terms: The absent terms that the sentence names.
+    """
+    sentence = REFUSAL_SENTENCES.get(code or "en", REFUSAL_SENTENCES["en"])[reason]
+    return sentence.replace("{terms}", ", ".join(terms))

@@ -20,8 +20,24 @@ from kebab.wire.search import (
 MAX_PASSAGES = 100
 
 RefusalName = Literal[
-    "no_chunks", "score_gate", "llm_self_judge", "unsupported_claims", "llm_stream_aborted"
+    "no_chunks",
+    "score_gate",
+    "absent_terms",
+    "llm_self_judge",
+    "unsupported_claims",
+    "llm_stream_aborted",
 ]
+DoubtCode = Literal[
+    "absent_term",
+    "name_not_cited",
+    "name_not_found",
+    "number_not_cited",
+    "number_not_found",
+    "negation_not_cited",
+    "opposite_cited",
+]
+"""The codes of the warnings that say why an answer is uncertain."""
+
 AnswerModeName = Literal["generative", "extractive"]
 
 
@@ -139,6 +155,11 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     """Whether this is an answer; false for every refusal."""
     refusal_reason: RefusalName | None
     """Why there is no answer."""
+    answers_question: Literal["likely", "uncertain", "no"] = "likely"
+    """Whether the answer is about what was asked: `uncertain` when the cited passages may be about
+    something else, which `warnings` explains; `no` for every refusal."""
+    absent_terms: list[str] = msgspec.field(default_factory=list)
+    """The key terms of the question that occur nowhere in the notes, as the question words them."""
     citations: list[AnswerCitation]
     """The citations, ordered by marker; one marker may have several."""
     suggestions: list[SearchHit]

@@ -283,6 +283,8 @@ def _list_ask_cases() -> Iterator[Case]:
     extractive = ("ask", RESTORE, "--extractive")
     for name, line in {
         "no_chunks": ("ask", "qqqqqqqq", "--extractive", "--mode", "lexical"),
+        "absent_terms": ("ask", f"{RESTORE} at Ruritania", "--extractive"),
+        "uncertain": ("ask", f"{RESTORE} of 2031", "--extractive"),
         "empty_question": ("ask", ""),
         "empty_model": ("ask", RESTORE, "--model", ""),
         "model_of_no_use": (*extractive, "--model", "gemma3:4b"),

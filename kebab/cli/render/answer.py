@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from itertools import groupby
+from typing import get_args
 
 from kebab.cli.render.canvas import Canvas, format_tabs, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
@@ -18,6 +19,8 @@ from kebab.cli.render.width import clean, clean_lines, measure_width, pad, trunc
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
+    AnswerWarning,
+    DoubtCode,
     SessionList,
     SessionRemoved,
     SessionSummary,
@@ -32,6 +35,7 @@ _QUOTED_LINES = 3
 _NEAREST = 3
 _LONGEST_HINT = 100
 _SOON_MS = 100
+_DOUBT_CODES = frozenset(get_args(DoubtCode))
 _INTERRUPTED = "llm_stream_aborted"
 
 
@@ -41,6 +45,8 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield clean_lines(reply.answer)
     else:
         yield from render_markdown(reply.answer, canvas)
+    if doubts := list(_render_doubts(reply, canvas)):
+        yield from ["", *doubts]
     if reply.citations:
         yield ""
         # An extractive answer contains all quotes already.
@@ -57,13 +63,30 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
     """Yield warnings, degraded channels and hints."""
     if reply.refusal_reason == _INTERRUPTED:
         yield from canvas.note("interrupted")
-    for message in dict.fromkeys(warning.message for warning in reply.warnings):
+    others = (warning for warning in reply.warnings if not _is_shown_as_doubt(reply, warning))
+    for message in dict.fromkeys(warning.message for warning in others):
         yield from canvas.note(clean(message))
     for channel in reply.retrieval.degraded:
         yield from render_degraded(channel, canvas)
     yield from render_unmatched_filters(reply.retrieval.unmatched_filters, None, canvas)
     for hint in _list_hints(reply):
         yield from canvas.hint(hint)
+
+
+def _render_doubts(reply: Answer, canvas: Canvas) -> Iterator[str]:
+    """Yield why an answer is uncertain, or the absent terms that a refusal does not name."""
+    if reply.answers_question == "uncertain":
+        shown = [one.message for one in reply.warnings if _is_shown_as_doubt(reply, one)]
+        label, text = "uncertain:", "; ".join(shown)
+    elif reply.absent_terms and reply.refusal_reason != "absent_terms":
+        label, text = "not in the notes:", ", ".join(reply.absent_terms)
+    else:
+        return
+    yield from canvas.wrap_with_label(label, clean(text), canvas.warning)
+
+
+def _is_shown_as_doubt(reply: Answer, warning: AnswerWarning) -> bool:
+    return reply.answers_question == "uncertain" and warning.code in _DOUBT_CODES
 
 
 def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Iterator[str]:

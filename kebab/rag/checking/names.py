@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from kebab.rag.checking.key_terms import is_content_word
+from kebab.rag.word_forms import MIN_STEM, has_same_root
 from kebab.text.normalize import blank_spans, fold_text
 from kebab.text.scripts import DENSE
 from kebab.text.tokenizer import tokenize
@@ -46,11 +47,6 @@ _VERB = re.compile(r"[a-z]{2,}(?:[^s]s|ed)")
 _COMMON = re.compile(r"(?:ing|ly|[a-z]s|ed|ion|ment|ness|ity|ance|ence|ism)$")
 """Endings of words that are seldom names."""
 
-_ADJECTIVE_ENDINGS = frozenset(
-    ("n", "an", "ian", "ean", "ese", "ish", "s", "ns", "ans", "ians", "ic")
-)
-_ENDINGS = frozenset(["", "y", "a", "e", *_ADJECTIVE_ENDINGS])
-_MIN_STEM, _LONG_STEM = 4, 6
 _DENSITY = 3
 """One character of a script without blanks counts as so many letters."""
 
@@ -97,7 +93,7 @@ class NameIndex:
         self._stems: dict[str, set[str]] = {}
         for word in set(_WORD.findall(text)):
             if word[0].isupper():
-                self._stems.setdefault(word[:_MIN_STEM].lower(), set()).add(word.lower())
+                self._stems.setdefault(word[:MIN_STEM].lower(), set()).add(word.lower())
 
     def contains(self, name: Name) -> bool:
         """Return whether a name occurs verbatim, inflected, as initials or as an adjective."""
@@ -113,19 +109,8 @@ class NameIndex:
         if _ACRONYM.fullmatch(word) and word.replace(".", "") in self._initials:
             return True
         lower = word.lower()
-        others = self._stems.get(lower[:_MIN_STEM], ())
-        return any(_is_derived(lower, other) for other in others)
-
-
-def _is_derived(one: str, other: str) -> bool:
-    """Return whether two words differ only in their endings, as `italy` and `italian` do."""
-    pairs = zip(one, other, strict=False)
-    shared = next(
-        (index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other))
-    )
-    endings = {one[shared:], other[shared:]}
-    is_adjective = not endings.isdisjoint(_ADJECTIVE_ENDINGS)
-    return endings <= _ENDINGS and (is_adjective or shared >= _LONG_STEM)
+        others = self._stems.get(lower[:MIN_STEM], ())
+        return any(has_same_root(lower, other) for other in others)
 
 
 def _find_identifiers(text: str) -> Iterator[Name]:

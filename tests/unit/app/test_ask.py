@@ -72,6 +72,32 @@ def verbatim(desk, answer):
         assert all(f"[{one.marker}]" in answer.answer[start:end] for start, end in one.spans)
 
 
+def test_a_question_about_a_name_that_no_note_mentions_is_refused(notes, server):
+    question = "When does the nightly backup of the documents at Ruritania run?"
+    generated = ask(context(notes, server), AskRequest(question=question), lambda _: None)
+
+    for answer in (extracted(notes, question), generated):
+        assert (answer.grounded, answer.refusal_reason) == (False, "absent_terms")
+        assert (answer.answers_question, answer.absent_terms) == ("no", ["Ruritania"])
+        assert answer.answer == "The notes do not mention Ruritania."
+        assert answer.suggestions
+    assert server.asked == []
+
+
+def test_an_answer_to_a_question_with_an_absent_number_is_uncertain(notes):
+    answer = extracted(notes, "When did the nightly backup of the documents run in 2031?")
+
+    assert (answer.grounded, answer.answers_question) == (True, "uncertain")
+    assert answer.absent_terms == ["2031"]
+    assert [one.code for one in answer.warnings] == ["absent_term"]
+
+
+def test_an_answer_about_what_was_asked_is_likely(notes):
+    answer = extracted(notes)
+
+    assert (answer.answers_question, answer.absent_terms, answer.warnings) == ("likely", [], [])
+
+
 def test_an_extractive_answer_quotes_the_notes(notes):
     answer = extracted(notes)
 

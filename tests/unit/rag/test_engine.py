@@ -148,3 +148,75 @@ def test_an_empty_question_is_refused(question):
 
     with pytest.raises(InvalidInput, match="question"):
         engine.answer(AskQuery(question=question), [], RecordingListener())
+
+
+def ask_about(question, counts, found=FOUND, draft=None):
+    writer = FixedWriter(draft or DraftAnswer(text="Nightly [1]"))
+    engine = AskEngine(
+        lambda _: found,
+        writer,
+        count_occurrences=lambda tokens: {**dict.fromkeys(tokens, 1), **counts},
+    )
+    return engine.answer(AskQuery(question=question), [], RecordingListener()), writer
+
+
+def test_a_question_about_an_absent_name_is_refused_before_the_writer_runs():
+    answer, writer = ask_about("when does Ruritania run the backup", {"ruritania": 0})
+
+    assert (answer.refusal, answer.absent_terms) == (Refusal.ABSENT_TERMS, ("Ruritania",))
+    assert answer.text == "The notes do not mention Ruritania."
+    assert writer.asked == []
+
+
+def test_an_absent_number_makes_the_answer_uncertain():
+    answer, _ = ask_about("when does the backup of 2031 run", {"2031": 0})
+
+    assert (answer.grounded, answer.uncertain, answer.absent_terms) == (True, True, ("2031",))
+    assert [(one.code, one.message) for one in answer.warnings] == [
+        ("absent_term", "not in the notes: 2031")
+    ]
+
+
+def test_an_answer_without_doubts_is_not_uncertain():
+    answer, _ = ask_about("when does restic run the backup", {})
+
+    assert (answer.grounded, answer.uncertain, answer.absent_terms) == (True, False, ())
+    assert answer.warnings == ()
+
+
+def test_another_refusal_names_the_absent_terms_too():
+    answer, _ = ask_about("who is Ruritania", {"ruritania": 0}, OTHER_TOPIC)
+
+    assert (answer.refusal, answer.absent_terms) == (Refusal.SCORE_GATE, ("Ruritania",))
+
+
+def test_a_refusal_of_the_writer_has_no_doubts():
+    draft = DraftAnswer(refusal=Refusal.LLM_SELF_JUDGE)
+    answer, _ = ask_about("when does the backup of 2031 run", {"2031": 0}, draft=draft)
+
+    assert (answer.uncertain, answer.warnings) == (False, ())
+
+
+def test_german_nouns_are_no_names():
+    answer, _ = ask_about("wann läuft die Datensicherung", {"datensicherung": 0})
+
+    assert answer.refusal is not Refusal.ABSENT_TERMS
+
+
+@pytest.mark.parametrize(
+    ("question", "absent"),
+    [
+        ("ルリタニアのバックアップはいつですか", ()),
+        ("When does Ruritania run the backup?", ("Ruritania",)),
+        ("2031年のバックアップはいつですか", ("2031",)),
+    ],
+)
+def test_names_are_not_compared_with_notes_in_another_language(question, absent):
+    counts = {
+        "ruritania": 0,
+        "2031": 0,
+        **dict.fromkeys(("ルリ", "リタ", "タニ", "ニア", "ア"), 0),
+    }
+    answer, _ = ask_about(question, counts)
+
+    assert answer.absent_terms == absent

@@ -3,6 +3,7 @@ import pytest
 
 from kebab.cli.render.answer import _render_footer, render_answer, render_notes, render_sources
 from kebab.cli.render.canvas import Canvas
+from kebab.wire.ask import AnswerWarning
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
 
@@ -153,3 +154,40 @@ def test_a_note_appears_once_and_missing_channels_are_named():
         "note: no vector search: no model",
         "hint: kebab model pull auto",
     ]
+
+
+def test_an_uncertain_answer_says_why_before_its_sources():
+    doubts = [
+        AnswerWarning(code=code, message=message, marker=None, span=None)
+        for code, message in [
+            ("absent_term", "not in the notes: 2031"),
+            ("odd", "odd"),
+            ("negation_not_cited", "it denies: not"),
+        ]
+    ]
+    reply = replies.answer("Nightly [1]", answers_question="uncertain", warnings=doubts)
+
+    for canvas in (Canvas(), PLAIN):
+        lines = drawn(reply, canvas)
+        assert lines[:2] == ["Nightly [1]", ""]
+        assert lines[2] == "uncertain: not in the notes: 2031; it denies: not"
+    assert list(render_notes(reply, Canvas())) == ["note: odd"]
+
+
+def test_a_doubt_about_a_likely_answer_is_a_note():
+    doubt = AnswerWarning(
+        code="name_not_cited", message="not in the cited passages: Ada", marker=None, span=None
+    )
+    reply = replies.answer(warnings=[doubt])
+
+    assert not any(line.startswith("uncertain") for line in drawn(reply))
+    assert list(render_notes(reply, Canvas())) == ["note: not in the cited passages: Ada"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"), [("score_gate", ["not in the notes: Ada, Bob"]), ("absent_terms", [])]
+)
+def test_a_refusal_names_absent_terms_unless_its_sentence_does(reason, shown):
+    lines = drawn(replies.refusal(reason, absent_terms=["Ada", "Bob"]))
+
+    assert [line for line in lines if line.startswith("not in")] == shown

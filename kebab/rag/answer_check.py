@@ -1,0 +1,258 @@
+"""Checks whether an answer is about what was asked.
+
+Two things are looked for. A key term of the question that occurs nowhere in the notes is absent:
+the notes cannot answer about it. Otherwise a small logistic model weighs the signs that the cited
+passages are about something else, such as a number of the question that they lack. `tools.absence`
+fits its weights and measures it; `docs/search-quality.md` has the figures.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kebab.core.answers import Quote
+from kebab.core.queries import Page, StoredChunk
+from kebab.rag.evidence_words import EvidenceWords
+from kebab.rag.opposites import find_opposite, find_unmatched_negation
+from kebab.rag.question_terms import QuestionTerm, TermKind
+from kebab.text.tokenizer import collect_tokens, tokenize
+
+CountOccurrences = Callable[[Collection[str]], Mapping[str, int]]
+"""Returns in how many passages of the notes each index token occurs."""
+
+MIN_PROBABILITY = 0.5
+"""Below this probability an answer is uncertain."""
+
+_STARTS = ("un", "in", "im", "dis", "mis", "non", "re", "over", "under", "out", "pre", "de")
+_ORDINARY_ENDS = (
+    "ing ed est ly ion ment ness ity ance ence ism ship hood ful less able ible ous ive ise ize ify"
+)
+_ENDS = tuple(_ORDINARY_ENDS.split())
+_MIN_RARE = 4
+"""Shorter words are neither names of products nor roots."""
+
+_MIN_RARITY = 6.5
+"""A word that occurs nowhere is so rare in notes of about 1,000 passages.
+
+In fewer notes ordinary words are missing too, so there only names, codes and numbers are absent.
+"""
+
+_LONG_ACRONYM, _LONG_CODE = 6, 4
+"""Shorter ones, such as `RAM` and `2FA`, may be written out in the notes."""
+
+
+class DoubtKind(StrEnum):
+    """Why an answer may not be about what was asked; the value is the code of its warning."""
+
+    ABSENT_TERM = "absent_term"
+    """A key term of the question occurs nowhere in the notes."""
+    NAME_NOT_CITED = "name_not_cited"
+    """A name of the question is not in the cited passages, only in others that were found."""
+    NAME_NOT_FOUND = "name_not_found"
+    """A name of the question is in none of the passages that were found."""
+    NUMBER_NOT_CITED = "number_not_cited"
+    """A number or code of the question is not in the cited passages, only in others."""
+    NUMBER_NOT_FOUND = "number_not_found"
+    """A number or code of the question is in none of the passages that were found."""
+    NEGATION = "negation_not_cited"
+    """The question is negated, and the cited sentence is not."""
+    OPPOSITE = "opposite_cited"
+    """The cited sentence has the opposite of a word of the question."""
+
+
+_MESSAGES: Mapping[DoubtKind, str] = {
+    DoubtKind.ABSENT_TERM: "not in the notes",
+    DoubtKind.NAME_NOT_CITED: "not in the cited passages",
+    DoubtKind.NAME_NOT_FOUND: "in none of the passages that were found",
+    DoubtKind.NUMBER_NOT_CITED: "not in the cited passages",
+    DoubtKind.NUMBER_NOT_FOUND: "in none of the passages that were found",
+    DoubtKind.NEGATION: "the question denies something and the cited sentence does not",
+    DoubtKind.OPPOSITE: "the cited sentence says the opposite of",
+}
+
+
+WEIGHTS: Mapping[DoubtKind, float] = {
+    DoubtKind.NAME_NOT_CITED: 2.8,
+    DoubtKind.NAME_NOT_FOUND: 2.6,
+    DoubtKind.NUMBER_NOT_CITED: 1.2,
+    DoubtKind.NUMBER_NOT_FOUND: 2.2,
+    DoubtKind.NEGATION: 2.3,
+    DoubtKind.OPPOSITE: 2.0,
+}
+"""What each doubt takes from the logit; rounded from the fits with and without vectors."""
+
+START, ANSWERABILITY_WEIGHT = 0.5, 0.3
+"""The logit without doubts at an answerability of .5, and the weight of that logit.
+
+Both are set so that few answerable questions are flagged: 4 % of SQuAD 2.
+"""
+
+_MAX_LOGIT = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A doubt about an answer and the term of the question that raises it."""
+
+    kind: DoubtKind
+    term: str = ""
+
+    @property
+    def message(self) -> str:
+        """The doubt in words."""
+        text = _MESSAGES[self.kind]
+        return f"{text}: {self.term}" if self.term else text
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """The doubts about an answer, and the probability that it is about what was asked."""
+
+    doubts: tuple[Doubt, ...]
+    probability: float
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the answer should be shown as uncertain."""
+        absent = any(doubt.kind is DoubtKind.ABSENT_TERM for doubt in self.doubts)
+        return absent or (bool(self.doubts) and self.probability < MIN_PROBABILITY)
+
+
+def find_absent_terms(
+    terms: Sequence[QuestionTerm], page: Page, count_occurrences: CountOccurrences
+) -> list[QuestionTerm]:
+    """Return the key terms that occur nowhere in the notes, also not misspelt in the hits.
+
+    Of a name, the absent words are returned. A plain word counts only when it looks like the name
+    of a product, not like a paraphrase.
+    """
+    parts = [part for term in terms for part in term.split_words()]
+    asked = [part for part in parts if part.kind is not TermKind.WORD or _is_rare(part, page)]
+    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
+    roots = {part: _list_roots(part) for part in asked if not found.contains(part)}
+    counts = count_occurrences({token for tokens in roots.values() for token in tokens})
+    return [part for part, tokens in roots.items() if not any(counts[token] for token in tokens)]
+
+
+def is_decisive(terms: Sequence[QuestionTerm], absent: Collection[QuestionTerm]) -> bool:
+    """Return whether a question about absent terms has no answer: a whole name or a code is absent.
+
+    A number may be an example of the person who asks, and a plain word a paraphrase.
+    """
+    facts = filter(_is_decisive_kind, terms)
+    return any(all(part in absent for part in term.split_words()) for term in facts)
+
+
+def _is_decisive_kind(term: QuestionTerm) -> bool:
+    if term.kind is TermKind.CODE:
+        return len(term.text) >= _LONG_CODE
+    acronym = term.text.isupper() and len(term.text) < _LONG_ACRONYM
+    return term.kind is TermKind.NAME and not acronym
+
+
+def check_answer_terms(
+    question: str,
+    terms: Sequence[QuestionTerm],
+    absent: Sequence[QuestionTerm],
+    quotes: Sequence[Quote],
+    page: Page,
+) -> AnswerCheck:
+    """Return the doubts about an answer from the passages that it cites.
+
+    Args:
+        question: The standalone question.
+        terms: Its key terms.
+        absent: Those that occur nowhere in the notes.
+        quotes: The cited sentences.
+        page: The hits that the answer was written from.
+    """
+    doubts = [Doubt(DoubtKind.ABSENT_TERM, term.text) for term in absent]
+    others = [term for term in terms if not any(part in absent for part in term.split_words())]
+    doubts += _compare_terms(others, quotes, page)
+    doubts += _compare_wording(question, others, quotes)
+    return AnswerCheck(tuple(doubts), estimate_probability(doubts, page.answerability))
+
+
+def estimate_probability(doubts: Sequence[Doubt], answerability: float) -> float:
+    """Return the probability that an answer is about what was asked."""
+    kinds = {doubt.kind for doubt in doubts}
+    logit = START + ANSWERABILITY_WEIGHT * compute_logit(answerability)
+    logit -= sum(weight for kind, weight in WEIGHTS.items() if kind in kinds)
+    return 1 / (1 + math.exp(-logit))
+
+
+def compute_logit(probability: float) -> float:
+    """Return the logit of a probability within limits."""
+    if probability <= 0:
+        return -_MAX_LOGIT
+    if probability >= 1:
+        return _MAX_LOGIT
+    return max(-_MAX_LOGIT, min(_MAX_LOGIT, math.log(probability / (1 - probability))))
+
+
+def _compare_terms(
+    terms: Sequence[QuestionTerm], quotes: Sequence[Quote], page: Page
+) -> Iterator[Doubt]:
+    """Yield the names, numbers and codes that the cited passages lack."""
+    facts = [term for term in terms if term.kind is not TermKind.WORD]
+    if not facts:
+        return
+    cited = EvidenceWords(_list_texts(quote.chunk for quote in quotes))
+    lacking = [term for term in facts if not cited.contains(term)]
+    if not lacking:
+        return
+    found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
+    for term in lacking:
+        yield Doubt(_classify_lack(term, is_found=found.contains(term)), term.text)
+
+
+def _classify_lack(term: QuestionTerm, *, is_found: bool) -> DoubtKind:
+    if term.kind is TermKind.NAME:
+        return DoubtKind.NAME_NOT_CITED if is_found else DoubtKind.NAME_NOT_FOUND
+    return DoubtKind.NUMBER_NOT_CITED if is_found else DoubtKind.NUMBER_NOT_FOUND
+
+
+def _compare_wording(
+    question: str, terms: Sequence[QuestionTerm], quotes: Sequence[Quote]
+) -> Iterator[Doubt]:
+    """Yield the negation and the opposites by which a question differs from the best quote."""
+    if not quotes:
+        return
+    tokens = [token for term in terms for word in term.words for token in word]
+    best = max(
+        quotes, key=lambda quote: sum(token in collect_tokens(quote.text) for token in tokens)
+    )
+    if negation := find_unmatched_negation(question, best.text):
+        yield Doubt(DoubtKind.NEGATION, negation)
+    words = [term.text for term in terms if term.kind is TermKind.WORD]
+    passage = collect_tokens(best.chunk.text)
+    if opposite := find_opposite(words, best.text, passage):
+        yield Doubt(DoubtKind.OPPOSITE, opposite)
+
+
+def _list_texts(chunks: Iterator[StoredChunk]) -> list[str]:
+    return [text for chunk in chunks for text in (chunk.text, chunk.title, *chunk.heading_path)]
+
+
+def _list_roots(term: QuestionTerm) -> Sequence[str]:
+    """Return the index tokens of which one occurs when a term is not absent.
+
+    The parts of a code say nothing. Of a plain word its root counts too: `trained` for `untrained`.
+    """
+    tokens = term.words[0]
+    if term.kind is TermKind.CODE:
+        return [max(tokens, key=len)]
+    if term.kind is not TermKind.WORD:
+        return tokens
+    lower = term.text.lower()
+    starts = (lower[len(start) :] for start in _STARTS if lower.startswith(start))
+    return [*tokens, *(tokenize(rest)[0] for rest in starts if len(rest) >= _MIN_RARE)]
+
+
+def _is_rare(word: QuestionTerm, page: Page) -> bool:
+    """Return whether a plain word may be the name of a product that the notes do not mention."""
+    lower = word.text.lower()
+    if len(lower) < _MIN_RARE or "'" in lower or lower.endswith(_ENDS):
+        return False
+    return min(page.term_rarities.get(token, 0.0) for token in word.words[0]) >= _MIN_RARITY

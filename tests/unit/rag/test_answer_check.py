@@ -1,0 +1,160 @@
+from typing import get_args
+
+import pytest
+
+from kebab.core.answers import Quote
+from kebab.rag.answer_check import (
+    WEIGHTS,
+    AnswerCheck,
+    Doubt,
+    DoubtKind,
+    check_answer_terms,
+    compute_logit,
+    estimate_probability,
+    find_absent_terms,
+    is_decisive,
+)
+from kebab.rag.question_terms import extract_question_terms
+from kebab.text.tokenizer import collect_all_tokens
+from kebab.wire.ask import DoubtCode
+from tests.fakes.evidence import hit, page, stored
+
+CITED = "In 1066 Harold was king of England. The longest battle took a day."
+OTHER = "Denmark paid 300 pounds. Kubernetes runs containers."
+NOTES = f"{CITED} {OTHER} Norway is far away and was trained in 1999."
+
+
+def found(answerability=0.9):
+    return page(hit(stored(CITED)), hit(stored(OTHER, 2), rank=2), answerability=answerability)
+
+
+def count(tokens):
+    known = collect_all_tokens([NOTES])
+    return {token: int(token in known) for token in tokens}
+
+
+def absent(question, rarity=7.0):
+    """Return the absent terms in notes in which a word that occurs nowhere has this rarity."""
+    terms = extract_question_terms(question)
+    tokens = [token for term in terms for word in term.words for token in word]
+    rarities = dict.fromkeys(tokens, rarity)
+    return find_absent_terms(terms, found()._replace(term_rarities=rarities), count)
+
+
+def check(question, sentence="In 1066 Harold was king of England.", answerability=0.9):
+    terms = extract_question_terms(question)
+    chunk = stored(CITED)
+    start = CITED.index(sentence)
+    quote = Quote(chunk=chunk, start=start, end=start + len(sentence))
+    missing = find_absent_terms(terms, found(), count)
+    return check_answer_terms(question, terms, missing, [quote], found(answerability))
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("was Harold king of Ruritania", ["Ruritania"]),
+        ("was Harold Zweig king", ["Zweig"]),
+        ("was Harlod king", []),
+        ("was Harold king of Norway", []),
+        ("was Harold king in 1999", []),
+        ("was Harold king in 2031", ["2031"]),
+        ("does MPEG-7 run", ["MPEG-7"]),
+        ("how does traefik run", ["traefik"]),
+        ("does kubernetes run", []),
+        ("was the king untrained", []),
+        ("was enormousness seldomly promising", []),
+        ("who isn't king", []),
+    ],
+)
+def test_terms_are_absent_that_occur_nowhere_in_the_notes(question, terms):
+    assert [one.text for one in absent(question)] == terms
+
+
+def test_in_few_notes_a_plain_word_is_never_absent():
+    assert absent("how does traefik run in Ruritania", rarity=5.0) == absent("in Ruritania")
+
+
+@pytest.mark.parametrize(
+    ("question", "decisive"),
+    [
+        ("was Harold king of Ruritania", True),
+        ("does MPEG-7 run", True),
+        ("was Harold Zweig king", False),
+        ("was Harold king in 2031", False),
+        ("how does traefik run", False),
+        ("was Harold king of England", False),
+        ("does the king have RAM and 2FA", False),
+        ("was the king a UNESCO member", True),
+        ("was the king there on Monday", False),
+    ],
+)
+def test_a_question_about_an_absent_name_or_code_has_no_answer(question, decisive):
+    assert is_decisive(extract_question_terms(question), absent(question)) is decisive
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("who was king of England in 1066", []),
+        ("who was king of Denmark in 1066", ["name_not_cited"]),
+        ("who was king of Norway in 1066", ["name_not_found"]),
+        ("who was king of England with 300 men", ["number_not_cited"]),
+        ("who was king of England in 1999", ["number_not_found"]),
+        ("who was king of Ruritania in 1066", ["absent_term"]),
+        ("who was not king of England", ["negation_not_cited"]),
+    ],
+)
+def test_a_doubt_says_what_the_cited_passage_lacks(question, kinds):
+    assert [one.kind for one in check(question).doubts] == kinds
+
+
+def test_the_opposite_in_the_cited_sentence_is_a_doubt():
+    result = check("which was the shortest battle", "The longest battle took a day.")
+
+    assert result.doubts == (Doubt(DoubtKind.OPPOSITE, "shortest"),)
+    assert result.uncertain
+
+
+def test_an_absent_term_makes_an_answer_uncertain_whatever_else_is_right():
+    assert check("who was king of England in 2031", answerability=1.0).uncertain
+
+
+@pytest.mark.parametrize("question", ["who was king of England in 1066", "who was king"])
+def test_an_answer_without_doubts_is_certain(question):
+    assert check(question).doubts == ()
+    assert not check(question).uncertain
+
+
+def test_strong_evidence_outweighs_a_small_doubt():
+    question = "who was king of England with 300 men"
+
+    assert check(question, answerability=0.5).uncertain
+    assert not check(question, answerability=0.99).uncertain
+
+
+def test_weak_evidence_alone_is_no_doubt():
+    assert not AnswerCheck((), 0.1).uncertain
+
+
+def test_every_doubt_lowers_the_probability():
+    plain = estimate_probability([], 0.6)
+
+    assert all(estimate_probability([Doubt(kind, "x")], 0.6) < plain for kind in WEIGHTS)
+    assert estimate_probability([], 0.3) < plain < estimate_probability([], 0.99)
+
+
+def test_a_certain_score_has_a_bounded_logit():
+    assert compute_logit(1.0) == -compute_logit(0.0) > compute_logit(0.6) > compute_logit(0.5) == 0
+
+
+def test_every_doubt_has_a_published_code_and_a_message():
+    assert {kind.value for kind in DoubtKind} == set(get_args(DoubtCode))
+    assert Doubt(DoubtKind.ABSENT_TERM, "Norway").message == "not in the notes: Norway"
+    assert all(Doubt(kind).message for kind in DoubtKind)
+
+
+def test_without_quotes_there_is_nothing_to_compare_the_wording_with():
+    terms = extract_question_terms("who was not king")
+
+    assert check_answer_terms("who was not king", terms, [], [], found()).doubts == ()
