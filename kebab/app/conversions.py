@@ -90,15 +90,20 @@ def to_doc_summary(document: StoredDocument) -> "DocSummary":
     )
 
 
-def to_search_response(page: Page, query: Query, next_cursor: str | None) -> SearchResponse:
-    """Convert a page of hits."""
+def to_search_response(
+    page: Page, query: Query, next_cursor: str | None, *, several: bool = False
+) -> SearchResponse:
+    """Convert a page of hits; with `several` it says which queries found each hit."""
+    queries = (query.text, *query.more)
     return SearchResponse(
-        query=query.text,
+        query=" | ".join(queries),
+        queries=list(queries) if several else UNSET,
         mode=query.mode.value,
-        hits=[to_search_hit(hit, query.detail) for hit in page.hits],
+        hits=[to_search_hit(hit, query.detail, several=several) for hit in page.hits],
         has_more=page.has_more,
         next_cursor=next_cursor,
-        truncated=page.truncated,
+        truncated=page.left_out is not None,
+        left_out=page.left_out or UNSET,
         degraded=list(page.degraded),
         corpus_revision=page.revision,
         timing_ms=page.timing_ms,
@@ -133,7 +138,9 @@ def _to_filter_value(value: str | float | tuple[str, ...]) -> Any:
     return value if isinstance(value, str) else format_timestamp(value)
 
 
-def to_search_hit(hit: Hit, detail: Detail = Detail.SNIPPETS) -> SearchHit:
+def to_search_hit(
+    hit: Hit, detail: Detail = Detail.SNIPPETS, *, several: bool = False
+) -> SearchHit:
     """Convert a hit, and compare its file with the disk."""
     chunk, (text, highlights) = hit.chunk, hit.snippet
     whole = detail is Detail.PASSAGES
@@ -153,6 +160,7 @@ def to_search_hit(hit: Hit, detail: Detail = Detail.SNIPPETS) -> SearchHit:
         highlights=[] if whole else list(highlights),
         text=text if whole else UNSET,
         text_highlights=list(highlights) if whole else UNSET,
+        queries=list(hit.queries) if several else UNSET,
         citation=cite_chunk(chunk),
         retrieval=hit.retrieval,
         indexed_at=format_timestamp(chunk.indexed_at),

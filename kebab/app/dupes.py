@@ -8,7 +8,8 @@ from kebab.core.documents import CURSOR_SALT
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback
 from kebab.core.queries import Filters, Query, StoredChunk
-from kebab.search import duplicates, page, snippet
+from kebab.search import duplicates, snippet
+from kebab.search.cursor import decode_cursor, encode_cursor
 from kebab.search.duplicates import Copy, Group
 from kebab.wire.related import DupesRequest, DuplicateGroup, DuplicateMember, Duplicates
 
@@ -33,7 +34,7 @@ def find_duplicates(
         query = _build_cursor_query(request, filters)
         salt, revision = reader.get_value(CURSOR_SALT) or "", reader.get_revision()
         cursor = request.cursor
-        first = 0 if cursor is None else page.decode_cursor(cursor, query, revision, salt)
+        first = 0 if cursor is None else decode_cursor(cursor, query, revision, salt)
         found = duplicates.find_duplicates(
             reader, request.threshold, filters, exact=request.exact, report=report
         )
@@ -46,7 +47,7 @@ def find_duplicates(
         groups=shown,
         total=len(found.groups),
         has_more=more,
-        next_cursor=page.encode_cursor(query, end, revision, salt) if more else None,
+        next_cursor=encode_cursor(query, end, revision, salt) if more else None,
         compared=found.compared,
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,

@@ -14,8 +14,8 @@ from kebab.app.timestamps import parse_time
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.queries import Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
+from kebab.search.cursor import decode_cursor, encode_cursor
 from kebab.search.engine import SearchEngine
-from kebab.search.page import decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
 from kebab.wire.record import Request
 from kebab.wire.search import FilteredRequest, SearchRequest, SearchResponse
@@ -51,8 +51,10 @@ def build_query(request: SearchRequest, now: float) -> Query:
         InvalidInput: A date cannot be read, or a text is not valid UTF-8.
     """
     require_utf8(request)
+    first, *more = _list_queries(request)
     return Query(
-        text=request.query,
+        text=first,
+        more=tuple(more),
         mode=Mode(request.mode),
         limit=request.limit,
         filters=build_filters(request, now),
@@ -62,6 +64,19 @@ def build_query(request: SearchRequest, now: float) -> Query:
         max_tokens=request.max_tokens,
         trace=request.trace,
     )
+
+
+def _list_queries(request: SearchRequest) -> list[str]:
+    """Return the distinct queries of a request in order; `query` is the first, if there is one.
+
+    Raises:
+        InvalidInput: One of several queries is empty.
+    """
+    for index, text in enumerate(request.queries):
+        if not text.strip():
+            raise InvalidInput(field=f"$.queries[{index}]", cause="it is empty")
+    has_first = bool(request.query.strip() or not request.queries)
+    return list(dict.fromkeys([*([request.query] if has_first else []), *request.queries]))
 
 
 def build_filters(request: FilteredRequest, now: float) -> Filters:
@@ -108,7 +123,8 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         unmatched = [] if page.hits else _explain_filters(context, reader, query, request)
     following = page.next_offset
     cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
-    response = add_indexing(context, to_search_response(page, query, cursor))
+    response = to_search_response(page, query, cursor, several=bool(request.queries))
+    response = add_indexing(context, response)
     return _add_unmatched_filters(response, request, unmatched) if unmatched else response
 
 
@@ -126,13 +142,15 @@ def resolve_request_filters(
 def _explain_filters(
     context: AppContext, reader: "SqliteReader", query: Query, request: SearchRequest
 ) -> "list[UnmatchedFilter]":
-    """Return the filters of the request and of the text of its query that no document passes."""
-    filters = parse_query(query.text, query.filters).filters
-    if not filters.is_active:
+    """Return the filters of the request and of its first such query that no document passes."""
+    parsed = (parse_query(text, query.filters).filters for text in (query.text, *query.more))
+    active = dict.fromkeys(filters for filters in parsed if filters.is_active)
+    if not active:
         return []
     from kebab.app.filters import explain_filters
 
-    return explain_filters(context, reader, filters, request)
+    explained = (explain_filters(context, reader, filters, request) for filters in active)
+    return next(filter(None, explained), [])
 
 
 def _add_unmatched_filters(

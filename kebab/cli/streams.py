@@ -13,7 +13,7 @@ from kebab.cli.displays import AnswerDisplay, WorkDisplay
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import EventKind, IngestProgress, IngestReport
-from kebab.wire.search import EventData, SearchEvent
+from kebab.wire.search_stream import EventData, SearchEvent
 
 if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError
@@ -149,6 +149,7 @@ class SearchFrames:
             has_more=reply.has_more,
             next_cursor=reply.next_cursor,
             truncated=reply.truncated,
+            left_out=reply.left_out,
             degraded=reply.degraded,
             corpus_revision=reply.corpus_revision,
             query_parsed=reply.query_parsed,

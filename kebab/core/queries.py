@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from kebab.core.ids import ChunkId, DocId, Key
 
 if TYPE_CHECKING:
-    from kebab.wire.search import DegradedChannel, Retrieval, TraceStage
+    from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, TraceStage
 
 
 class Mode(StrEnum):
@@ -52,9 +52,13 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One search; in `prose` text, quotation marks are the only operator."""
+    """One search; in `prose` text, quotation marks are the only operator.
+
+    The queries of `more` are answered together with `text`.
+    """
 
     text: str
+    more: tuple[str, ...] = ()
     prose: bool = False
     mode: Mode = Mode.HYBRID
     limit: int = 10
@@ -121,6 +125,8 @@ class Hit(NamedTuple):
     chunk: StoredChunk
     snippet: Snippet
     retrieval: "Retrieval"
+    queries: tuple[int, ...] = (0,)
+    """The indexes of the queries that found it."""
 
 
 class QueryInterpretation(NamedTuple):
@@ -138,7 +144,8 @@ class Page(NamedTuple):
     hits: tuple[Hit, ...]
     has_more: bool
     next_offset: int | None
-    truncated: bool
+    left_out: "LeftOut | None"
+    """What the token budget left out."""
     degraded: "tuple[DegradedChannel, ...]"
     revision: int
     timing_ms: float

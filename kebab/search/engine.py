@@ -1,12 +1,14 @@
 """Searches one snapshot of the library: a query in, a page of hits out."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import Mode, Page, Query, QueryInterpretation
 from kebab.search.absent_terms import find_absent_terms
 from kebab.search.answerability import calibrate, is_convincing, read_first_passages
+from kebab.search.merge import MergedRanking, QueryResult, merge_interpretations
 from kebab.search.page import select_hits
 from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import Ranker, StageTimer
@@ -52,24 +54,41 @@ class SearchEngine:
             TimedOut: The mode is `vector`, and the model took too long.
         """
         timer, passages = StageTimer(self._clock), PassageCache(self._library)
-        candidates = self._ranker.rank(query, timer, passages)
-        calibration = calibrate(candidates, passages)
-        selection = select_hits(candidates, calibration, query, passages.load_chunks)
-        first = read_first_passages(candidates, passages)
-        held = frozenset().union(*map(passages.tokenize_passage, first))
+        results = [
+            self._rank(replace(query, text=text), timer, passages)
+            for text in (query.text, *query.more)
+        ]
+        selection = select_hits(MergedRanking(results), query, passages.load_chunks)
+        degraded = tuple(dict.fromkeys(one for found in results for one in found.degraded))
         following = query.offset + len(selection.hits)
         timer.record("page", len(selection.hits))
         return Page(
             hits=selection.hits,
             has_more=selection.has_more,
             next_offset=following if selection.has_more and selection.hits else None,
-            truncated=selection.truncated,
-            degraded=(*candidates.degraded, *self._list_pending(query, candidates.degraded)),
+            left_out=selection.left_out,
+            degraded=(*degraded, *self._list_pending(query, degraded)),
             revision=self._library.get_revision(),
             timing_ms=timer.get_elapsed_ms(),
             stages=tuple(timer.stages) if query.trace else (),
-            term_rarities=candidates.weighted.rarities,
-            answerability=calibration.answerability,
+            term_rarities=_merge_rarities(results),
+            answerability=max(result.calibration.answerability for result in results),
+            interpretation=merge_interpretations([result.interpretation for result in results]),
+            absent_terms=tuple(
+                dict.fromkeys(term for result in results for term in result.absent_terms)
+            ),
+            convincing=any(result.convincing for result in results),
+        )
+
+    def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
+        """Return the ranking of one query."""
+        candidates = self._ranker.rank(query, timer, passages)
+        calibration = calibrate(candidates, passages)
+        first = read_first_passages(candidates, passages)
+        held = frozenset().union(*map(passages.tokenize_passage, first))
+        return QueryResult(
+            candidates=candidates,
+            calibration=calibration,
             interpretation=interpret_query(candidates.parsed),
             absent_terms=find_absent_terms(self._library, candidates, held),
             convincing=is_convincing(candidates, calibration),
@@ -94,3 +113,11 @@ def interpret_query(parsed: ParsedQuery) -> QueryInterpretation:
         excluded=tuple(phrase.format() for phrase in parsed.excluded),
         filters=parsed.filters,
     )
+
+
+def _merge_rarities(results: Sequence[QueryResult]) -> dict[str, float]:
+    return {
+        term: rarity
+        for result in results
+        for term, rarity in result.candidates.weighted.rarities.items()
+    }

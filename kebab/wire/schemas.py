@@ -17,6 +17,7 @@ from kebab.wire import (
     library,
     related,
     search,
+    search_stream,
     sources,
     why,
 )
@@ -36,6 +37,7 @@ _MODULES: tuple[ModuleType, ...] = (
         library,
         related,
         search,
+        search_stream,
         sources,
         why,
     ),

@@ -6,7 +6,6 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, Positive
-from kebab.wire.error import ErrorReply
 from kebab.wire.indexing import Indexing
 from kebab.wire.query_parsed import QueryParsed
 from kebab.wire.record import Record, Reply, Request
@@ -17,6 +16,7 @@ DetailName = Literal["ids", "snippets", "passages"]
 Unit = Annotated[float, Meta(ge=0, le=1)]
 
 MAX_LIMIT = 1000
+MAX_QUERIES = 32
 
 
 class FilteredRequest(Request, frozen=True, kw_only=True):
@@ -45,8 +45,12 @@ class FilteredRequest(Request, frozen=True, kw_only=True):
 class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_request.v1"):
     """A query. All filters must hold; repeated values of one filter are alternatives."""
 
-    query: str
+    query: str = ""
     """Plain words, `"phrases"`, `-word` to exclude, `field:word`."""
+    queries: Annotated[list[str], Meta(max_length=MAX_QUERIES)] = msgspec.field(
+        default_factory=list
+    )
+    """Further queries to answer together; with some, `query` may be left out."""
     mode: ModeName = "hybrid"
     """The channels to search."""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
@@ -64,7 +68,8 @@ class SearchRequest(FilteredRequest, frozen=True, kw_only=True, tag="search_requ
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
-    """The limit of the estimated tokens of all hits; never exceeded."""
+    """The limit of the estimated tokens of the page: the references, headings and texts of its
+    hits, and the query. The first hit is always sent, shortened if it alone exceeds the limit."""
     trace: bool = False
     """Whether to report the result of each stage."""
 
@@ -131,6 +136,8 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The whole passage with its lines as they are in the file, with `detail` `passages`."""
     text_highlights: list[tuple[int, int]] | UnsetType = UNSET
     """Matches as [start, end) code points of `text`, with `detail` `passages`."""
+    queries: list[int] | UnsetType = UNSET
+    """The queries that found it, as indexes of the `queries` of the response."""
     citation: Citation
     """The place of the passage in the file."""
     retrieval: Retrieval
@@ -190,11 +197,22 @@ class TraceStage(Struct, frozen=True, kw_only=True):
     """Further details."""
 
 
+class LeftOut(Struct, frozen=True, kw_only=True):
+    """What `max_tokens` left out of a page."""
+
+    hits: Count
+    """The number of hits; the next page begins with them."""
+    tokens: Count
+    """The estimated tokens of these hits, and of what was cut from a shortened one."""
+
+
 class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1"):
     """One page of hits."""
 
     query: str
-    """The query, unchanged."""
+    """The query, unchanged; several are joined with ` | `."""
+    queries: list[str] | UnsetType = UNSET
+    """The queries, when the request has `queries`."""
     mode: ModeName
     """The requested mode."""
     hits: list[SearchHit]
@@ -204,7 +222,9 @@ class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1")
     next_cursor: str | None
     """The cursor of the next page; null at the end."""
     truncated: bool
-    """Whether `max_tokens` shortened snippets or removed hits."""
+    """Whether `max_tokens` shortened a hit or left hits out."""
+    left_out: LeftOut | UnsetType = UNSET
+    """What `max_tokens` left out, if anything."""
     degraded: list[DegradedChannel]
     """The channels that were not available."""
     corpus_revision: int
@@ -225,56 +245,3 @@ class SearchResponse(Reply, frozen=True, kw_only=True, tag="search_response.v1")
     """The result of each stage, when requested."""
     indexing: Indexing | UnsetType = UNSET
     """The ingest that another process runs now; absent when there is none."""
-
-
-class BulkSearchItem(Reply, frozen=True, kw_only=True, tag="bulk_search_item.v1"):
-    """The result of one line of a bulk search: exactly one of `response` and `error`."""
-
-    index: Count
-    """The index of the input line, from 0; empty lines do not count."""
-    query: str | None
-    """The query; null when the line could not be read."""
-    response: SearchResponse | UnsetType = UNSET
-    """The page of hits."""
-    error: ErrorReply | UnsetType = UNSET
-    """The reason why there is no page."""
-
-
-class EventData(Struct, frozen=True, kw_only=True):
-    """The data of an event: the fields that belong to its type, and no others."""
-
-    stage: str | UnsetType = UNSET
-    """`stage`: the stage that begins."""
-    items: list[SearchHit] | UnsetType = UNSET
-    """`items`: hits, in order."""
-    elapsed_ms: float | UnsetType = UNSET
-    """`progress`, `complete`: the time since the search began."""
-    hit_count: int | UnsetType = UNSET
-    """`complete`: the number of hits that were sent."""
-    has_more: bool | UnsetType = UNSET
-    """`complete`: whether there are further hits."""
-    next_cursor: str | UnsetType | None = UNSET
-    """`complete`: the cursor of the next page."""
-    truncated: bool | UnsetType = UNSET
-    """`complete`: whether `max_tokens` shortened the page."""
-    degraded: list[DegradedChannel] | UnsetType = UNSET
-    """`complete`: the channels that were not available."""
-    corpus_revision: int | UnsetType = UNSET
-    """`complete`: the revision of the index."""
-    query_parsed: QueryParsed | UnsetType = UNSET
-    """`complete`: how the query was read."""
-    absent_terms: list[str] | UnsetType = UNSET
-    """`complete`: words and phrases that occur nowhere in what was searched."""
-    convincing: bool | UnsetType = UNSET
-    """`complete`: whether the best hit of the whole search is above `weak`."""
-    error: ErrorReply | UnsetType = UNSET
-    """`error`: the error."""
-
-
-class SearchEvent(Reply, frozen=True, kw_only=True, tag="search_event.v1"):
-    """One line of `search --stream`; a reader skips types that it does not know."""
-
-    type: Literal["stage", "items", "progress", "complete", "error", "end"]
-    """The type of this line: `complete` ends the work and `end` the transmission."""
-    data: EventData
-    """The data of the event."""

@@ -72,7 +72,7 @@ def page(
         hits=hits,
         has_more=False,
         next_offset=None,
-        truncated=False,
+        left_out=None,
         degraded=degraded,
         revision=7,
         timing_ms=1.0,

@@ -113,7 +113,7 @@ class FakeKebab:
     def search(self, request: SearchRequest) -> SearchResponse:
         """Find as many hits as the limit says."""
         self._note("search", request)
-        if not request.query.strip():
+        if not request.query.strip() and not request.queries:
             raise InvalidInput(field="$.query", cause="empty")
         _fail(request.query)
         _hang(request.query)

@@ -47,12 +47,16 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
         "kebab search snapshot --tag ops --since 30d --limit 5",
         "kebab search --mode lexical '\"exact phrase\"' -- -draft",
         'kebab search "restore a backup" --format compact',
+        "kebab search -q 'restore a backup' -q 'retention policy' --format compact",
         "kebab search backup -l",
         'kebab fetch "$(kebab search -i backup)"',
         'printf \'"backup"\\n{"query": "restore", "limit": 3}\\n\' | kebab search --bulk',
     ),
 )
 @click.argument("query", nargs=-1, metavar="QUERY…")
+@click.option(
+    "-q", "--query", "queries", multiple=True, metavar="QUERY", help="A query (repeatable)."
+)
 @mode_option
 @limit_option(MAX_LIMIT, "hits on a page")
 @cursor_option
@@ -74,7 +78,7 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
     type=click.IntRange(20, 10_000),
     help="Show at most N characters of a snippet.",
 )
-@click.option("--max-tokens", type=click.IntRange(1), help="Limit all hits to N tokens in total.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Limit the page to N tokens.")
 @click.option("--trace", is_flag=True, help="Report each stage of the search.")
 @click.option("-i", "--interactive", is_flag=True, help="Choose a hit, and print its reference.")
 @ndjson_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
@@ -84,11 +88,12 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     """Find passages by words and by meaning.
 
     A passage may match any of the words. `"a phrase"` must occur exactly. After `--`, a word like
-    `-draft` excludes passages. Hits must match all filters.
+    `-draft` excludes passages. Hits must match all filters. Several queries (`-q A -q B`) are
+    answered together, and each hit says which of them found it.
     """
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), _pop_form(flags)
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
-    if bulk and (query or stream):
+    if bulk and (query or stream or flags["queries"]):
         raise click.UsageError("`--bulk` takes its queries from stdin", click.get_current_context())
     frames = None
     if stream:
@@ -110,11 +115,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return frames.finish(reply, status)
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
-        if form == "text":
-            paging = _build_paging(context, request, flags, show_all=show_all)
-            return _render_page(reply, canvas, paging)
-        next_page = context.repeat_command_with("--cursor", reply.next_cursor)
-        return _render_form(form, reply, canvas, next_page)
+        paging = _build_paging(context, request, flags, show_all=show_all)
+        return _render_form(form, reply, canvas, paging)
 
     return context.print_reply(reply, render, status)
 
@@ -178,19 +180,19 @@ def _build_paging(
     )
 
 
-def _render_page(reply: SearchResponse, canvas: "Canvas", paging: "Paging") -> Iterator[str]:
-    from kebab.cli.render.pages import render_hits
-
-    return render_hits(reply, canvas, paging)
-
-
 def _render_form(
-    form: str, reply: SearchResponse, canvas: "Canvas", next_page: str
+    form: str, reply: SearchResponse, canvas: "Canvas", paging: "Paging"
 ) -> Iterator[str]:
-    """Yield the lines of a page in a form for programs."""
+    """Yield the lines of a page in a form of text output."""
+    if form == "text":
+        from kebab.cli.render.pages import render_hits
+
+        return render_hits(reply, canvas, paging)
     if form == "compact":
         from kebab.cli.render.compact import render_compact
 
+        more = reply.has_more and reply.next_cursor and reply.hits
+        next_page = paging.next_page(reply, reply.hits[-1].rank) if more else ""
         return render_compact(reply, canvas, next_page)
     from kebab.cli.render.paths import render_paths, render_vimgrep
 
@@ -213,14 +215,14 @@ def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[b
 
 
 def _search_lines(context: CommandContext, /, settings: Settings, defaults: dict[str, Any]) -> Exit:
-    from kebab.app.bulk import search_lines
+    from kebab.app.bulk import BulkOutcome, search_lines
     from kebab.app.classify import build_view
 
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
-    found = False
+    outcome = BulkOutcome()
     with context.open_kebab(settings) as kebab:
         lines = add_defaults(source, defaults)
         for item in search_lines(kebab.search, lines, build_view(settings)):
             context.write_json(item, None)
-            found = found or bool(item.response and item.response.hits)
-    return Exit.DONE if found else Exit.NO
+            outcome.add(item)
+    return outcome.status

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from kebab.app.conversions import quote_path
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import render_degraded
+from kebab.cli.render.hits import describe_left_out, render_degraded
 from kebab.cli.render.layout import find_runs
-from kebab.cli.render.width import clean
+from kebab.cli.render.width import clean, clean_lines
 from kebab.wire.citation import LineCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
@@ -52,18 +52,19 @@ class Block:
 
 
 def render_compact(reply: SearchResponse, canvas: Canvas, next_page: str = "") -> Iterator[str]:
-    """Yield the passages with their references; `next_page` is the command for the next page."""
+    """Yield the passages with their references; `next_page` is the command for more."""
     folder = reply.hits[0].source if reply.hits else ""
-    yield canvas.dim(_format_header(reply, folder))
+    yield from map(canvas.dim, _list_header(reply, folder))
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
-    yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     for block in merge_adjacent(reply.hits):
         yield ""
         yield _render_head(block, folder, canvas)
         yield from _render_text(block, canvas)
-    notes = list(_list_notes(reply, next_page))
-    yield from ["", *map(canvas.dim, notes)] if notes else []
+    if reply.unmatched_filters:
+        yield from ["", *render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)]
+    elif notes := list(_list_notes(reply, next_page)):
+        yield from ["", *map(canvas.dim, notes)]
 
 
 def merge_adjacent(hits: Sequence[SearchHit]) -> list[Block]:
@@ -98,16 +99,23 @@ def _get_lines(hit: SearchHit) -> tuple[int, int] | None:
     return (cited.line.start, cited.line.end) if isinstance(cited, LineCitation) else None
 
 
-def _format_header(reply: SearchResponse, folder: str) -> str:
+def _list_header(reply: SearchResponse, folder: str) -> Iterator[str]:
+    """Yield what all hits share: their number, folder and revision, and the queries."""
     count = pluralize(len(reply.hits), "passage") if reply.hits else "no passages"
     place = f" in {clean(folder)}" if folder else ""
-    return f"{count}{place} (revision {reply.corpus_revision}) for: {clean(reply.query)}"
+    queries = reply.queries or []
+    shown = "" if queries else f" {clean(reply.query)}"
+    yield f"{count}{place} (revision {reply.corpus_revision}) for:{shown}"
+    for number, query in enumerate(queries, start=1):
+        yield f"q{number}: {clean(query)}"
 
 
 def _render_head(block: Block, folder: str, canvas: Canvas) -> str:
     """Return the line above a block: reference, confidence and the headings that lead to it."""
     first = block.first
-    facts = block.confidence + _FRESHNESS[first.freshness]
+    found = sorted({index for hit in block.hits for index in hit.queries or []})
+    facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
+    facts += _FRESHNESS[first.freshness]
     headings = " > ".join(map(clean, select_headings(first)))
     reference = canvas.location(format_reference(block, folder))
     return f"{reference} [{facts}]" + (f" {canvas.dim(headings)}" if headings else "")
@@ -157,7 +165,7 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
         marks[first:last] = [True] * (last - first)
     start = 0
     for line in text.split("\n"):
-        shown, end = clean_line(line), start + len(line)
+        shown, end = clean_lines(line), start + len(line)
         runs = find_runs(marks, start, end) if canvas.color else [(start, end)]
         parts = (
             (shown[first - start : last - start], marks[first]) for first, last in runs if line
@@ -166,16 +174,27 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
         start = end + 1
 
 
-def clean_line(line: str) -> str:
-    """Return a line without control characters; tabs stay, because code may need them."""
-    return "\t".join(map(clean, line.split("\t")))
-
-
 def _list_notes(reply: SearchResponse, next_page: str) -> Iterator[str]:
     """Yield what a reader has to know about the page."""
     if not reply.hits:
         yield "try other words, or drop a filter"
-    elif reply.hits[0].rank == 1 and all(hit.confidence == "weak" for hit in reply.hits):
+    elif reply.hits[0].rank == 1:
+        yield from _list_doubts(reply)
+    if reply.absent_terms:
+        yield f"occurs nowhere: {clean(', '.join(reply.absent_terms))}"
+    if reply.left_out:
+        yield describe_left_out(reply.left_out)
+    if next_page:
+        yield f"more: {next_page}"
+
+
+def _list_doubts(reply: SearchResponse) -> Iterator[str]:
+    """Yield whether no passage is convincing, at all or for one of several queries."""
+    convincing = [hit for hit in reply.hits if hit.confidence != "weak"]
+    if not convincing:
         yield "nothing convincing: these passages are likely on other matters"
-    if reply.has_more and reply.next_cursor:
-        yield f"more: {next_page or f'--cursor {reply.next_cursor}'}"
+        return
+    answered = {index for hit in convincing for index in hit.queries or []}
+    for index in range(len(reply.queries or [])):
+        if index not in answered:
+            yield f"nothing convincing for q{index + 1}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.excerpt import INDENT, MOST_LINES, render_excerpt
 from kebab.cli.render.width import clean, measure_width, truncate_path
 from kebab.wire.citation import (
@@ -18,7 +18,7 @@ from kebab.wire.citation import (
     SectionCitation,
     SlideCitation,
 )
-from kebab.wire.search import DegradedChannel, Retrieval, SearchHit
+from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, SearchHit
 
 _ARROW = " > "
 _SHORTEST_PATH = 12
@@ -162,6 +162,12 @@ def fit_headings(title: str, path: list[str], canvas: Canvas, margin: int) -> st
         if measure_width(text) <= canvas.width - margin:
             return text
     return canvas.fit(whole, margin)
+
+
+def describe_left_out(left_out: LeftOut) -> str:
+    """Return what the token budget left out."""
+    what = pluralize(left_out.hits, "hit") if left_out.hits else "a part of the first hit"
+    return f"left out by --max-tokens: {what}, about {pluralize(left_out.tokens, 'token')}"
 
 
 def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -> Iterator[str]:

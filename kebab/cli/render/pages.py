@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kebab.cli.render.canvas import Canvas, pluralize
 from kebab.cli.render.excerpt import MOST_LINES
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import render_degraded, render_hit
+from kebab.cli.render.hits import describe_left_out, render_degraded, render_hit
 from kebab.cli.render.width import clean, measure_width
 from kebab.wire.query_parsed import ActiveFilters
 from kebab.wire.search import SearchHit, SearchResponse
@@ -151,8 +151,8 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
 def _render_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
-    if reply.truncated:
-        yield canvas.dim("shortened to fit --max-tokens")
+    if reply.left_out:
+        yield canvas.dim(describe_left_out(reply.left_out))
 
 
 def _render_trace(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.compact import clean_line
-from kebab.cli.render.width import clean
+from kebab.cli.render.width import clean, clean_lines
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
@@ -26,7 +25,7 @@ def render_vimgrep(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         path = format_openable_path(hit.file, hit.doc_path)
         number, column, line = find_best_line(hit)
         place = clean(path) if canvas.is_terminal else path
-        yield f"{place}:{number}:{column}:{clean_line(line)}"
+        yield f"{place}:{number}:{column}:{clean_lines(line)}"
 
 
 def format_openable_path(file: str | None, doc_path: str) -> str:

@@ -21,7 +21,6 @@ from kebab.errors.catalog import (
     NotIndexed,
     StaleCursor,
 )
-from kebab.wire.record import encode_json
 from kebab.wire.search import SearchRequest
 
 DAY = 86_400
@@ -230,26 +229,73 @@ def test_a_cursor_from_before_a_change_is_stale(desk):
     assert caught.value.issued_revision < caught.value.current_revision
 
 
-@pytest.mark.parametrize("budget", [1, 450, 900, 1_300, 2_000, 5_000, 100_000])
+@pytest.mark.parametrize("budget", [1, 100, 200, 450, 900, 1_300, 100_000])
 def test_a_budget_of_tokens_is_never_exceeded(library, budget):
     page = library.search("notes", max_tokens=budget, limit=20, snippet_chars=2_000)
-    characters = sum(len(encode_json(hit)) for hit in page.hits)
+    texts = [(hit.citation.uri, *hit.heading_path, hit.snippet) for hit in page.hits]
 
-    assert characters / 3 <= budget
+    assert sum(len("".join(parts)) for parts in texts) / 4 <= max(budget, 40)
     assert page.truncated == (len(page.hits) < 20)
-    assert len(page.hits) >= min(20, budget // 1_000)
+    assert len(page.hits) >= min(20, max(1, budget // 100))
+    left_out = 0 if page.left_out is UNSET else page.left_out.hits
+    assert len(page.hits) + left_out == 20
 
 
 def test_pages_under_a_budget_leave_nothing_out(library):
     context, seen, cursor = library.context(), [], None
     for _ in range(28):
-        page = library.search("notes", context=context, max_tokens=1_200, cursor=cursor)
+        page = library.search("notes", context=context, max_tokens=250, cursor=cursor)
         seen += [hit.chunk_id for hit in page.hits]
         cursor = page.next_cursor
         if cursor is None:
             break
 
     assert seen == [hit.chunk_id for hit in _walk(library)]
+
+
+def test_several_queries_are_answered_together(library):
+    page = library.search("backup", queries=["cat on a mat", "backup"], limit=6)
+
+    assert page.queries == ["backup", "cat on a mat"]
+    assert page.query == "backup | cat on a mat"
+    by_query = [[hit for hit in page.hits if index in hit.queries] for index in (0, 1)]
+    assert all("backup" in hit.snippet.lower() for hit in by_query[0])
+    assert "cat on a mat" in by_query[1][0].snippet
+    assert by_query[1][0].rank <= 2
+    assert len({hit.chunk_id for hit in page.hits}) == 6
+
+
+def test_queries_alone_are_enough_and_one_is_as_a_query(library):
+    alone, plain = library.search("", queries=["backup"]), library.search("backup")
+
+    assert (alone.query, alone.queries, plain.queries) == ("backup", ["backup"], UNSET)
+    assert [hit.chunk_id for hit in alone.hits] == [hit.chunk_id for hit in plain.hits]
+    assert {tuple(hit.queries) for hit in alone.hits} == {(0,)}
+    assert plain.hits[0].queries is UNSET
+
+
+def test_a_cursor_of_several_queries_is_bound_to_all_of_them(library):
+    both = {"queries": ["cat on a mat"], "limit": 3}
+    context = library.context()
+    first = library.search("backup", context=context, **both)
+    cursor = {"cursor": first.next_cursor, "context": context}
+    second = library.search("backup", **both, **cursor)
+    whole = library.search("backup", queries=both["queries"], limit=6, context=context)
+
+    assert [one.chunk_id for one in (*first.hits, *second.hits)] == [
+        one.chunk_id for one in whole.hits
+    ]
+    with pytest.raises(InvalidCursor):
+        library.search("backup", queries=["cat"], **cursor)
+    with pytest.raises(InvalidCursor):
+        library.search("backup", **cursor)
+
+
+def test_one_of_several_queries_must_not_be_empty(library):
+    with pytest.raises(InvalidInput) as caught:
+        library.search("backup", queries=["a", " "])
+
+    assert caught.value.field == "$.queries[1]"
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\n"])

@@ -1,7 +1,6 @@
 import pytest
 
 from kebab.core.queries import Detail, Query
-from kebab.search.page import estimate_hit_tokens
 
 TEXT = "The oil embargo of {} was long. " + "More is said about the matter of oil here. " * 20
 
@@ -29,34 +28,6 @@ def test_scores_fall(engine):
 
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-
-
-@pytest.mark.parametrize("budget", [300, 1200, 3000, 4000, 6000, 9000])
-def test_the_budget_is_never_exceeded(engine, budget):
-    page = engine.search(Query(text="oil embargo", limit=12, max_tokens=budget))
-
-    assert sum(map(estimate_hit_tokens, page.hits)) <= budget
-    assert page.truncated == (len(page.hits) < 12 or len(page.hits[0].snippet.text) < 200)
-    assert page.has_more == (len(page.hits) < 12)
-    if page.hits:
-        assert page.next_offset == (len(page.hits) if page.has_more else None)
-
-
-def test_snippets_get_shorter_before_hits_are_dropped(engine):
-    free = engine.search(Query(text="oil embargo", limit=12))
-    budget = sum(map(estimate_hit_tokens, free.hits)) - 1
-
-    page = engine.search(Query(text="oil embargo", limit=12, max_tokens=budget))
-
-    assert len(page.hits) == 12
-    assert page.truncated
-    assert len(page.hits[0].snippet.text) < len(free.hits[0].snippet.text)
-
-
-def test_a_page_without_fitting_hits_has_no_next_page(engine):
-    page = engine.search(Query(text="oil embargo", max_tokens=1))
-
-    assert (page.hits, page.truncated, page.has_more, page.next_offset) == ((), True, True, None)
 
 
 def test_a_document_has_at_most_its_number_of_hits(base):

@@ -67,12 +67,19 @@ def test_bulk_answers_line_by_line(kebab):
     assert (ran.status, ran.err) == (0, "")
 
 
-@pytest.mark.parametrize("lines", [b'"nothing"\n', b""])
+def test_bulk_whose_lines_all_fail_has_exit_status_2(kebab):
+    ran = kebab("search", "--bulk", stdin=b'nonsense\n{"query": "x", "lmit": 1}\n')
+
+    assert ran.status == 2
+    assert [one["query"] for one in ran.events] == [None, "x"]
+
+
+@pytest.mark.parametrize("lines", [b'"nothing"\n', b"", b'"nothing"\nnonsense\n'])
 def test_bulk_without_any_hit_has_exit_status_1(kebab, lines):
     assert kebab("search", "--bulk", stdin=lines).status == 1
 
 
-@pytest.mark.parametrize("more", [["word"], ["--stream"]])
+@pytest.mark.parametrize("more", [["word"], ["--stream"], ["-q", "word"]])
 def test_bulk_goes_with_neither_query_nor_stream(kebab, more):
     assert kebab("search", "--bulk", *more).fault["code"] == "usage_invalid"
 
@@ -135,3 +142,20 @@ def test_choosing_a_hit_needs_a_terminal(kebab, flags):
 
     assert ran.status == 2
     assert "`--interactive` needs a terminal" in ran.err
+
+
+def test_several_queries_reach_the_request(kebab, opened):
+    kebab("search", "-q", "one", "--query", "two words")
+    kebab("search", "first", "-q", "second")
+
+    asked = [kebab.asked[0][1] for kebab in opened]
+    assert [(one.query, one.queries) for one in asked] == [
+        ("", ["one", "two words"]),
+        ("first", ["second"]),
+    ]
+
+
+def test_compact_text_ends_with_the_command_for_more(kebab):
+    assert kebab("search", "word", "--format", "compact").out.endswith(
+        "\nmore: kebab search word --format compact --page 2\n"
+    )

@@ -3,7 +3,7 @@ import pytest
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import merge_adjacent, render_compact
 from kebab.wire.citation import PageCitation, PageSpan
-from kebab.wire.search import DegradedChannel
+from kebab.wire.search import DegradedChannel, LeftOut, UnmatchedFilter
 from tests.fakes import replies
 
 CODE = "Run it:\n\n```sh\n\tkebab  search x\n```"
@@ -152,14 +152,13 @@ def test_matches_are_painted_with_colour_only():
 def test_notes_are_at_the_end_after_a_blank_line():
     weak = passage(confidence="weak")
 
-    lines = drawn(weak, has_more=True, next_cursor="C", next_page="kebab search x --cursor C")
+    lines = drawn(weak, next_page="kebab search x --page 2")
 
     assert lines[-3:] == [
         "",
         "nothing convincing: these passages are likely on other matters",
-        "more: kebab search x --cursor C",
+        "more: kebab search x --page 2",
     ]
-    assert drawn(passage(), has_more=True, next_cursor="C")[-1] == "more: --cursor C"
 
 
 def test_no_hit_and_a_missing_channel_are_said():
@@ -171,4 +170,49 @@ def test_no_hit_and_a_missing_channel_are_said():
         "hint: kebab doctor",
         "",
         "try other words, or drop a filter",
+    ]
+
+
+def test_several_queries_are_numbered():
+    both, second = passage(queries=[0, 1]), passage(40, 41, queries=[1])
+
+    lines = drawn(both, second, query="a | b", queries=["a", "b"])
+
+    assert lines[:3] == ["2 passages in notes (revision 7) for:", "q1: a", "q2: b"]
+    assert [line.partition("]")[0] for line in lines if line.startswith("ops/")] == [
+        "ops/backup.md#L12-L13 [strong q1 q2",
+        "ops/backup.md#L40-L41 [strong q2",
+    ]
+
+
+def test_a_query_without_a_convincing_passage_is_said():
+    hits = [passage(queries=[0]), passage(40, 41, queries=[1], confidence="weak")]
+
+    assert drawn(*hits, queries=["a", "b"])[-1] == "nothing convincing for q2"
+
+
+def test_words_that_occur_nowhere_are_said():
+    assert drawn(passage(), absent_terms=["zeppelin", "여행"])[-1] == (
+        "occurs nowhere: zeppelin, 여행"
+    )
+
+
+def test_what_the_budget_left_out_is_said():
+    left_out = LeftOut(hits=3, tokens=700)
+
+    assert drawn(passage(), left_out=left_out)[-1] == (
+        "left out by --max-tokens: 3 hits, about 700 tokens"
+    )
+
+
+def test_a_filter_that_matches_nothing_is_explained():
+    filters = [UnmatchedFilter(filter="tag", value="opps", nearest=["ops"], documents=0)]
+
+    lines = drawn(unmatched_filters=filters, hint="kebab search x --tag ops")
+
+    assert lines[1:] == [
+        "",
+        "note: no document passes `--tag opps`",
+        "  nearest: ops",
+        "hint: kebab search x --tag ops",
     ]

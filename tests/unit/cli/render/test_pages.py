@@ -4,7 +4,7 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.pages import Paging, render_hits
 from kebab.cli.render.width import measure_width
 from kebab.wire.query_parsed import ActiveFilters, QueryParsed
-from kebab.wire.search import DegradedChannel, Lift, Retrieval, TraceStage
+from kebab.wire.search import DegradedChannel, LeftOut, Lift, Retrieval, TraceStage
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=40, color=True, links=True)
@@ -169,13 +169,17 @@ def test_no_hits_are_reported_with_suggestions():
 def test_the_footer_reports_more_hits_limits_and_degraded_channels():
     missing = DegradedChannel(channel="vector", reason="no model", hint="kebab model pull auto")
     reply = replies.response(
-        replies.hit(), has_more=True, next_cursor="C", truncated=True, degraded=[missing]
+        replies.hit(),
+        has_more=True,
+        next_cursor="C",
+        left_out=LeftOut(hits=2, tokens=300),
+        degraded=[missing],
     )
 
     assert drawn(reply, paging=Paging(limit=1, repeat=repeat))[-4:] == [
         "note: no vector search: no model",
         "hint: kebab model pull auto",
-        "shortened to fit --max-tokens",
+        "left out by --max-tokens: 2 hits, about 300 tokens",
         "more: kebab search x --page 2",
     ]
 
@@ -215,3 +219,9 @@ def test_absent_terms_are_named_before_the_hits():
 
     assert drawn(reply)[:2] == ["note: not in your notes: xyzzy", ""]
     assert drawn(filtered)[0] == "note: not in what was searched: xyzzy"
+
+
+def test_a_shortened_hit_is_noted():
+    reply = replies.response(replies.hit(), left_out=LeftOut(hits=0, tokens=1))
+
+    assert drawn(reply)[-1] == "left out by --max-tokens: a part of the first hit, about 1 token"

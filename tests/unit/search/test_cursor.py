@@ -5,7 +5,7 @@ import pytest
 
 from kebab.core.queries import Detail, Filters, Mode, Query
 from kebab.errors.catalog import InvalidCursor, StaleCursor
-from kebab.search.page import decode_cursor, encode_cursor
+from kebab.search.cursor import decode_cursor, encode_cursor
 
 QUERY = Query(text="oil")
 

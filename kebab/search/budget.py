@@ -1,0 +1,96 @@
+"""Fits the hits of a page into a token budget.
+
+The budget bounds the text that a reader of the page gets: for each hit its reference, its headings
+and its snippet or passage, and once the query and the lines around the hits. Ids, scores, times and
+the names of fields in JSON do not count.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kebab.core.ids import Key
+from kebab.core.queries import Hit, Query, Snippet
+from kebab.search.snippet import cut_snippet
+from kebab.text.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from kebab.wire.search import LeftOut
+
+_PAGE_TOKENS = 40
+"""The tokens of the lines around the hits, without the query."""
+
+_HIT_TOKENS = 8
+"""The tokens of a hit for its confidence, the signs between its parts, and line ends."""
+
+_LINE_TOKENS = 8
+"""The tokens of the line numbers in a reference."""
+
+_MIN_CHARS = 40
+"""A text is not shortened below this length."""
+
+_STEP = 0.9
+"""How much shorter than estimated the next try is."""
+
+
+def estimate_page_tokens(query: Query, folder: str) -> int:
+    """Return the estimated tokens of a page without its hits."""
+    texts = (query.text, *query.more, folder)
+    return _PAGE_TOKENS + sum(map(estimate_tokens, texts))
+
+
+def estimate_hit_tokens(hit: Hit) -> int:
+    """Return the estimated tokens of the reference, the headings and the text of a hit."""
+    chunk = hit.chunk
+    texts = (chunk.path, *dict.fromkeys((chunk.title, *chunk.heading_path)), hit.snippet.text)
+    return _HIT_TOKENS + _LINE_TOKENS + sum(map(estimate_tokens, texts))
+
+
+def fit_budget(
+    hits: Sequence[Hit], query: Query, weigh: Callable[[Key], Mapping[str, float]]
+) -> "tuple[list[Hit], LeftOut | None]":
+    """Return the first hits that fit into the budget together, and what was left out.
+
+    Hits are whole. The first one is always kept; when it alone exceeds the budget, it is cut to the
+    sentences around its best match. A page ends before the first hit that does not fit, so that the
+    next page begins with it.
+
+    Args:
+        hits: The hits of the page, the best first.
+        query: The query with its budget.
+        weigh: Returns the weights of the tokens that match in a chunk.
+    """
+    if not hits:
+        return [], None
+    room = (query.max_tokens or 0) - estimate_page_tokens(query, hits[0].chunk.source)
+    costs = [estimate_hit_tokens(hit) for hit in hits]
+    kept, spent = 0, 0
+    while kept < len(hits) and spent + costs[kept] <= room:
+        spent += costs[kept]
+        kept += 1
+    if kept == len(hits):
+        return list(hits), None
+    fitting, missing = list(hits[:kept]), sum(costs[kept:])
+    if not kept:
+        first = _shorten_hit(hits[0], room, weigh(hits[0].chunk.key))
+        fitting, missing = [first], missing - estimate_hit_tokens(first)
+    return fitting, _build_left_out(len(hits) - len(fitting), missing)
+
+
+def _build_left_out(hits: int, tokens: int) -> "LeftOut | None":
+    from kebab.wire.search import LeftOut
+
+    return LeftOut(hits=hits, tokens=tokens) if hits or tokens else None
+
+
+def _shorten_hit(hit: Hit, room: int, weights: Mapping[str, float]) -> Hit:
+    """Return a hit whose text is cut, between sentences if possible, until it fits."""
+    whole = hit.snippet.text
+    chars, excess = len(whole), estimate_hit_tokens(hit) - room
+    while excess > 0 and chars > _MIN_CHARS:
+        tokens = estimate_tokens(hit.snippet.text)
+        share = max(0.0, tokens - excess) / (tokens or 1)
+        chars = max(_MIN_CHARS, int(min(chars, len(hit.snippet.text)) * share * _STEP))
+        cut: Snippet = cut_snippet(whole, weights, chars)
+        hit = hit._replace(snippet=cut)
+        excess = estimate_hit_tokens(hit) - room
+    return hit

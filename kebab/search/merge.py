@@ -1,0 +1,144 @@
+"""Merges the rankings of several queries that are answered together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any
+
+from kebab.core.ids import Key
+from kebab.core.queries import Filters, QueryInterpretation
+from kebab.search.answerability import FAIR, Calibration
+from kebab.search.retrieval import RankedCandidates
+from kebab.wire.search import DegradedChannel
+
+_HIGHLIGHT_SHARE = 0.25
+"""The least weight of a highlighted token, as a share of the heaviest one's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryResult:
+    """The ranking of one query, what turns its evidence into scores, and facts about the query."""
+
+    candidates: RankedCandidates
+    calibration: Calibration
+    interpretation: QueryInterpretation = field(default_factory=QueryInterpretation)
+    absent_terms: tuple[str, ...] = ()
+    convincing: bool = False
+
+    @cached_property
+    def evidence(self) -> dict[Key, float]:
+        """The evidence of each chunk, the best chunk first."""
+        return dict(self.candidates.ranked)
+
+    @cached_property
+    def highlight_weights(self) -> dict[str, float]:
+        """The weights of the tokens to highlight.
+
+        Beside a rare word, highlights of frequent words only distract.
+        """
+        weights = self.candidates.weighted.weights
+        least = max(weights.values(), default=0.0) * _HIGHLIGHT_SHARE
+        return {token: weight for token, weight in weights.items() if weight >= least}
+
+    @property
+    def degraded(self) -> tuple[DegradedChannel, ...]:
+        """The channels that were not available."""
+        return self.candidates.degraded
+
+    def score(self, key: Key) -> float:
+        """Return the calibrated score of a chunk, 0 for one that the query did not find."""
+        evidence = self.evidence.get(key)
+        return 0.0 if evidence is None else self.calibration.score(evidence)
+
+    def list_convincing(self) -> list[Key]:
+        """Return the chunks that are better than weak, the best first."""
+        return [key for key in self.evidence if self.score(key) >= FAIR]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How a chunk was found: the query that it answers best, and all queries that found it."""
+
+    result: QueryResult
+    evidence: float
+    score: float
+    queries: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MergedRanking:
+    """The chunks that several queries found, in one order.
+
+    Args:
+        results: The result of each query.
+    """
+
+    results: Sequence[QueryResult]
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The chunks in order.
+
+        First the queries take turns with their convincing chunks: in each turn every query gives
+        its next one, the best score first. The other chunks follow by their best score. So each
+        query with a convincing chunk has its best one near the top.
+        """
+        if len(self.results) == 1:
+            return list(self.results[0].evidence)
+        ordered: dict[Key, None] = {}
+        for turn in zip_longest(*(result.list_convincing() for result in self.results)):
+            found = {key for key in turn if key is not None}
+            ordered.update(dict.fromkeys(sorted(found, key=self._sort_key)))
+        others = {key for result in self.results for key in result.evidence}.difference(ordered)
+        return [*ordered, *sorted(others, key=self._sort_key)]
+
+    def _sort_key(self, key: Key) -> tuple[float, Key]:
+        return -max(result.score(key) for result in self.results), key
+
+    def find_match(self, key: Key) -> Match:
+        """Return how a chunk was found.
+
+        A query found a chunk when the chunk is better than weak for it. A chunk that is weak for
+        all queries was found by the one with the highest score.
+        """
+        scores = [result.score(key) for result in self.results]
+        listed = [index for index, result in enumerate(self.results) if key in result.evidence]
+        best = max(listed, key=lambda index: scores[index])
+        finders = tuple(index for index in listed if index == best or scores[index] >= FAIR)
+        result = self.results[best]
+        return Match(result, result.evidence[key], scores[best], finders)
+
+    def weigh_highlights(self, key: Key) -> Mapping[str, float]:
+        """Return the weights of the tokens of all queries that found a chunk, to highlight them."""
+        weights: dict[str, float] = {}
+        for index in reversed(self.find_match(key).queries):
+            weights |= self.results[index].highlight_weights
+        return weights
+
+
+def merge_interpretations(parts: Sequence[QueryInterpretation]) -> QueryInterpretation:
+    """Return how several queries were read together: everything that occurs in any of them.
+
+    Of two values of a filter that takes only one, the first is reported.
+    """
+    first, *others = parts
+    for other in others:
+        first = QueryInterpretation(
+            terms=tuple(dict.fromkeys((*first.terms, *other.terms))),
+            phrases=tuple(dict.fromkeys((*first.phrases, *other.phrases))),
+            excluded=tuple(dict.fromkeys((*first.excluded, *other.excluded))),
+            filters=_merge_filters(first.filters, other.filters),
+        )
+    return first
+
+
+def _merge_filters(one: Filters, other: Filters) -> Filters:
+    merged: dict[str, Any] = {}
+    for name, value in asdict(other).items():
+        known = getattr(one, name)
+        if isinstance(value, tuple):
+            merged[name] = tuple(dict.fromkeys((*known, *value)))
+        else:
+            merged[name] = value if known is None else known
+    return replace(one, **merged)
