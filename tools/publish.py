@@ -15,6 +15,7 @@ from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
 from tools.cli_reference import build_commands_table, build_reference_page
 from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
+from tools.pictures import build_pictures
 
 _ROOT = Path(__file__).resolve().parents[1]
 _WIRE = Path("docs/wire-schema")
@@ -31,6 +32,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
     for name, text in build_bindings().items():
         yield _WIRE / "v1" / "bindings" / name, text
     yield _LOCK, _format_json(build_lock())
+    yield from build_pictures().items()
     yield Path("README.md"), _fill_readme((_ROOT / "README.md").read_text(encoding="utf-8"))
 
 

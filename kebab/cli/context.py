@@ -162,7 +162,10 @@ class CommandContext:
         from kebab.cli.hints import complete_hint
         from kebab.cli.render.canvas import create_canvas
 
-        canvas = create_canvas(channel or self.channels.out, self.flags.color)
+        channel = channel or self.channels.out
+        settings = self.find_settings() if channel.is_terminal else None
+        form = settings.output.hyperlink_format if settings else "default"
+        canvas = create_canvas(channel, self.flags.color, form)
         return replace(canvas, complete=partial(complete_hint, flags=self.flags))
 
     def print_reply(

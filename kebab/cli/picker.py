@@ -89,7 +89,7 @@ class Selection:
         if hit is None:
             return []
         context = fit_headings(hit.title, hit.heading_path, canvas, 0)
-        headings = hit.heading_path or [hit.title]
+        headings = [hit.title, *hit.heading_path]
         lines = render_excerpt(
             hit.text or hit.snippet,
             hit.text_highlights or hit.highlights,

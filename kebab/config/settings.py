@@ -14,6 +14,12 @@ AUTO = "auto"
 """The value that lets kebab choose the embedding model."""
 
 
+_HYPERLINK = (
+    r"^(default|none|file|cursor|kitty|macvim|textmate|vscode|vscode-insiders|vscodium"
+    r"|.*\{path\}.*)$"
+)
+
+
 class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which files are indexed."""
 
@@ -117,6 +123,15 @@ class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Write the home directory as `~` in errors, for example before you share them."""
 
 
+class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How text is shown on a terminal."""
+
+    hyperlink_format: Annotated[str, Meta(pattern=_HYPERLINK)] = "default"
+    """The links of file names: `default` (`file://`), `none`, `cursor`, `kitty`, `macvim`,
+    `textmate`, `vscode`, `vscode-insiders`, `vscodium`, or an address with `{path}`, `{line}` and
+    `{column}`."""
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings."""
 
@@ -142,5 +157,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Defaults of a search."""
     ask: Ask = Ask()
     """How questions are answered."""
+    output: Output = Output()
+    """How text is shown on a terminal."""
     errors: Errors = Errors()
     """How errors are reported."""

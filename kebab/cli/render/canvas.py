@@ -10,6 +10,7 @@ import click
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
+from kebab.cli.render.links import build_link
 from kebab.cli.render.width import clean, truncate, wrap_text
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
@@ -30,6 +31,7 @@ class Canvas:
     links: bool = False
     live: bool = False
     """Whether lines can change after they were written."""
+    link_format: str = "default"
     height: int | None = None
     """The number of lines of the screen; None without one."""
     complete: Callable[[str], str] = str
@@ -62,9 +64,10 @@ class Canvas:
     error = partialmethod(paint, fg="red", bold=True)
     location = partialmethod(paint, fg="cyan")
 
-    def link(self, text: str, uri: str | None) -> str:
-        """Return text that opens `uri` on a click if the canvas has links."""
-        return _LINK.format(uri=uri, text=text) if self.links and uri else text
+    def link(self, text: str, file: str | None, line: int | None = None) -> str:
+        """Return text that opens a file on a click if the canvas has links."""
+        uri = build_link(file, line, self.link_format) if self.links else ""
+        return _LINK.format(uri=uri, text=text) if uri else text
 
     def fit(self, text: str, margin: int) -> str:
         """Return text cut to the width without a margin."""
@@ -109,14 +112,17 @@ class Canvas:
         return self.dim(f"{label}: {self.complete(command)}")
 
 
-def create_canvas(channel: OutputChannel, choice: ColorChoice) -> Canvas:
-    """Return the canvas of a channel."""
+def create_canvas(
+    channel: OutputChannel, choice: ColorChoice, link_format: str = "default"
+) -> Canvas:
+    """Return the canvas of a channel; its links have the format of the settings."""
     terminal = channel.is_terminal and os.environ.get("TERM") != "dumb"
     return Canvas(
         width=limit_text_width(channel.columns) if channel.is_terminal else None,
         color=uses_color(choice, os.environ, is_terminal=terminal),
         links=terminal and choice != "never",
         live=terminal,
+        link_format=link_format,
         height=channel.rows if terminal else None,
     )
 

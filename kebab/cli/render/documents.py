@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kebab.cli.render.canvas import Canvas, format_bytes, format_tabs, pluralize, render_fields
 from kebab.cli.render.filters import render_unmatched_filters
-from kebab.cli.render.hits import build_file_uri, format_line_range, format_location
+from kebab.cli.render.hits import format_line_range, format_location
 from kebab.cli.render.layout import Style, StyledText
 from kebab.cli.render.width import clean, clean_lines, measure_width, pad, truncate, truncate_path
 from kebab.wire.citation import Citation, CodeCitation, LineCitation
@@ -78,7 +78,7 @@ def _render_table(documents: list[DocSummary], canvas: Canvas, width: int) -> It
 def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a document with its passages."""
     yield canvas.strong(clean(reply.document.title))
-    file = canvas.link(clean(reply.file), build_file_uri(reply.file)) if reply.file else ""
+    file = canvas.link(clean(reply.file), reply.file) if reply.file else ""
     versions = [("parser", reply.parser_version), ("chunker", reply.chunker_version)]
     rows = [*_list_fields(reply.document), ("file", file), ("hash", reply.content_hash), *versions]
     yield from render_fields(rows, canvas)

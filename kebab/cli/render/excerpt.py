@@ -36,7 +36,7 @@ def render_excerpt(
 ) -> Iterator[str]:
     """Yield the indented lines of an excerpt, on a terminal at most `lines`.
 
-    A first line that repeats the last of its `headings` is omitted.
+    First lines that repeat its `headings` are omitted.
     """
     marked = _mark_matches(text, highlights)
     if media == MARKDOWN:
@@ -90,12 +90,14 @@ def _build_head(row: str) -> str:
 
 
 def _omit_heading(text: str, headings: Sequence[str]) -> str:
-    """Return text without a first line that only repeats the last heading."""
-    match = _HEADING.match(text)
-    if match is None or not headings or not text[match.end() :].strip():
-        return text
-    same = _simplify(match[1]) == _simplify(headings[-1])
-    return text[match.end() :].lstrip("\n") if same else text
+    """Return text without first lines that only repeat headings."""
+    shown = {_simplify(heading) for heading in headings}
+    while match := _HEADING.match(text):
+        rest = text[match.end() :].lstrip("\n")
+        if not rest or _simplify(match[1]) not in shown:
+            break
+        text = rest
+    return text
 
 
 def _simplify(heading: str) -> str:

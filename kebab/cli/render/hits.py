@@ -1,7 +1,6 @@
 """Renders hits, and the places of passages."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import UNSET
 
@@ -54,14 +53,13 @@ def _format_position(citation: Citation) -> str:
             return f" § {clean(citation.section.title)}"
 
 
-def build_file_uri(file: str | None) -> str | None:
-    """Return the link to a file, None without an absolute path that a link can express."""
-    if file is None:
-        return None
-    try:
-        return Path(file).as_uri()
-    except (ValueError, UnicodeEncodeError):
-        return None
+def get_line(citation: Citation) -> int | None:
+    """Return the first line of a citation, None without lines."""
+    match citation:
+        case LineCitation(line=span) | CodeCitation(code=span):
+            return span.start
+        case _:
+            return None
 
 
 FRESHNESS_NOTES = {"fresh": "", "changed": "  (changed since)", "gone": "  (file is gone)"}
@@ -86,7 +84,7 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int = MOST_LINES) -> Itera
 
 def _render_text(hit: SearchHit, canvas: Canvas, lines: int) -> Iterator[str]:
     """Yield the whole passage if the hit contains it, otherwise its snippet."""
-    headings = hit.heading_path or [hit.title]
+    headings = [hit.title, *hit.heading_path]
     if hit.text:
         spans = hit.text_highlights or []
         yield from render_excerpt(
@@ -114,7 +112,7 @@ def render_location(
     """
     note = FRESHNESS_NOTES[freshness]
     text = fit_location(citation, canvas, margin + len(note), ranged=ranged)
-    return canvas.link(canvas.location(text), build_file_uri(file)) + canvas.warning(note)
+    return canvas.link(canvas.location(text), file, get_line(citation)) + canvas.warning(note)
 
 
 def fit_location(

@@ -7,7 +7,6 @@ from kebab.cli.render.excerpt import INDENT, render_excerpt
 from kebab.cli.render.filters import render_unmatched_filters
 from kebab.cli.render.hits import (
     FRESHNESS_NOTES,
-    build_file_uri,
     fit_headings,
     fit_location,
     format_line_range,
@@ -41,7 +40,11 @@ def _render_related_document(found: RelatedDoc, canvas: Canvas) -> Iterator[str]
     if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
         yield INDENT + canvas.dim(context)
     yield from render_excerpt(
-        pair.snippet, pair.highlights, canvas, media=found.media, headings=pair.found.heading_path
+        pair.snippet,
+        pair.highlights,
+        canvas,
+        media=found.media,
+        headings=[found.title, *pair.found.heading_path],
     )
     if found.terms:
         shared = f"shared: {clean(', '.join(found.terms))}"
@@ -110,7 +113,7 @@ def _render_member_place(group: DuplicateGroup, member: DuplicateMember, canvas:
     path = clean(member.doc_path)
     if canvas.width is not None:
         path = truncate_path(path, max(_MARGIN, canvas.width - _MARGIN - len(note)))
-    return canvas.link(canvas.location(path), build_file_uri(member.file)) + canvas.warning(note)
+    return canvas.link(canvas.location(path), member.file) + canvas.warning(note)
 
 
 def _suggest_next(reply: Duplicates) -> tuple[str, str]:

@@ -79,6 +79,7 @@ def test_a_piece_without_its_beginning_is_drawn_like_the_whole(text, lines):
     [
         ("## Mounting {#mount}\n\ntext", ["    text"]),
         ("## Mounting", ["    Mounting"]),
+        ("# Disk\n\n## Mounting\ntext", ["    text"]),
         ("## Other\n\ntext", ["    Other", "    text"]),
     ],
 )

@@ -2,7 +2,6 @@ import pytest
 
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.hits import (
-    build_file_uri,
     fit_headings,
     fit_location,
     format_line_range,
@@ -51,19 +50,6 @@ def test_each_kind_of_citation_is_formatted(citation, text):
 )
 def test_a_line_range_has_its_last_line(citation, text):
     assert format_line_range(citation) == text
-
-
-@pytest.mark.parametrize(
-    ("file", "uri"),
-    [
-        (None, None),
-        ("relative.md", None),
-        ("/a b/백업.md", "file:///a%20b/%EB%B0%B1%EC%97%85.md"),
-        ("/bad\udcff", "file:///bad%FF"),
-    ],
-)
-def test_links_are_made_of_absolute_paths_only(file, uri):
-    assert build_file_uri(file) == uri
 
 
 def test_a_long_path_keeps_its_file_name_and_its_line():

@@ -1,0 +1,164 @@
+"""Draws the pictures of the README from what kebab answers about the samples.
+
+The answers are real; only paths and durations, which differ between machines, are replaced.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import TypeVar
+from unittest.mock import patch
+
+import msgspec
+
+from kebab.app.facade import Kebab
+from kebab.cli.render.answer import render_answer
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.health import render_doctor
+from kebab.cli.render.pages import Paging, render_hits
+from kebab.cli.render.width import measure_character
+from kebab.config.settings import Llm, Models, Settings
+from kebab.wire.ask import AskRequest
+from kebab.wire.health import DoctorRequest
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.record import Reply
+from kebab.wire.search import SearchRequest
+
+R = TypeVar("R", bound=Reply)
+
+FOLDER = Path("docs/pictures")
+SAMPLES = Path(__file__).resolve().parents[1] / "samples" / "notes"
+_COLUMNS = 80
+_CELL, _LINE, _MARGIN = 8.4, 18, 16
+_HOME = "/home/ada"
+_CLOSED = "http://127.0.0.1:9"
+"""No server listens on this port, so every machine gives the same answer."""
+
+_MACHINE = (
+    (re.compile(r"[\d,]+ MiB free"), "212,480 MiB free"),
+    (re.compile(r"may open [\d,]+ files"), "may open 20,000 files"),
+    (re.compile(r'"latency_ms":[\d.]+'), '"latency_ms":180.0'),
+    (re.compile(re.escape(_CLOSED)), "http://127.0.0.1:11434"),
+)
+"""What differs between machines, and what the pictures show instead."""
+
+_CODES = {"1": "bold", "2": "dim", "3": "italic"}
+_COLORS = {"31": "red", "32": "green", "33": "yellow", "34": "blue", "35": "magenta", "36": "cyan"}
+_STYLE = """\
+text{font:14px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
+text{fill:#d8dee9}.bold{font-weight:bold}.dim{fill:#8a93a3}.italic{font-style:italic}.red{fill:#ff7b72}
+.green{fill:#7ee787}.yellow{fill:#e3b341}.blue{fill:#79c0ff}.magenta{fill:#d2a8ff}.cyan{fill:#76e3ea}"""
+_ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
+
+
+def build_pictures() -> dict[Path, str]:
+    """Return the pictures by their paths in a checkout."""
+    canvas = Canvas(width=_COLUMNS, color=True)
+    with _open_samples() as (kebab, home):
+
+        def draw(command: str, reply: R, render: Callable[[R, Canvas], Iterable[str]]) -> str:
+            return draw_terminal(command, render(_normalize(reply, home), canvas))
+
+        search = SearchRequest(query="restore a backup", mode="lexical", limit=3)
+        question = AskRequest(
+            question="how do I keep a starter alive", extractive=True, mode="lexical"
+        )
+        paging = Paging(limit=3, repeat=lambda *more, **_: " ".join([_SEARCH, *more]))
+        return {
+            FOLDER / "search.svg": draw(
+                _SEARCH,
+                kebab.search(search),
+                lambda reply, sheet: render_hits(reply, sheet, paging),
+            ),
+            FOLDER / "answer.svg": draw(
+                f"kebab ask --extractive '{question.question}'", kebab.ask(question), render_answer
+            ),
+            FOLDER / "doctor.svg": draw(
+                "kebab doctor", kebab.doctor(DoctorRequest()), render_doctor
+            ),
+        }
+
+
+_SEARCH = "kebab search 'restore a backup'"
+
+
+@contextmanager
+def _open_samples() -> Iterator[tuple[Kebab, Path]]:
+    """Yield a knowledge base of the samples in a home of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        shutil.copytree(SAMPLES, home / "notes")
+        places = {f"XDG_{name}_HOME": str(home / place) for name, place in _PLACES.items()}
+        foreign = {name for name in os.environ if name.startswith("KEBAB_")}
+        kept = {name: value for name, value in os.environ.items() if name not in foreign}
+        settings = Settings(offline=True, models=Models(llm=Llm(endpoint=_CLOSED)))
+        config = home / ".config" / "kebab" / "config.toml"
+        with (
+            patch.dict(os.environ, {**kept, **places, "HOME": folder}, clear=True),
+            Kebab(settings, config_path=config) as kebab,
+        ):
+            kebab.ingest(IngestRequest(paths=[str(home / "notes")]))
+            yield kebab, home
+
+
+_PLACES = {
+    "CONFIG": ".config",
+    "DATA": ".local/share",
+    "CACHE": ".cache",
+    "STATE": ".local/state",
+}
+
+
+def _normalize(reply: R, home: Path) -> R:
+    """Return a reply without what differs between machines."""
+    text = msgspec.json.encode(reply).decode().replace(str(home), _HOME)
+    for pattern, replacement in _MACHINE:
+        text = pattern.sub(replacement, text)
+    return msgspec.json.decode(text, type=type(reply))
+
+
+def draw_terminal(command: str, lines: Iterable[str]) -> str:
+    """Return an SVG picture of a command and its coloured output."""
+    rows = [f"\x1b[32m$\x1b[0m {command}", "", *lines]
+    width = round(_COLUMNS * _CELL + 2 * _MARGIN)
+    height = len(rows) * _LINE + 2 * _MARGIN
+    body = "\n".join(
+        text
+        for number, row in enumerate(rows)
+        if (text := _draw_line(row, _MARGIN + (number + 1) * _LINE - 5))
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
+        f' height="{height}">\n<style>{_STYLE}</style>\n'
+        f'<rect width="100%" height="100%" rx="8" fill="#161b22"/>\n{body}\n</svg>\n'
+    )
+
+
+def _draw_line(row: str, y: int) -> str:
+    """Return one line as text whose parts begin at their columns."""
+    parts, column = [], 0
+    for style, text in split_styles(row):
+        if text.strip():
+            shown = text.lstrip(" ")
+            x = _MARGIN + (column + len(text) - len(shown)) * _CELL
+            name = f' class="{style}"' if style else ""
+            parts.append(f'<tspan x="{x:.1f}"{name}>{escape(shown.rstrip())}</tspan>')
+        column += sum(map(measure_character, text))
+    return f'<text y="{y}">{"".join(parts)}</text>' if parts else ""
+
+
+def split_styles(row: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a coloured line, each with the names of its styles."""
+    active: list[str] = []
+    pieces = _ESCAPE.split(row)
+    yield "", pieces[0]
+    for codes, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        for code in codes.split(";"):
+            name = _CODES.get(code) or _COLORS.get(code)
+            active = [*active, name] if name else []
+        yield " ".join(active), text
